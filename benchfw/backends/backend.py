@@ -1,0 +1,50 @@
+"""What a backend offers: an array module, transfers, randomness, and a way to wait for the device."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from benchfw.backends.rng import Rng
+
+
+class Backend(ABC):
+    """Where arrays live and who computes with them."""
+
+    name: str
+    xp: ModuleType
+
+    @abstractmethod
+    def asarray(self, values: Any, dtype: Any = None) -> Any:
+        """Return the values as an array on this backend, copied only if they are elsewhere."""
+
+    @abstractmethod
+    def to_numpy(self, values: Any) -> np.ndarray:
+        """Return an array of this backend as a NumPy array."""
+
+    @abstractmethod
+    def bits(self, seed: int, stream: int, block: int, start: int, count: int) -> Any:
+        """Return words start … start+count-1 of a block of the stream (seed, stream), as uint64."""
+
+    @abstractmethod
+    def synchronize(self) -> None:
+        """Wait until the device has finished all work handed to it."""
+
+    @abstractmethod
+    def memory(self) -> int:
+        """Return the largest number of bytes held so far, on the device or by this process."""
+
+    @abstractmethod
+    def describe(self) -> Mapping[str, str]:
+        """Return the device's name and the versions that its numbers depend on."""
+
+    def rng(self, seed: int) -> Rng:
+        """Return the generator of this seed; equal seeds give equal numbers on every backend."""
+        from benchfw.backends.rng import Rng
+
+        return Rng(self, seed)

@@ -1,0 +1,116 @@
+"""What a problem, an estimator, an optimizer and a distribution must offer.
+
+These are protocols: a plugin's class need not inherit from them, it only has to have the members.
+The shared oracle protocols (`Smooth`, `FiniteSum`, `Composite`, `SpectralSum`) say what a method may
+ask of a problem; a family adds protocols of its own in its package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+
+from benchfw.backends import Backend, Rng
+
+Array: TypeAlias = Any
+"""An array of the trial's backend: numpy.ndarray or cupy.ndarray."""
+
+Params: TypeAlias = Any
+"""Where a problem is evaluated; an array for most problems, anything that adds and scales for others."""
+
+ScalarFunction: TypeAlias = Callable[[Array], Array]
+
+
+class Problem(Protocol):
+    """Data on one backend plus the oracles that methods may call; it counts every call itself.
+
+    Built by `factory(backend, rng, **params)`. A problem may also have `cost_unit: str` (what one unit
+    of cost is; "gradients" where it says nothing) and `optimum: Params` (where the answer is known).
+    """
+
+    backend: Backend
+    cost: float
+
+    def metrics(self, answer: Any) -> Mapping[str, float]:
+        """Return named measures of an answer, lower is better; off the clock, and not counted."""
+        ...
+
+
+class Smooth(Problem, Protocol):
+    """A differentiable function, over a set onto which one can project."""
+
+    def start(self) -> Params: ...
+    def value(self, params: Params) -> float: ...
+    def grad(self, params: Params) -> Params: ...
+    def project(self, params: Params) -> Params: ...
+
+
+class FiniteSum(Smooth, Protocol):
+    """A mean of `num_samples` functions; `grad_batch` is the mean gradient over the samples in `batch`."""
+
+    num_samples: int
+
+    def grad_batch(self, params: Params, batch: Array) -> Params: ...
+
+
+class Composite(Smooth, Protocol):
+    """Smooth part f (value, grad) plus a penalty g with a proximal operator."""
+
+    def prox(self, params: Params, step: float) -> Params: ...
+    def penalty(self, params: Params) -> float: ...
+
+
+class SpectralSum(Problem, Protocol):
+    """tr f(A) for a symmetric A of which only products are to be had; a block of k columns costs k."""
+
+    size: int
+    interval: tuple[float, float]
+    function: ScalarFunction
+
+    def matmat(self, block: Array) -> Array: ...
+
+
+class Estimator(Protocol):
+    """A random function whose mean is a problem's value or gradient: a frozen dataclass."""
+
+    @property
+    def solves(self) -> type: ...
+    @property
+    def estimates(self) -> Literal["value", "grad"]: ...
+    @property
+    def unbiased(self) -> bool: ...
+
+    def draw(self, problem: Any, rng: Rng) -> Callable[[Params], Array]:
+        """Draw the randomness once; the function returned is then deterministic in the parameters."""
+        ...
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """An optimizer with a theorem: `bound` is its curve for the metric named by `bounds`."""
+
+    @property
+    def bounds(self) -> str: ...
+
+    def bound(self, problem: Any, iterations: Array) -> Array | None:
+        """Return the theorem's values at these iteration numbers, or None where it says nothing."""
+        ...
+
+
+class Optimizer(Protocol):
+    """An algorithm that yields better and better answers, the start first: a frozen dataclass."""
+
+    @property
+    def solves(self) -> type: ...
+
+    def run(self, problem: Any, rng: Rng) -> Iterator[Any]: ...
+
+
+class Distribution(Protocol):
+    """A law over 0, 1, 2, … at which an infinite series is cut: a frozen dataclass."""
+
+    def survival(self, degree: Array, decay: float) -> Array:
+        """Return P(n >= degree) where the series falls like decay ** -degree."""
+        ...
+
+    def sample(self, rng: Rng, decay: float, size: int | None = None) -> Array: ...

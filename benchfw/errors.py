@@ -1,0 +1,39 @@
+"""The errors that benchfw raises on purpose; the command line prints them without a traceback."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class BenchfwError(Exception):
+    """Something the user can mend; its message says what is wrong, where, and what to do."""
+
+
+class SuiteError(BenchfwError):
+    """A suite file that cannot be read, or asks for something that does not exist."""
+
+
+class PluginError(BenchfwError):
+    """A plugin that cannot be loaded, or breaks the contract."""
+
+
+class BackendUnavailable(BenchfwError):
+    """A backend that this machine does not have; the message is the reason."""
+
+
+class StoreError(BenchfwError):
+    """A store that cannot be opened, read or written."""
+
+
+class DataError(BenchfwError):
+    """A data set that is not here, or is not what its name promises."""
+
+
+def nearest(name: str, legal: Iterable[str]) -> str:
+    """Return "; did you mean 'x'?" for the closest legal name, else the list of legal names."""
+    names = sorted(legal)
+    close = difflib.get_close_matches(name, names, n=1)
+    if close:
+        return f"; did you mean '{close[0]}'?"
+    return f"; choose from: {', '.join(names)}" if names else ""

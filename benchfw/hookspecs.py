@@ -1,0 +1,187 @@
+"""Every hook of benchfw, with an example of its use.
+
+A plugin is a module (or any object) whose functions carry `@hookimpl`. It is found by the entry-point
+group `benchfw`, by `--plugin FILE.py`, by `--plugin module`, or by `plugins = [...]` in a suite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+import pluggy
+
+from benchfw.records import Run, Status, Trial
+
+PROJECT = "benchfw"
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+class Register(Protocol):
+    """What a `register_*` hook calls once for each name that it adds."""
+
+    def __call__(self, name: str, factory: Callable[..., Any]) -> None: ...
+
+
+class RegisterKernel(Protocol):
+    """What `register_kernels` calls: the kernel, and how to make arguments of a given size for it."""
+
+    def __call__(self, kernel: Any, sample: Callable[..., tuple[Any, ...]]) -> None: ...
+
+
+@hookspec
+def register_problems(register: Register) -> None:
+    """Add problems: `factory(backend, rng, **params)` returns a problem.
+
+    ::
+
+        @hookimpl
+        def register_problems(register):
+            register("quadratic", Quadratic)
+    """
+
+
+@hookspec
+def register_estimators(register: Register) -> None:
+    """Add estimators: `factory(**params)` returns an estimator, usually a frozen dataclass.
+
+    ::
+
+        @hookimpl
+        def register_estimators(register):
+            register("minibatch", Minibatch)
+    """
+
+
+@hookspec
+def register_optimizers(register: Register) -> None:
+    """Add optimizers: `factory(**params)` returns an optimizer, usually a frozen dataclass.
+
+    ::
+
+        @hookimpl
+        def register_optimizers(register):
+            register("heavy-ball", HeavyBall)
+    """
+
+
+@hookspec
+def register_distributions(register: Register) -> None:
+    """Add degree distributions: `factory(**params)` returns a distribution.
+
+    ::
+
+        @hookimpl
+        def register_distributions(register):
+            register("poisson", Poisson)
+    """
+
+
+@hookspec
+def register_kernels(register: RegisterKernel) -> None:
+    """Add kernels: `sample(backend, rng, size)` returns the kernel's arguments for a problem of that size.
+
+    ::
+
+        @hookimpl
+        def register_kernels(register):
+            register(soft_threshold, lambda backend, rng, size: (rng.standard_normal(size), 0.5))
+    """
+
+
+@hookspec
+def register_datasets(register: Register) -> None:
+    """Add data sets: `factory()` returns the arrays by name.
+
+    ::
+
+        @hookimpl
+        def register_datasets(register):
+            register("my-survey", load_my_survey)
+    """
+
+
+@hookspec
+def register_suites(register: Callable[[Path], None]) -> None:
+    """Add a folder of suite files that `benchfw run NAME` searches.
+
+    ::
+
+        @hookimpl
+        def register_suites(register):
+            register(Path(__file__).parent / "suites")
+    """
+
+
+@hookspec
+def register_backends(register: Register) -> None:
+    """Add a backend: `factory()` returns a `benchfw.backends.Backend` or raises BackendUnavailable.
+
+    ::
+
+        @hookimpl
+        def register_backends(register):
+            register("my-device", MyBackend)
+    """
+
+
+@hookspec
+def register_figures(register: Register) -> None:
+    """Add a figure to the report: `factory(summary)` returns a Plotly figure as a dict, or None.
+
+    ::
+
+        @hookimpl
+        def register_figures(register):
+            register("degrees", draw_degrees)
+    """
+
+
+@hookspec
+def register_commands(register: Callable[[Any], None]) -> None:
+    """Add a verb to the command line: `register(click_command)`.
+
+    ::
+
+        @hookimpl
+        def register_commands(register):
+            register(my_click_command)
+    """
+
+
+@hookspec
+def trial_started(trial: Trial) -> None:
+    """Hear of a trial that begins, in the process that runs the suite.
+
+    ::
+
+        @hookimpl
+        def trial_started(trial):
+            print("started", trial)
+    """
+
+
+@hookspec
+def trial_finished(trial: Trial, status: Status) -> None:
+    """Hear of a trial that ended, after it was stored.
+
+    ::
+
+        @hookimpl
+        def trial_finished(trial, status):
+            print(trial, "ended as", status)
+    """
+
+
+@hookspec
+def run_finished(run: Run) -> None:
+    """Hear of the end of a run.
+
+    ::
+
+        @hookimpl
+        def run_finished(run):
+            print("run", run.id, "is in", run.store)
+    """

@@ -1,0 +1,1 @@
+"""Pure array functions with a body per backend."""

@@ -1,0 +1,125 @@
+"""The nouns of a run as frozen data: what was asked (Trial), what was measured (Record, Outcome, Run).
+
+SCHEMA_VERSION numbers the store's layout; its history:
+  1  runs, trials, the link between them with labels, records in long form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Literal
+
+SCHEMA_VERSION = 1
+
+BOUND_PREFIX = "bound:"
+"""A metric `bound:gap` holds a theorem's curve for the metric `gap`, at the same iterations."""
+
+MethodKind = Literal["optimizer", "estimator", "kernel"]
+
+
+class Status(StrEnum):
+    """How a trial ended."""
+
+    DONE = "done"
+    REACHED = "reached"
+    DIVERGED = "diverged"
+    TIMEOUT = "timeout"
+    OUT_OF_MEMORY = "out-of-memory"
+    CRASHED = "crashed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+    @property
+    def faulty(self) -> bool:
+        """Whether the method or the machine broke: such a trial makes the run exit with 1."""
+        return self in _FAULTY
+
+
+_FAULTY = frozenset({Status.TIMEOUT, Status.OUT_OF_MEMORY, Status.CRASHED, Status.FAILED})
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A plugin by name with its parameters, as a suite writes it; nested specs are dicts with `use`."""
+
+    use: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    label: str = ""
+
+    @property
+    def table(self) -> dict[str, Any]:
+        """Return the suite table without the label: what identifies the spec."""
+        return {"use": self.use, **self.params}
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What each trial may spend; whichever limit is met first ends it."""
+
+    seconds: float | None = None
+    iterations: int | None = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One seeded run of one method on one problem on one backend."""
+
+    kind: MethodKind
+    problem: Spec
+    method: Spec
+    backend: str
+    repetition: int
+    seed: int
+    budget: Budget
+    target: Mapping[str, float] = field(default_factory=dict)
+    precision: float | None = None
+    at: Literal["start", "optimum"] = "start"
+    key: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.method.label} on {self.problem.label} ({self.backend}, repetition {self.repetition})"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One measured value: the metric after so many iterations, seconds and oracle calls."""
+
+    metric: str
+    iteration: int
+    seconds: float
+    cost: float
+    value: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a trial ended and all that it measured, also when it did not end well."""
+
+    status: Status
+    reason: str
+    records: tuple[Record, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """One call of `benchfw run`: where it is kept and how its trials ended."""
+
+    id: int
+    suite: str
+    title: str
+    store: Path
+    started: str
+    finished: str | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    reused: int = 0
+    report: Path | None = None
+
+    @property
+    def faults(self) -> int:
+        """Return the number of trials that broke."""
+        return sum(n for status, n in self.counts.items() if Status(status).faulty)
