@@ -1,4 +1,4 @@
-"""The nouns of a run as frozen data: what was asked (Trial), what was measured (Record, Outcome, Run).
+"""The nouns of a run as frozen data: what was asked (Trial), what was measured (Record, Outcome, Result, Run).
 
 SCHEMA_VERSION numbers the store's layout; its history:
   1  runs, trials, the link between them with labels, records in long form.
@@ -106,6 +106,16 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class Result:
+    """A trial as the store keeps it; `reused` when the run found it there instead of running it."""
+
+    id: int
+    trial: Trial
+    outcome: Outcome
+    reused: bool = False
+
+
+@dataclass(frozen=True)
 class Run:
     """One call of `benchfw run`: where it is kept and how its trials ended."""
 
@@ -118,6 +128,8 @@ class Run:
     counts: Mapping[str, int] = field(default_factory=dict)
     reused: int = 0
     report: Path | None = None
+    text: str = ""
+    environment: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def faults(self) -> int:
