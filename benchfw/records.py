@@ -1,4 +1,4 @@
-"""The nouns of a run as frozen data: what was asked (Trial), what was measured (Record, Outcome, Result, Run).
+"""The nouns of a run as frozen data: what was asked (Trial), what came of it (Record, Outcome, Result, Run).
 
 SCHEMA_VERSION numbers the store's layout; its history:
   1  runs, trials, the link between them with labels, records in long form.
@@ -103,6 +103,7 @@ class Outcome:
     reason: str
     records: tuple[Record, ...] = ()
     seconds: float = 0.0
+    cost_unit: str = "gradients"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,142 @@
+"""The way from a suite's name to a stored run with its page: for the command line and for notebooks."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchfw.errors import BenchfwError, StoreError
+from benchfw.harness.run import Agenda, Listener, Options, check_methods, execute, prepare
+from benchfw.plan import plan, select, suite_folders
+from benchfw.records import Run, Trial
+from benchfw.registry import Registry
+from benchfw.store import COLUMNS, Store
+from benchfw.suite import Suite, find_suite, read_suite
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from benchfw.report.summary import Summary
+
+DEFAULT_STORE = Path("reports/benchfw.sqlite")
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What a command line changes in a suite."""
+
+    only: str | None = None
+    backends: tuple[str, ...] = ()
+    repetitions: int | None = None
+    quick: bool = False
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A suite that was read, checked and spelled out; nothing has run."""
+
+    suite: Suite
+    trials: Sequence[Trial]
+    registry: Registry
+
+
+def plan_suite(name: str | Path, plugins: Iterable[str] = (), changes: Changes | None = None) -> Planned:
+    """Read a suite, apply the changes, and plan its trials with all mistakes found."""
+    changes = changes or Changes()
+    registry = Registry(plugins)
+    path = find_suite(str(name), suite_folders(registry))
+    suite = read_suite(path, quick=changes.quick)
+    if suite.plugins:
+        registry = Registry([*registry.sources, *(_beside(path, each) for each in suite.plugins)])
+    if changes.backends:
+        suite = replace(suite, backends=changes.backends)
+    if changes.repetitions is not None:
+        suite = replace(suite, repetitions=changes.repetitions)
+    trials = plan(suite, registry, str(path))
+    if changes.only:
+        trials = select(trials, changes.only)
+    check_methods(trials, registry, str(path))
+    return Planned(suite, trials, registry)
+
+
+def _beside(path: Path, plugin: str) -> str:
+    """Return a plugin as named in a suite; a file is looked up beside the suite first."""
+    beside = path.parent / plugin
+    return str(beside) if plugin.endswith(".py") and beside.is_file() else plugin
+
+
+def look_up(planned: Planned, store: Path, options: Options) -> Agenda:
+    """Return what a run would do, without running or writing anything."""
+    if not store.exists():
+        return prepare(planned.suite, planned.trials, planned.registry, None, options)
+    with Store(store) as opened:
+        return prepare(planned.suite, planned.trials, planned.registry, opened, options)
+
+
+def run_planned(
+    planned: Planned, store: Path, options: Options, listen: Listener = lambda _: None, *, page: bool = True
+) -> tuple[Run, Summary]:
+    """Run a planned suite, keep it in the store, write its page; return the run and its summary."""
+    with Store(store, create=True) as opened:
+        agenda = prepare(planned.suite, planned.trials, planned.registry, opened, options)
+        run = execute(agenda, planned.registry, opened, options, listen)
+        return report_run(opened, run, page=page)
+
+
+def report_run(store: Store, run: Run, *, page: bool = True) -> tuple[Run, Summary]:
+    """Summarize a stored run and write its page beside the store."""
+    from benchfw.report.summary import summarize
+
+    results = store.results(run.id)
+    summary = summarize(run, results)
+    if not page:
+        return run, summary
+    from benchfw.report.render import write_report
+
+    folder = store.path.parent / f"run-{run.id}"
+    try:
+        return replace(run, report=write_report(summary, run, results, folder)), summary
+    except OSError as fault:
+        raise StoreError(
+            f"the report cannot be written to {folder} ({fault}); make room or give --store"
+        ) from None
+
+
+def can_write_pages() -> bool:
+    """Return whether the packages that the page needs are installed."""
+    return all(importlib.util.find_spec(name) for name in ("jinja2", "plotly"))
+
+
+def run(
+    suite: str | Path,
+    *,
+    store: str | Path = DEFAULT_STORE,
+    plugins: Sequence[str] = (),
+    only: str | None = None,
+    backends: Sequence[str] = (),
+    repetitions: int | None = None,
+    quick: bool = False,
+    **options: Any,
+) -> Run:
+    """Run a suite, given by path or by name, and return the run.
+
+    Further keywords are those of `benchfw run`: jobs, threads, timeout (seconds), memory (bytes), fresh,
+    retry_failed, fail_fast.
+    """
+    changes = Changes(only, tuple(backends), repetitions, quick)
+    planned = plan_suite(suite, plugins, changes)
+    return run_planned(planned, Path(store), Options(**options), page=can_write_pages())[0]
+
+
+def load(run: Run | int | str = "last", store: str | Path = DEFAULT_STORE) -> pd.DataFrame:
+    """Return the records of a run in long form, one row a measured value."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise BenchfwError("benchfw.load needs pandas; pip install 'benchfw[report]'") from None
+    path, name = (run.store, run.id) if isinstance(run, Run) else (Path(store), run)
+    with Store(path) as opened:
+        return pd.DataFrame(opened.rows(opened.run(name)), columns=list(COLUMNS))

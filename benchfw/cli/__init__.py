@@ -1,0 +1,100 @@
+"""The command line: one file a verb, imported only when that verb is called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+VERBS = {
+    "run": "Run suites: every method on every problem, then a report.",
+    "list": "List suites, problems, estimators, optimizers, distributions, kernels.",
+    "show": "Show what a name is: its parameters, where it comes from.",
+    "runs": "List the runs in the store.",
+    "report": "Print the summary of a run and write its page again.",
+    "export": "Write the records or the summary of a run as CSV, JSON or Parquet.",
+    "replay": "Run one stored trial again, here, and compare its records.",
+    "data": "List data sets and say where they are.",
+    "env": "Show this machine, its backends and the versions that matter.",
+}
+
+
+class Verbs(click.Group):
+    """A group whose commands are imported when they are called, not when help is printed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the verbs in the order of use."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a verb's command; one that plugins add is looked for last."""
+        if cmd_name in VERBS:
+            command: click.Command = importlib.import_module(f"benchfw.cli.{cmd_name}").command
+            return command
+        from benchfw.registry import Registry
+
+        return next((each for each in Registry().commands if each.name == cmd_name), None)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Explain an unknown verb with the nearest one."""
+        if self.get_command(ctx, args[0]) is None:
+            from benchfw.errors import nearest
+
+            ctx.fail(f"no verb '{args[0]}'{nearest(args[0], VERBS)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the verbs with one line each, without importing them."""
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from benchfw import __version__
+
+        click.echo(f"benchfw {__version__}")
+        ctx.exit()
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+)
+def cli() -> None:
+    """Honest benchmarks of randomized methods.
+
+    A suite names problems and methods; benchfw runs every method on every problem with paired seeds and
+    says, with intervals, which has less variance, which is faster, which converges.
+
+    \b
+    Start with:
+      benchfw run quickstart          run the first suite and write its report
+      benchfw list optimizers         what can be compared
+      benchfw run my.toml --dry-run   what a suite of your own would do
+
+    Exit codes: 0 done; 1 some trial failed; 2 bad input, nothing run; 130 interrupted, finished trials kept.
+    """
+
+
+def main() -> None:
+    """Run the command line; a fault of the user's is one line without a traceback."""
+    from benchfw.errors import BenchfwError
+
+    try:
+        cli.main(standalone_mode=False)
+    except click.ClickException as fault:
+        fault.show()
+        sys.exit(fault.exit_code)
+    except BenchfwError as fault:
+        click.echo(f"benchfw: {fault}", err=True)
+        sys.exit(2)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("benchfw: interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader went away, as in `benchfw list | head`
+        sys.exit(0)

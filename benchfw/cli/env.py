@@ -1,0 +1,21 @@
+"""`benchfw env`"""
+
+from __future__ import annotations
+
+import click
+
+from benchfw.cli.options import echo_facts, echo_json, json_option
+
+
+@click.command(name="env")
+@json_option
+def command(as_json: bool) -> None:
+    """Show this machine, its backends and the versions that a report would name."""
+    from benchfw.backends import backend_names
+    from benchfw.harness.environment import default_threads, gather
+
+    facts = gather(backend_names(), default_threads())
+    if as_json:
+        echo_json(facts)
+    else:
+        echo_facts(facts)

@@ -1,0 +1,138 @@
+"""Runs planned suites with a display, and turns what happened into words and an exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from benchfw.api import Planned, can_write_pages, report_run, run_planned
+from benchfw.cli.options import echo_json
+from benchfw.cli.progress import display
+from benchfw.errors import StoreError
+from benchfw.harness.executors.events import Event, Finished
+from benchfw.harness.run import Listener, Options
+from benchfw.harness.run import Planned as RunPlanned
+from benchfw.records import Run
+from benchfw.report.summary import Summary
+from benchfw.report.terminal import print_summary
+from benchfw.store import Store
+
+INTERRUPTED = 130
+
+
+def run_all(
+    planned: Sequence[Planned],
+    store: Path,
+    options: Options,
+    events: Path | None,
+    *,
+    page: bool,
+    as_json: bool,
+) -> int:
+    """Run the suites one after the other; return the exit code."""
+    page = _pages(page=page)
+    faults = 0
+    for each in planned:
+        try:
+            with _listening(events, title=each.suite.title) as listen:
+                run, summary = run_planned(each, store, options, listen, page=page)
+        except KeyboardInterrupt:
+            _salvage(store, page=page)
+            return INTERRUPTED
+        _tell(run, summary, as_json=as_json)
+        faults += run.faults
+        if faults and options.fail_fast:
+            break
+    return 1 if faults else 0
+
+
+def _pages(*, page: bool) -> bool:
+    if page and not can_write_pages():
+        click.echo("benchfw: no page without jinja2 and plotly; pip install 'benchfw[report]'", err=True)
+        return False
+    return page
+
+
+def _tell(run: Run, summary: Summary, *, as_json: bool) -> None:
+    if as_json:
+        known = {**vars(run), "store": str(run.store), "report": run.report and str(run.report)}
+        echo_json({key: value for key, value in known.items() if key not in {"text", "environment"}})
+        return
+    print_summary(summary, sys.stdout)
+    click.echo(describe_counts(run))
+    if run.report:
+        click.echo(f"report: {run.report}")
+
+
+def describe_counts(run: Run) -> str:
+    """Return one line on how a run's trials ended."""
+    total = sum(run.counts.values())
+    ends = ", ".join(
+        f"{count} {status}" for status, count in sorted(run.counts.items(), key=lambda each: -each[1])
+    )
+    if total and run.reused == total:
+        line = (
+            f"run {run.id}: nothing was run, all {total} trials are in {run.store} already ({ends}); "
+            "--fresh runs them again"
+        )
+    else:
+        reused = f", {run.reused} of them from the store" if run.reused else ""
+        line = f"run {run.id}: {total} trials ({ends}){reused}, kept in {run.store}"
+    return f"{line}; --retry-failed runs the faulty ones again" if run.faults else line
+
+
+def _salvage(store: Path, *, page: bool) -> None:
+    """After an interruption: say what is kept, and write the report of that much."""
+    with contextlib.suppress(StoreError), Store(store) as opened:
+        run, _ = report_run(opened, opened.run("last"), page=page)
+        kept = sum(run.counts.values())
+        click.echo(
+            f"benchfw: interrupted; {kept} finished trials are kept, the same command goes on from there",
+            err=True,
+        )
+        if run.report:
+            click.echo(f"report so far: {run.report}", err=True)
+
+
+@contextlib.contextmanager
+def _listening(events: Path | None, title: str) -> Iterator[Listener]:
+    with contextlib.ExitStack() as stack:
+        shown = stack.enter_context(display(title))
+        try:
+            file = stack.enter_context(events.open("a", encoding="utf-8")) if events else None
+        except OSError as fault:
+            raise StoreError(f"--events {events} cannot be written ({fault}); give another file") from None
+
+        def listen(event: RunPlanned | Event) -> None:
+            shown(event)
+            if file is not None:
+                file.write(json.dumps(_as_json(event)) + "\n")
+                file.flush()
+
+        yield listen
+
+
+def _as_json(event: RunPlanned | Event) -> dict[str, object]:
+    if isinstance(event, RunPlanned):
+        return {"event": "planned", "run": event.run, "trials": event.total, "reused": event.reused}
+    trial = event.trial
+    told: dict[str, object] = {
+        "event": "finished" if isinstance(event, Finished) else "started",
+        "problem": trial.problem.label,
+        "method": trial.method.label,
+        "backend": trial.backend,
+        "repetition": trial.repetition,
+        "key": trial.key,
+    }
+    if isinstance(event, Finished):
+        told |= {
+            "status": event.outcome.status.value,
+            "reason": event.outcome.reason,
+            "seconds": event.outcome.seconds,
+        }
+    return told

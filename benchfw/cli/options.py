@@ -1,0 +1,88 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+DEFAULT_STORE = "reports/benchfw.sqlite"
+UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def store_option(command: Command) -> Command:
+    """Add --store."""
+    return click.option(
+        "--store",
+        type=click.Path(dir_okay=False, path_type=Path),
+        default=DEFAULT_STORE,
+        show_default=True,
+        help="The SQLite file that keeps trials and records.",
+    )(command)
+
+
+def plugin_option(command: Command) -> Command:
+    """Add --plugin."""
+    return click.option(
+        "--plugin",
+        "plugins",
+        multiple=True,
+        metavar="FILE.py|MODULE",
+        help="Load a plugin from a file or module; may be given several times.",
+    )(command)
+
+
+def json_option(command: Command) -> Command:
+    """Add --json."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(command)
+
+
+class Size(click.ParamType[int]):
+    """A number of bytes such as 500MB or 2G."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the bytes."""
+        found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)i?B?\s*", str(value), re.IGNORECASE)
+        try:
+            size = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
+        except ValueError:
+            size = 0
+        if size <= 0:
+            self.fail(f"'{value}' is no size; write 500MB or 2G", param, ctx)
+        return size
+
+
+def echo_json(value: Any) -> None:
+    """Print a value as JSON."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+def echo_table(rows: Iterable[Sequence[Any]], header: Sequence[str]) -> None:
+    """Print rows in aligned columns; plain text, since drawing would cost more than the verb itself."""
+    texts = [[printable(str(cell)) for cell in row] for row in rows]
+    widths = [max(len(cell) for cell in column) for column in zip(header, *texts, strict=True)]
+    for row in (list(header), *texts):
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def echo_facts(facts: Mapping[str, Any], indent: int = 0) -> None:
+    """Print nested facts, a line each."""
+    for key, value in facts.items():
+        if isinstance(value, Mapping):
+            click.echo(f"{' ' * indent}{key}:")
+            echo_facts(value, indent + 2)
+        else:
+            click.echo(f"{' ' * indent}{key}: {printable(str(value))}")
+
+
+def printable(text: str) -> str:
+    """Return text that cannot steer a terminal: control characters become spaces."""
+    return "".join(character if character.isprintable() else " " for character in text)

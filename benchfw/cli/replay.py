@@ -1,0 +1,60 @@
+"""`benchfw replay TRIAL`"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from benchfw.cli.options import plugin_option, printable, store_option
+
+if TYPE_CHECKING:
+    from benchfw.records import Record
+
+
+@click.command(name="replay")
+@click.argument("trial", type=int)
+@click.option("--traceback", "loud", is_flag=True, help="Let a fault through, with its traceback.")
+@plugin_option
+@store_option
+def command(trial: int, loud: bool, plugins: tuple[str, ...], store: Path) -> None:
+    """Run one stored trial again in this process and compare its records, times apart.
+
+    TRIAL is a number from the `trial` column of `benchfw export`. What the method prints is shown, and a
+    debugger can be attached. Exit code 1: the records differ.
+    """
+    from benchfw.harness.trial import collector, measure_trial, run_trial
+    from benchfw.registry import Registry
+    from benchfw.store import Store
+
+    with Store(store) as opened:
+        result = opened.result(trial)
+    registry = Registry(plugins)
+    records, emit = collector()
+    status, reason = (measure_trial if loud else run_trial)(result.trial, registry, emit)
+    click.echo(printable(f"{result.trial}"))
+    click.echo(printable(f"then: {result.outcome.status} ({result.outcome.reason})"))
+    click.echo(printable(f"now:  {status} ({reason})"))
+    difference = first_difference(result.outcome.records, records)
+    click.echo(difference or f"the same {len(records)} records")
+    if difference or status is not result.outcome.status:
+        sys.exit(1)
+
+
+def first_difference(stored: Sequence[Record], measured: Sequence[Record]) -> str:
+    """Return where two lists of records first differ but for the times, or nothing."""
+    for then, now in zip(stored, measured, strict=False):
+        same = (then.metric, then.iteration, then.cost) == (now.metric, now.iteration, now.cost)
+        if not same or not (then.value == now.value or (math.isnan(then.value) and math.isnan(now.value))):
+            return (
+                f"first difference at iteration {then.iteration}: {then.metric} was {then.value!r} at cost "
+                f"{then.cost:g}, now {now.metric} is {now.value!r} at cost {now.cost:g}"
+            )
+    if len(stored) != len(measured):
+        common = min(len(stored), len(measured))
+        return f"the first {common} records agree; there were {len(stored)}, now there are {len(measured)}"
+    return ""

@@ -1,0 +1,29 @@
+"""`benchfw report [RUN]`"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from benchfw.cli.options import store_option
+
+
+@click.command(name="report")
+@click.argument("run", default="last")
+@store_option
+def command(run: str, store: Path) -> None:
+    """Print the summary of RUN (an id from `benchfw runs`, or last) and write its page again."""
+    from benchfw.api import can_write_pages, report_run
+    from benchfw.report.terminal import print_summary
+    from benchfw.store import Store
+
+    with Store(store) as opened:
+        page = can_write_pages()
+        reported, summary = report_run(opened, opened.run(run), page=page)
+    print_summary(summary, sys.stdout)
+    if reported.report:
+        click.echo(f"report: {reported.report}")
+    else:
+        click.echo("benchfw: no page without jinja2 and plotly; pip install 'benchfw[report]'", err=True)

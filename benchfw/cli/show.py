@@ -1,0 +1,78 @@
+"""`benchfw show NAME`"""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from benchfw.cli.options import echo_json, json_option, plugin_option, printable
+
+if TYPE_CHECKING:
+    from benchfw.registry import Entry
+
+
+@click.command(name="show")
+@click.argument("name")
+@plugin_option
+@json_option
+def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
+    """Show what NAME is: its documentation, its parameters with types and defaults, its plugin.
+
+    \b
+    Example:
+      benchfw show sgd
+    """
+    from benchfw.errors import BenchfwError, nearest
+    from benchfw.registry import KINDS, Registry
+
+    registry = Registry(plugins)
+    kinds = (*KINDS, "kernel")
+    found = [registry.entries(kind)[name] for kind in kinds if name in registry.entries(kind)]
+    if not found:
+        names = {each for kind in kinds for each in registry.entries(kind)}
+        raise BenchfwError(f"nothing is called '{name}'{nearest(name, names)}")
+    if as_json:
+        echo_json([facts_of(entry) for entry in found])
+        return
+    for number, entry in enumerate(found):
+        if number:
+            click.echo()
+        _print(entry)
+
+
+def facts_of(entry: Entry) -> dict[str, Any]:
+    """Return an entry as plain data."""
+    from benchfw.parameters import spelled
+
+    return {
+        "kind": entry.kind,
+        "name": entry.name,
+        "plugin": str(entry.plugin),
+        "documentation": inspect.getdoc(entry.factory) or "",
+        "solves": getattr(getattr(entry.factory, "solves", None), "__name__", None),
+        "parameters": [
+            {
+                "name": parameter.name,
+                "type": spelled(parameter.hint),
+                "default": None if parameter.required else repr(parameter.default),
+            }
+            for parameter in ({} if entry.kind == "kernel" else entry.parameters).values()
+        ],
+    }
+
+
+def _print(entry: Entry) -> None:
+    facts = facts_of(entry)
+    click.echo(printable(f"{facts['kind']} {facts['name']} ({facts['plugin']})"))
+    click.echo()
+    for line in facts["documentation"].splitlines():
+        click.echo(printable(f"  {line}"))
+    if facts["solves"]:
+        click.echo(f"\n  needs a {facts['solves']} problem")
+    if facts["parameters"]:
+        click.echo("\n  parameters:")
+        for each in facts["parameters"]:
+            default = "required" if each["default"] is None else f"default {each['default']}"
+            click.echo(printable(f"    {each['name']}: {each['type']} ({default})"))

@@ -1,0 +1,1 @@
+"""Runs trials: in worker processes, on the clock, with seeds that hash coordinates."""

@@ -1,0 +1,96 @@
+"""Facts about the machine and the project, gathered once a run."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from benchfw.backends import get_backend
+from benchfw.errors import BackendUnavailable
+
+PACKAGES = ("benchfw", "numpy", "scipy", "cupy", "array-api-compat", "threadpoolctl", "pluggy")
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS",
+)  # fmt: skip
+
+
+def default_threads() -> int:
+    """Return the threads a trial gets: OMP_NUM_THREADS where that is a number, else 1."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    return int(asked) if asked.isdecimal() and int(asked) > 0 else 1
+
+
+def gather(backends: Iterable[str], threads: int) -> dict[str, Any]:
+    """Return the facts that a reader of a report needs to judge or repeat it."""
+    return {
+        "machine": machine(),
+        "python": platform.python_version(),
+        "packages": packages(),
+        "threads": threads,
+        "backends": {name: describe(name) for name in backends},
+        "project": project(),
+    }
+
+
+def describe(backend: str) -> dict[str, str]:
+    """Return a backend's device and versions, or why it is not available."""
+    try:
+        return dict(get_backend(backend).describe())
+    except BackendUnavailable as fault:
+        return {"unavailable": str(fault)}
+
+
+def machine() -> dict[str, Any]:
+    """Return the computer: processor, cores, memory, system, load."""
+    facts: dict[str, Any] = {
+        "system": platform.platform(),
+        "processor": get_backend("numpy").describe()["device"],
+        "cores": os.cpu_count(),
+        "memory": total_memory(),
+        "load": round(os.getloadavg()[0], 2),
+    }
+    governor = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+    if governor.is_file():
+        facts["governor"] = governor.read_text(encoding="ascii").strip()
+    return facts
+
+
+def total_memory() -> int:
+    """Return the bytes of memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def packages() -> dict[str, str]:
+    """Return the versions of the packages that matter, and of every package with a benchfw plugin."""
+    plugins = {
+        point.dist.name
+        for point in importlib.metadata.entry_points(group="benchfw")
+        if point.dist is not None
+    }
+    found = {}
+    for name in sorted({*PACKAGES, *plugins}):
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def project() -> dict[str, Any]:
+    """Return the git commit of the folder the user stands in, and whether it has changes."""
+    commit = _git("rev-parse", "HEAD")
+    return {"commit": commit, "changed": bool(_git("status", "--porcelain"))} if commit else {}
+
+
+def _git(*words: str) -> str:
+    try:
+        done = subprocess.run(["git", *words], capture_output=True, text=True, timeout=5, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""

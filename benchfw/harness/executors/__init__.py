@@ -1,0 +1,1 @@
+"""Ways to run a list of trials; each yields Started and Finished events."""

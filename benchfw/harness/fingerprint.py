@@ -1,0 +1,127 @@
+"""Hashes the source of a plugin: all that the interpreter sees of it, and nothing else.
+
+Helper modules count, and so do the other plugin packages that it imports. Comments, docstrings and the
+folder it lies in do not.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib.metadata
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import benchfw
+from benchfw.registry import Plugin
+
+CORE = (
+    "backends",
+    "kernels",
+    "analysis/variance.py",
+    "harness/measure.py",
+    "harness/clock.py",
+    "harness/seeding.py",
+)
+"""The parts of benchfw itself that decide what is measured."""
+
+
+@functools.cache
+def core_fingerprint() -> str:
+    """Return the hash of the parts of benchfw that decide what is measured."""
+    root = Path(benchfw.__file__).parent
+    return _hash_files(root, [path for part in CORE for path in _below(root / part)])
+
+
+@functools.cache
+def fingerprint(plugin: Plugin) -> str:
+    """Return the hash of a plugin's own source."""
+    if plugin.path is None or _is_core(plugin):
+        return ""
+    root, files = _sources(plugin)
+    return _hash_files(root, files)
+
+
+@functools.cache
+def imported_by(plugin: Plugin) -> frozenset[str]:
+    """Return the top-level modules that a plugin's source imports."""
+    if plugin.path is None or _is_core(plugin):
+        return frozenset()
+    _, files = _sources(plugin)
+    return frozenset(name for path in files if path.suffix == ".py" for name in _imports(path))
+
+
+def _is_core(plugin: Plugin) -> bool:
+    return plugin.module.partition(".")[0] == benchfw.__name__  # has a fingerprint of its own
+
+
+def _sources(plugin: Plugin) -> tuple[Path, list[Path]]:
+    """Return a plugin's files and the folder they are named from."""
+    path = (plugin.path or Path()).resolve()
+    depth = plugin.module.count(".") + (path.name == "__init__.py")
+    if depth:  # in a package: the package is the unit
+        root = path.parents[depth - 1]
+        return root, list(_below(root))
+    installed = _installed_files(plugin.distribution)
+    if path in installed:
+        return path.parent, installed
+    return path.parent, sorted(_with_helpers(path, set()))
+
+
+def _installed_files(distribution: str) -> list[Path]:
+    try:
+        files = importlib.metadata.files(distribution) or []
+    except importlib.metadata.PackageNotFoundError:
+        return []
+    found = [Path(str(each.locate())).resolve() for each in files if each.suffix == ".py"]
+    return [path for path in found if path.is_file()]
+
+
+def _below(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+    else:
+        yield from (each for each in path.rglob("*") if each.is_file() and "__pycache__" not in each.parts)
+
+
+def _with_helpers(path: Path, seen: set[Path]) -> set[Path]:
+    """Return a file and, in turn, the modules beside it that it imports."""
+    if path not in seen:
+        seen.add(path)
+        for name in _imports(path):
+            module, package = path.parent / f"{name}.py", path.parent / name
+            if module.is_file():
+                _with_helpers(module, seen)
+            elif (package / "__init__.py").is_file():
+                seen.update(_below(package))
+    return seen
+
+
+def _imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(_parse(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
+
+
+def _hash_files(root: Path, files: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        content = _essence(path) if path.suffix == ".py" else path.read_bytes()
+        digest.update(f"{path.relative_to(root).as_posix()}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+def _essence(path: Path) -> bytes:
+    """Return what a Python file says to the interpreter: its syntax tree without docstrings."""
+    tree = _parse(path)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+    return ast.dump(tree).encode()
+
+
+def _parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))

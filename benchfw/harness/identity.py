@@ -1,0 +1,82 @@
+"""The key of a trial: a hash of all that determines its records.
+
+Specs, seeds, limits, backend and device, threads, the versions of the numerical libraries, the data
+set, and the source of every plugin package involved. Labels and paths are not in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from benchfw import data
+from benchfw.errors import DataError
+from benchfw.harness.fingerprint import core_fingerprint, fingerprint, imported_by
+from benchfw.records import Trial
+from benchfw.registry import Plugin, Registry
+
+
+class Identity:
+    """Computes keys; what does not change from trial to trial is hashed once."""
+
+    def __init__(self, registry: Registry, devices: Mapping[str, Mapping[str, str]], threads: int) -> None:
+        self._registry = registry
+        self._context = {
+            name: _canonical([core_fingerprint(), threads, name, dict(each)])
+            for name, each in devices.items()
+        }
+        self._parts: dict[tuple[str, str], str] = {}
+
+    def stamp(self, trial: Trial) -> Trial:
+        """Return the trial with its key."""
+        problem = trial.problem.table
+        coordinates = [
+            trial.repetition,
+            trial.seed,
+            asdict(trial.budget),
+            dict(trial.target),
+            trial.precision,
+            trial.at,
+            self._context[trial.backend],
+            self._part(trial.kind, trial.method.table),
+            problem if trial.kind == "kernel" else self._part("problem", problem),
+        ]
+        return replace(trial, key=hashlib.sha256(_canonical(coordinates).encode()).hexdigest())
+
+    def _part(self, kind: str, table: Mapping[str, Any]) -> str:
+        text = _canonical(table)
+        if (kind, text) not in self._parts:
+            plugins = sorted(self._involved(self._registry.plugins_of(kind, table)), key=str)
+            sources = [[plugin.module, plugin.version, fingerprint(plugin)] for plugin in plugins]
+            self._parts[kind, text] = _canonical([kind, table, sources, _dataset(table)])
+        return self._parts[kind, text]
+
+    def _involved(self, plugins: set[Plugin]) -> set[Plugin]:
+        """Return the plugins and, in turn, the other plugins that their source imports."""
+        found: set[Plugin] = set()
+        waiting = set(plugins)
+        while waiting:
+            plugin = waiting.pop()
+            found.add(plugin)
+            names = imported_by(plugin)
+            waiting |= {
+                each for each in self._registry.plugins if each.module.partition(".")[0] in names
+            } - found
+        return found
+
+
+def _dataset(table: Mapping[str, Any]) -> str:
+    name = table.get("dataset")
+    if not isinstance(name, str):
+        return ""
+    try:
+        return data.fingerprint(name)
+    except DataError:
+        return "absent"  # the trial itself will say so
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,161 @@
+"""Runs a suite: plans, leaves out what the store already has, executes the rest, keeps every outcome."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from benchfw.backends import get_backend
+from benchfw.errors import BenchfwError, SuiteError
+from benchfw.harness.environment import gather, total_memory
+from benchfw.harness.executors.events import Event, Executor, Finished, Started
+from benchfw.harness.executors.local import LocalExecutor
+from benchfw.harness.identity import Identity
+from benchfw.harness.seeding import order_seed
+from benchfw.plan import made_by
+from benchfw.records import Outcome, Run, Status, Trial
+from benchfw.registry import Registry
+from benchfw.store import Store
+from benchfw.suite import Suite
+
+PATIENCE = 10.0  # a trial may take this many times its budget of seconds, metrics and set-up included
+GRACE = 60.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run, as against what to run."""
+
+    jobs: int = 1
+    threads: int = 1
+    timeout: float | None = None
+    memory: int | None = None
+    fresh: bool = False
+    retry_failed: bool = False
+    fail_fast: bool = False
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The first event of a run: what is to do, and what is in the store already."""
+
+    run: int
+    total: int
+    reused: int
+
+
+Listener = Callable[[Planned | Event], None]
+
+
+@dataclass(frozen=True)
+class Agenda:
+    """The trials of a suite with their keys, and the ids of those that the store already has."""
+
+    suite: Suite
+    trials: Sequence[Trial]
+    known: Mapping[int, int]
+    environment: Mapping[str, Any]
+
+    @property
+    def pending(self) -> list[int]:
+        """Return the positions of the trials to run, by repetition, each in an order drawn from the seed."""
+        draws = get_backend("numpy").rng(order_seed(self.suite.seed)).bits(len(self.trials))
+        todo = [position for position in range(len(self.trials)) if position not in self.known]
+        return sorted(todo, key=lambda position: (self.trials[position].repetition, int(draws[position])))
+
+
+def prepare(
+    suite: Suite, trials: Sequence[Trial], registry: Registry, store: Store | None, options: Options
+) -> Agenda:
+    """Give every trial its key and look it up; a method that cannot be built is an error here."""
+    check_methods(trials, registry, suite.name)
+    environment = gather(suite.backends, options.threads)
+    identity = Identity(registry, environment["backends"], options.threads)
+    stamped = [identity.stamp(trial) for trial in trials]
+    known = store.known(trial.key for trial in stamped) if store and not options.fresh else {}
+    usable = {
+        position: known[trial.key][0]
+        for position, trial in enumerate(stamped)
+        if trial.key in known and not (options.retry_failed and known[trial.key][1].faulty)
+    }
+    return Agenda(suite, stamped, usable, environment)
+
+
+def check_methods(trials: Sequence[Trial], registry: Registry, where: str) -> None:
+    """Build every method once: a value that its plugin refuses is an error before anything runs."""
+    for label, trial in {(trial.kind, trial.method.label): trial for trial in trials}.items():
+        if trial.kind == "kernel":
+            continue
+        try:
+            registry.build(trial.kind, trial.method.table)
+        except BenchfwError:
+            raise
+        except Exception as fault:
+            raise SuiteError(f"{where}: {' '.join(label)} cannot be built: {fault}") from fault
+
+
+def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, listen: Listener) -> Run:
+    """Run what is pending, store every outcome as it comes, and return the run.
+
+    KeyboardInterrupt goes through, after the workers are stopped; what was finished stays in the store.
+    """
+    suite = agenda.suite
+    run = store.begin(suite.name, suite.title, suite.text, agenda.environment)
+    store.reuse(
+        run, [(position, agenda.trials[position], number) for position, number in agenda.known.items()]
+    )
+    listen(Planned(run, len(agenda.trials), len(agenda.known)))
+    positions = {agenda.trials[position].key: position for position in agenda.pending}
+    executor = _executor(registry, suite, options)
+    try:
+        for event in _events(agenda, executor):
+            if isinstance(event, Started):
+                registry.hook.trial_started(trial=event.trial)
+            else:
+                outcome = replace(event.outcome, cost_unit=cost_unit(event.trial, registry))
+                store.add(run, positions[event.trial.key], event.trial, outcome)
+                registry.hook.trial_finished(trial=event.trial, status=event.outcome.status)
+            listen(event)
+            if options.fail_fast and isinstance(event, Finished) and event.outcome.status.faulty:
+                break
+    finally:
+        executor.close()
+        store.finish(run)
+    finished = store.run(run)
+    registry.hook.run_finished(run=finished)
+    return finished
+
+
+def cost_unit(trial: Trial, registry: Registry) -> str:
+    """Return what one unit of a trial's cost is."""
+    if trial.kind == "kernel":
+        return "calls"
+    made = made_by(registry.get("problem", trial.problem.use).factory)
+    return str(getattr(made, "cost_unit", "gradients"))
+
+
+def _events(agenda: Agenda, executor: Executor) -> Iterator[Event]:
+    """Yield the events of all pending trials; those whose backend is absent are skipped at once."""
+    absent = {
+        name: facts["unavailable"]
+        for name, facts in agenda.environment["backends"].items()
+        if "unavailable" in facts
+    }
+    trials = [agenda.trials[position] for position in agenda.pending]
+    for trial in trials:
+        if trial.backend in absent:
+            yield Finished(trial, Outcome(Status.SKIPPED, absent[trial.backend]))
+    with contextlib.closing(executor):
+        yield from executor.run(trial for trial in trials if trial.backend not in absent)
+
+
+def _executor(registry: Registry, suite: Suite, options: Options) -> Executor:
+    timeout = options.timeout
+    if timeout is None and suite.budget.seconds is not None:
+        timeout = PATIENCE * suite.budget.seconds + GRACE
+    memory = options.memory if options.memory is not None else total_memory() // options.jobs
+    return LocalExecutor(
+        registry.sources, jobs=options.jobs, threads=options.threads, timeout=timeout, memory=memory
+    )

@@ -1,0 +1,29 @@
+"""Seeds from coordinates: what a trial is decides its randomness, never when or where it runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from benchfw.records import Trial
+
+
+def data_seed(trial: Trial) -> int:
+    """Return the seed of the problem's data, the same for every method and backend."""
+    return _hash("data", trial.seed, trial.problem.table, trial.repetition)
+
+
+def method_seed(trial: Trial) -> int:
+    """Return the seed of the method's own randomness, the same on every backend."""
+    return _hash("method", data_seed(trial), trial.kind, trial.method.table)
+
+
+def order_seed(seed: int) -> int:
+    """Return the seed of the order in which a suite's trials run."""
+    return _hash("order", seed)
+
+
+def _hash(*coordinates: Any) -> int:
+    text = json.dumps(coordinates, sort_keys=True, separators=(",", ":"))
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")

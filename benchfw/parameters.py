@@ -1,0 +1,96 @@
+"""Reads what parameters a factory takes, and whether a suite's value fits one."""
+
+from __future__ import annotations
+
+import collections.abc
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+REQUIRED = inspect.Parameter.empty
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a plugin: its name, its type as written, and its default."""
+
+    name: str
+    hint: Any
+    default: Any = REQUIRED
+
+    @property
+    def required(self) -> bool:
+        """Whether a suite must give it."""
+        return self.default is REQUIRED
+
+    def __str__(self) -> str:
+        return self.name if self.required else f"{self.name} = {self.default!r}"
+
+
+def parameters_of(factory: Callable[..., Any], hidden: tuple[str, ...] = ()) -> dict[str, Parameter]:
+    """Return the parameters of a factory by name, without the hidden ones."""
+    hints = hints_of(factory)
+    return {
+        name: Parameter(name, hints.get(name, Any), parameter.default)
+        for name, parameter in inspect.signature(factory).parameters.items()
+        if name not in hidden and parameter.kind in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}
+    }
+
+
+def hints_of(factory: Callable[..., Any]) -> dict[str, Any]:
+    """Return the resolved annotations of a factory's parameters; empty where they cannot be resolved."""
+    target = factory.__init__ if isinstance(factory, type) else factory  # type: ignore[misc]
+    try:
+        return typing.get_type_hints(target)
+    except (NameError, TypeError, AttributeError):
+        # annotations under TYPE_CHECKING: the value is then checked by the factory itself
+        return {}
+
+
+def accepts_any_keyword(factory: Callable[..., Any]) -> bool:
+    """Return whether the factory takes **params, so that no name can be called unknown."""
+    return any(p.kind is p.VAR_KEYWORD for p in inspect.signature(factory).parameters.values())
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Return whether a TOML value may be passed where `hint` is expected; what is not understood fits."""
+    origin = typing.get_origin(hint)
+    if origin in {typing.Union, types.UnionType}:
+        return any(fits(value, each) for each in typing.get_args(hint))
+    if origin is typing.Literal:
+        return any(value == each and type(value) is type(each) for each in typing.get_args(hint))
+    kind = origin or hint
+    if kind in _SCALARS:
+        return isinstance(value, _SCALARS[kind]) and (kind is bool or not isinstance(value, bool))
+    if kind in {tuple, list, collections.abc.Sequence}:
+        return isinstance(value, list | tuple)
+    if isinstance(kind, type) and kind is not object:
+        # a class: built from a nested table, which a plain mapping need not be
+        return isinstance(value, Mapping) and ("use" in value or issubclass(kind, Mapping | dict))
+    return True
+
+
+_SCALARS: dict[Any, tuple[type, ...]] = {
+    float: (float, int),
+    int: (int,),
+    bool: (bool,),
+    str: (str,),
+    type(None): (type(None),),
+}
+
+
+def spelled(hint: Any) -> str:
+    """Return a type as a person would write it: `float or 'auto'`."""
+    origin = typing.get_origin(hint)
+    if origin in {typing.Union, types.UnionType}:
+        return " or ".join(spelled(each) for each in typing.get_args(hint))
+    if origin is typing.Literal:
+        return " or ".join(repr(each) for each in typing.get_args(hint))
+    if hint is type(None):
+        return "nothing"
+    if isinstance(hint, type) and origin is None and hint not in {float, int, bool, str, list, tuple, dict}:
+        return f"a table with 'use' ({hint.__name__})"
+    return getattr(hint, "__name__", str(hint))

@@ -1,0 +1,204 @@
+"""Plans a suite: Suite + Registry -> [Trial], every mistake found before anything runs.
+
+Pure: nothing of a plugin runs here, only signatures are read.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import benchfw
+from benchfw.errors import PluginError, SuiteError, nearest
+from benchfw.parameters import accepts_any_keyword, fits, hints_of, spelled
+from benchfw.records import MethodKind, Spec, Trial
+from benchfw.registry import Registry, is_nested, kind_of
+from benchfw.suite import METHOD_KINDS, Suite, check_type
+from benchfw.sweep import expand, labelled
+
+RESERVED: Mapping[str, Mapping[str, Any]] = {
+    "estimator": {"at": Literal["start", "optimum"]},
+    "kernel": {"size": int},
+}
+"""Keys of a table that the harness reads itself, beside the plugin's own parameters."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """One method of a suite after its sweeps are spelled out."""
+
+    kind: MethodKind
+    spec: Spec
+    at: Literal["start", "optimum"] = "start"
+
+
+def suite_folders(registry: Registry) -> list[Path]:
+    """Return where suites are looked up by name: ./suites, those installed with benchfw, the plugins'."""
+    package = Path(benchfw.__file__).parent
+    # a wheel carries the suites inside the package; a checkout has them beside it
+    own = [folder for folder in (package / "suites", package.parent / "suites") if folder.is_dir()]
+    folders = [Path("suites"), *own[:1], *registry.suite_folders]
+    return [folder for folder in folders if folder.is_dir()]
+
+
+def plan(suite: Suite, registry: Registry, where: str = "") -> list[Trial]:
+    """Return the suite's trials, problem by problem, methods in the file's order, repetitions last."""
+    where = where or suite.name
+    problems = _specs(suite, "problem", registry, where)
+    methods = [
+        Method(kind, replace(spec, params=_without(spec.params, "at")), spec.params.get("at", "start"))
+        for kind in METHOD_KINDS
+        for spec in _specs(suite, kind, registry, where)
+    ]
+    if not methods:
+        raise SuiteError(f"{where}: names no method; add an [[optimizer]], [[estimator]] or [[kernel]] table")
+    if not problems and any(method.kind != "kernel" for method in methods):
+        raise SuiteError(f"{where}: names no problem; add a [[problem]] table")
+    _check_oracles(problems, methods, registry, where)
+    return [
+        trial for problem, method in _pairs(problems, methods) for trial in _repeat(suite, problem, method)
+    ]
+
+
+def _pairs(problems: list[Spec], methods: list[Method]) -> Iterable[tuple[Spec, Method]]:
+    for problem in problems:
+        for method in methods:
+            if method.kind != "kernel":
+                yield problem, method
+    for method in methods:
+        if method.kind == "kernel":  # a kernel's problem is its size
+            size = method.spec.params["size"]
+            yield (
+                Spec("size", {"size": size}, f"size {size:,}"),
+                replace(method, spec=replace(method.spec, params={})),
+            )
+
+
+def _repeat(suite: Suite, problem: Spec, method: Method) -> Iterable[Trial]:
+    for backend in suite.backends:
+        for repetition in range(suite.repetitions):
+            yield Trial(
+                kind=method.kind,
+                problem=problem,
+                method=method.spec,
+                backend=backend,
+                repetition=repetition,
+                seed=suite.seed,
+                budget=suite.budget,
+                target=suite.target if method.kind == "optimizer" else {},
+                precision=suite.precision if method.kind == "estimator" else None,
+                at=method.at,
+            )
+
+
+def select(trials: Sequence[Trial], pattern: str) -> list[Trial]:
+    """Return the trials whose `problem/method/backend` contains the pattern (* and ? are wildcards)."""
+    chosen = [
+        trial
+        for trial in trials
+        if fnmatch.fnmatchcase(f"{trial.problem.label}/{trial.method.label}/{trial.backend}", f"*{pattern}*")
+    ]
+    if not chosen:
+        names = {trial.method.label for trial in trials}
+        raise SuiteError(f"--only '{pattern}' matches no trial{nearest(pattern, names)}")
+    return chosen
+
+
+def _specs(suite: Suite, kind: str, registry: Registry, where: str) -> list[Spec]:
+    specs = []
+    for number, table in enumerate(suite.tables.get(kind, ()), 1):
+        place = f"{where}, [[{kind}]] {number}"
+        label = table.get("label", "")
+        check_type(label, str, "label", place)
+        for each in expand(_without(table, "label"), place):
+            _check_table(kind, each, registry, place, reserved=RESERVED.get(kind, {}))
+            specs.append(Spec(each["use"], _without(each, "use"), label))
+    return labelled(specs, kind, where)
+
+
+def _check_table(
+    kind: str, table: Mapping[str, Any], registry: Registry, place: str, reserved: Mapping[str, Any]
+) -> None:
+    use = table.get("use")
+    if not isinstance(use, str):
+        raise SuiteError(f"{place}: 'use' must be a name, got {use!r}")
+    try:
+        entry = registry.get(kind, use)
+    except PluginError as fault:
+        raise SuiteError(f"{fault} in {place}") from None
+    legal = {} if kind == "kernel" else dict(entry.parameters)
+    hints = {**{name: parameter.hint for name, parameter in legal.items()}, **reserved}
+    free = kind != "kernel" and accepts_any_keyword(entry.factory)
+    for key, value in table.items():
+        if key == "use":
+            continue
+        if is_nested(key, value):
+            _check_table(kind_of(key), value, registry, f"{place}, {key}", reserved={})
+        if key not in hints and not free:
+            raise SuiteError(_unknown_parameter(kind, use, key, list(hints), place))
+        if not fits(value, hints.get(key, Any)):
+            wanted = spelled(hints[key])
+            raise SuiteError(f"{place}: parameter '{key}' of {kind} '{use}' must be {wanted}, got {value!r}")
+    needed = ["size"] if kind == "kernel" else [name for name, each in legal.items() if each.required]
+    for name in needed:
+        if name not in table:
+            raise SuiteError(f"{place}: {kind} '{use}' needs the parameter '{name}'")
+
+
+def _unknown_parameter(kind: str, use: str, key: str, legal: Sequence[str], place: str) -> str:
+    close = nearest(key, legal) if legal else ""
+    close = close if "did you mean" in close else ""
+    names = ", ".join(legal) or "none"
+    return f"{place}: {kind} '{use}' has no parameter '{key}'{close or ';'} its parameters: {names}"
+
+
+def _check_oracles(problems: list[Spec], methods: list[Method], registry: Registry, where: str) -> None:
+    for problem in problems:
+        made = made_by(registry.get("problem", problem.use).factory)
+        for kind, use in {each for method in methods for each in _plugins_in(method.kind, method.spec.table)}:
+            protocol = getattr(registry.get(kind, use).factory, "solves", None)
+            if made is None or not isinstance(protocol, type):
+                continue  # known only when it is built: the trial will say so
+            missing = missing_oracles(protocol, made)
+            if missing:
+                raise SuiteError(
+                    f"{where}: {kind} '{use}' needs a {protocol.__name__} problem, but problem "
+                    f"'{problem.use}' has no {', '.join(missing)}; take another problem or leave '{use}' out"
+                )
+
+
+def _plugins_in(kind: str, table: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    yield kind, table["use"]
+    for key, value in table.items():
+        if is_nested(key, value):
+            yield from _plugins_in(kind_of(key), value)
+
+
+def made_by(factory: Any) -> type | None:
+    """Return the class that a factory makes: itself, or what its return annotation names."""
+    if isinstance(factory, type):
+        return factory
+    made = hints_of(factory).get("return")
+    return made if isinstance(made, type) else None
+
+
+def missing_oracles(protocol: type, made: type) -> list[str]:
+    """Return the methods of an oracle protocol that a problem's class lacks.
+
+    Only methods count: attributes such as `num_samples` are often set when a problem is built.
+    """
+    members = {
+        name
+        for base in protocol.__mro__
+        if getattr(base, "_is_protocol", False)
+        for name, member in vars(base).items()
+        if not name.startswith("_") and callable(member)
+    }
+    return sorted(name for name in members if not callable(getattr(made, name, None)))
+
+
+def _without(table: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in table.items() if key not in keys}

@@ -1,0 +1,192 @@
+"""Reads a suite file: TOML -> Suite. What its tables mean to plugins is checked in `plan`.
+
+Every mistake in the file is one sentence that names the file, the table, and what would be right.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_args
+
+from benchfw.errors import SuiteError, nearest
+from benchfw.parameters import fits
+from benchfw.records import Budget, MethodKind
+
+METHOD_KINDS: tuple[MethodKind, ...] = get_args(MethodKind)
+TOP_KEYS = frozenset(
+    {
+        "title",
+        "seed",
+        "repetitions",
+        "backends",
+        "budget",
+        "target",
+        "precision",
+        "plugins",
+        "quick",
+        "problem",
+    }
+    | set(METHOD_KINDS)
+)
+QUICK_KEYS = frozenset({"repetitions", "budget", "target", "precision"})
+BUDGET_KEYS = frozenset({"seconds", "iterations", "cost"})
+DEFAULT_BUDGET = Budget(seconds=10.0, iterations=10_000)
+QUICK_SHARE = 10  # without a [quick] table, --quick spends a tenth of the budget
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite file, read and checked as far as that goes without plugins."""
+
+    name: str
+    text: str
+    title: str
+    seed: int = 0
+    repetitions: int = 5
+    backends: tuple[str, ...] = ("numpy",)
+    budget: Budget = DEFAULT_BUDGET
+    target: Mapping[str, float] = field(default_factory=dict)
+    precision: float | None = None
+    plugins: tuple[str, ...] = ()
+    tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+
+
+def find_suite(name: str, folders: Iterable[Path]) -> Path:
+    """Return the file of a suite given by path or by name; a name is searched in the folders in order."""
+    if Path(name).is_file():
+        return Path(name)
+    folders = list(folders)
+    for folder in folders:
+        path = folder / f"{name.removesuffix('.toml')}.toml"
+        if path.is_file():
+            return path
+    names = {path.relative_to(f).with_suffix("").as_posix() for f in folders for path in f.rglob("*.toml")}
+    where = ", ".join(str(folder) for folder in folders) or "no folder"
+    raise SuiteError(f"no suite '{name}': it is no file, and not in {where}{nearest(name, names)}")
+
+
+def read_suite(path: Path, *, quick: bool = False) -> Suite:
+    """Read a suite file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise SuiteError(f"{path}: cannot be read ({fault}); give a UTF-8 text file") from None
+    return parse_suite(text, str(path), quick=quick)
+
+
+def parse_suite(text: str, where: str, *, quick: bool = False) -> Suite:
+    """Return the suite that a TOML text describes; `where` names it in messages."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as fault:
+        raise SuiteError(f"{where}: not valid TOML: {fault}") from None
+    _check_keys(table, TOP_KEYS, where)
+    shortened = table.get("quick", {})
+    check_type(shortened, dict, "quick", where)
+    _check_keys(shortened, QUICK_KEYS, f"{where}, [quick]")
+    suite = _suite_of(table, text, where)
+    if not quick:
+        return suite
+    tenth = {
+        name: max(1, limit // QUICK_SHARE) for name, limit in vars(suite.budget).items() if limit is not None
+    }
+    fallback = {"repetitions": min(2, suite.repetitions), "budget": tenth}
+    return _suite_of({**table, **fallback, **shortened}, text, where, quick=True)
+
+
+def _suite_of(table: Mapping[str, Any], text: str, where: str, *, quick: bool = False) -> Suite:
+    name = Path(where).stem
+    for key, kind in (
+        ("title", str),
+        ("seed", int),
+        ("repetitions", int),
+        ("backends", list),
+        ("plugins", list),
+    ):
+        if key in table:
+            check_type(table[key], kind, key, where)
+    repetitions = table.get("repetitions", 5)
+    if repetitions < 1:
+        raise SuiteError(f"{where}: repetitions must be at least 1, got {repetitions}")
+    if table.get("backends") == []:
+        raise SuiteError(f'{where}: backends is an empty list; name at least one, as in ["numpy"]')
+    precision = table.get("precision")
+    if precision is not None and not (fits(precision, float) and precision > 0):
+        raise SuiteError(f"{where}: precision must be a positive number, got {precision!r}")
+    return Suite(
+        name=name,
+        text=text,
+        title=table.get("title", name),
+        seed=table.get("seed", 0),
+        repetitions=repetitions,
+        backends=tuple(_strings(table.get("backends", ["numpy"]), "backends", where)),
+        budget=_budget_of(table.get("budget"), where),
+        target=_target_of(table.get("target", {}), where),
+        precision=precision,
+        plugins=tuple(_strings(table.get("plugins", []), "plugins", where)),
+        tables={kind: _tables_of(table, kind, where, quick=quick) for kind in ("problem", *METHOD_KINDS)},
+    )
+
+
+def _budget_of(table: Any, where: str) -> Budget:
+    if table is None:
+        return DEFAULT_BUDGET
+    check_type(table, dict, "budget", where)
+    _check_keys(table, BUDGET_KEYS, f"{where}, budget")
+    for key, value in table.items():
+        if not fits(value, float) or not value > 0:
+            raise SuiteError(f"{where}: budget {key} must be a positive number, got {value!r}")
+    if not table:
+        raise SuiteError(f"{where}: budget is empty; give seconds, iterations or cost")
+    limits = dict(table)
+    if "iterations" in limits:
+        limits["iterations"] = int(limits["iterations"])
+        if limits["iterations"] < 1:
+            raise SuiteError(f"{where}: budget iterations must be at least 1, got {table['iterations']!r}")
+    return Budget(**limits)
+
+
+def _target_of(table: Any, where: str) -> dict[str, float]:
+    check_type(table, dict, "target", where)
+    for key, value in table.items():
+        if not fits(value, float):
+            raise SuiteError(f"{where}: target {key} must be a number, got {value!r}")
+    return dict(table)
+
+
+def _tables_of(table: Mapping[str, Any], kind: str, where: str, *, quick: bool) -> list[dict[str, Any]]:
+    tables = table.get(kind, [])
+    if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
+        raise SuiteError(f"{where}: '{kind}' must be written as [[{kind}]] tables")
+    found = []
+    for number, each in enumerate(tables, 1):
+        place = f"{where}, [[{kind}]] {number}"
+        if not isinstance(each.get("use"), str | list):
+            raise SuiteError(f"{place}: 'use' is missing; name the {kind}, as in use = \"…\"")
+        own = dict(each)
+        shortened = own.pop("quick", {})
+        check_type(shortened, dict, "quick", place)
+        found.append({**own, **shortened} if quick else own)
+    return found
+
+
+def _check_keys(table: Mapping[str, Any], legal: Iterable[str], where: str) -> None:
+    for key in table:
+        if key not in legal:
+            raise SuiteError(f"{where}: unknown key '{key}'{nearest(key, legal)}")
+
+
+def check_type(value: Any, kind: type, key: str, where: str) -> None:
+    """Raise a SuiteError unless the value of a key has the given type."""
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        names = {str: "a string", int: "a whole number", list: "a list", dict: "a table"}
+        raise SuiteError(f"{where}: '{key}' must be {names[kind]}, got {value!r}")
+
+
+def _strings(values: Sequence[Any], key: str, where: str) -> Iterable[str]:
+    for value in values:
+        check_type(value, str, key, where)
+        yield value

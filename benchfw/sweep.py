@@ -1,0 +1,85 @@
+"""Spells out the sweeps of a suite table, and names what comes out of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from benchfw.errors import SuiteError
+from benchfw.records import Spec
+
+
+def expand(table: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
+    """Return a table for every combination of its lists, at any depth, the last list fastest.
+
+    A list inside a list is a value: `layers = [[8, 8]]` is one setting.
+    """
+    choices = [[(key, choice) for choice in _choices(key, value, place)] for key, value in table.items()]
+    return [dict(combination) for combination in itertools.product(*choices)]
+
+
+def _choices(key: str, value: Any, place: str) -> list[Any]:
+    if isinstance(value, Mapping):
+        return list(expand(value, f"{place}, {key}"))
+    if not isinstance(value, list):
+        return [value]
+    if not value:
+        raise SuiteError(f"{place}: '{key}' is an empty list; a sweep needs at least one value")
+    return [
+        choice
+        for each in value
+        for choice in (expand(each, f"{place}, {key}") if isinstance(each, Mapping) else [_value(each)])
+    ]
+
+
+def _value(value: Any) -> Any:
+    return tuple(_value(each) for each in value) if isinstance(value, list) else value
+
+
+def labelled(specs: Sequence[Spec], kind: str, where: str) -> list[Spec]:
+    """Return the specs with distinct labels: the name, then whatever differs among those of that name."""
+    groups: dict[str, list[Spec]] = defaultdict(list)
+    for spec in specs:
+        groups[spec.label or spec.use].append(spec)
+    telling = {name: _differing(group) for name, group in groups.items()}
+    named = [replace(spec, label=_label(spec, telling[spec.label or spec.use])) for spec in specs]
+    seen: dict[str, str] = {}
+    for spec in named:
+        same = seen.setdefault(repr(sorted(_leaves(spec.table), key=str)), spec.label)
+        if same is not spec.label:
+            raise SuiteError(f"{where}: [[{kind}]] '{spec.label}' is '{same}' again; remove one of the two")
+    return named
+
+
+def _differing(group: Sequence[Spec]) -> list[str]:
+    leaves = [dict(_leaves(spec.params)) for spec in group]
+    paths = dict.fromkeys(path for each in leaves for path in each)
+    return [path for path in paths if len({repr(each.get(path)) for each in leaves}) > 1]
+
+
+def _leaves(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in params.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _label(spec: Spec, paths: Sequence[str]) -> str:
+    name = spec.label or spec.use
+    leaves = dict(_leaves(spec.params))
+    parts = [
+        f"{leaves[path]}" if path.endswith(".use") else f"{path.rpartition('.')[2]}={_short(leaves[path])}"
+        for path in paths
+        if path in leaves
+    ]
+    return f"{name} ({', '.join(parts)})" if parts else name
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
