@@ -1,30 +1,31 @@
 """benchfw: a laboratory for randomized methods.
 
-These names are all that a plugin or a notebook needs.
+These names are all that a plugin or a notebook needs. Each is imported when it is first used, so that
+`benchfw --help` answers at once.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
-
-from benchfw.backends import Backend, Rng
-from benchfw.contract import (
-    Bounded,
-    Composite,
-    Distribution,
-    Estimator,
-    FiniteSum,
-    Optimizer,
-    Problem,
-    Smooth,
-    SpectralSum,
-)
-from benchfw.errors import BenchfwError
-from benchfw.hookspecs import hookimpl
-from benchfw.records import Run
 
 if TYPE_CHECKING:
     from benchfw.api import load, run
+    from benchfw.backends import Backend, Rng
+    from benchfw.contract import (
+        Bounded,
+        Composite,
+        Distribution,
+        Estimator,
+        FiniteSum,
+        Optimizer,
+        Problem,
+        Smooth,
+        SpectralSum,
+    )
+    from benchfw.errors import BenchfwError
+    from benchfw.hookspecs import hookimpl
+    from benchfw.records import Run
 
 __version__ = "0.1.0"
 
@@ -47,11 +48,18 @@ __all__ = [
     "run",
 ]
 
+_HOMES = {
+    "Backend": "backends",
+    "BenchfwError": "errors",
+    "Rng": "backends",
+    "Run": "records",
+    "hookimpl": "hookspecs",
+    "load": "api",
+    "run": "api",
+}
+
 
 def __getattr__(name: str) -> Any:
-    # run and load pull in the harness and the store: only a notebook that calls them should pay
-    if name in {"run", "load"}:
-        from benchfw import api
-
-        return getattr(api, name)
-    raise AttributeError(f"module 'benchfw' has no attribute '{name}'")
+    if name not in __all__:
+        raise AttributeError(f"module 'benchfw' has no attribute '{name}'")
+    return getattr(importlib.import_module(f"benchfw.{_HOMES.get(name, 'contract')}"), name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchfw.errors import BenchfwError, StoreError
 from benchfw.harness.run import Agenda, Listener, Options, check_methods, execute, prepare
-from benchfw.plan import plan, select, suite_folders
+from benchfw.plan import plan, select
 from benchfw.records import Run, Trial
 from benchfw.registry import Registry
 from benchfw.store import COLUMNS, Store
@@ -47,7 +47,7 @@ def plan_suite(name: str | Path, plugins: Iterable[str] = (), changes: Changes |
     """Read a suite, apply the changes, and plan its trials with all mistakes found."""
     changes = changes or Changes()
     registry = Registry(plugins)
-    path = find_suite(str(name), suite_folders(registry))
+    path = find_suite(str(name), registry.suite_folders)
     suite = read_suite(path, quick=changes.quick)
     if suite.plugins:
         registry = Registry([*registry.sources, *(_beside(path, each) for each in suite.plugins)])

@@ -8,9 +8,10 @@ ask of a problem; a family adds protocols of its own in its package.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
-from benchfw.backends import Backend, Rng
+if TYPE_CHECKING:
+    from benchfw.backends import Backend, Rng
 
 Array: TypeAlias = Any
 """An array of the trial's backend: numpy.ndarray or cupy.ndarray."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -32,6 +31,8 @@ class DataError(BenchfwError):
 
 def nearest(name: str, legal: Iterable[str]) -> str:
     """Return "; did you mean 'x'?" for the closest legal name, else the list of legal names."""
+    import difflib  # only a mistake pays for it
+
     names = sorted(legal)
     close = difflib.get_close_matches(name, names, n=1)
     if close:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pluggy
 
-from benchfw.records import Run, Status, Trial
+if TYPE_CHECKING:
+    from benchfw.records import Run, Status, Trial
 
 PROJECT = "benchfw"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -20,9 +21,13 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
 class Register(Protocol):
-    """What a `register_*` hook calls once for each name that it adds."""
+    """What a `register_*` hook calls once for each name that it adds.
 
-    def __call__(self, name: str, factory: Callable[..., Any]) -> None: ...
+    A package with many methods may give "module:name" instead of the factory: it is then imported when it
+    is first used, and the command line starts no slower for it.
+    """
+
+    def __call__(self, name: str, factory: Callable[..., Any] | str) -> None: ...
 
 
 class RegisterKernel(Protocol):

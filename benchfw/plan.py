@@ -8,10 +8,8 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
-import benchfw
 from benchfw.errors import PluginError, SuiteError, nearest
 from benchfw.parameters import accepts_any_keyword, fits, hints_of, spelled
 from benchfw.records import MethodKind, Spec, Trial
@@ -33,15 +31,6 @@ class Method:
     kind: MethodKind
     spec: Spec
     at: Literal["start", "optimum"] = "start"
-
-
-def suite_folders(registry: Registry) -> list[Path]:
-    """Return where suites are looked up by name: ./suites, those installed with benchfw, the plugins'."""
-    package = Path(benchfw.__file__).parent
-    # a wheel carries the suites inside the package; a checkout has them beside it
-    own = [folder for folder in (package / "suites", package.parent / "suites") if folder.is_dir()]
-    folders = [Path("suites"), *own[:1], *registry.suite_folders]
-    return [folder for folder in folders if folder.is_dir()]
 
 
 def plan(suite: Suite, registry: Registry, where: str = "") -> list[Trial]:

@@ -14,14 +14,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
+import benchfw
 from benchfw import hookspecs
 from benchfw.backends import register_backend
 from benchfw.errors import PluginError, nearest
-from benchfw.parameters import Parameter, parameters_of
+
+if TYPE_CHECKING:
+    from benchfw.parameters import Parameter
 
 KINDS = ("problem", "estimator", "optimizer", "distribution", "dataset", "figure")
 NESTABLE = frozenset({"estimator", "optimizer", "distribution"})
@@ -43,17 +46,34 @@ class Plugin:
 
 @dataclass(frozen=True)
 class Entry:
-    """One registered name."""
+    """One registered name; `source` is the factory, or where to import it from when it is first used."""
 
     kind: str
     name: str
-    factory: Callable[..., Any]
+    source: Callable[..., Any] | str
     plugin: Plugin
     sample: Callable[..., tuple[Any, ...]] | None = None
 
     @property
+    def factory(self) -> Callable[..., Any]:
+        """What makes the object, imported now if it was registered by name."""
+        if not isinstance(self.source, str):
+            return self.source
+        module, _, name = self.source.partition(":")
+        try:
+            factory: Callable[..., Any] = getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError, ValueError) as fault:
+            raise PluginError(
+                f"{self.kind} '{self.name}' of {self.plugin} is not at '{self.source}' ({fault}); "
+                "register it as 'module:name'"
+            ) from fault
+        return factory
+
+    @property
     def parameters(self) -> Mapping[str, Parameter]:
         """Return the parameters that a suite may set, by name."""
+        from benchfw.parameters import parameters_of
+
         return parameters_of(self.factory, hidden=("backend", "rng") if self.kind == "problem" else ())
 
     @property
@@ -69,7 +89,7 @@ class Registry:
     def __init__(self, plugins: Iterable[str] = ()) -> None:
         self.sources = tuple(dict.fromkeys(plugins))
         self.broken: list[str] = []
-        self.suite_folders: list[Path] = []
+        self._suite_folders: list[Path] = []
         self.commands: list[Any] = []
         self._entries: dict[tuple[str, str], Entry] = {}
         self._plugins: dict[int, Plugin] = {}
@@ -90,6 +110,14 @@ class Registry:
     def plugins(self) -> tuple[Plugin, ...]:
         """The plugins that were loaded."""
         return tuple(self._plugins.values())
+
+    @property
+    def suite_folders(self) -> list[Path]:
+        """Where suites are looked up by name: ./suites, those installed with benchfw, the plugins'."""
+        package = Path(benchfw.__file__).parent
+        # a wheel carries the suites inside the package; a checkout has them beside it
+        own = [folder for folder in (package / "suites", package.parent / "suites") if folder.is_dir()]
+        return [folder for folder in (Path("suites"), *own[:1], *self._suite_folders) if folder.is_dir()]
 
     def entries(self, kind: str) -> dict[str, Entry]:
         """Return the entries of one kind by name, in alphabetical order."""
@@ -170,7 +198,7 @@ class Registry:
         for _, call in self._implementations("register_backends"):
             call(register=register_backend)
         for _, call in self._implementations("register_suites"):
-            call(register=self.suite_folders.append)
+            call(register=self._suite_folders.append)
         for _, call in self._implementations("register_commands"):
             call(register=self.commands.append)
 
@@ -183,7 +211,7 @@ class Registry:
         self,
         kind: str,
         name: str,
-        factory: Callable[..., Any],
+        source: Callable[..., Any] | str,
         plugin: Plugin,
         sample: Callable[..., tuple[Any, ...]] | None = None,
     ) -> None:
@@ -193,7 +221,7 @@ class Registry:
                 f"two plugins register the {kind} '{name}': {other.plugin} and {plugin}; "
                 "rename one of them or leave one out"
             )
-        self._entries[kind, name] = Entry(kind, name, factory, plugin, sample)
+        self._entries[kind, name] = Entry(kind, name, source, plugin, sample)
 
 
 def kind_of(key: str) -> str:

@@ -37,16 +37,19 @@ def command(run: str, form: str, summary: bool, output: Path | None, store: Path
       benchfw export 3 --summary --format json -o summary.json
     """
     from benchfw.errors import BenchfwError
-    from benchfw.report.summary import SUMMARY_COLUMNS, summarize, summary_rows
-    from benchfw.store import COLUMNS, Store
+    from benchfw.report.exports import RECORD_COLUMNS, record_rows
+    from benchfw.report.summary import EXPORT_COLUMNS, summarize
+    from benchfw.store import Store
 
     with Store(store) as opened:
         chosen = opened.run(run)
+        results = opened.results(chosen.id)
         rows: Iterable[Sequence[Any]]
         if summary:
-            columns, rows = SUMMARY_COLUMNS, summary_rows(summarize(chosen, opened.results(chosen.id)))
+            columns = EXPORT_COLUMNS
+            rows = (tuple(row[name] for name in columns) for row in summarize(chosen, results).export_rows())
         else:
-            columns, rows = COLUMNS, opened.rows(chosen)
+            columns, rows = RECORD_COLUMNS, record_rows(chosen, results)
         if form == "parquet":
             _write_parquet(columns, rows, output)
             return

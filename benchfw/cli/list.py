@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -21,8 +23,8 @@ KINDS = ("suites", "problems", "estimators", "optimizers", "distributions", "ker
 def command(kind: str | None, plugins: tuple[str, ...], as_json: bool) -> None:
     """List what can be named in a suite.
 
-    KIND is one of suites, problems, estimators, optimizers, distributions, kernels, datasets, backends;
-    without it, all of them.
+    KIND is one of suites, problems, estimators, optimizers, distributions, kernels, datasets, backends.
+    Without it, the names of all of them; with it, a line on each.
 
     \b
     Examples:
@@ -34,44 +36,83 @@ def command(kind: str | None, plugins: tuple[str, ...], as_json: bool) -> None:
 
     if kind is not None and kind not in KINDS and f"{kind}s" not in KINDS:
         raise BenchfwError(f"nothing is called '{kind}'{nearest(kind, KINDS)}")
-    wanted = KINDS if kind is None else (kind if kind in KINDS else f"{kind}s",)
     registry = Registry(plugins)
-    rows = [row for each in wanted for row in rows_of(each, registry)]
-    if as_json:
-        echo_json([dict(zip(("kind", "name", "plugin", "summary"), row, strict=True)) for row in rows])
+    if kind is None:
+        _overview(registry, as_json=as_json)
     else:
-        echo_table(rows, ("kind", "name", "plugin", "what it is"))
+        rows = rows_of(kind if kind in KINDS else f"{kind}s", registry)
+        if as_json:
+            echo_json([dict(zip(("kind", "name", "plugin", "summary"), row, strict=True)) for row in rows])
+        else:
+            echo_table([row[1:] for row in rows], ("name", "plugin", "what it is"))
     for fault in registry.broken:
         click.echo(f"benchfw: not loaded: {printable(fault)}", err=True)
+
+
+def _overview(registry: Registry, *, as_json: bool) -> None:
+    names = {kind: names_of(kind, registry) for kind in KINDS}
+    if as_json:
+        echo_json(names)
+        return
+    for kind, found in names.items():
+        if found:
+            text = textwrap.fill(
+                printable("  ".join(found)),
+                width=96,
+                initial_indent=f"{kind:13}  ",
+                subsequent_indent=" " * 15,
+                break_on_hyphens=False,
+            )
+            click.echo(text)
+    click.echo("\nbenchfw list KIND tells more of each, benchfw show NAME tells all of one.")
+
+
+def names_of(kind: str, registry: Registry) -> list[str]:
+    """Return the names of one kind; nothing is imported for it."""
+    if kind == "suites":
+        return list(_suite_files(registry))
+    if kind == "backends":
+        from benchfw.backends import backend_names
+
+        return list(backend_names())
+    if kind == "datasets":
+        from benchfw import data
+
+        return list(data.names())
+    return list(registry.entries(kind.removesuffix("s")))
 
 
 def rows_of(kind: str, registry: Registry) -> list[tuple[str, str, str, str]]:
     """Return (kind, name, plugin, summary) of everything of one kind."""
     if kind == "suites":
-        return _suites(registry)
-    if kind == "backends":
-        from benchfw.backends import backend_names
-
-        return [("backend", name, "", "") for name in backend_names()]
+        return [("suite", name, "", _title(path)) for name, path in _suite_files(registry).items()]
     if kind == "datasets":
         from benchfw import data
 
         return [("dataset", name, "", str(path)) for name, path in data.names().items()]
+    if kind == "backends":
+        from benchfw.harness.environment import describe
+
+        facts = {name: describe(name) for name in names_of(kind, registry)}
+        return [
+            ("backend", name, "", each.get("unavailable") or each["device"]) for name, each in facts.items()
+        ]
     singular = kind.removesuffix("s")
     return [(singular, name, str(e.plugin), e.summary) for name, e in registry.entries(singular).items()]
 
 
-def _suites(registry: Registry) -> list[tuple[str, str, str, str]]:
+def _suite_files(registry: Registry) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for folder in registry.suite_folders:
+        for path in sorted(folder.rglob("*.toml")):
+            found.setdefault(path.relative_to(folder).with_suffix("").as_posix(), path)
+    return found
+
+
+def _title(path: Path) -> str:
     import tomllib
 
-    from benchfw.plan import suite_folders
-
-    found: dict[str, str] = {}
-    for folder in suite_folders(registry):
-        for path in sorted(folder.rglob("*.toml")):
-            try:
-                title = str(tomllib.loads(path.read_text(encoding="utf-8")).get("title", ""))
-            except (OSError, ValueError) as fault:
-                title = f"cannot be read: {fault}"
-            found.setdefault(path.relative_to(folder).with_suffix("").as_posix(), title)
-    return [("suite", name, "", title) for name, title in found.items()]
+    try:
+        return str(tomllib.loads(path.read_text(encoding="utf-8")).get("title", ""))
+    except (OSError, ValueError) as fault:
+        return f"cannot be read: {fault}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,16 +19,15 @@ if TYPE_CHECKING:
 
 @click.command(name="replay")
 @click.argument("trial", type=int)
-@click.option("--traceback", "loud", is_flag=True, help="Let a fault through, with its traceback.")
 @plugin_option
 @store_option
-def command(trial: int, loud: bool, plugins: tuple[str, ...], store: Path) -> None:
+def command(trial: int, plugins: tuple[str, ...], store: Path) -> None:
     """Run one stored trial again in this process and compare its records, times apart.
 
-    TRIAL is a number from the `trial` column of `benchfw export`. What the method prints is shown, and a
-    debugger can be attached. Exit code 1: the records differ.
+    TRIAL is a number from the `trial` column of `benchfw export`. What the method prints is shown, so is
+    the traceback of a fault, and a debugger can be attached. Exit code 1: the records differ.
     """
-    from benchfw.harness.trial import collector, measure_trial, run_trial
+    from benchfw.harness.trial import collector, run_trial
     from benchfw.registry import Registry
     from benchfw.store import Store
 
@@ -35,7 +35,7 @@ def command(trial: int, loud: bool, plugins: tuple[str, ...], store: Path) -> No
         result = opened.result(trial)
     registry = Registry(plugins)
     records, emit = collector()
-    status, reason = (measure_trial if loud else run_trial)(result.trial, registry, emit)
+    status, reason = run_trial(result.trial, registry, emit, hear=traceback.print_exception)
     click.echo(printable(f"{result.trial}"))
     click.echo(printable(f"then: {result.outcome.status} ({result.outcome.reason})"))
     click.echo(printable(f"now:  {status} ({reason})"))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
-import zipfile
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from benchfw.errors import DataError, nearest
+
+if TYPE_CHECKING:
+    import numpy as np
 
 VARIABLE = "BENCHFW_DATA"
 
@@ -42,6 +41,10 @@ def find(name: str) -> Path:
 
 def load(name: str) -> dict[str, np.ndarray[Any, Any]]:
     """Return the arrays of a data set by name."""
+    import zipfile
+
+    import numpy as np
+
     path = find(name)
     try:
         with np.load(path, allow_pickle=False) as archive:
@@ -59,5 +62,7 @@ def fingerprint(name: str) -> str:
 
 @functools.cache
 def _digest(path: Path, _state: tuple[int, int]) -> str:
+    import hashlib
+
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,13 @@ from benchfw.registry import Registry
 WARM_UP = Budget(iterations=1)
 
 
-def run_trial(trial: Trial, registry: Registry, emit: Emit) -> Ending:
-    """Run a trial in this process, handing over records as they are measured; never raises for its faults."""
+def run_trial(
+    trial: Trial, registry: Registry, emit: Emit, hear: Callable[[BaseException], None] = lambda _: None
+) -> Ending:
+    """Run a trial in this process, handing over records as they are measured.
+
+    Its faults are not raised: they become the status, and `hear` is told of them.
+    """
     try:
         return measure_trial(trial, registry, emit)
     except BackendUnavailable as fault:
@@ -29,6 +34,7 @@ def run_trial(trial: Trial, registry: Registry, emit: Emit) -> Ending:
     except BenchfwError as fault:
         return Status.FAILED, str(fault)
     except Exception as fault:  # noqa: BLE001 - a stranger's method may raise anything
+        hear(fault)
         return Status.FAILED, explain(fault)
 
 

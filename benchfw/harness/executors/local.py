@@ -93,7 +93,7 @@ class Worker:
         size = self._log.seek(0, os.SEEK_END)
         self._log.seek(max(0, size - LAST_WORDS))
         text = self._log.read().decode(errors="replace").strip()
-        place = re.search(r'most recent call first\):\s+File "([^"]+)", line (\d+)', text)
+        place = re.search(r'Current thread .*\n\s+File "([^"]+)", line (\d+)', text)
         if place:
             return f" in {Path(place[1]).name}, line {place[2]}"
         return f": {text.splitlines()[-1].strip()}" if text else ""

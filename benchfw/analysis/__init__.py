@@ -1,0 +1,1 @@
+"""Statistics of measured trials: arrays in, numbers out."""

@@ -1,0 +1,103 @@
+"""NumPy on the host: the reference that every other backend must equal."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import threading
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchfw.backends.backend import Backend
+
+
+class _Stream(threading.local):
+    """One Philox a thread, moved to each new address: making a new one costs five times as much."""
+
+    def __init__(self) -> None:
+        self.generator = np.random.Philox(key=0)
+        self.state: Any = self.generator.state
+        self.key: np.ndarray = self.state["state"]["key"]
+        self.counter: np.ndarray = self.state["state"]["counter"]
+
+
+@cache
+def _streams() -> _Stream:
+    # numpy.random is a sixtieth of a second to import: not before the first draw
+    return _Stream()
+
+
+def philox_words(seed: int, stream: int, block: int, start: int, count: int) -> np.ndarray:
+    """Return words start … start+count-1 of a block: (count,) uint64, from Philox-4x64-10.
+
+    Four words share a counter, and NumPy adds one to the counter before it uses it, so that words
+    4i … 4i+3 are Philox at counter (i+1, block, 0, 0), key (seed, stream). Salmon et al. 2011.
+    """
+    address, skip = divmod(start, 4)
+    own = _streams()
+    own.key[0] = seed
+    own.key[1] = stream
+    own.counter[0] = address
+    own.counter[1] = block
+    # assigning the state also empties the buffer: the saved buffer position says that none is left
+    own.generator.state = own.state
+    words: np.ndarray = own.generator.random_raw(skip + count)
+    return words[skip:] if skip else words
+
+
+def _processor() -> str:
+    """Return the CPU's model name, or the best that the platform says about it."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+class NumpyBackend(Backend):
+    """Arrays in the host's memory."""
+
+    name = "numpy"
+    xp = np
+
+    def asarray(self, values: Any, dtype: Any = None) -> np.ndarray:
+        """Return the values as a NumPy array; a GPU array is copied to the host."""
+        if type(values).__module__.partition(".")[0] == "cupy":
+            values = values.get()
+        return np.asarray(values, dtype=dtype)
+
+    def to_numpy(self, values: Any) -> np.ndarray:
+        """Return the array itself."""
+        return np.asarray(values)
+
+    def bits(self, seed: int, stream: int, block: int, start: int, count: int) -> np.ndarray:
+        """Return words start … start+count-1 of a block of the stream (seed, stream), as uint64."""
+        return philox_words(seed, stream, block, start, count)
+
+    def synchronize(self) -> None:
+        """Return at once: NumPy has finished when its calls return."""
+
+    def memory(self) -> int:
+        """Return the peak resident set of this process, in bytes."""
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024  # Linux counts in KiB
+
+    def describe(self) -> Mapping[str, str]:
+        """Return the CPU's name, the versions of NumPy and SciPy, and the BLAS that NumPy was built with."""
+        from importlib import metadata
+
+        config: Any = np.show_config(mode="dicts")
+        blas = config.get("Build Dependencies", {}).get("blas", {})
+        return {
+            "device": _processor(),
+            "numpy": np.__version__,
+            "scipy": metadata.version("scipy"),
+            "blas": f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip(),
+        }

@@ -1,0 +1,113 @@
+"""A kernel: one pure array function with a portable body and, where they pay, bodies for single backends."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Generic, ParamSpec, TypeVar
+
+import numpy as np
+
+from benchfw.errors import PluginError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Counts = Callable[..., tuple[float, float]]
+"""What a call costs: the arguments -> (floating-point operations, bytes that must be moved)."""
+
+
+def kernel(name: str, counts: Counts | None = None) -> Callable[[Callable[P, R]], Kernel[P, R]]:
+    """Make a kernel of the portable body below; `counts(*args)` returns a call's operations and bytes.
+
+    ::
+
+        @kernel("soft-threshold")
+        def soft_threshold(x, threshold): ...
+
+        @soft_threshold.on("numpy")
+        def soft_threshold_numpy(x, threshold): ...
+    """
+
+    def decorate(portable: Callable[P, R]) -> Kernel[P, R]:
+        return Kernel(name, portable, counts)
+
+    return decorate
+
+
+def namespace(*arrays: Any) -> Any:
+    """Return the array-API namespace of these arrays, for portable bodies."""
+    # its first import takes a tenth of a second, which a run that needs no portable body should not pay
+    from array_api_compat import array_namespace
+
+    return array_namespace(*arrays)
+
+
+def _backend_of(kind: type) -> str | None:
+    """Return the backend of an array type: "" for arrays of no backend of ours, None for no array at all."""
+    if issubclass(kind, np.ndarray):
+        return "numpy"
+    if kind.__module__.partition(".")[0] == "cupy":
+        return "cupy"
+    # NumPy's scalars have an array namespace too, but where the data live is not theirs to say
+    return "" if hasattr(kind, "__array_namespace__") and not issubclass(kind, np.generic) else None
+
+
+class Kernel(Generic[P, R]):
+    """Calls the body of the backend that the first array among its arguments lives on.
+
+    A backend without a body of its own, and an array library that is no backend, get the portable body.
+    A call without any array is a TypeError: lists and numbers do not say where to compute.
+    """
+
+    def __init__(self, name: str, portable: Callable[P, R], counts: Counts | None = None) -> None:
+        functools.update_wrapper(self, portable)  # so that help() and signatures show the portable body's
+        self.name = name
+        self.portable = portable
+        self.counts = counts
+        self._bodies: dict[str, Callable[P, R]] = {}
+        self._by_type: dict[type, Callable[P, R] | None] = {}
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name}: {', '.join(['portable', *self._bodies])}>"
+
+    def __reduce__(self) -> str:
+        return self.portable.__qualname__  # pickled by name, as a function is
+
+    @property
+    def bodies(self) -> Mapping[str, Callable[P, R]]:
+        """The bodies for single backends, by backend; read-only."""
+        return MappingProxyType(self._bodies)
+
+    def on(self, backend: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+        """Add the body for one backend: a decorator that returns the body unchanged."""
+        if backend in self._bodies:
+            raise PluginError(f"kernel '{self.name}' already has a body for {backend}")
+
+        def add(body: Callable[P, R]) -> Callable[P, R]:
+            self._bodies[backend] = body
+            self._by_type.clear()
+            return body
+
+        return add
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the body that belongs to the arguments."""
+        by_type = self._by_type
+        for argument in args:
+            kind = type(argument)
+            body = by_type[kind] if kind in by_type else self._learn(kind)
+            if body is not None:
+                return body(*args, **kwargs)
+        for argument in kwargs.values():
+            body = self._learn(type(argument))
+            if body is not None:
+                return body(*args, **kwargs)
+        raise TypeError(f"kernel '{self.name}' was called without an array; give it at least one")
+
+    def _learn(self, kind: type) -> Callable[P, R] | None:
+        backend = _backend_of(kind)
+        body = None if backend is None else self._bodies.get(backend, self.portable)
+        self._by_type[kind] = body
+        return body

@@ -1,0 +1,186 @@
+"""From trials to samples: what one repetition says about each quantity, and the interval over repetitions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from benchfw.analysis.convergence import NEVER, Curve, Hit, automatic_target, curves_by_metric, time_to_all
+from benchfw.analysis.intervals import (
+    Interval,
+    Values,
+    censored_ratio_interval,
+    geometric_interval,
+    independent_ratio,
+    mean_interval,
+    median_interval,
+    ratio_interval,
+    std_error_interval,
+)
+from benchfw.records import BOUND_PREFIX, MethodKind, Result, Status
+
+TO_TARGET = ("seconds_to_target", "cost_to_target")
+
+_FINISHED = frozenset({Status.DONE, Status.REACHED})
+# the method was given its chance and did not get there: censored, not left out
+_STOPPED = frozenset({Status.DIVERGED, Status.TIMEOUT, Status.OUT_OF_MEMORY})
+
+
+@dataclass(frozen=True)
+class Target:
+    """The value of a metric that all methods are asked to reach; `automatic` when the suite names none."""
+
+    metric: str
+    value: float
+    automatic: bool = False
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What the repetitions of one method gave: quantity -> repetition -> value.
+
+    `within` holds intervals from inside a trial, for the quantities that have one: used when there is a
+    single repetition. `reached` is (trials that met the target, trials that count).
+    """
+
+    kind: MethodKind
+    values: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    within: Mapping[str, Interval] = field(default_factory=dict)
+    reached: tuple[int, int] | None = None
+
+    def positive(self, quantity: str) -> bool:
+        """Whether some repetition saw the quantity above zero."""
+        return any(value > 0 for value in self.values.get(quantity, {}).values())
+
+    def interval(self, quantity: str) -> Interval:
+        """Return the quantity over the repetitions.
+
+        Optimizers: the median, as in the figures. Estimators and kernels: the geometric mean, so that
+        variance times seconds is what it says; bias: the mean.
+        """
+        values = list(self.values[quantity].values())
+        if len(values) == 1 and quantity in self.within:
+            return self.within[quantity]
+        estimate: Callable[[Values], Interval] = geometric_interval
+        if self.kind == "optimizer":
+            estimate = median_interval
+        elif quantity == "bias":
+            estimate = mean_interval
+        return estimate(values)
+
+    def ratio(self, reference: Sample, quantity: str) -> Interval | None:
+        """Return the ratio to the reference over the repetitions that both have; None where there is none."""
+        mine, theirs = self.values[quantity], reference.values.get(quantity, {})
+        shared = [repetition for repetition in mine if repetition in theirs]
+        if quantity == "bias" or not shared:
+            return None
+        above = np.array([mine[repetition] for repetition in shared])
+        below = np.array([theirs[repetition] for repetition in shared])
+        if quantity in TO_TARGET:
+            ratio = censored_ratio_interval(above, below)
+        elif np.any(above < 0) or np.any(below < 0):
+            return None  # a quantity with a sign has no "times more"
+        elif len(shared) == 1 and quantity in self.within and quantity in reference.within:
+            ratio = independent_ratio(self.within[quantity], reference.within[quantity])
+        else:
+            ratio = ratio_interval(above, below)
+        return None if math.isnan(ratio.estimate) else ratio
+
+
+def finished_trials(results: Iterable[Result]) -> list[Result]:
+    """Return the trials that ran to their end: those that estimates rest on."""
+    return [result for result in results if result.outcome.status in _FINISHED]
+
+
+def metric_names(results: Iterable[Result]) -> tuple[str, ...]:
+    """Return the measured metrics, the primary one first, without the bound curves."""
+    names: dict[str, None] = {}
+    for result in results:
+        if not names or not result.outcome.status.faulty:
+            names.update(dict.fromkeys(record.metric for record in result.outcome.records))
+    return tuple(name for name in names if not name.startswith(BOUND_PREFIX))
+
+
+def choose_targets(reference: Sequence[Result]) -> tuple[Target, ...]:
+    """Return the suite's targets, or one for the primary metric from where the reference method ends."""
+    if not reference:
+        return ()
+    curves = [curves_by_metric(result.outcome.records) for result in reference]
+    named = [(metric, value) for metric, value in reference[0].trial.target.items() if metric in curves[0]]
+    if named:
+        return tuple(Target(metric, value) for metric, value in named)
+    primary = next((name for name in curves[0] if not name.startswith(BOUND_PREFIX)), None)
+    if primary is None:
+        return ()
+    value = automatic_target([found[primary] for found in curves if primary in found])
+    return () if math.isnan(value) else (Target(primary, value, automatic=True),)
+
+
+def sample_trials(kind: MethodKind, results: Sequence[Result], targets: Sequence[Target]) -> Sample:
+    """Return the sample of one method's trials on one problem."""
+    if kind == "optimizer":
+        return _sample_optimizer(results, targets)
+    collect = _estimator_values if kind == "estimator" else _kernel_values
+    values: dict[str, dict[int, float]] = {}
+    within: dict[str, Interval] = {}
+    for result in finished_trials(results):
+        found, within = collect(curves_by_metric(result.outcome.records))
+        for quantity, value in found.items():
+            if not math.isnan(value):
+                values.setdefault(quantity, {})[result.trial.repetition] = value
+    return Sample(kind, values, within)
+
+
+def _sample_optimizer(results: Sequence[Result], targets: Sequence[Target]) -> Sample:
+    values: dict[str, dict[int, float]] = {}
+    counted: dict[int, Hit] = {}
+    for result in results:
+        status, repetition = result.outcome.status, result.trial.repetition
+        if status not in _FINISHED | _STOPPED:
+            continue
+        curves = curves_by_metric(result.outcome.records)
+        if targets:
+            counted[repetition] = NEVER if status is Status.DIVERGED else _first_hit(curves, targets)
+        if status in _FINISHED:
+            for metric, curve in curves.items():
+                if not metric.startswith(BOUND_PREFIX) and not math.isnan(curve.final):
+                    values.setdefault(metric, {})[repetition] = curve.final
+    if not counted:
+        return Sample("optimizer", values)
+    values["seconds_to_target"] = {repetition: hit.seconds for repetition, hit in counted.items()}
+    values["cost_to_target"] = {repetition: hit.cost for repetition, hit in counted.items()}
+    reached = sum(math.isfinite(hit.iterations) for hit in counted.values())
+    return Sample("optimizer", values, reached=(reached, len(counted)))
+
+
+def _first_hit(curves: Mapping[str, Curve], targets: Sequence[Target]) -> Hit:
+    if any(target.metric not in curves for target in targets):
+        return NEVER
+    return time_to_all([curves[target.metric] for target in targets], [target.value for target in targets])
+
+
+def _estimator_values(curves: Mapping[str, Curve]) -> tuple[dict[str, float], dict[str, Interval]]:
+    """Return the final values of one trial and what it says about their intervals by itself."""
+    found = {name: curves[name].final for name in ("bias", "variance", "mse") if name in curves}
+    if "variance" not in curves or curves["variance"].iterations[-1] <= 0:
+        return found, {}
+    last, draws = curves["variance"], float(curves["variance"].iterations[-1])
+    seconds = float(last.seconds[-1]) / draws
+    found["seconds_per_draw"] = seconds
+    found["cost_per_draw"] = float(last.cost[-1]) / draws
+    found["variance_x_seconds"] = found["variance"] * seconds
+    if "variance_std_error" not in curves:
+        return found, {}
+    interval = std_error_interval(found["variance"], curves["variance_std_error"].final)
+    return found, {"variance": interval, "variance_x_seconds": interval.scaled(seconds)}
+
+
+def _kernel_values(curves: Mapping[str, Curve]) -> tuple[dict[str, float], dict[str, Interval]]:
+    """Return the median over the blocks of one trial, with its interval."""
+    if "seconds_per_call" not in curves:
+        return {}, {}
+    interval = median_interval(curves["seconds_per_call"].values)
+    return {"seconds_per_call": interval.estimate}, {"seconds_per_call": interval}

@@ -1,0 +1,177 @@
+"""A run's results as numbers to show: per problem and kind of method, each quantity with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from benchfw.analysis.intervals import LEVEL, Interval, mean_interval
+from benchfw.records import MethodKind, Result, Run
+from benchfw.report.faults import Fault, find_faults
+from benchfw.report.quantities import (
+    TO_TARGET,
+    Sample,
+    Target,
+    choose_targets,
+    finished_trials,
+    metric_names,
+    sample_trials,
+)
+
+EXPORT_COLUMNS = ("problem", "method", "backend", "quantity", "estimate", "low", "high", "count")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method on a backend: what one row of a table is about."""
+
+    label: str
+    backend: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity of one method: estimate and interval, and the paired ratio to the reference method.
+
+    `reached` is (trials that met the target, trials that count), for the quantities about a target.
+    """
+
+    method: Method
+    quantity: str
+    interval: Interval
+    ratio: Interval | None = None
+    reached: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All methods of one kind on one problem."""
+
+    problem: str
+    kind: MethodKind
+    methods: tuple[Method, ...]
+    reference: Method
+    rows: tuple[Row, ...] = ()
+    metrics: tuple[str, ...] = ()
+    targets: tuple[Target, ...] = ()
+    cost_unit: str = "gradients"
+    biased: tuple[Method, ...] = ()
+    trials: int = 0
+    finished: int = 0
+
+    @cached_property
+    def _index(self) -> dict[tuple[Method, str], Row]:
+        return {(row.method, row.quantity): row for row in self.rows}
+
+    def row(self, method: Method, quantity: str) -> Row | None:
+        """Return the row, or None where the method never gave that quantity."""
+        return self._index.get((method, quantity))
+
+    def name(self, method: Method) -> str:
+        """Return the method's label, with its backend where there are several."""
+        several = len({other.backend for other in self.methods}) > 1
+        return f"{method.label} ({method.backend})" if several else method.label
+
+    def reference_for(self, method: Method) -> Method:
+        """Return what the method is measured against: a kernel against itself on its first backend."""
+        if self.kind != "kernel":
+            return self.reference
+        return next(other for other in self.methods if other.label == method.label)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Everything that the terminal and the page say in numbers."""
+
+    title: str
+    comparisons: tuple[Comparison, ...]
+    faults: tuple[Fault, ...] = ()
+
+    def export_rows(self) -> list[dict[str, str | float | int]]:
+        """Return one flat row a quantity, with EXPORT_COLUMNS as keys."""
+        return [
+            {
+                "problem": comparison.problem,
+                "method": row.method.label,
+                "backend": row.method.backend,
+                "quantity": row.quantity,
+                "estimate": row.interval.estimate,
+                "low": row.interval.low,
+                "high": row.interval.high,
+                "count": row.interval.count,
+            }
+            for comparison in self.comparisons
+            for row in comparison.rows
+        ]
+
+
+def summarize(run: Run, results: Sequence[Result]) -> Summary:
+    """Return the summary of a run; results in suite order, so that the first method is the reference."""
+    groups: dict[tuple[str, MethodKind], list[Result]] = {}
+    for result in results:
+        groups.setdefault((result.trial.problem.label, result.trial.kind), []).append(result)
+    comparisons = [_compare(problem, kind, group) for (problem, kind), group in groups.items()]
+    return Summary(run.title or run.suite, tuple(comparisons), find_faults(results))
+
+
+def by_method(results: Iterable[Result]) -> dict[Method, list[Result]]:
+    """Return the results of each method, in the order of first appearance."""
+    groups: dict[Method, list[Result]] = {}
+    for result in results:
+        groups.setdefault(Method(result.trial.method.label, result.trial.backend), []).append(result)
+    return groups
+
+
+def _compare(problem: str, kind: MethodKind, results: Sequence[Result]) -> Comparison:
+    groups = by_method(results)
+    finished = {method: finished_trials(group) for method, group in groups.items()}
+    reference = next((method for method, group in finished.items() if group), next(iter(groups)))
+    targets = choose_targets(finished[reference]) if kind == "optimizer" else ()
+    samples = {method: sample_trials(kind, group, targets) for method, group in groups.items()}
+    if kind == "estimator":
+        # a method without variance (the exact gradient) gives no ratio: the next one is the reference
+        varying = (method for method, sample in samples.items() if sample.positive("variance"))
+        reference = next(varying, reference)
+    comparison = Comparison(
+        problem,
+        kind,
+        tuple(groups),
+        reference,
+        metrics=metric_names(results),
+        targets=targets,
+        cost_unit=results[0].outcome.cost_unit,
+        biased=_biased(samples),
+        trials=len(results),
+        finished=sum(map(len, finished.values())),
+    )
+    rows = [
+        row
+        for method, sample in samples.items()
+        for row in _rows(method, sample, samples[comparison.reference_for(method)])
+    ]
+    return replace(comparison, rows=tuple(rows))
+
+
+def _rows(method: Method, sample: Sample, reference: Sample) -> Iterator[Row]:
+    for quantity in sample.values:
+        about_target = quantity in TO_TARGET
+        yield Row(
+            method,
+            quantity,
+            sample.interval(quantity),
+            None if sample is reference else sample.ratio(reference, quantity),
+            sample.reached if about_target else None,
+        )
+
+
+def _biased(samples: Mapping[Method, Sample]) -> tuple[Method, ...]:
+    """Return the estimators whose bias is not noise, at 5 % for all of them together (Bonferroni)."""
+    measured = {
+        method: list(sample.values["bias"].values())
+        for method, sample in samples.items()
+        if len(sample.values.get("bias", ())) > 1
+    }
+    level = 1 - (1 - LEVEL) / max(len(measured), 1)
+    intervals = {method: mean_interval(values, level) for method, values in measured.items()}
+    return tuple(method for method, found in intervals.items() if found.low > 0 or found.high < 0)

@@ -1,0 +1,143 @@
+"""The tables that people see: rows of text with one unit a column, the same for terminal and page."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from benchfw.report.numbers import figures, interval_text, ratio_text, time_unit
+from benchfw.report.summary import Comparison, Method, Row
+from benchfw.report.wording import target_text
+
+_TIMES = frozenset({"seconds_to_target", "seconds_per_draw", "seconds_per_call"})
+_HEADERS = {
+    "seconds_to_target": "time to target",
+    "seconds_per_draw": "time a draw",
+    "seconds_per_call": "time a call",
+    "variance_x_seconds": "variance x seconds",
+}
+
+
+_HEADINGS = {"optimizer": "optimizers", "estimator": "estimators", "kernel": "kernels"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Text cells under text headers; `methods` says which method each row is about."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    methods: tuple[Method, ...]
+
+
+def heading(comparison: Comparison) -> str:
+    """Return what a comparison is about: 'least-squares, optimizers'."""
+    kind = _HEADINGS[comparison.kind]
+    return f"{comparison.problem}, {kind}" if comparison.problem else kind
+
+
+def caption(comparison: Comparison) -> str:
+    """Return the line above a table: the target if there is one, and what the brackets are."""
+    aim = f"Target: {target_text(comparison)}. " if comparison.targets else ""
+    middle = "Median" if comparison.kind == "optimizer" else "Geometric mean"
+    first = (
+        "each kernel's first backend"
+        if comparison.kind == "kernel"
+        else comparison.name(comparison.reference)
+    )
+    return f"{aim}{middle} over repetitions [95 % interval]; ratios to {first}, paired by repetition."
+
+
+def headline_table(comparison: Comparison, *, brief: bool = False) -> Table:
+    """Return the table that answers the question: a row a method, each quantity with its ratio.
+
+    `brief` keeps the last ratio only, for narrow screens.
+    """
+    quantities = [
+        (quantity, with_ratio)
+        for quantity, with_ratio in _headline(comparison)
+        if any(row.quantity == quantity for row in comparison.rows)
+    ]
+    if brief:
+        quantities = [(name, ratio and name == quantities[-1][0]) for name, ratio in quantities]
+    header = ["method"]
+    columns: list[list[str]] = [[comparison.name(method) for method in comparison.methods]]
+    for quantity, with_ratio in quantities:
+        scale, unit = _unit(comparison, quantity)
+        header.append(f"{_title(comparison, quantity)}{f', {unit}' if unit else ''}")
+        rows = [comparison.row(method, quantity) for method in comparison.methods]
+        columns.append([_cell(row, scale) for row in rows])
+        if with_ratio:
+            header.append("ratio")
+            columns.append([_ratio_cell(comparison, row) for row in rows])
+    return Table(tuple(header), tuple(zip(*columns, strict=True)), comparison.methods)
+
+
+def full_table(comparison: Comparison) -> Table:
+    """Return every number of the comparison: a row a method and quantity, in seconds where it is a time."""
+    header = ("method", "quantity", "estimate", "low", "high", "runs", "ratio", "ratio low", "ratio high")
+    rows = tuple(
+        (
+            comparison.name(row.method),
+            row.quantity,
+            *(figures(x, 4) for x in (row.interval.estimate, row.interval.low, row.interval.high)),
+            str(row.interval.count),
+            *(
+                (figures(row.ratio.estimate, 4), figures(row.ratio.low, 4), figures(row.ratio.high, 4))
+                if row.ratio
+                else ("", "", "")
+            ),
+        )
+        for row in comparison.rows
+    )
+    return Table(header, rows, tuple(row.method for row in comparison.rows))
+
+
+def _headline(comparison: Comparison) -> list[tuple[str, bool]]:
+    """Return the quantities of the headline table, each with whether its ratio is shown."""
+    if comparison.kind == "kernel":
+        return [("seconds_per_call", True)]
+    if comparison.kind == "estimator":
+        return [
+            ("bias", False),
+            ("variance", True),
+            ("seconds_per_draw", False),
+            ("variance_x_seconds", True),
+        ]
+    shown = [(metric, False) for metric in comparison.metrics[:1]]
+    return [*shown, ("seconds_to_target", True), ("cost_to_target", True)]
+
+
+def _title(comparison: Comparison, quantity: str) -> str:
+    if quantity == "cost_to_target":
+        return f"{comparison.cost_unit} to target"
+    if quantity == "cost_per_draw":
+        return f"{comparison.cost_unit} a draw"
+    if comparison.kind == "optimizer" and quantity in comparison.metrics:
+        return f"{quantity} at the end"
+    return _HEADERS.get(quantity, quantity)
+
+
+def _unit(comparison: Comparison, quantity: str) -> tuple[float, str]:
+    if quantity not in _TIMES:
+        return 1.0, ""
+    return time_unit(row.interval.estimate for row in comparison.rows if row.quantity == quantity)
+
+
+def _cell(row: Row | None, scale: float) -> str:
+    if row is None:
+        return "—"
+    if row.reached is not None and math.isinf(row.interval.estimate):
+        reached, trials = row.reached
+        return "never" if reached == 0 else f"{reached} of {trials} reached"
+    return interval_text(row.interval.scaled(1 / scale))
+
+
+def _ratio_cell(comparison: Comparison, row: Row | None) -> str:
+    if row is None:
+        return "—"
+    if row.method == comparison.reference_for(row.method):
+        return "1"
+    if row.ratio is None or not math.isfinite(row.ratio.estimate):
+        return "—"
+    return ratio_text(row.ratio)

@@ -1,0 +1,110 @@
+"use strict";
+(() => {
+  const figures = JSON.parse(document.getElementById("figure-data").textContent);
+  const narrow = () => window.innerWidth < 700;
+  const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+  // What every figure shares; colours come from the page's style so that dark and light agree.
+  function frame(view, figure, state) {
+    const axis = { gridcolor: ink("--line"), linecolor: ink("--line"), zerolinecolor: ink("--soft"), zeroline: false, exponentformat: "power" };
+    const layout = {
+      height: figure.height, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", hovermode: "closest",
+      font: { color: ink("--ink"), family: "system-ui, sans-serif", size: narrow() ? 12 : 13 },
+      margin: { l: narrow() ? 52 : 70, r: 12, t: 12, b: 48 }, ...structuredClone(view.layout),
+    };
+    layout.xaxis = { ...axis, automargin: true, ...layout.xaxis };
+    layout.yaxis = { ...axis, automargin: true, ...layout.yaxis };
+    const names = view.data.filter((trace) => trace.name && trace.showlegend !== false).length;
+    layout.legend = { font: { size: 12 }, tracegroupgap: 0, ...(layout.legend || {}) };
+    if (narrow() && names) {
+      const room = Math.min(20 + 21 * Math.ceil(names / 2), 220);
+      layout.height += room;
+      Object.assign(layout.legend, { orientation: "h", x: 0, xanchor: "left", yref: "container", y: 0, yanchor: "bottom", maxheight: room });
+      layout.margin.b += room;
+    }
+    for (const [name, key] of [["log x", "xaxis"], ["log y", "yaxis"]]) {
+      if (!(name in state)) continue;
+      const type = state[name] ? "log" : "linear";
+      if (layout[key].type !== type) { layout[key].type = type; delete layout[key].range; }
+    }
+    return layout;
+  }
+
+  function traces(view, state) {
+    if (!("bands" in state)) return view.data;
+    return view.data.map((trace) => (trace.meta === "band" ? { ...trace, visible: state.bands } : trace));
+  }
+
+  function draw(element, figure, state) {
+    const view = figure.views[state.view];
+    const settings = {
+      displaylogo: false, responsive: true, modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"],
+      toImageButtonOptions: { format: "svg", filename: figure.title.replace(/[^\w-]+/g, "-") },
+      displayModeBar: narrow() ? false : undefined,
+    };
+    return Plotly.react(element.querySelector(".plot"), traces(view, state), frame(view, figure, state), settings);
+  }
+
+  function startState(figure) {
+    const view = figure.views[0];
+    const state = { view: 0 };
+    for (const name of figure.controls) {
+      if (name === "log x") state[name] = view.layout.xaxis.type === "log";
+      if (name === "log y") state[name] = view.layout.yaxis.type === "log";
+      if (name === "bands") state[name] = view.data.some((trace) => trace.meta === "band" && trace.visible !== false);
+    }
+    return state;
+  }
+
+  function addControls(element, figure, state, redraw) {
+    const place = element.querySelector(".controls");
+    if (figure.views.length > 1) {
+      const group = document.createElement("span");
+      group.className = "switch";
+      group.setAttribute("role", "group");
+      group.setAttribute("aria-label", "View");
+      figure.views.forEach((view, number) => {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.textContent = view.label;
+        button.setAttribute("aria-pressed", String(number === state.view));
+        button.addEventListener("click", () => {
+          state.view = number;
+          for (const other of group.children) other.setAttribute("aria-pressed", String(other === button));
+          redraw();
+        });
+        group.append(button);
+      });
+      place.append(group);
+    }
+    for (const name of figure.controls) {
+      const label = document.createElement("label");
+      const box = document.createElement("input");
+      box.type = "checkbox";
+      box.checked = state[name];
+      box.addEventListener("change", () => { state[name] = box.checked; redraw(); });
+      label.append(box, name);
+      place.append(label);
+    }
+  }
+
+  const redraws = [];
+  const waiting = [...document.querySelectorAll("figure[data-figure]")];
+  // one figure a turn: the first is seen at once and the page answers while the others are drawn
+  function next() {
+    const element = waiting.shift();
+    if (!element) { document.documentElement.dataset.drawn = String(redraws.length); return; }
+    const figure = figures[Number(element.dataset.figure)];
+    const state = startState(figure);
+    const redraw = () => draw(element, figure, state);
+    addControls(element, figure, state, redraw);
+    redraw();
+    redraws.push(redraw);
+    setTimeout(next, 0);
+  }
+  next();
+
+  const again = () => redraws.forEach((redraw) => redraw());
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+  window.matchMedia("(max-width: 699px)").addEventListener("change", again);
+})();

@@ -1,0 +1,64 @@
+"""Mini-batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from benchfw import BenchfwError, FiniteSum, Rng
+from benchfw_firstorder.oracles import Array
+from benchfw_firstorder.steps import known_smoothness
+
+
+@dataclass(frozen=True)
+class Minibatch:
+    """The mean gradient over `size` random samples, for size/n of a gradient's cost.
+
+    The variance is ∝ 1/size, times (n-size)/(n-1) without replacement.
+    """
+
+    size: int = 32
+    replace: bool = True
+
+    solves: ClassVar[type] = FiniteSum
+    estimates: ClassVar[Literal["grad"]] = "grad"
+    unbiased: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise ValueError(f"minibatch size must be at least 1, got {self.size}")
+
+    def draw(self, problem: FiniteSum, rng: Rng) -> Callable[[Array], Array]:
+        """Draw the samples; return their mean gradient."""
+        batch = draw_batch(problem, rng, self.size, replace=self.replace)
+        return lambda params: problem.grad_batch(params, batch)
+
+    def smoothness(self, problem: FiniteSum) -> float:
+        """Return L + (max_i L_i - L)/size, the smoothness of a batch in expectation. Gower et al. 2019."""
+        return batch_smoothness(problem, self.size)
+
+
+MINIBATCH = Minibatch()
+"""What the stochastic optimizers draw if not told otherwise."""
+
+
+def draw_batch(problem: FiniteSum, rng: Rng, size: int, *, replace: bool) -> Array:
+    """Return `size` sample numbers, uniform."""
+    if not hasattr(problem, "grad_batch"):
+        raise BenchfwError(f"mini-batches need a finite sum, and {type(problem).__name__} has no grad_batch")
+    if replace:
+        return rng.integers(0, problem.num_samples, size=size)
+    if size > problem.num_samples:
+        raise BenchfwError(
+            f"cannot draw {size} of {problem.num_samples} samples without replacement; "
+            "take a smaller size, or replace = true"
+        )
+    return rng.choice(problem.num_samples, size=size, replace=False)
+
+
+def batch_smoothness(problem: Any, size: int) -> float:
+    """Return L + (max_i L_i - L)/size, or raise where the problem does not know its constants."""
+    mean = known_smoothness(problem)
+    single = known_smoothness(problem, "sample_smoothness")
+    return mean + max(0.0, single - mean) / size

@@ -1,0 +1,48 @@
+"""The SVRG gradient: a mini-batch with its value at an anchor as control variate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from benchfw import FiniteSum, Rng
+from benchfw_firstorder.estimators.anchor import anchor_gradient, check_anchor_steps
+from benchfw_firstorder.estimators.minibatch import Minibatch, batch_smoothness
+from benchfw_firstorder.oracles import Array
+
+
+@dataclass(frozen=True)
+class SvrgGradient:
+    """g_B(x) - g_B(x̃) + ∇f(x̃), the same mini-batch B at x and at the anchor x̃. Johnson & Zhang 2013.
+
+    The variance is that of a mini-batch of g(x) - g(x̃): ∝ |x - x̃|². The anchor is where `anchor_steps`
+    gradient steps of length 1/L lead from the problem's start; the SVRG optimizer moves its own. A draw
+    costs two mini-batches; the anchor's gradient is paid for once, at the first draw.
+    """
+
+    size: int = 32
+    replace: bool = True
+    anchor_steps: int = 10
+
+    solves: ClassVar[type] = FiniteSum
+    estimates: ClassVar[Literal["grad"]] = "grad"
+    unbiased: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        Minibatch(self.size)
+        check_anchor_steps(self.anchor_steps)
+
+    def draw(self, problem: FiniteSum, rng: Rng) -> Callable[[Array], Array]:
+        """Draw the mini-batch; return its gradient, corrected by what is known at the anchor."""
+        anchor, gradient = anchor_gradient(problem, self.anchor_steps)
+        return anchored(Minibatch(self.size, self.replace).draw(problem, rng), anchor, gradient)
+
+    def smoothness(self, problem: FiniteSum) -> float:
+        """Return the smoothness of a mini-batch: the correction does not depend on x."""
+        return batch_smoothness(problem, self.size)
+
+
+def anchored(draw: Callable[[Array], Array], anchor: Array, mean: Array) -> Callable[[Array], Array]:
+    """Return x ↦ draw(x) - draw(anchor) + mean, where `mean` is the expectation of draw(anchor)."""
+    return lambda params: draw(params) - draw(anchor) + mean

@@ -1,0 +1,45 @@
+"""FISTA: accelerated proximal gradient descent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from benchfw import Composite, Rng
+from benchfw_firstorder.optimizers.nesterov import nesterov_momenta
+from benchfw_firstorder.oracles import Array
+from benchfw_firstorder.rates import Curve, Iterations, accelerated_rate, knows
+from benchfw_firstorder.steps import check_step, resolve_step
+
+
+@dataclass(frozen=True)
+class Fista:
+    """y = x + m_k(x - x⁻); x⁺ = prox_{a g}(y - a ∇f(y)), Nesterov's m_k; step "auto" is 1/L.
+
+    Beck & Teboulle 2009. Bound (a <= 1/L): 2|x_0-x*|²/(a(k+1)²).
+    """
+
+    step: float | Literal["auto"] = "auto"
+
+    solves: ClassVar[type] = Composite
+    bounds: ClassVar[str] = "gap"
+
+    def __post_init__(self) -> None:
+        check_step(self.step)
+
+    def run(self, problem: Composite, rng: Rng) -> Iterator[Array]:
+        """Yield x_0, x_1, …"""
+        step = resolve_step(self.step, problem)
+        momenta = nesterov_momenta()
+        x = before = problem.start()
+        while True:
+            yield x
+            y = x + next(momenta) * (x - before)
+            x, before = problem.prox(y - step * problem.grad(y), step), x
+
+    def bound(self, problem: Composite, iterations: Iterations) -> Curve | None:
+        """Return an upper bound of the gap, or None where no theorem applies."""
+        if not knows(problem, "smoothness", "distance"):
+            return None
+        return accelerated_rate(problem, iterations, resolve_step(self.step, problem))

@@ -1,0 +1,52 @@
+"""Gradient descent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from benchfw import Rng, Smooth
+from benchfw_firstorder.oracles import Array
+from benchfw_firstorder.rates import (
+    Curve,
+    Iterations,
+    contraction_rate,
+    knows,
+    penalized,
+    proximal_gradient_rate,
+)
+from benchfw_firstorder.steps import check_step, resolve_step
+
+
+@dataclass(frozen=True)
+class GradientDescent:
+    """x ← P(x - a ∇f(x)); step "auto" is 1/L.
+
+    Bound: max(|1-aμ|, |1-aL|)^2k on quadratics; else, for a <= 1/L, |x_0-x*|²/(2ak) and its linear kin.
+    """
+
+    step: float | Literal["auto"] = "auto"
+
+    solves: ClassVar[type] = Smooth
+    bounds: ClassVar[str] = "gap"
+
+    def __post_init__(self) -> None:
+        check_step(self.step)
+
+    def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:
+        """Yield x_0, x_1, …"""
+        step = resolve_step(self.step, problem)
+        x = problem.start()
+        while True:
+            yield x
+            x = problem.project(x - step * problem.grad(x))
+
+    def bound(self, problem: Smooth, iterations: Iterations) -> Curve | None:
+        """Return an upper bound of the gap, or None where no theorem applies."""
+        if not knows(problem, "smoothness", "strong_convexity", "distance") or penalized(problem):
+            return None
+        step = resolve_step(self.step, problem)
+        if getattr(problem, "quadratic", False):
+            return contraction_rate(problem, iterations, step)
+        return proximal_gradient_rate(problem, iterations, step)

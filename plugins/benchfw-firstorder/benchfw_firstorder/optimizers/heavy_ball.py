@@ -1,0 +1,46 @@
+"""Gradient descent with momentum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from benchfw import Rng, Smooth
+from benchfw_firstorder.oracles import Array
+from benchfw_firstorder.rates import Curve, Iterations, knows, momentum_rate
+from benchfw_firstorder.steps import check_fraction, check_step, resolve_step
+
+
+@dataclass(frozen=True)
+class HeavyBall:
+    """x⁺ = P(x - a ∇f(x) + m(x - x⁻)); step "auto" is 1/L. Polyak 1964.
+
+    On a quadratic a = 4/(√L+√μ)², m = ((√κ-1)/(√κ+1))² give the rate (√κ-1)/(√κ+1). Bound: on quadratics,
+    where (1-√m)² <= aμ and aL <= (1+√m)².
+    """
+
+    step: float | Literal["auto"] = "auto"
+    momentum: float = 0.9
+
+    solves: ClassVar[type] = Smooth
+    bounds: ClassVar[str] = "gap"
+
+    def __post_init__(self) -> None:
+        check_step(self.step)
+        check_fraction("momentum", self.momentum)
+
+    def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:
+        """Yield x_0, x_1, …"""
+        step = resolve_step(self.step, problem)
+        x = before = problem.start()
+        while True:
+            yield x
+            move = self.momentum * (x - before) - step * problem.grad(x)
+            x, before = problem.project(x + move), x
+
+    def bound(self, problem: Smooth, iterations: Iterations) -> Curve | None:
+        """Return an upper bound of the gap, or None where no theorem applies."""
+        if not knows(problem, "smoothness", "strong_convexity") or not getattr(problem, "quadratic", False):
+            return None
+        return momentum_rate(problem, iterations, resolve_step(self.step, problem), self.momentum)

@@ -1,0 +1,108 @@
+"""SciPy's L-BFGS-B, iterate by iterate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from benchfw import Rng, Smooth
+from benchfw_firstorder.oracles import Array
+
+Minimize = Callable[[Callable[[Any], None]], None]
+
+
+@dataclass(frozen=True)
+class LBFGS:
+    """The limited-memory quasi-Newton method of scipy.optimize.minimize, the one most users would reach for.
+
+    Every line search evaluates value and gradient at each trial point, and pays for both. Where the problem
+    has a `box` (lower, upper) the bounds are passed on; a penalty is not seen. The run ends when a line
+    search finds no lower value, which as a rule is at the rounding of the objective. Byrd et al. 1995.
+    """
+
+    memory: int = 10
+
+    solves: ClassVar[type] = Smooth
+
+    def __post_init__(self) -> None:
+        if self.memory < 1:
+            raise ValueError(f"memory must be at least 1, got {self.memory}")
+
+    def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:
+        """Yield x_0, x_1, …: the points that end SciPy's iterations."""
+        backend = problem.backend
+        x = problem.start()
+        yield x
+        for point in iterates(partial(self._minimize, problem, backend.to_numpy(x))):
+            yield backend.asarray(point)
+
+    def _minimize(self, problem: Smooth, start: Any, report: Callable[[Any], None]) -> None:
+        from scipy.optimize import minimize
+
+        backend = problem.backend
+        box = getattr(problem, "box", None)
+
+        def value_and_gradient(point: Any) -> tuple[float, Any]:
+            params = backend.asarray(point)
+            return problem.value(params), backend.to_numpy(problem.grad(params))
+
+        minimize(
+            value_and_gradient,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=None if box is None else [box] * len(start),
+            callback=lambda point: report(np.array(point)),
+            options={"maxcor": self.memory, "ftol": 0.0, "gtol": 0.0, "maxiter": 10**9, "maxfun": 10**9},
+        )
+
+
+class _Closed(Exception):
+    """Ends the routine from inside its callback: nobody wants more iterates."""
+
+
+def iterates(routine: Minimize) -> Iterator[Any]:
+    """Yield what a blocking routine reports to its callback, letting it work only while an item is asked for.
+
+    The routine runs in a thread of its own that sleeps between requests, so that a clock around next() times
+    it and nothing else. Closing the generator ends the thread; the routine's errors are raised here.
+    """
+    from queue import SimpleQueue
+    from threading import Thread
+
+    wanted: SimpleQueue[bool] = SimpleQueue()
+    reported: SimpleQueue[tuple[str, Any]] = SimpleQueue()
+
+    def report(point: Any) -> None:
+        reported.put(("point", point))
+        if not wanted.get():
+            raise _Closed
+
+    def work() -> None:
+        try:
+            routine(report)
+        except _Closed:
+            pass
+        except BaseException as fault:  # noqa: BLE001 - handed to the thread that asked
+            reported.put(("fault", fault))
+        else:
+            reported.put(("end", None))
+
+    thread = Thread(target=work, name="lbfgs", daemon=True)
+    thread.start()
+    try:
+        while True:
+            kind, item = reported.get()
+            if kind == "end":
+                return
+            if kind == "fault":
+                raise item
+            yield item
+            wanted.put(True)
+    finally:
+        wanted.put(False)
+        thread.join()

@@ -1,0 +1,42 @@
+"""Proximal gradient descent (ISTA)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from benchfw import Composite, Rng
+from benchfw_firstorder.oracles import Array
+from benchfw_firstorder.rates import Curve, Iterations, knows, proximal_gradient_rate
+from benchfw_firstorder.steps import check_step, resolve_step
+
+
+@dataclass(frozen=True)
+class ProximalGradient:
+    """x ← prox_{a g}(x - a ∇f(x)); step "auto" is 1/L.
+
+    Bound (a <= 1/L): |x_0-x*|²/(2ak), or (1-aμ)^k |x_0-x*|²/(2a) where that is smaller. Beck 2017, 10.4.
+    """
+
+    step: float | Literal["auto"] = "auto"
+
+    solves: ClassVar[type] = Composite
+    bounds: ClassVar[str] = "gap"
+
+    def __post_init__(self) -> None:
+        check_step(self.step)
+
+    def run(self, problem: Composite, rng: Rng) -> Iterator[Array]:
+        """Yield x_0, x_1, …"""
+        step = resolve_step(self.step, problem)
+        x = problem.start()
+        while True:
+            yield x
+            x = problem.prox(x - step * problem.grad(x), step)
+
+    def bound(self, problem: Composite, iterations: Iterations) -> Curve | None:
+        """Return an upper bound of the gap, or None where no theorem applies."""
+        if not knows(problem, "smoothness", "strong_convexity", "distance"):
+            return None
+        return proximal_gradient_rate(problem, iterations, resolve_step(self.step, problem))

@@ -1,0 +1,52 @@
+"""SAGA."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from benchfw import FiniteSum, Rng
+from benchfw_firstorder.estimators.anchor import sample_gradients
+from benchfw_firstorder.estimators.minibatch import Minibatch, draw_batch
+from benchfw_firstorder.optimizers.backward import backward_step
+from benchfw_firstorder.oracles import Array
+from benchfw_firstorder.steps import check_step, resolve_stochastic_step
+
+SAFETY = 3.0  # Defazio et al. 2014
+
+
+@dataclass(frozen=True)
+class SAGA:
+    """ĝ = mean_B(∇f_i(x) - table_i) + mean(table); table_B ← ∇f_B(x); x ← prox(x - a ĝ). Defazio et al. 2014.
+
+    The table starts with all samples' gradients at x_0 (one full gradient) and holds n x d numbers. Batches
+    of `batch` samples, without replacement. step "auto" is 1/(3 x the smoothness of a batch).
+    """
+
+    step: float | Literal["auto"] = "auto"
+    batch: int = 32
+
+    solves: ClassVar[type] = FiniteSum
+
+    def __post_init__(self) -> None:
+        check_step(self.step)
+        if self.batch < 1:
+            raise ValueError(f"saga batch must be at least 1, got {self.batch}")
+
+    def run(self, problem: FiniteSum, rng: Rng) -> Iterator[Array]:
+        """Yield x_0, x_1, …"""
+        step = resolve_stochastic_step(self.step, problem, Minibatch(self.batch), SAFETY)
+        backward = backward_step(problem)
+        x = problem.start()
+        yield x
+        table = sample_gradients(problem, x, problem.backend.xp.arange(problem.num_samples))
+        mean = table.mean(axis=0)
+        while True:
+            batch = draw_batch(problem, rng, self.batch, replace=False)
+            fresh = sample_gradients(problem, x, batch)
+            news = fresh - table[batch]
+            x = backward(x - step * (news.mean(axis=0) + mean), step)
+            table[batch] = fresh
+            mean = mean + news.sum(axis=0) / problem.num_samples
+            yield x

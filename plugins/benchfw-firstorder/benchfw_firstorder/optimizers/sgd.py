@@ -1,0 +1,68 @@
+"""Stochastic gradient descent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from benchfw import Estimator, Rng, Smooth
+from benchfw_firstorder.estimators import Exact, Minibatch
+from benchfw_firstorder.estimators.minibatch import MINIBATCH
+from benchfw_firstorder.oracles import Array
+from benchfw_firstorder.rates import Curve, Iterations, averaged_sgd_rate, knows, penalized
+from benchfw_firstorder.steps import (
+    Schedule,
+    check_schedule,
+    check_step,
+    resolve_stochastic_step,
+    step_sizes,
+)
+
+SAFETY = 2.0  # SGD on a convex problem is stable up to 1/(2 x the smoothness of a draw). Gower et al. 2019
+
+
+@dataclass(frozen=True)
+class SGD:
+    """x ← P(x - a_k ĝ(x)), ĝ drawn anew each step. Robbins & Monro 1951.
+
+    schedule: "constant" a, "inverse" a/(1 + k decay), "inverse-sqrt" a/√(k+1), "power" a(k+1)^-power; step
+    "auto" is 1/(2 x the smoothness of a draw). With `average` the answer after k steps is the mean of
+    x_0 … x_k (Polyak & Juditsky 1992). Bound (average, constant steps, stochastic gradients of at most C in
+    mean square): |x_0-x*|²/(2a(k+1)) + aC²/2 for the expected gap.
+    """
+
+    step: float | Literal["auto"] = "auto"
+    schedule: Schedule = "constant"
+    decay: float = 0.01
+    power: float = 0.75
+    average: bool = False
+    estimator: Estimator = MINIBATCH
+
+    solves: ClassVar[type] = Smooth
+    bounds: ClassVar[str] = "gap"
+
+    def __post_init__(self) -> None:
+        check_step(self.step)
+        check_schedule(self.schedule, self.decay, self.power)
+
+    def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:
+        """Yield x_0, x_1, … or their running means."""
+        step = resolve_stochastic_step(self.step, problem, self.estimator, SAFETY)
+        x = mean = problem.start()
+        for k, length in enumerate(step_sizes(step, self.schedule, self.decay, self.power)):
+            yield mean if self.average else x
+            x = problem.project(x - length * self.estimator.draw(problem, rng)(x))
+            if self.average:
+                mean = mean + (x - mean) / (k + 2)
+
+    def bound(self, problem: Smooth, iterations: Iterations) -> Curve | None:
+        """Return an upper bound of the expected gap, or None where the theorem does not apply."""
+        # a mean over samples is no larger in mean square than one sample; other estimators may be
+        covered = (
+            isinstance(self.estimator, Exact | Minibatch) and self.average and self.schedule == "constant"
+        )
+        if not covered or not knows(problem, "gradient_bound", "distance") or penalized(problem):
+            return None
+        step = resolve_stochastic_step(self.step, problem, self.estimator, SAFETY)
+        return averaged_sgd_rate(problem, iterations, step)

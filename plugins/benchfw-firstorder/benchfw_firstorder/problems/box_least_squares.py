@@ -1,0 +1,67 @@
+"""Least squares over a box."""
+
+from __future__ import annotations
+
+import math
+
+from benchfw import Backend, Rng
+from benchfw_firstorder.oracles import Array
+from benchfw_firstorder.problems.squared_loss import SquaredLoss, regression_data
+
+
+class BoxLeastSquares(SquaredLoss):
+    """F(x) = |Ax - b|²/(2n) over lower <= x_j <= upper, from the point of the box next to 0.
+
+    The box is both the feasible set (`project` clips) and a penalty (0 inside, infinite outside; its prox is
+    the same clip). On it stochastic gradients are bounded, so the theorem on averaged SGD applies:
+    `gradient_bound` is the root of mean_i |a_i|² max_x (a_i·x - b_i)².
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        rng: Rng,
+        *,
+        samples: int = 1000,
+        features: int = 50,
+        condition: float = 100.0,
+        noise: float = 0.1,
+        lower: float = -0.1,
+        upper: float = 0.1,
+        dataset: str | None = None,
+    ) -> None:
+        if not lower < upper:
+            raise ValueError(f"lower must be below upper, got {lower} and {upper}")
+        rows, targets = regression_data(
+            backend,
+            rng,
+            samples=samples,
+            features=features,
+            condition=condition,
+            noise=noise,
+            dataset=dataset,
+        )
+        super().__init__(backend, rows, targets)
+        self.box = (float(lower), float(upper))
+        self._know_minimum(*self.box)
+        xp = backend.xp
+        centre, reach = (upper + lower) / 2, (upper - lower) / 2
+        worst = xp.abs(centre * rows.sum(axis=1) - self.targets) + reach * xp.abs(rows).sum(axis=1)
+        self.gradient_bound = math.sqrt(float(((rows**2).sum(axis=1) * worst**2).mean()))
+
+    def project(self, params: Array) -> Array:
+        """Return the nearest point of the box."""
+        return self.backend.xp.clip(params, *self.box)
+
+    def prox(self, params: Array, step: float) -> Array:
+        """Return the nearest point of the box."""
+        return self.project(params)
+
+    def penalty(self, params: Array) -> float:
+        """Return 0 in the box, infinity outside."""
+        lower, upper = self.box
+        return 0.0 if bool(((params >= lower) & (params <= upper)).all()) else math.inf
+
+    def gap(self, params: Array) -> float:
+        """Return F(x) - F*: infinite outside the box."""
+        return super().gap(params) + self.penalty(params)

@@ -1,0 +1,44 @@
+"""Elastic net: least squares with an ℓ₁ penalty and a ridge."""
+
+from __future__ import annotations
+
+from benchfw import Backend, Rng
+from benchfw_firstorder.problems.lasso import Lasso
+from benchfw_firstorder.problems.squared_loss import regression_data
+
+
+class ElasticNet(Lasso):
+    """F(x) = |Ax - b|²/(2n) + ridge/2 |x|² + w|x|₁, from x = 0; all but the last part is smooth.
+
+    The ridge makes it strongly convex, so that proximal methods converge linearly. Parameters as for lasso.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        rng: Rng,
+        *,
+        samples: int = 100,
+        features: int = 200,
+        nonzeros: int = 10,
+        condition: float = 1.0,
+        noise: float = 0.1,
+        penalty_ratio: float = 0.1,
+        ridge: float = 0.01,
+        dataset: str | None = None,
+    ) -> None:
+        self._build(
+            backend,
+            *regression_data(
+                backend,
+                rng,
+                samples=samples,
+                features=features,
+                condition=condition,
+                noise=noise,
+                nonzeros=nonzeros,
+                dataset=dataset,
+            ),
+            penalty_ratio,
+            ridge=ridge,
+        )

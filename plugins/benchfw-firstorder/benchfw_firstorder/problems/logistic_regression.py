@@ -1,0 +1,112 @@
+"""Logistic regression with a ridge."""
+
+from __future__ import annotations
+
+from benchfw import Backend, Rng
+from benchfw.kernels import logistic_gradient, logistic_value
+from benchfw_firstorder.oracles import Array
+from benchfw_firstorder.problems.checks import check_condition, check_sizes
+from benchfw_firstorder.problems.content_cache import kept_by_content
+from benchfw_firstorder.problems.linear_model import LinearModel
+from benchfw_firstorder.problems.synthetic import gaussian_rows
+from benchfw_firstorder.problems.tables import classification_table
+
+
+class LogisticRegression(LinearModel):
+    """F(x) = (1/n) Σ log(1 + exp(-b_i a_i·x)) + ridge/2 |x|², labels b_i = ±1, from x = 0.
+
+    Synthetic: normal rows whose covariance has this condition number, labels from a random hyperplane, the
+    fraction `noise` of them flipped; or a `dataset` of two classes by name, standardized, in place of these.
+    """
+
+    unique = True
+
+    def __init__(
+        self,
+        backend: Backend,
+        rng: Rng,
+        *,
+        samples: int = 1000,
+        features: int = 50,
+        condition: float = 100.0,
+        noise: float = 0.05,
+        ridge: float = 0.01,
+        dataset: str | None = None,
+    ) -> None:
+        if not ridge > 0:
+            raise ValueError(f"ridge must be positive (without it an optimum may not exist), got {ridge}")
+        if not 0 <= noise <= 1:
+            raise ValueError(f"noise is the fraction of flipped labels, from 0 to 1, got {noise}")
+        if dataset is None:
+            check_sizes(samples=samples, features=features)
+            check_condition(condition)
+            xp = backend.xp
+            rows = gaussian_rows(backend, rng, samples, features, condition)
+            margins = rows @ rng.standard_normal(features)
+            labels = xp.where((margins > 0) ^ (rng.random(samples) < noise), 1.0, -1.0)
+        else:
+            rows, labels = classification_table(dataset)
+        super().__init__(backend, rows, labels, ridge)
+        self._know_minimum()
+
+    def mean_loss(self, features: Array, targets: Array, params: Array) -> Array:
+        """Return the mean of log(1 + exp(-b a·x))."""
+        return logistic_value(features, targets, params)
+
+    def mean_loss_gradient(self, features: Array, targets: Array, params: Array) -> Array:
+        """Return the mean of -b a/(1 + exp(b a·x))."""
+        return logistic_gradient(features, targets, params)
+
+    def loss_slopes(self, predictions: Array, targets: Array) -> Array:
+        """Return -b/(1 + exp(b a·x))."""
+        xp = self.backend.xp
+        return -targets * (0.5 - 0.5 * xp.tanh(targets * predictions / 2))  # tanh cannot overflow
+
+    def _know_minimum(self) -> None:
+        xp = self.backend.xp
+        self.smoothness = _largest_eigenvalue(self.backend, self.features) / 4 + self.ridge
+        self.strong_convexity = self.ridge
+        self.sample_smoothness = float((self.features**2).sum(axis=1).max()) / 4 + self.ridge
+        kept = _newton(self.backend, self.features, self.targets, self.ridge)
+        self.optimum = kept.copy()  # the kept one is shared
+        self.distance = float(xp.linalg.norm(self.optimum))
+
+
+@kept_by_content
+def _largest_eigenvalue(backend: Backend, features: Array) -> float:
+    """Return the largest eigenvalue of A'A/n, by way of the smaller of the two Gram matrices."""
+    samples, width = features.shape
+    gram = features.T @ features if width <= samples else features @ features.T
+    return float(backend.xp.linalg.eigvalsh(gram)[-1] / samples)
+
+
+@kept_by_content
+def _newton(backend: Backend, features: Array, labels: Array, ridge: float) -> Array:
+    """Return the minimizer (d,): Newton steps, halved while too long, until the gradient is rounding."""
+    xp = backend.xp
+    samples, width = features.shape
+
+    def value(params: Array) -> float:
+        return float(logistic_value(features, labels, params) + ridge / 2 * (params @ params))
+
+    def gradient(params: Array) -> Array:
+        return logistic_gradient(features, labels, params) + ridge * params
+
+    x = xp.zeros(width)
+    slope = gradient(x)
+    for _ in range(100):
+        tanh = xp.tanh(features @ x / 2)
+        hessian = (features.T * ((1 - tanh**2) / 4)) @ features / samples + ridge * xp.eye(width)
+        move = xp.linalg.solve(hessian, slope)
+        before, decrease = value(x), float(slope @ move)
+        length = 1.0
+        while value(x - length * move) > before - 0.1 * length * decrease and decrease > 1e-12 * before:
+            length /= 2
+        after = x - length * move
+        slope_after = gradient(after)
+        # near the optimum Newton squares the error, so a gradient that no longer halves is at its rounding
+        stalled = bool(slope_after @ slope_after > 0.25 * (slope @ slope))
+        if stalled and decrease <= 1e-12 * before:
+            break
+        x, slope = after, slope_after
+    return x

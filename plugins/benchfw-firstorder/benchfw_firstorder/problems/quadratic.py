@@ -1,0 +1,91 @@
+"""A quadratic whose spectrum, optimum and constants are known exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Literal
+
+from benchfw import Backend, Rng
+from benchfw_firstorder.oracles import Array
+from benchfw_firstorder.problems.checks import check_condition, check_sizes
+from benchfw_firstorder.problems.synthetic import log_spaced, reflect
+
+
+class Quadratic:
+    """F(x) = ½(x-x*)'H(x-x*), from x = 0, in `size` dimensions.
+
+    matrix = "rotated": eigenvalues of H evenly spaced in the logarithm from 1/condition to 1, eigenvectors a
+    random reflection of the axes, x* normal of length about 1.
+    matrix = "chain": H tridiagonal (-1, 2, -1)/4 and Hx* = e_1/4, fixed by `size` alone, on which no method
+    that adds up gradients is faster than 1/k² for k < size/2. Nesterov 2018, section 2.1.2.
+
+    A gradient is one product with H and costs 1; so does a value.
+    """
+
+    cost_unit = "gradients"
+    quadratic = True
+    penalized = False
+    gradient_bound: float | None = None
+
+    def __init__(
+        self,
+        backend: Backend,
+        rng: Rng,
+        *,
+        size: int = 100,
+        condition: float = 100.0,
+        matrix: Literal["rotated", "chain"] = "rotated",
+    ) -> None:
+        check_sizes(size=size)
+        check_condition(condition)
+        self.backend = backend
+        self.cost = 0.0
+        xp = backend.xp
+        if matrix == "chain":
+            self.hessian = (2 * xp.eye(size) - xp.eye(size, k=1) - xp.eye(size, k=-1)) / 4
+            self.optimum = 1 - xp.arange(1, size + 1, dtype=xp.float64) / (size + 1)
+            self.smoothness = (1 + math.cos(math.pi / (size + 1))) / 2
+            self.strong_convexity = (1 - math.cos(math.pi / (size + 1))) / 2
+        else:
+            direction = rng.standard_normal(size)
+            rotated = reflect(xp.diag(log_spaced(backend, 1.0, condition, size)), direction)
+            rotated = reflect(rotated.T, direction)
+            self.hessian = (rotated + rotated.T) / 2
+            self.optimum = rng.standard_normal(size) / size**0.5
+            self.smoothness = 1.0
+            self.strong_convexity = 1 / condition if size > 1 else 1.0
+        self.distance = float(xp.linalg.norm(self.optimum))
+
+    def start(self) -> Array:
+        """Return the origin."""
+        return self.backend.xp.zeros_like(self.optimum)
+
+    def value(self, params: Array) -> float:
+        """Return F; one product with H, as a gradient."""
+        self.cost += 1.0
+        return self._gap(params)
+
+    def grad(self, params: Array) -> Array:
+        """Return H(x - x*)."""
+        self.cost += 1.0
+        return self.hessian @ (params - self.optimum)
+
+    subgrad = grad
+
+    def project(self, params: Array) -> Array:
+        """Return the parameters: every point is feasible."""
+        return params
+
+    def metrics(self, answer: Array) -> Mapping[str, float]:
+        """Return gap F(x) - F*, objective (the same: F* = 0), and distance |x - x*|."""
+        gap = self._gap(answer)
+        return {
+            "gap": gap,
+            "objective": gap,
+            "distance": float(self.backend.xp.linalg.norm(answer - self.optimum)),
+        }
+
+    def _gap(self, params: Array) -> float:
+        difference = params - self.optimum
+        return max(0.0, float(difference @ (self.hessian @ difference)) / 2)

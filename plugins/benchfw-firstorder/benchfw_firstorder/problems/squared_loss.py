@@ -1,0 +1,102 @@
+"""Squared loss: what least squares, lasso, elastic net and box-constrained least squares share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchfw import Backend, Rng
+from benchfw.kernels import least_squares_gradient, least_squares_value
+from benchfw_firstorder.oracles import Array
+from benchfw_firstorder.problems.checks import check_condition, check_not_negative, check_sizes
+from benchfw_firstorder.problems.linear_model import LinearModel
+from benchfw_firstorder.problems.minimum import quadratic_minimum
+from benchfw_firstorder.problems.synthetic import gaussian_rows
+from benchfw_firstorder.problems.tables import regression_table
+
+
+class SquaredLoss(LinearModel):
+    """F(x) = |Ax - b|²/(2n) + ridge/2 |x|² + weight |x|₁ over a box, the minimum known exactly."""
+
+    weight = 0.0
+
+    def mean_loss(self, features: Array, targets: Array, params: Array) -> Array:
+        """Return |Ax - b|²/(2n)."""
+        return least_squares_value(features, targets, params)
+
+    def mean_loss_gradient(self, features: Array, targets: Array, params: Array) -> Array:
+        """Return A'(Ax - b)/n."""
+        return least_squares_gradient(features, targets, params)
+
+    def loss_slopes(self, predictions: Array, targets: Array) -> Array:
+        """Return the residuals Ax - b."""
+        return predictions - targets
+
+    def penalty(self, params: Array) -> float:
+        """Return weight |x|₁."""
+        return self.weight * float(self.backend.xp.abs(params).sum())
+
+    def objective(self, params: Array) -> float:
+        """Return F, uncounted."""
+        return self._value(params) + self.penalty(params)
+
+    def gap(self, params: Array) -> float:
+        """Return F(x) - F* as a sum of parts that are none of them negative, so that no digits cancel.
+
+        ½|A(x-x*)|²/n + ridge/2 |x-x*|², and by coordinate the slope of f at x* plus the penalty's change.
+        """
+        xp = self.backend.xp
+        difference = params - self.optimum
+        moved = self.features @ difference
+        curved = (moved @ moved / self.num_samples + self.ridge * (difference @ difference)) / 2
+        bend = self.weight * (xp.abs(params) - xp.abs(self.optimum))
+        return float(curved + (self._slope * difference + bend).sum())
+
+    def _know_minimum(self, lower: float = -np.inf, upper: float = np.inf) -> None:
+        """Find x* and the constants from the Gram matrix, on the host."""
+        backend, xp = self.backend, self.backend.xp
+        gram = self.features.T @ self.features / self.num_samples + self.ridge * xp.eye(self.num_features)
+        linear = self.features.T @ self.targets / self.num_samples
+        minimum = quadratic_minimum(
+            backend, backend.to_numpy(gram), backend.to_numpy(linear), self.weight, lower, upper
+        )
+        self.optimum = backend.asarray(minimum.params.copy())  # the kept one is shared
+        self.unique = minimum.unique
+        self.smoothness = minimum.smoothness
+        self.strong_convexity = minimum.strong_convexity
+        self.sample_smoothness = float((self.features**2).sum(axis=1).max()) + self.ridge
+        self.distance = float(xp.linalg.norm(self.start() - self.optimum))
+        slope = self._gradient(self.optimum)
+        # where x* is free the slope of f balances the penalty's exactly; what is left there is rounding
+        free = (self.optimum > lower) & (self.optimum < upper) & ((self.optimum != 0) | (self.weight == 0))
+        self._slope = xp.where(free, -self.weight * xp.sign(self.optimum), slope)
+
+
+def regression_data(
+    backend: Backend,
+    rng: Rng,
+    *,
+    samples: int,
+    features: int,
+    condition: float,
+    noise: float,
+    nonzeros: int | None = None,
+    dataset: str | None = None,
+) -> tuple[Array, Array]:
+    """Return A (n, d) and b (n,): b = A x + noise, A normal with the given condition number, or a data set.
+
+    x is normal, of length about 1, with `nonzeros` entries that are not 0 (all, if None).
+    """
+    if dataset is not None:
+        table, targets = regression_table(dataset)
+        return backend.asarray(table), backend.asarray(targets)
+    check_sizes(samples=samples, features=features)
+    check_condition(condition)
+    check_not_negative(noise=noise)
+    if nonzeros is not None and not 1 <= nonzeros <= features:
+        raise ValueError(f"nonzeros must be from 1 to the number of features, {features}, got {nonzeros}")
+    xp = backend.xp
+    rows = gaussian_rows(backend, rng, samples, features, condition)
+    truth = rng.standard_normal(features) / (nonzeros or features) ** 0.5
+    if nonzeros is not None:
+        truth = xp.where(rng.permutation(features) < nonzeros, truth, 0.0)
+    return rows, rows @ truth + noise * rng.standard_normal(samples)

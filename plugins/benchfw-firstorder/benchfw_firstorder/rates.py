@@ -1,0 +1,103 @@
+"""The theorems that measured curves are held against, as functions of the problem's constants.
+
+Every curve is an upper bound of the (expected) gap F(x_k) - F*. At k = 0, where most theorems say nothing,
+it is the gap of the start. No curve goes below the rounding of the objective: a theorem is about real
+numbers, and a measured gap below that level is not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Curve = NDArray[np.float64]
+Iterations = NDArray[np.int64]
+
+
+def contraction_rate(problem: Any, iterations: Iterations, step: float) -> Curve | None:
+    """Return max(|1-aμ|, |1-aL|)^2k (F(x_0) - F*): gradient descent on a quadratic.
+
+    From x_k - x* = (I - aH)^k (x_0 - x*). None where the steps are too long for it to contract.
+    """
+    contraction = max(abs(1 - step * problem.strong_convexity), abs(1 - step * problem.smoothness))
+    if contraction > 1:
+        return None
+    gap, rounding = _start_gap(problem)
+    return _at_least(gap * contraction ** (2.0 * iterations), rounding)
+
+
+def momentum_rate(problem: Any, iterations: Iterations, step: float, momentum: float) -> Curve | None:
+    """Return m^k (1 + k(1 + √m))² (F(x_0) - F*): heavy ball on a quadratic, all modes oscillating.
+
+    With x_{-1} = x_0 the error in the eigenvalue λ is multiplied by
+    p_k = m^{k/2} (U_k(c) - √m U_{k-1}(c)), c = (1 + m - aλ)/(2√m), and |U_k| <= k + 1 on [-1, 1].
+    None where some c lies outside [-1, 1].
+    """
+    root = momentum**0.5
+    if step * problem.strong_convexity < (1 - root) ** 2 or step * problem.smoothness > (1 + root) ** 2:
+        return None
+    gap, rounding = _start_gap(problem)
+    return _at_least(gap * momentum ** (1.0 * iterations) * (1 + iterations * (1 + root)) ** 2, rounding)
+
+
+def proximal_gradient_rate(problem: Any, iterations: Iterations, step: float) -> Curve | None:
+    """Return |x_0-x*|²/(2a) min(1/k, (1-aμ)^k): (proximal or projected) gradient descent with a <= 1/L.
+
+    Both follow from F(x⁺) - F* + |x⁺-x*|²/(2a) <= (1-aμ)|x-x*|²/(2a). Beck 2017, theorems 10.21 and 10.29.
+    """
+    if not _at_most_one_over_smoothness(step, problem):
+        return None
+    decay = np.maximum(1 - step * problem.strong_convexity, 0.0)
+    later = np.maximum(iterations, 1)
+    factor = np.minimum(1 / later, decay ** (1.0 * later))
+    return _with_start(problem, iterations, problem.distance**2 / (2 * step) * factor)
+
+
+def accelerated_rate(problem: Any, iterations: Iterations, step: float) -> Curve | None:
+    """Return 2|x_0-x*|²/(a(k+1)²): Nesterov's sequence and FISTA, a <= 1/L. Beck & Teboulle 2009, thm 4.4."""
+    if not _at_most_one_over_smoothness(step, problem):
+        return None
+    curve = 2 * problem.distance**2 / (step * (iterations + 1.0) ** 2)
+    return _with_start(problem, iterations, curve)
+
+
+def averaged_sgd_rate(problem: Any, iterations: Iterations, step: float) -> Curve:
+    """Return |x_0-x*|²/(2aM) + aC²/2, M = k+1: the mean of x_0 … x_k under projected SGD with constant steps.
+
+    C² bounds the mean square of the stochastic gradient. With a = G/(C√M) and |x_0-x*| <= G this is CG/√M.
+    """
+    points = iterations + 1.0
+    return _at_least(problem.distance**2 / (2 * step * points) + step * problem.gradient_bound**2 / 2, 0.0)
+
+
+def knows(problem: Any, *constants: str) -> bool:
+    """Return whether the problem has all of these constants."""
+    return all(getattr(problem, constant, None) is not None for constant in constants)
+
+
+def penalized(problem: Any) -> bool:
+    """Return whether the objective has a part that neither `grad` nor `project` sees, like a lasso's |x|₁.
+
+    A composite problem is taken to have one unless it says otherwise: a box's penalty is its projection.
+    """
+    return bool(getattr(problem, "penalized", hasattr(problem, "prox")))
+
+
+def _at_most_one_over_smoothness(step: float, problem: Any) -> bool:
+    return bool(step * problem.smoothness <= 1 + 1e-12)
+
+
+def _start_gap(problem: Any) -> tuple[float, float]:
+    start = problem.metrics(problem.start())
+    return start["gap"], 8 * float(np.finfo(np.float64).eps) * max(abs(start["objective"]), start["gap"])
+
+
+def _with_start(problem: Any, iterations: Iterations, curve: Curve) -> Curve:
+    gap, rounding = _start_gap(problem)
+    return np.where(iterations == 0, gap, _at_least(curve, rounding))
+
+
+def _at_least(curve: Curve, rounding: float) -> Curve:
+    return np.maximum(curve, rounding)

@@ -1,0 +1,249 @@
+"""Oracles, constants and optima of the problems."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.optimize
+import sklearn.linear_model
+
+from benchfw_firstorder import (
+    BoxLeastSquares,
+    ElasticNet,
+    Lasso,
+    LeastSquares,
+    LogisticRegression,
+    Quadratic,
+)
+
+EVERY = [
+    (Quadratic, {"size": 20}),
+    (Quadratic, {"size": 20, "matrix": "chain"}),
+    (LeastSquares, {"samples": 60, "features": 8}),
+    (LogisticRegression, {"samples": 60, "features": 8}),
+    (Lasso, {"samples": 30, "features": 50, "nonzeros": 5}),
+    (ElasticNet, {"samples": 30, "features": 50, "nonzeros": 5}),
+    (BoxLeastSquares, {"samples": 60, "features": 8}),
+]
+SUMS = EVERY[2:]
+COMPOSITE = EVERY[4:]
+
+
+def build(backend, kind, seed=11):
+    problem_class, params = kind
+    return problem_class(backend, backend.rng(seed), **params)
+
+
+def somewhere(backend, problem, seed=3):
+    return problem.project(0.3 * backend.rng(seed).standard_normal(problem.optimum.shape[0]))
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_gradient_agrees_with_central_differences(backend, kind):
+    problem = build(backend, kind)
+    x = somewhere(backend, problem)
+    width = 1e-6
+    steps = width * np.eye(len(x))
+    slopes = [(problem.value(x + step) - problem.value(x - step)) / (2 * width) for step in steps]
+    np.testing.assert_allclose(problem.grad(x), slopes, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", SUMS)
+def test_gradient_over_all_samples_is_the_gradient(backend, kind):
+    problem = build(backend, kind)
+    x, everything = somewhere(backend, problem), np.arange(problem.num_samples)
+    np.testing.assert_allclose(problem.grad_batch(x, everything), problem.grad(x), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(problem.grad_samples(x, everything).mean(axis=0), problem.grad(x), atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", SUMS)
+def test_sample_gradients_are_batches_of_one(backend, kind):
+    problem = build(backend, kind)
+    x, batch = somewhere(backend, problem), np.array([4, 0, 17])
+    singles = [problem.grad_batch(x, np.array([i])) for i in batch]
+    np.testing.assert_allclose(problem.grad_samples(x, batch), singles, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_every_oracle_call_is_counted_and_metrics_are_not(backend, kind):
+    problem = build(backend, kind)
+    x = problem.start()
+    assert problem.cost == 0.0
+    problem.metrics(x)
+    assert problem.cost == 0.0
+    problem.grad(x)
+    assert problem.cost == 1.0
+    problem.value(x)
+    assert problem.cost == (2.0 if kind[0] is Quadratic else 1.5)
+
+
+@pytest.mark.parametrize("kind", SUMS)
+def test_a_batch_costs_its_share_of_a_gradient(backend, kind):
+    problem = build(backend, kind)
+    problem.grad_batch(problem.start(), np.array([1, 2, 3]))
+    problem.grad_samples(problem.start(), np.array([1, 2, 3]))
+    assert problem.cost == pytest.approx(6 / problem.num_samples)
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_projection_is_idempotent_and_keeps_the_start(backend, kind):
+    problem = build(backend, kind)
+    x = backend.rng(5).standard_normal(problem.optimum.shape[0])
+    once = problem.project(x)
+    np.testing.assert_array_equal(problem.project(once), once)
+    np.testing.assert_array_equal(problem.project(problem.start()), problem.start())
+
+
+@pytest.mark.parametrize("kind", COMPOSITE)
+def test_prox_minimizes_penalty_plus_squared_distance(backend, kind):
+    problem = build(backend, kind)
+    rng, step = backend.rng(6), 0.7
+    x = rng.standard_normal(problem.optimum.shape[0])
+    nearest = problem.prox(x, step)
+
+    def objective(z):
+        return problem.penalty(z) + ((z - x) @ (z - x)) / (2 * step)
+
+    for _ in range(50):
+        other = problem.project(nearest + 0.1 * rng.standard_normal(len(x)))
+        assert objective(nearest) <= objective(other)
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_optimum_satisfies_the_first_order_conditions(backend, kind, seed):
+    problem = build(backend, kind, seed)
+    x = problem.optimum
+    moved = x - problem.grad(x)
+    after = problem.prox(moved, 1.0) if hasattr(problem, "prox") else problem.project(moved)
+    np.testing.assert_allclose(after, x, atol=1e-11)
+    assert problem.metrics(x)["gap"] <= 1e-15
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_gap_is_the_objective_above_its_minimum(backend, kind):
+    problem = build(backend, kind)
+    x = somewhere(backend, problem)
+    found = problem.metrics(x)
+    assert next(iter(found)) == "gap"
+    least = problem.metrics(problem.optimum)["objective"]
+    assert found["gap"] == pytest.approx(found["objective"] - least, rel=1e-9)
+    assert found["distance"] == pytest.approx(np.linalg.norm(x - problem.optimum))
+    assert problem.distance == pytest.approx(np.linalg.norm(problem.start() - problem.optimum))
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_constants_bound_the_curvature(backend, kind):
+    problem = build(backend, kind)
+    rng = backend.rng(8)
+    for _ in range(30):
+        x, y = rng.standard_normal((2, problem.optimum.shape[0]))
+        slope = (problem.grad(x) - problem.grad(y)) @ (x - y) / ((x - y) @ (x - y))
+        assert problem.strong_convexity * (1 - 1e-9) <= slope <= problem.smoothness * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("condition", [1.0, 30.0, 1e4])
+def test_quadratic_has_the_spectrum_it_was_asked_for(backend, condition):
+    problem = Quadratic(backend, backend.rng(2), size=40, condition=condition)
+    values = np.linalg.eigvalsh(problem.hessian)
+    np.testing.assert_allclose(values, np.geomspace(1 / condition, 1, 40), rtol=1e-9)
+
+
+def test_chain_has_the_spectrum_and_optimum_of_its_formula(backend):
+    problem = Quadratic(backend, backend.rng(2), size=30, matrix="chain")
+    values = np.linalg.eigvalsh(problem.hessian)
+    assert problem.strong_convexity == pytest.approx(values[0])
+    assert problem.smoothness == pytest.approx(values[-1])
+    np.testing.assert_allclose(problem.hessian @ problem.optimum, np.eye(30)[0] / 4, atol=1e-14)
+
+
+def test_least_squares_optimum_is_the_least_norm_solution(backend):
+    for samples in (80, 10):
+        problem = LeastSquares(backend, backend.rng(4), samples=samples, features=20)
+        expected = np.linalg.lstsq(problem.features, problem.targets, rcond=None)[0]
+        np.testing.assert_allclose(problem.optimum, expected, atol=1e-10)
+        assert ("distance" in problem.metrics(expected)) == (samples > 20)
+
+
+def test_lasso_optimum_agrees_with_scikit_learn(backend):
+    problem = Lasso(backend, backend.rng(4), penalty_ratio=0.05)
+    peer = sklearn.linear_model.Lasso(alpha=problem.weight, fit_intercept=False, tol=1e-12, max_iter=100_000)
+    peer.fit(problem.features, problem.targets)
+    np.testing.assert_allclose(problem.optimum, peer.coef_, atol=1e-7)
+
+
+def test_elastic_net_optimum_agrees_with_scikit_learn(backend):
+    problem = ElasticNet(backend, backend.rng(4), ridge=0.05)
+    total = problem.weight + problem.ridge
+    peer = sklearn.linear_model.ElasticNet(
+        alpha=total, l1_ratio=problem.weight / total, fit_intercept=False, tol=1e-12, max_iter=100_000
+    )
+    peer.fit(problem.features, problem.targets)
+    np.testing.assert_allclose(problem.optimum, peer.coef_, atol=1e-7)
+
+
+def test_logistic_regression_optimum_agrees_with_scikit_learn(backend):
+    problem = LogisticRegression(backend, backend.rng(4), samples=200, features=10, ridge=0.02)
+    peer = sklearn.linear_model.LogisticRegression(
+        C=1 / (0.02 * 200), fit_intercept=False, tol=1e-12, max_iter=10_000
+    )
+    peer.fit(problem.features, problem.targets)
+    np.testing.assert_allclose(problem.optimum, peer.coef_[0], atol=1e-6)
+
+
+def test_box_least_squares_optimum_agrees_with_scipy(backend):
+    problem = BoxLeastSquares(backend, backend.rng(4), samples=100, features=20)
+    peer = scipy.optimize.lsq_linear(problem.features, problem.targets, problem.box, method="bvls", tol=1e-14)
+    np.testing.assert_allclose(problem.optimum, peer.x, atol=1e-8)
+    assert 0 < np.sum(np.abs(problem.optimum) == 0.1) < 20
+
+
+def test_gradient_bound_holds_over_the_box(backend):
+    problem = BoxLeastSquares(backend, backend.rng(4), samples=50, features=5)
+    rng = backend.rng(9)
+    for _ in range(50):
+        x = problem.box[1] * np.sign(rng.standard_normal(5))
+        squares = (problem.grad_samples(x, np.arange(50)) ** 2).sum(axis=1)
+        assert squares.mean() <= problem.gradient_bound**2
+
+
+def test_a_point_outside_the_box_has_an_infinite_gap(backend):
+    problem = BoxLeastSquares(backend, backend.rng(4), samples=50, features=5)
+    assert problem.metrics(np.full(5, 1.0))["gap"] == np.inf
+
+
+def test_equal_seeds_give_equal_problems_and_other_seeds_others(backend):
+    one, same, other = (Lasso(backend, backend.rng(seed)) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.optimum, same.optimum)
+    np.testing.assert_array_equal(one.features, same.features)
+    assert not np.array_equal(one.optimum, other.optimum)
+
+
+def test_the_kept_solution_is_not_that_of_other_parameters(backend):
+    weights = (0.5, 0.05, 0.5)
+    sizes = [np.count_nonzero(Lasso(backend, backend.rng(1), penalty_ratio=w).optimum) for w in weights]
+    assert sizes[0] == sizes[2] < sizes[1]
+
+
+@pytest.mark.parametrize("problem_class", [LeastSquares, LogisticRegression])
+def test_a_method_that_spoils_the_optimum_spoils_it_for_itself_alone(backend, problem_class):
+    spoiled = problem_class(backend, backend.rng(1))
+    expected = spoiled.optimum.copy()
+    spoiled.optimum[:] = 0.0
+    np.testing.assert_array_equal(problem_class(backend, backend.rng(1)).optimum, expected)
+
+
+@pytest.mark.parametrize(
+    ("problem_class", "params", "message"),
+    [
+        (Quadratic, {"size": 0}, "size must be at least 1, got 0"),
+        (Quadratic, {"condition": 0.5}, "condition must be at least 1, got 0.5"),
+        (LeastSquares, {"noise": -1.0}, "noise must not be negative, got -1.0"),
+        (Lasso, {"nonzeros": 300}, "nonzeros must be from 1 to the number of features, 200, got 300"),
+        (LogisticRegression, {"ridge": 0.0}, "ridge must be positive"),
+        (BoxLeastSquares, {"lower": 1.0, "upper": 0.0}, "lower must be below upper, got 1.0 and 0.0"),
+    ],
+)
+def test_impossible_parameters_are_refused_in_one_sentence(backend, problem_class, params, message):
+    with pytest.raises(ValueError, match=message):
+        problem_class(backend, backend.rng(1), **params)

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchfw.analysis.convergence import (
+    NEVER,
+    Curve,
+    Hit,
+    automatic_target,
+    band,
+    common_grid,
+    curves_by_metric,
+    time_to_all,
+    time_to_target,
+    value_at,
+)
+from benchfw.records import Record
+
+
+def curve(values, step=1.0):
+    numbers = np.arange(len(values), dtype=float)
+    return Curve(numbers, numbers * step, numbers * 10, np.array(values, dtype=float))
+
+
+def test_records_become_one_curve_a_metric_in_order():
+    records = [Record(m, i, i / 2, i * 3, i + 0.5) for i in (0, 2, 1) for m in ("gap", "rmse")]
+    curves = curves_by_metric(records)
+    assert list(curves) == ["gap", "rmse"]
+    np.testing.assert_array_equal(curves["gap"].iterations, [0, 1, 2])
+    np.testing.assert_array_equal(curves["gap"].values, [0.5, 1.5, 2.5])
+    np.testing.assert_array_equal(curves["gap"].along("cost"), [0, 3, 6])
+
+
+def test_value_is_that_of_the_last_point_seen():
+    found = value_at(curve([9, 5, math.nan]), "seconds", np.array([-1, 0, 0.99, 1, 1.5, 2, 50]))
+    np.testing.assert_array_equal(found, [np.inf, 9, 9, 5, 5, np.inf, np.inf])
+
+
+def test_band_is_median_and_range_of_few_curves():
+    drawn = band([curve([8, 4]), curve([8, 1]), curve([8, 2])], "iterations")
+    np.testing.assert_array_equal(drawn.grid, [0, 1])
+    np.testing.assert_array_equal(drawn.median, [8, 2])
+    np.testing.assert_array_equal(drawn.low, [8, 1])
+    np.testing.assert_array_equal(drawn.high, [8, 4])
+    assert drawn.count == 3
+
+
+def test_band_of_many_curves_leaves_out_the_tails():
+    drawn = band([curve([100, value]) for value in range(21)], "iterations")
+    assert (drawn.low[-1], drawn.median[-1], drawn.high[-1]) == (2, 10, 18)
+
+
+def test_one_diverged_repetition_does_not_move_the_median_of_three():
+    drawn = band([curve([8, 4]), curve([8, math.nan]), curve([8, 2])], "iterations")
+    assert drawn.median[-1] == 4
+    assert drawn.high[-1] == math.inf
+
+
+@given(
+    lengths=st.lists(st.integers(1, 400), min_size=1, max_size=5),
+    axis=st.sampled_from(["iterations", "seconds", "cost"]),
+    points=st.integers(2, 50),
+)
+def test_grid_is_short_sorted_and_keeps_first_and_last(lengths, axis, points):
+    curves = [curve(np.ones(length), step=0.1 * (number + 1)) for number, length in enumerate(lengths)]
+    grid = common_grid(curves, axis, points)
+    assert np.all(np.diff(grid) > 0)
+    assert grid[0] == 0
+    assert len(grid) <= points + 1
+    ends = sorted(found.along(axis)[-1] for found in curves)
+    assert grid[-1] == ends[(len(ends) - 1) // 2]
+
+
+def test_no_curve_gives_an_empty_band():
+    assert band([], "seconds").count == 0
+
+
+def test_first_hit_is_the_first_measured_point_at_or_below():
+    assert time_to_target(curve([9, 3, 1, 2], step=0.5), 2) == Hit(2, 1.0, 20)
+    assert time_to_target(curve([9, 3, math.nan]), 2) == NEVER
+
+
+def test_all_targets_are_met_when_the_last_is():
+    curves = [curve([9, 1, 1]), curve([9, 9, 1])]
+    assert time_to_all(curves, [1, 1]).iterations == 2
+    assert time_to_all(curves, [1, 0]) == NEVER
+
+
+def test_automatic_target_is_reached_by_every_run_of_the_reference():
+    reference = [curve([9, 0.123]), curve([9, 0.1171]), curve([9, math.nan])]
+    assert automatic_target(reference) == 0.13
+    assert math.isnan(automatic_target([curve([9, math.nan])]))
+
+
+def test_automatic_target_stays_above_rounding():
+    assert automatic_target([curve([2.0, 1e-17])]) == pytest.approx(2e-10)
+    assert automatic_target([curve([0.0, 0.0])]) == 0
+
+
+@given(st.floats(-1e12, 1e12).filter(lambda value: value == 0 or abs(value) > 1e-300))
+def test_automatic_target_is_never_below_the_value_it_rounds(value):
+    found = automatic_target([curve([value, value])])
+    assert found >= value
+    assert abs(found - value) <= 0.11 * abs(value)

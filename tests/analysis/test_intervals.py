@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchfw.analysis.intervals import (
+    Interval,
+    censored_ratio_interval,
+    geometric_interval,
+    independent_ratio,
+    mean_interval,
+    median_interval,
+    ratio_interval,
+    std_error_interval,
+    t_quantile,
+)
+
+EXPERIMENTS = 2000
+# four standard errors of a share of 0.95 among that many experiments
+TOLERANCE = 4 * math.sqrt(0.95 * 0.05 / EXPERIMENTS)
+
+positive = st.floats(1e-6, 1e6)
+
+
+def coverage(truth, intervals):
+    return np.mean([interval.low <= truth <= interval.high for interval in intervals])
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 30, 101, 4999, 5001, 100_000])
+def test_t_quantile_agrees_with_scipy(level, freedom):
+    from scipy.special import stdtrit
+
+    assert t_quantile(level, freedom) == pytest.approx(stdtrit(freedom, (1 + level) / 2), rel=1e-9)
+
+
+@pytest.mark.parametrize("count", [2, 5, 20])
+def test_mean_interval_covers_at_its_level(count):
+    data = np.random.default_rng(1).normal(3, 2, (EXPERIMENTS, count))
+    assert abs(coverage(3, map(mean_interval, data)) - 0.95) < TOLERANCE
+
+
+@pytest.mark.parametrize("count", [3, 5, 20])
+def test_ratio_interval_covers_at_its_level_when_pairs_share_their_noise(count):
+    rng = np.random.default_rng(2)
+    shared = rng.normal(0, 2, (EXPERIMENTS, count))
+    values = np.exp(shared + rng.normal(math.log(3), 0.2, shared.shape))
+    reference = np.exp(shared + rng.normal(0, 0.2, shared.shape))
+    intervals = [ratio_interval(a, b) for a, b in zip(values, reference, strict=True)]
+    assert abs(coverage(3, intervals) - 0.95) < TOLERANCE
+
+
+@pytest.mark.parametrize("count", [6, 8, 11, 20])
+def test_median_interval_covers_at_its_level_for_a_skewed_law(count):
+    data = np.random.default_rng(3).lognormal(0, 1, (EXPERIMENTS, count))
+    # the interpolation is within one percent of the level for such laws (Hettmansperger & Sheather 1986)
+    assert abs(coverage(1, map(median_interval, data)) - 0.95) < TOLERANCE + 0.01
+
+
+def test_median_interval_of_five_is_their_range_and_covers_as_the_binomial_says():
+    data = np.random.default_rng(4).lognormal(0, 1, (EXPERIMENTS, 5))
+    assert median_interval(data[0]) == Interval(np.median(data[0]), min(data[0]), max(data[0]), 5)
+    assert abs(coverage(1, map(median_interval, data)) - 0.9375) < TOLERANCE
+
+
+@given(st.lists(positive, min_size=1, max_size=25))
+def test_median_interval_contains_the_median(values):
+    interval = median_interval(values)
+    assert interval.estimate == pytest.approx(np.median(values))
+    assert interval.low <= interval.estimate * (1 + 1e-12)
+    assert interval.high >= interval.estimate * (1 - 1e-12)
+
+
+def test_median_is_never_when_more_than_half_never_arrive():
+    assert median_interval([1, 2, math.inf, math.inf, math.inf]).estimate == math.inf
+    mostly = median_interval([1, 2, 3, math.inf, math.inf])
+    assert (mostly.estimate, mostly.low, mostly.high) == (3, 1, math.inf)
+    assert median_interval([1, math.inf]) == Interval(math.inf, 0.0, math.inf, 2)
+
+
+@given(st.lists(st.tuples(positive, positive), min_size=2, max_size=12))
+def test_geometric_means_divide_to_the_paired_ratio(pairs):
+    values, reference = np.array(pairs).T
+    quotient = geometric_interval(values).estimate / geometric_interval(reference).estimate
+    assert ratio_interval(values, reference).estimate == pytest.approx(quotient)
+
+
+@given(st.lists(st.tuples(positive, positive), min_size=2, max_size=12))
+def test_inverting_swaps_the_methods(pairs):
+    values, reference = np.array(pairs).T
+    forward, back = ratio_interval(values, reference), ratio_interval(reference, values).inverted()
+    assert forward.low == pytest.approx(back.low)
+    assert forward.high == pytest.approx(back.high)
+
+
+def test_one_observation_has_an_infinitely_wide_interval():
+    assert mean_interval([2.0]) == Interval(2.0, -math.inf, math.inf, 1)
+    alone = ratio_interval([2.0], [1.0])
+    assert (alone.estimate, alone.low, alone.high) == (pytest.approx(2), 0, math.inf)
+    assert not alone.bounded
+
+
+def test_no_observation_is_not_a_number():
+    for interval in (mean_interval([]), median_interval([]), ratio_interval([], []), geometric_interval([])):
+        assert math.isnan(interval.estimate)
+        assert interval.count == 0
+
+
+def test_ratio_with_zeros_is_a_bootstrap_with_a_fixed_seed():
+    values, reference = [0.0, 2.0, 4.0, 2.0], [1.0, 1.0, 2.0, 1.0]
+    interval = ratio_interval(values, reference)
+    assert interval == ratio_interval(values, reference)
+    assert interval.estimate == 8 / 5
+    assert interval.low < 8 / 5 <= interval.high
+
+
+def test_ratio_to_nothing_is_not_a_number():
+    assert math.isnan(ratio_interval([1.0, 2.0], [0.0, 0.0]).estimate)
+
+
+def test_pairs_must_match():
+    with pytest.raises(ValueError, match="differ in number: 2 and 1"):
+        ratio_interval([1.0, 2.0], [1.0])
+
+
+def test_censored_ratio_counts_a_missing_reference_as_infinitely_slow():
+    values, reference = [1, 1, 1, 1, math.inf], [2, 2, 4, math.inf, math.inf]
+    interval = censored_ratio_interval(values, reference)
+    assert interval.count == 4  # the pair in which both never arrive says nothing
+    assert interval.estimate == pytest.approx((0.25 + 0.5) / 2)
+    assert interval.low == 0
+
+
+def test_one_trial_intervals_combine_as_independent():
+    value, reference = std_error_interval(4.0, 0.12), std_error_interval(2.0, 0.08)
+    ratio = independent_ratio(value, reference)
+    assert ratio.estimate == 2
+    half = 1.959964 * math.hypot(0.03, 0.04)
+    assert math.log(ratio.high / 2) == pytest.approx(half, rel=1e-6)
+    assert not independent_ratio(value, mean_interval([2.0])).bounded

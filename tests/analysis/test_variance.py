@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from benchfw.analysis.intervals import std_error_interval
+from benchfw.analysis.variance import FEWEST_DRAWS, DrawStatistics
+from benchfw.errors import BenchfwError
+
+
+def fed(draws, exact=None):
+    statistics = DrawStatistics(exact)
+    for draw in draws:
+        statistics.add(draw)
+    return statistics
+
+
+@given(arrays(np.float64, st.tuples(st.integers(2, 30), st.integers(1, 4)), elements=st.floats(-1e3, 1e3)))
+def test_streamed_moments_are_those_of_the_whole_sample(draws):
+    statistics = fed(draws, np.zeros(draws.shape[1]))
+    np.testing.assert_allclose(statistics.mean, draws.mean(axis=0), atol=1e-9)
+    assert statistics.variance == pytest.approx(draws.var(axis=0, ddof=1).sum(), rel=1e-9, abs=1e-9)
+    assert statistics.mse == pytest.approx((draws**2).sum(axis=1).mean(), rel=1e-9, abs=1e-9)
+
+
+def test_scalar_bias_is_the_signed_error_of_the_mean():
+    statistics = fed([1.0, 2.0, 6.0], exact=5.0)
+    assert statistics.bias == pytest.approx(-2)
+    assert statistics.mse == pytest.approx((16 + 9 + 1) / 3)
+
+
+def test_a_large_mean_does_not_spoil_the_variance():
+    draws = np.random.default_rng(0).normal(0, 1, 4000)
+    near, far = fed(draws), fed(draws + 1e8)
+    # 1e8 + x keeps x to about 1.5e-8
+    assert far.variance == pytest.approx(near.variance, rel=1e-6)
+    assert far.variance_std_error == pytest.approx(near.variance_std_error, rel=1e-6)
+
+
+@pytest.mark.parametrize(("name", "kurtosis"), [("normal", 3.0), ("uniform", 1.8), ("laplace", 6.0)])
+def test_std_error_of_the_variance_tends_to_the_fourth_moment_formula(name, kurtosis):
+    draws = getattr(np.random.default_rng(6), name)(size=20_000)
+    statistics = fed(draws)
+    expected = draws.var() * math.sqrt((kurtosis - 1) / len(draws))
+    assert statistics.variance_std_error == pytest.approx(expected, rel=0.06)
+
+
+@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("name", ["normal", "uniform"])
+def test_variance_interval_covers_the_truth(name, size):
+    experiments, count = 300, 200
+    rng = np.random.default_rng(7)
+    scales = np.array([1.0, 2.0, 0.5])[:size]
+    unit = 1.0 if name == "normal" else 1 / 12
+    truth = unit * float(scales @ scales)
+    covered = 0
+    for _ in range(experiments):
+        statistics = fed(getattr(rng, name)(size=(count, size)) * scales)
+        interval = std_error_interval(statistics.variance, statistics.variance_std_error)
+        covered += interval.low <= truth <= interval.high
+    assert abs(covered / experiments - 0.95) < 4 * math.sqrt(0.95 * 0.05 / experiments)
+
+
+def test_vector_bias_is_centred_at_zero_for_an_unbiased_estimator():
+    rng = np.random.default_rng(8)
+    biases = [fed(rng.normal(0, 1, (40, 10)), np.zeros(10)).bias for _ in range(600)]
+    std_error = np.std(biases) / math.sqrt(len(biases))
+    assert abs(np.mean(biases)) < 4 * std_error
+    # the plain length of the mean error would be about sqrt(10 / 40) = 0.5 here
+    assert std_error < 0.02
+
+
+def test_vector_bias_tends_to_its_length():
+    rng = np.random.default_rng(9)
+    shift = np.array([3.0, -4.0, 0.0, 0.0])
+    biases = [fed(rng.normal(shift, 1, (300, 4)), np.zeros(4)).bias for _ in range(200)]
+    std_error = np.std(biases) / math.sqrt(len(biases))
+    # second order: the directions of the two halves turn by (d - 1) / (n |b|), each way
+    assert abs(np.mean(biases) - 5) < 4 * std_error + 3 / (300 * 5) * 2
+
+
+def test_odd_and_even_halves_are_told_apart():
+    draws = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 0.0], [0.0, 2.0], [1.0, 0.0]])
+    assert fed(draws, np.zeros(2)).bias == pytest.approx(0, abs=1e-15)
+    draws[:, :] = [3.0, 4.0]
+    assert fed(draws, np.zeros(2)).bias == pytest.approx(5)
+
+
+def test_equal_draws_have_no_variance_and_need_no_more():
+    statistics = fed([np.ones(3)] * FEWEST_DRAWS, np.ones(3))
+    assert statistics.metrics() == {"bias": 0, "mse": 0, "variance": 0, "variance_std_error": 0}
+    assert statistics.relative_half_width() == 0
+
+
+def test_few_draws_are_never_precise_enough():
+    assert fed([1.0] * (FEWEST_DRAWS - 1)).relative_half_width() == math.inf
+
+
+def test_relative_half_width_falls_with_the_root_of_the_draws():
+    draws = np.random.default_rng(10).normal(size=10_000)
+    # the variance of a normal sample has relative standard error sqrt(2 / n)
+    assert fed(draws).relative_half_width() == pytest.approx(1.96 * math.sqrt(2 / 10_000), rel=0.1)
+
+
+def test_without_the_exact_value_only_the_spread_is_known():
+    assert set(fed([1.0, 2.0, 4.0]).metrics()) == {"variance", "variance_std_error"}
+
+
+def test_matrices_and_python_floats_are_draws_too():
+    assert fed([np.ones((2, 2)), np.zeros((2, 2))], np.zeros((2, 2))).variance == pytest.approx(2)
+    assert fed([1, 2.0]).variance == pytest.approx(0.5)
+
+
+def test_one_draw_says_nothing():
+    statistics = fed([1.0], exact=0.0)
+    assert all(math.isnan(value) for value in statistics.metrics().values())
+
+
+def test_a_draw_of_another_size_than_the_exact_answer_is_refused():
+    with pytest.raises(BenchfwError, match="3 values and the exact answer 2"):
+        DrawStatistics(np.zeros(2)).add(np.zeros(3))

@@ -1,0 +1,153 @@
+"""Backends are found by name, say why they are missing, and cost nothing to import."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+
+from benchfw import backends
+from benchfw.backends import backend_names, get_backend, register_backend
+from benchfw.backends.cupy_backend import open_cupy
+from benchfw.backends.numpy_backend import NumpyBackend
+from benchfw.errors import BackendUnavailable, PluginError
+
+
+def cupy_with(monkeypatch, device_count, **members):
+    """Put a cupy that is no more than its device count in the place of the real one."""
+    fake = ModuleType("cupy")
+    fake.cuda = SimpleNamespace(
+        runtime=SimpleNamespace(getDeviceCount=device_count),
+        compiler=SimpleNamespace(CompileException=type("CompileException", (Exception,), {})),
+    )
+    for name, member in members.items():
+        setattr(fake, name, member)
+    monkeypatch.setitem(sys.modules, "cupy", fake)
+
+
+def raises(fault):
+    def call(*args, **kwargs):
+        raise fault
+
+    return call
+
+
+def test_the_numpy_backend_is_one_object():
+    assert get_backend("numpy") is get_backend("numpy")
+    assert isinstance(get_backend("numpy"), NumpyBackend)
+    assert get_backend("numpy").xp is np
+
+
+def test_numpy_and_cupy_are_known_on_every_machine():
+    assert {"numpy", "cupy"} <= set(backend_names())
+
+
+def test_an_unknown_backend_is_named_with_the_nearest_known_one():
+    with pytest.raises(BackendUnavailable, match="unknown backend 'numpi'; did you mean 'numpy'"):
+        get_backend("numpi")
+
+
+def test_a_registered_backend_is_opened_once(monkeypatch):
+    monkeypatch.setattr(backends, "_factories", dict(backends._factories))
+    monkeypatch.setattr(backends, "_open", {})
+    opened = []
+
+    def factory():
+        opened.append(NumpyBackend())
+        return opened[-1]
+
+    register_backend("another", factory)
+    assert get_backend("another") is get_backend("another") is opened[0]
+    assert len(opened) == 1
+    assert "another" in backend_names()
+
+
+def test_a_registered_backend_may_be_unavailable_each_time_it_is_asked(monkeypatch):
+    monkeypatch.setattr(backends, "_factories", dict(backends._factories))
+    register_backend("broken", raises(BackendUnavailable("no such device")))
+    for _ in range(2):
+        with pytest.raises(BackendUnavailable, match="no such device"):
+            get_backend("broken")
+
+
+def test_the_names_of_the_core_cannot_be_taken():
+    with pytest.raises(PluginError, match="'cupy' belongs to benchfw"):
+        register_backend("cupy", NumpyBackend)
+
+
+def test_a_missing_cupy_is_said_to_be_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(BackendUnavailable, match=r"cupy is not available: .*; install benchfw\[cuda12\] or"):
+        open_cupy()
+
+
+def test_a_cupy_that_cannot_be_found_is_not_installed(monkeypatch):
+    class Absent:
+        def find_spec(self, name, path=None, target=None):
+            if name == "cupy":
+                raise ModuleNotFoundError("No module named 'cupy'", name="cupy")
+
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Absent(), *sys.meta_path])
+    with pytest.raises(BackendUnavailable, match="cupy is not available: the package is not installed;"):
+        open_cupy()
+
+
+def test_a_cupy_without_a_driver_gives_the_words_of_cuda(monkeypatch):
+    cupy_with(monkeypatch, raises(RuntimeError("cudaErrorInsufficientDriver: driver too old\nmore advice")))
+    with pytest.raises(BackendUnavailable) as caught:
+        open_cupy()
+    assert "finds no driver or GPU that it can use (cudaErrorInsufficientDriver: driver too old);" in str(
+        caught.value
+    )
+
+
+def test_a_cupy_without_a_device_says_that_there_is_no_gpu(monkeypatch):
+    cupy_with(monkeypatch, lambda: 0)
+    with pytest.raises(BackendUnavailable, match="installed but there is no GPU;"):
+        open_cupy()
+
+
+def test_a_cupy_that_cannot_run_a_kernel_is_unavailable(monkeypatch):
+    cupy_with(monkeypatch, lambda: 1, empty=raises(RuntimeError("no kernel image is available")))
+    with pytest.raises(
+        BackendUnavailable, match=r"cannot run a kernel; .* \(no kernel image is available\);"
+    ):
+        open_cupy()
+
+
+def test_numpy_passes_its_own_arrays_through_uncopied():
+    backend = get_backend("numpy")
+    values = np.arange(3.0)
+    assert backend.asarray(values) is values
+    assert backend.to_numpy(values) is values
+    assert backend.asarray([1, 2], dtype=np.float32).dtype == np.float32
+
+
+def test_numpy_memory_is_the_process_peak_in_bytes():
+    before = get_backend("numpy").memory()
+    block = np.ones(before // 8 + (1 << 22))  # more than the whole peak so far: the peak must rise
+    assert get_backend("numpy").memory() > before
+    assert before > 1 << 20
+    del block
+
+
+def test_numpy_describes_its_device_and_versions():
+    facts = get_backend("numpy").describe()
+    assert facts["numpy"] == np.__version__
+    assert {"device", "scipy", "blas"} <= facts.keys()
+    assert all(isinstance(value, str) and value for value in facts.values())
+
+
+def test_importing_the_backends_and_kernels_brings_in_no_heavy_package():
+    check = (
+        "import sys, benchfw.backends, benchfw.kernels\n"
+        "heavy = {'cupy', 'scipy', 'array_api_compat', 'numpy.random'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+        "benchfw.backends.get_backend('numpy').describe()\n"
+        "assert 'scipy' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", check], check=True)

@@ -1,0 +1,210 @@
+"""The generator: what a call returns depends on its address and shape alone, and stays in its range."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchfw.backends import Rng, get_backend
+from benchfw.backends.rng import scaled, signs, uniforms
+from benchfw.errors import BenchfwError
+
+NUMPY = get_backend("numpy")
+exhaustive = settings(derandomize=True, database=None, deadline=None)
+seeds = st.integers(0, (1 << 64) - 1)
+
+DRAWS = {
+    "bits": lambda rng: rng.bits(7),
+    "rademacher": lambda rng: rng.rademacher((5, 13)),
+    "random": lambda rng: rng.random(9),
+    "random float32": lambda rng: rng.random(9, dtype=np.float32),
+    "integers": lambda rng: rng.integers(-3, 12, size=(3, 4)),
+    "permutation": lambda rng: rng.permutation(11),
+    "choice": lambda rng: rng.choice(11, size=6),
+    "choice of few": lambda rng: rng.choice(1000, size=6, replace=False),
+    "choice of many": lambda rng: rng.choice(11, size=6, replace=False),
+    "choice weighted": lambda rng: rng.choice(3, size=6, p=[0.2, 0.5, 0.3]),
+    "standard normal": lambda rng: rng.standard_normal((3, 5)),
+    "standard normal float32": lambda rng: rng.standard_normal(9, dtype=np.float32),
+    "normal": lambda rng: rng.normal(2.0, 0.5, size=9),
+    "one uniform": lambda rng: rng.random(),
+    "one integer": lambda rng: rng.integers(10),
+    "one choice": lambda rng: rng.choice([3.0, 5.0]),
+    "one normal": lambda rng: rng.standard_normal(),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_a_block_made_alone_equals_the_block_made_in_sequence(name):
+    in_sequence = Rng(NUMPY, 11, stream=4)
+    for size in (3, 0, 1000):
+        in_sequence.random(size)
+    alone = Rng(NUMPY, 11).at(4, block=3)
+    np.testing.assert_array_equal(DRAWS[name](alone), DRAWS[name](in_sequence))
+    assert alone.block == in_sequence.block == 4
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_other_seeds_streams_and_blocks_give_other_numbers(name):
+    def eight_blocks(seed, stream, block):
+        return np.concatenate([np.ravel(DRAWS[name](Rng(NUMPY, seed, stream, block + i))) for i in range(8)])
+
+    drawn = [eight_blocks(*address) for address in ((1, 0, 0), (2, 0, 0), (1, 1, 0), (1, 0, 8))]
+    for one, other in combinations(drawn, 2):
+        assert not np.array_equal(one, other)
+
+
+def test_a_start_within_a_block_continues_it():
+    whole = Rng(NUMPY, 5).bits(100)
+    for start in (0, 1, 2, 3, 4, 17):
+        np.testing.assert_array_equal(Rng(NUMPY, 5).bits(20, start=start), whole[start : start + 20])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_shorter_draw_is_the_beginning_of_a_longer_one(dtype):
+    for size in (0, 1, 2, 3, 17, 18):
+        long = Rng(NUMPY, 3).standard_normal(20_001, dtype)
+        np.testing.assert_array_equal(Rng(NUMPY, 3).standard_normal(size, dtype), long[:size])
+        uniform = Rng(NUMPY, 3).random(101, dtype)
+        np.testing.assert_array_equal(Rng(NUMPY, 3).random(size, dtype), uniform[:size])
+
+
+def test_a_number_without_size_is_the_first_of_the_array_and_plain_python():
+    for seed in range(5):
+        pairs = [
+            (Rng(NUMPY, seed).random(), Rng(NUMPY, seed).random(1)),
+            (Rng(NUMPY, seed).random(dtype=np.float32), Rng(NUMPY, seed).random(1, np.float32)),
+            (Rng(NUMPY, seed).integers(-5, 9), Rng(NUMPY, seed).integers(-5, 9, size=1)),
+            (Rng(NUMPY, seed).standard_normal(), Rng(NUMPY, seed).standard_normal(64)),
+            (Rng(NUMPY, seed).normal(1.0, 2.0), Rng(NUMPY, seed).normal(1.0, 2.0, size=64)),
+            (Rng(NUMPY, seed).choice(7), Rng(NUMPY, seed).choice(7, size=1)),
+            (Rng(NUMPY, seed).choice(2, p=[0.4, 0.6]), Rng(NUMPY, seed).choice(2, size=1, p=[0.4, 0.6])),
+            (Rng(NUMPY, seed).choice(np.arange(4.0)), Rng(NUMPY, seed).choice(np.arange(4.0), size=1)),
+        ]
+        for number, array in pairs:
+            assert type(number) in {int, float}
+            assert number == array[0]
+
+
+@pytest.mark.parametrize(("dtype", "bits"), [(np.float32, 24), (np.float64, 53)])
+def test_uniforms_reach_zero_and_stop_one_step_short_of_one(dtype, bits):
+    ends = uniforms(np.array([0, (1 << 64) - 1], dtype=np.uint64), dtype)
+    assert ends.dtype == dtype
+    assert ends[0] == 0.0
+    assert ends[-1] == 1.0 - 2.0**-bits
+
+
+def test_signs_are_the_bits_of_the_words_in_order():
+    drawn = signs(np, np.array([0b101, 1 << 63], dtype=np.uint64), 128)
+    assert np.flatnonzero(drawn == 1).tolist() == [0, 2, 127]
+    assert np.count_nonzero(drawn == -1) == 125
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8])
+def test_signs_have_the_type_asked_for(dtype):
+    assert Rng(NUMPY, 0).rademacher(10, dtype).dtype == dtype
+
+
+@exhaustive
+@given(value=seeds, bound=st.one_of(st.integers(1, 1 << 64), st.integers(1, 1 << 33)))
+def test_scaling_is_the_exact_floor(value, bound):
+    assert scaled(np.array([value], dtype=np.uint64), bound).tolist() == [value * bound >> 64]
+
+
+@exhaustive
+@given(seed=seeds, low=st.integers(-(1 << 63), (1 << 63) - 1), data=st.data())
+def test_integers_stay_in_their_range(seed, low, data):
+    high = data.draw(st.integers(low + 1, 1 << 63))
+    drawn = Rng(NUMPY, seed).integers(low, high, size=50)
+    assert drawn.dtype == np.int64
+    assert low <= int(drawn.min())
+    assert int(drawn.max()) < high
+    assert Rng(NUMPY, seed).integers(low, high) == drawn[0]
+
+
+@exhaustive
+@given(seed=seeds, count=st.integers(0, 200))
+def test_a_permutation_holds_every_index_once(seed, count):
+    drawn = Rng(NUMPY, seed).permutation(count)
+    assert drawn.dtype == np.int64
+    assert sorted(drawn.tolist()) == list(range(count))
+
+
+@exhaustive
+@given(seed=seeds, count=st.integers(0, 300), data=st.data())
+def test_a_choice_without_replacement_holds_no_index_twice(seed, count, data):
+    size = data.draw(st.integers(0, count))
+    drawn = Rng(NUMPY, seed).choice(count, size=size, replace=False).tolist()
+    assert len(set(drawn)) == len(drawn) == size
+    assert all(0 <= index < count for index in drawn)
+
+
+@exhaustive
+@given(seed=seeds, weights=st.lists(st.integers(0, 5), min_size=1, max_size=8).filter(any))
+def test_a_weighted_choice_never_takes_what_has_no_weight(seed, weights):
+    p = np.array(weights) / sum(weights)
+    drawn = Rng(NUMPY, seed).choice(len(weights), size=100, p=p)
+    assert drawn.dtype == np.int64
+    assert np.all(p[drawn] > 0)
+
+
+def test_a_small_choice_keeps_the_first_occurrences_of_the_stream_in_order():
+    count = 50
+    words = Rng(NUMPY, 8).bits(100)
+    expected = list(dict.fromkeys(scaled(words, count).tolist()))[:6]
+    rng = Rng(NUMPY, 8)
+    assert rng.choice(count, size=6, replace=False).tolist() == expected
+    assert rng.block == 1
+
+
+def test_rows_of_arrays_are_permuted_and_chosen_whole():
+    rows = np.arange(20).reshape(10, 2)
+    for drawn in (
+        Rng(NUMPY, 1).permutation(rows),
+        Rng(NUMPY, 1).choice(rows, size=4),
+        Rng(NUMPY, 1).choice(rows, size=(2, 3), replace=False),
+        Rng(NUMPY, 1).choice(rows),
+    ):
+        flat = drawn.reshape(-1, 2)
+        np.testing.assert_array_equal(flat[:, 1], flat[:, 0] + 1)
+        assert np.all(flat[:, 0] % 2 == 0)
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda rng: rng.integers(0), r"the range \[0, 0\) is empty"),
+        (lambda rng: rng.integers(5, 5, size=3), r"the range \[5, 5\) is empty"),
+        (lambda rng: rng.integers(0, 1 << 64), "beyond int64"),
+        (lambda rng: rng.choice(0), "empty"),
+        (lambda rng: rng.choice(3, size=4, replace=False), "cannot choose 4 of 3 without replacement"),
+        (lambda rng: rng.choice(2, size=1, replace=False, p=[0.5, 0.5]), "either p or replace=False"),
+        (lambda rng: rng.choice(3, p=[0.5, 0.5]), "p must hold 3 probabilities"),
+        (lambda rng: rng.choice(2, p=[0.5, 0.4]), "add up to 1"),
+        (lambda rng: rng.choice(2, p=[1.5, -0.5]), "not negative"),
+        (lambda rng: rng.choice(2, p=[float("nan"), 1.0]), "not negative"),
+        (lambda rng: rng.random(-1), "negative"),
+        (lambda rng: rng.standard_normal((2, -1)), "negative"),
+        (lambda rng: rng.at(-1), "each must be in"),
+        (lambda rng: Rng(NUMPY, 1 << 64), "each must be in"),
+    ],
+)
+def test_a_draw_that_cannot_be_made_says_why(draw, message):
+    with pytest.raises(BenchfwError, match=message):
+        draw(Rng(NUMPY, 0))
+
+
+def test_types_that_have_no_uniforms_or_normals_are_refused():
+    with pytest.raises(TypeError, match="float32 or float64"):
+        Rng(NUMPY, 0).random(3, dtype=np.int32)
+    with pytest.raises(TypeError, match="float32 or float64"):
+        Rng(NUMPY, 0).standard_normal(3, dtype=np.float16)
+
+
+def test_the_generator_shows_its_address():
+    assert repr(Rng(NUMPY, 7, stream=2)) == "Rng(numpy, seed=7, stream=2, block=0)"
+    assert repr(NUMPY.rng(7)) == "Rng(numpy, seed=7, stream=0, block=0)"

@@ -1,0 +1,88 @@
+"""Runs the real command line in real processes, in a folder of the test's own."""
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PLUGINS = Path(__file__).parent / "plugins"
+
+SUITE = """
+title = "Bowls"
+seed = 3
+repetitions = 2
+plugins = ["bowls.py"]
+budget = { iterations = 20 }
+
+[[problem]]
+use = "bowl"
+
+[[estimator]]
+use = "noisy"
+scale = [1.0, 2.0]
+
+[[optimizer]]
+use = "slide"
+step = [0.5, 0.1]
+"""
+
+
+class CommandLine:
+    """`benchfw` in a folder."""
+
+    suite = SUITE
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.environment = {key: value for key, value in os.environ.items() if key != "OMP_NUM_THREADS"}
+
+    def __call__(self, *words, **variables):
+        return subprocess.run(
+            [sys.executable, "-m", "benchfw", *map(str, words)],
+            cwd=self.folder,
+            env={**self.environment, **variables},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def records(self, run="last", store="reports/benchfw.sqlite"):
+        """Return the exported records of a run as dicts."""
+        done = self("export", run, "--store", store)
+        assert done.returncode == 0, done.stderr
+        return list(csv.DictReader(done.stdout.splitlines()))
+
+    def timeless(self, run="last", store="reports/benchfw.sqlite"):
+        """Return what is equal whenever and wherever a suite runs: records without run, trial, times."""
+        return [
+            {key: value for key, value in row.items() if key not in {"run", "trial", "seconds"}}
+            for row in self.records(run, store)
+        ]
+
+    def run_count(self, store="reports/benchfw.sqlite"):
+        done = self("runs", "--json", "--store", store)
+        return len(json.loads(done.stdout)) if done.returncode == 0 else 0
+
+    def last_run(self):
+        return json.loads(self("runs", "--json").stdout)[-1]
+
+
+@pytest.fixture
+def cli(tmp_path):
+    """A folder with the bowls plugin and a suite for it."""
+    shutil.copy(PLUGINS / "bowls.py", tmp_path)
+    line = CommandLine(tmp_path)
+    line.write("bowls.toml", SUITE)
+    return line

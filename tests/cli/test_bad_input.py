@@ -1,0 +1,142 @@
+"""Bad input gives one clear line, exit code 2, no traceback, and nothing is stored."""
+
+import sqlite3
+
+import pytest
+
+from benchfw.records import SCHEMA_VERSION
+from benchfw.store import APPLICATION_ID
+
+BASE = """
+plugins = ["bowls.py"]
+budget = { iterations = 5 }
+[[problem]]
+use = "bowl"
+[[optimizer]]
+use = "slide"
+"""
+
+MISTAKES = {
+    "unreadable TOML": ("title = \n" + BASE, ["bad.toml", "line 1"]),
+    "unknown key": (
+        "repetition = 3\n" + BASE,
+        ["bad.toml", "unknown key 'repetition'", "did you mean 'repetitions'"],
+    ),
+    "unknown plugin name": (
+        BASE.replace('"slide"', '"slidee"'),
+        ["unknown optimizer 'slidee'", "did you mean 'slide'"],
+    ),
+    "unknown parameter": (
+        BASE + "stepp = 1.0\n",
+        ["bad.toml, [[optimizer]] 1", "'stepp'", "'step'", "step, nap"],
+    ),
+    "wrong type": (BASE + 'step = "big"\n', ["[[optimizer]] 1", "'step'", "must be float", "'big'"]),
+    "value that the plugin refuses": (BASE + "step = -1.0\n", ["slide", "step must be positive, got -1.0"]),
+    "negative budget": (BASE.replace("= 5", "= -5"), ["budget iterations must be a positive number, got -5"]),
+    "zero budget": (BASE.replace("= 5", "= 0"), ["budget iterations must be a positive number, got 0"]),
+    "empty budget": (BASE.replace("{ iterations = 5 }", "{}"), ["budget is empty"]),
+    "empty sweep": (BASE + "step = []\n", ["[[optimizer]] 1", "'step' is an empty list"]),
+    "method without its oracles": (
+        BASE.replace('"slide"', '"needy"'),
+        ["optimizer 'needy' needs a Composite problem", "problem 'bowl' has no penalty, prox"],
+    ),
+    "no method": (
+        BASE.replace("[[optimizer]]", "[[problem]]").replace('"slide"', '"bowl"\nsize = 3'),
+        ["names no method"],
+    ),
+    "the same method twice": (
+        BASE + '[[optimizer]]\nuse = "slide"\nlabel = "again"\n',
+        ["'again' is 'slide' again"],
+    ),
+    "a plugin file that is not there": (BASE.replace("bowls.py", "balls.py"), ["no plugin file 'balls.py'"]),
+}
+
+
+def one_clear_line(done, *parts):
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, done.stderr
+    for part in parts:
+        assert part in lines[0]
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_in_a_suite_is_one_line_and_nothing_is_stored(cli, mistake):
+    text, parts = MISTAKES[mistake]
+    cli.write("bad.toml", text)
+    one_clear_line(cli("run", "bad.toml"), *parts)
+    assert not (cli.folder / "reports").exists()
+
+
+def test_an_unknown_suite_names_the_nearest(cli):
+    cli.write("suites/bowling.toml", BASE)
+    one_clear_line(cli("run", "bowlin"), "no suite 'bowlin'", "did you mean 'bowling'")
+
+
+def test_two_plugins_with_one_name_are_both_named(cli):
+    cli.write("more_bowls.py", (cli.folder / "bowls.py").read_text())
+    done = cli("run", "bowls.toml", "--plugin", "more_bowls.py")
+    one_clear_line(done, "two plugins register the problem 'bowl'", "more_bowls.py", "bowls.py")
+
+
+def test_a_file_that_is_no_store_is_refused_and_left_as_it_was(cli):
+    path = cli.write("notes.txt", "these are my notes, all of them\n" * 50)
+    one_clear_line(cli("run", "bowls.toml", "--store", "notes.txt"), "notes.txt", "--store")
+    assert path.read_text().startswith("these are my notes")
+
+
+def test_a_foreign_database_is_refused_and_left_as_it_was(cli):
+    with sqlite3.connect(cli.folder / "mine.sqlite") as base:
+        base.execute("CREATE TABLE mine (x)")
+    base.close()
+    before = (cli.folder / "mine.sqlite").read_bytes()
+    one_clear_line(cli("run", "bowls.toml", "--store", "mine.sqlite"), "no benchfw store")
+    assert (cli.folder / "mine.sqlite").read_bytes() == before
+
+
+def test_a_store_from_a_newer_schema_is_refused(cli):
+    with sqlite3.connect(cli.folder / "new.sqlite") as base:
+        base.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        base.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+        base.execute("CREATE TABLE trial (id)")
+    base.close()
+    one_clear_line(
+        cli("run", "bowls.toml", "--store", "new.sqlite"), f"schema {SCHEMA_VERSION + 1}", "upgrade benchfw"
+    )
+
+
+def test_an_output_folder_that_cannot_be_written_is_named(cli):
+    cli.write("file", "not a folder")
+    one_clear_line(
+        cli("run", "bowls.toml", "--store", "file/benchfw.sqlite"), "file/benchfw.sqlite", "--store"
+    )
+
+
+def test_a_page_that_could_not_be_written_is_named_before_anything_runs(cli):
+    cli.write("reports/run-1", "a file where the report's folder would be")
+    one_clear_line(cli("run", "bowls.toml", "--events", "no/such/folder/events"), "--events")
+
+
+@pytest.mark.parametrize("verb", [["runs"], ["report"], ["export"], ["replay", "1"]])
+def test_a_verb_that_reads_a_store_says_where_it_looked(cli, verb):
+    one_clear_line(cli(*verb), "no store at reports/benchfw.sqlite")
+
+
+@pytest.mark.parametrize("verb", [["report", "7"], ["export", "x"], ["replay", "99"]])
+def test_an_unknown_run_or_trial_is_named(cli, verb):
+    cli("run", "bowls.toml", "--no-report", "--only", "step=0.5")
+    one_clear_line(cli(*verb), f"'{verb[1]}'" if verb[0] != "replay" else "no trial 99")
+
+
+@pytest.mark.parametrize("size", ["0", "-1", "many", "1.2.3G"])
+def test_a_size_that_is_none_is_explained(cli, size):
+    done = cli("run", "bowls.toml", f"--memory={size}")
+    assert done.returncode == 2
+    assert "write 500MB or 2G" in done.stderr
+
+
+def test_an_unknown_verb_names_the_nearest(cli):
+    done = cli("rnu")
+    assert done.returncode == 2
+    assert "did you mean 'run'" in done.stderr

@@ -1,0 +1,122 @@
+"""The verbs that only look: list, show, runs, report, export, replay, env, data."""
+
+import json
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def ran(cli):
+    done = cli("run", "bowls.toml", "--no-report")
+    assert done.returncode == 0, done.stderr
+    return cli
+
+
+def test_list_names_what_plugins_register_with_a_line_on_each(cli):
+    done = cli("list", "optimizers", "--plugin", "bowls.py")
+    assert done.returncode == 0
+    line = next(line for line in done.stdout.splitlines() if "slide" in line)
+    assert "bowls.py" in line
+    assert "Gradient descent, with a nap in every step." in line
+
+
+def test_list_finds_the_shipped_suites_from_any_folder(cli):
+    assert "quickstart" in [each["name"] for each in json.loads(cli("list", "suites", "--json").stdout)]
+
+
+def test_list_of_an_unknown_kind_names_the_nearest(cli):
+    done = cli("list", "optimisers")
+    assert done.returncode == 2
+    assert "did you mean 'optimizers'" in done.stderr
+
+
+def test_show_tells_parameters_types_defaults_and_what_is_needed(cli):
+    done = cli("show", "slide", "--plugin", "bowls.py")
+    assert "optimizer slide (bowls.py)" in done.stdout
+    assert "needs a Smooth problem" in done.stdout
+    assert "step: float (default 0.5)" in done.stdout
+
+
+def test_runs_counts_how_trials_ended(ran):
+    assert json.loads(ran("runs", "--json").stdout)[0]["counts"] == {"done": 8}
+    assert "8 done" in ran("runs").stdout
+
+
+def test_export_has_the_columns_of_the_long_form(ran):
+    header = ran("export").stdout.splitlines()[0]
+    assert header == (
+        "run,trial,suite,problem,method,backend,repetition,status,reason,metric,iteration,seconds,cost,value"
+    )
+
+
+def test_export_writes_the_same_numbers_as_csv_json_and_parquet(ran):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    ran("export", "last", "--format", "json", "-o", "records.json")
+    assert ran("export", "last", "--format", "parquet", "-o", "records.parquet").returncode == 0
+    values = [float(row["value"]) for row in ran.records()]
+    assert [row["value"] for row in json.loads((ran.folder / "records.json").read_text())] == values
+    assert pd.read_parquet(ran.folder / "records.parquet")["value"].tolist() == values
+
+
+def test_the_summary_agrees_with_the_records_it_comes_from(ran):
+    rows = json.loads(ran("export", "--summary", "--format", "json").stdout)
+    row = next(
+        row for row in rows if row["method"] == "noisy (scale=2)" and row["quantity"] == "cost_per_draw"
+    )
+    assert row["estimate"] == 1.0
+    assert row["count"] == 2
+    assert {"bias", "variance", "mse", "seconds_per_draw", "variance_x_seconds"} <= {
+        each["quantity"] for each in rows
+    }
+    assert {"gap", "seconds_to_target", "cost_to_target"} <= {each["quantity"] for each in rows}
+
+
+def test_replay_runs_a_trial_again_and_finds_the_same_records(ran):
+    trial = ran.records()[0]["trial"]
+    done = ran("replay", trial, "--plugin", "bowls.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the same " in done.stdout
+
+
+def test_replay_says_where_records_first_differ(ran):
+    trial = next(row["trial"] for row in ran.records() if row["method"] == "slide (step=0.5)")
+    source = (ran.folder / "bowls.py").read_text()
+    ran.write("bowls.py", source.replace("answer - self.step *", "answer - 0.9 * self.step *"))
+    done = ran("replay", trial, "--plugin", "bowls.py")
+    assert done.returncode == 1
+    assert "first difference at iteration" in done.stdout
+
+
+def test_report_writes_the_page_again(ran):
+    done = ran("report")
+    assert done.returncode == 0, done.stderr
+    assert (ran.folder / "reports/run-1/index.html").is_file()
+
+
+def test_env_tells_the_machine_and_the_backends(cli):
+    facts = json.loads(cli("env", "--json").stdout)
+    assert facts["machine"]["cores"] >= 1
+    assert facts["packages"]["numpy"] == np.__version__
+    assert "device" in facts["backends"]["numpy"]
+    assert "cupy" in facts["backends"]
+
+
+def test_data_lists_what_is_in_the_folders_of_the_variable(cli, tmp_path):
+    np.savez(tmp_path / "tiny.npz", X=np.eye(2))
+    listed = json.loads(cli("data", "list", "--json", BENCHFW_DATA=str(tmp_path)).stdout)
+    assert [each["name"] for each in listed] == ["tiny"]
+    assert cli("data", "path", "tiny", BENCHFW_DATA=str(tmp_path)).stdout.strip() == str(
+        tmp_path / "tiny.npz"
+    )
+    missing = cli("data", "path", "tinny", BENCHFW_DATA=str(tmp_path))
+    assert missing.returncode == 2
+    assert "did you mean 'tiny'" in missing.stderr
+
+
+def test_help_names_every_verb_and_the_exit_codes(cli):
+    text = cli("--help").stdout
+    for verb in ("run", "list", "show", "runs", "report", "export", "replay", "data", "env"):
+        assert f"\n  {verb} " in text
+    assert "130 interrupted, finished trials kept" in " ".join(text.split())

@@ -1,0 +1,144 @@
+"""A stranger's method joins with one file, and its trials follow its source."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY_BALL = '''
+from dataclasses import dataclass
+from benchfw import Smooth, hookimpl
+
+@dataclass(frozen=True)
+class HeavyBall:
+    """Gradient descent with momentum (Polyak, 1964)."""
+    step: float = 0.1
+    momentum: float = 0.9
+    solves = Smooth
+
+    def run(self, problem, rng):
+        x = before = problem.start()
+        while True:
+            yield x
+            move = self.momentum * (x - before) - self.step * problem.grad(x)
+            x, before = problem.project(x + move), x
+
+@hookimpl
+def register_optimizers(register):
+    register("polyak", HeavyBall)
+'''
+
+PROJECT = """
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+[project]
+name = "polyak"
+version = "1.0"
+[project.entry-points.benchfw]
+polyak = "polyak"
+[tool.hatch.build.targets.wheel]
+include = ["polyak.py"]
+"""
+
+SUITE = """
+repetitions = 1
+plugins = ["bowls.py"]
+budget = { iterations = 5 }
+[[problem]]
+use = "bowl"
+[[optimizer]]
+use = "slide"
+[[optimizer]]
+use = "polyak"
+"""
+
+
+@pytest.fixture
+def stranger(cli):
+    cli.write("polyak.py", HEAVY_BALL)
+    cli.write("polyak.toml", SUITE)
+    return cli
+
+
+def test_a_one_file_plugin_runs_when_it_is_named(stranger):
+    assert stranger("run", "polyak.toml", "--no-report").returncode == 2
+    done = stranger("run", "polyak.toml", "--no-report", "--plugin", "polyak.py")
+    assert done.returncode == 0, done.stderr
+    assert "polyak" in done.stdout
+
+
+def test_an_installed_plugin_runs_without_being_named(stranger, tmp_path):
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "pyproject.toml").write_text(PROJECT)
+    (project / "polyak.py").write_text(HEAVY_BALL)
+    (stranger.folder / "polyak.py").unlink()
+    target = tmp_path / "installed"
+    words = ["-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target", target, project]
+    subprocess.run([sys.executable, *map(str, words)], check=True, capture_output=True)
+    done = stranger("run", "polyak.toml", "--no-report", PYTHONPATH=str(target))
+    assert done.returncode == 0, done.stderr
+    listed = stranger("list", "optimizers", PYTHONPATH=str(target))
+    assert "polyak 1.0" in listed.stdout
+
+
+def test_a_plugin_that_fails_at_import_is_named_and_the_rest_works(cli):
+    cli.write("broken.py", "raise RuntimeError('half an idea')\n")
+    done = cli("run", "bowls.toml", "--no-report", "--plugin", "broken.py")
+    assert done.returncode == 0, done.stderr
+    assert "not loaded: plugin 'broken.py': RuntimeError: half an idea" in done.stderr
+
+
+@pytest.fixture
+def helped(stranger):
+    """The plugin with its update in a helper module, run once."""
+    stranger.write("helper.py", "def momentum(x, before, g):\n    return 0.9 * (x - before) - 0.1 * g\n")
+    text = HEAVY_BALL.replace(
+        "self.momentum * (x - before) - self.step * problem.grad(x)", "momentum(x, before, problem.grad(x))"
+    )
+    stranger.write("polyak.py", "from helper import momentum\n" + text)
+    stranger("run", "polyak.toml", "--no-report", "--plugin", "polyak.py", "--only", "polyak")
+    return stranger
+
+
+def reused_on_the_next_run(line, *words, **variables):
+    done = line(
+        "run", "polyak.toml", "--no-report", "--plugin", "polyak.py", "--only", "polyak", *words, **variables
+    )
+    assert done.returncode == 0, done.stderr
+    return line.last_run()["reused"] == 1
+
+
+def test_a_trial_is_run_again_when_a_helper_of_its_plugin_is_edited(helped):
+    assert reused_on_the_next_run(helped)
+    helped.write("helper.py", "def momentum(x, before, g):\n    return 0.8 * (x - before) - 0.1 * g\n")
+    assert not reused_on_the_next_run(helped)
+
+
+def test_a_trial_is_not_run_again_for_a_comment_or_a_moved_folder(helped, tmp_path_factory):
+    helped.write("helper.py", "# a comment\n" + (helped.folder / "helper.py").read_text())
+    assert reused_on_the_next_run(helped)
+    moved = tmp_path_factory.mktemp("moved") / "elsewhere"
+    helped.folder.rename(moved)
+    helped.folder = moved
+    assert reused_on_the_next_run(helped)
+
+
+def test_a_trial_is_run_again_when_the_number_of_threads_changes(helped):
+    assert not reused_on_the_next_run(helped, OMP_NUM_THREADS="2")
+    assert reused_on_the_next_run(helped, "--threads", 2)
+
+
+def test_a_plugin_adds_a_verb(cli, tmp_path):
+    cli.write(
+        "verbs.py",
+        "import click\nfrom benchfw import hookimpl\n"
+        "@click.command()\ndef hello():\n    click.echo('good day')\n"
+        "@hookimpl\ndef register_commands(register):\n    register(hello)\n",
+    )
+    info = tmp_path / "verbs-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: verbs\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[benchfw]\nverbs = verbs\n")
+    assert cli("hello", PYTHONPATH=str(tmp_path)).stdout == "good day\n"

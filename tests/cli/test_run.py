@@ -1,0 +1,116 @@
+"""`benchfw run` from the outside: what it runs, keeps, prints and returns."""
+
+import json
+import sqlite3
+
+
+def test_a_run_prints_verdicts_tables_and_where_the_report_is(cli):
+    done = cli("run", "bowls.toml")
+    assert done.returncode == 0, done.stderr
+    assert "slide (step=0.5)" in done.stdout
+    assert "variance" in done.stdout
+    assert "report: reports/run-1/index.html" in done.stdout
+    assert (cli.folder / "reports/run-1/index.html").is_file()
+
+
+def test_a_second_run_runs_no_trial_again_and_says_so(cli):
+    cli("run", "bowls.toml", "--no-report")
+    again = cli("run", "bowls.toml", "--no-report")
+    assert again.returncode == 0
+    assert "nothing was run, all 8 trials are in reports/benchfw.sqlite already" in again.stdout
+    assert cli.timeless("1") == cli.timeless("2")
+
+
+def test_fresh_runs_what_is_stored_and_gives_the_same_records(cli):
+    cli("run", "bowls.toml", "--no-report")
+    cli("run", "bowls.toml", "--no-report", "--fresh")
+    assert cli.last_run()["reused"] == 0
+    assert cli.timeless("1") == cli.timeless("2")
+
+
+def test_one_job_and_two_jobs_give_identical_records_but_for_the_times(cli):
+    cli("run", "bowls.toml", "--no-report", "--jobs", 1, "--store", "one.sqlite")
+    cli("run", "bowls.toml", "--no-report", "--jobs", 2, "--store", "two.sqlite")
+    assert cli.timeless(store="one.sqlite") == cli.timeless(store="two.sqlite")
+
+
+def test_a_run_in_two_parts_gives_the_records_of_one(cli):
+    cli("run", "bowls.toml", "--no-report", "--store", "whole.sqlite")
+    cli("run", "bowls.toml", "--no-report", "--store", "parts.sqlite", "--only", "noisy")
+    cli("run", "bowls.toml", "--no-report", "--store", "parts.sqlite")
+    assert cli.timeless(store="parts.sqlite") == cli.timeless(store="whole.sqlite")
+
+
+def test_a_dry_run_lists_trials_and_writes_nothing(cli):
+    done = cli("run", "bowls.toml", "--dry-run", "--json")
+    assert done.returncode == 0, done.stderr
+    assert [each["stored"] for each in json.loads(done.stdout)] == [False] * 8
+    assert not (cli.folder / "reports").exists()
+    cli("run", "bowls.toml", "--no-report", "--only", "slide")
+    listed = json.loads(cli("run", "bowls.toml", "--dry-run", "--json").stdout)
+    assert {each["method"]: each["stored"] for each in listed} == {
+        "slide (step=0.5)": True,
+        "slide (step=0.1)": True,
+        "noisy (scale=1)": False,
+        "noisy (scale=2)": False,
+    }
+
+
+def test_the_command_line_overrides_repetitions_and_quick_shrinks_the_suite(cli):
+    cli("run", "bowls.toml", "--no-report", "--repetitions", 3, "--only", "step=0.5")
+    assert cli.last_run()["trials"] == 3
+    cli.write("quick.toml", cli.suite + "\n[quick]\nrepetitions = 1\nbudget = { iterations = 4 }\n")
+    cli("run", "quick.toml", "--no-report", "--quick", "--only", "slide")
+    assert {row["repetition"] for row in cli.records()} == {"0"}
+    assert max(int(row["iteration"]) for row in cli.records()) == 4
+
+
+def test_a_backend_that_is_absent_is_skipped_with_its_reason_and_is_no_failure(cli):
+    done = cli("run", "bowls.toml", "--no-report", "--backend", "numpy", "--backend", "no-such-device")
+    assert done.returncode == 0, done.stderr
+    assert cli.last_run()["counts"] == {"done": 8, "skipped": 8}
+    assert any("no-such-device" in row["reason"] for row in cli.records() if row["status"] == "skipped")
+
+
+def test_seconds_hold_none_of_the_time_that_metrics_take(cli):
+    cli.write("slow.toml", cli.suite.replace('use = "bowl"', 'use = "bowl"\npause = 0.05'))
+    cli("run", "slow.toml", "--no-report", "--only", "slide", "--repetitions", 1)
+    ends = [float(row["seconds"]) for row in cli.records() if row["iteration"] == "20"]
+    # 21 looks of 50 ms would be a second
+    assert max(ends) < 0.05
+
+
+def test_a_step_that_sleeps_ten_milliseconds_is_charged_ten_milliseconds(cli):
+    cli.write("nap.toml", cli.suite.replace("step = [0.5, 0.1]", "nap = 0.01"))
+    cli("run", "nap.toml", "--no-report", "--only", "slide", "--repetitions", 1)
+    seconds = next(float(row["seconds"]) for row in cli.records() if row["iteration"] == "20")
+    # a sleep is never shorter than asked; on a busy machine it may be longer
+    assert 0.010 <= seconds / 20 < 0.0115
+
+
+def test_events_are_json_lines(cli):
+    cli("run", "bowls.toml", "--no-report", "--events", "events.jsonl", "--only", "step=0.5")
+    events = [json.loads(line) for line in (cli.folder / "events.jsonl").read_text().splitlines()]
+    assert [each["event"] for each in events] == ["planned", "started", "finished", "started", "finished"]
+    assert events[-1]["status"] == "done"
+
+
+def test_the_store_is_an_ordinary_sqlite_file(cli):
+    cli("run", "bowls.toml", "--no-report")
+    with sqlite3.connect(cli.folder / "reports/benchfw.sqlite") as base:
+        assert base.execute("SELECT COUNT(*) FROM trial").fetchone() == (8,)
+        assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    base.close()
+
+
+def test_several_suites_run_one_after_the_other(cli):
+    cli.write("other.toml", cli.suite.replace("seed = 3", "seed = 4"))
+    done = cli("run", "bowls.toml", "other.toml", "--no-report", "--only", "step=0.5")
+    assert done.returncode == 0
+    assert cli.run_count() == 2
+
+
+def test_a_bad_suite_among_several_stops_all_of_them_before_anything_runs(cli):
+    done = cli("run", "bowls.toml", "missing.toml", "--no-report")
+    assert done.returncode == 2
+    assert not (cli.folder / "reports").exists()

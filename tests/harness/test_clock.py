@@ -1,0 +1,64 @@
+"""The clock runs inside the method only, and waits for the device."""
+
+from time import perf_counter, sleep
+
+import pytest
+
+from benchfw.harness.clock import Clock
+
+
+class Device:
+    """A backend whose queued work takes a while to finish."""
+
+    def __init__(self):
+        self.queued = 0.0
+
+    def synchronize(self):
+        sleep(self.queued)
+        self.queued = 0.0
+
+
+def test_the_clock_adds_up_its_intervals_and_nothing_between_them():
+    clock = Clock(Device())
+    inside = 0.0
+    for _ in range(3):
+        with clock:
+            began = perf_counter()
+            sleep(0.005)
+            inside += perf_counter() - began
+        sleep(0.05)
+    assert inside <= clock.seconds < inside + 0.05
+
+
+def test_work_that_the_method_queued_is_waited_for():
+    device = Device()
+    clock = Clock(device)
+    with clock:
+        device.queued = 0.02
+    assert clock.seconds >= 0.02
+
+
+def test_work_that_was_queued_before_is_not_the_methods():
+    device = Device()
+    clock = Clock(device)
+    device.queued = 0.2
+    with clock:
+        pass
+    assert clock.seconds < 0.1
+
+
+def test_the_time_before_a_fault_counts():
+    clock = Clock(Device())
+    with pytest.raises(ValueError, match="mine"), clock:
+        sleep(0.01)
+        raise ValueError("mine")
+    assert clock.seconds >= 0.01
+
+
+def test_the_deadline_is_when_the_clock_will_show_the_seconds():
+    clock = Clock(Device())
+    with clock:
+        sleep(0.01)
+    before = clock.seconds
+    with clock:
+        assert clock.deadline(1.0) - clock._started == pytest.approx(1.0 - before)

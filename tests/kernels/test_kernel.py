@@ -1,0 +1,120 @@
+"""A kernel runs the body of the backend its arguments live on, and looks like the function it wraps."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import pydoc
+
+import array_api_strict
+import numpy as np
+import pytest
+
+from benchfw.errors import PluginError
+from benchfw.kernels import Kernel, kernel, soft_threshold
+
+
+def described(**bodies: str) -> Kernel:
+    """Return a kernel whose bodies return their own names."""
+
+    @kernel("described")
+    def portable(x, y=None, *, option=1):
+        """Say which body ran."""
+        return "portable"
+
+    for backend, answer in bodies.items():
+        portable.on(backend)(lambda x, y=None, *, option=1, answer=answer: answer)
+    return portable
+
+
+class FakeGpuArray:
+    """Stands for cupy.ndarray: a type whose module begins with cupy."""
+
+
+FakeGpuArray.__module__ = "cupy._core.core"
+
+
+def test_numpy_arrays_run_the_numpy_body():
+    assert described(numpy="numpy")(np.zeros(3)) == "numpy"
+
+
+def test_subclasses_of_numpy_arrays_run_the_numpy_body():
+    assert described(numpy="numpy")(np.ma.zeros(3)) == "numpy"
+
+
+def test_gpu_arrays_run_the_cupy_body():
+    assert described(numpy="numpy", cupy="cupy")(FakeGpuArray()) == "cupy"
+
+
+def test_a_backend_without_a_body_runs_the_portable_one():
+    assert described(cupy="cupy")(np.zeros(3)) == "portable"
+    assert described(numpy="numpy")(FakeGpuArray()) == "portable"
+
+
+def test_arrays_of_no_backend_run_the_portable_body():
+    assert described(numpy="numpy", cupy="cupy")(array_api_strict.zeros(3)) == "portable"
+
+
+def test_numbers_before_the_first_array_do_not_decide():
+    both = described(numpy="numpy", cupy="cupy")
+    assert both(2.0, FakeGpuArray()) == "cupy"
+    assert both(np.float64(2.0), FakeGpuArray()) == "cupy"
+    assert both(None, np.zeros(3)) == "numpy"
+
+
+def test_an_array_given_by_keyword_decides():
+    assert described(numpy="numpy")(x=np.zeros(3)) == "numpy"
+    assert described(numpy="numpy")(2.0, y=np.zeros(3), option=3) == "numpy"
+
+
+@pytest.mark.parametrize("arguments", [(), (2.0,), ([1.0, 2.0],), (np.float64(1.0),)])
+def test_a_call_without_an_array_is_refused(arguments):
+    with pytest.raises(TypeError, match="'described' was called without an array"):
+        described(numpy="numpy")(*arguments)
+
+
+def test_a_body_added_after_a_call_is_found():
+    late = described()
+    assert late(np.zeros(3)) == "portable"
+    late.on("numpy")(lambda x: "numpy")
+    assert late(np.zeros(3)) == "numpy"
+
+
+def test_two_bodies_for_one_backend_are_an_error_that_names_both():
+    with pytest.raises(PluginError, match="kernel 'described' already has a body for numpy"):
+        described(numpy="numpy").on("numpy")
+
+
+def test_bodies_are_listed_and_cannot_be_changed_from_outside():
+    listed = described(numpy="numpy").bodies
+    assert list(listed) == ["numpy"]
+    with pytest.raises(TypeError):
+        listed["cupy"] = print
+
+
+def test_adding_a_body_returns_it_unchanged():
+    def body(x):
+        return x
+
+    assert described().on("numpy")(body) is body
+
+
+def test_help_and_signature_are_those_of_the_portable_body():
+    assert inspect.signature(soft_threshold) == inspect.signature(soft_threshold.portable)
+    assert "proximal operator" in pydoc.render_doc(soft_threshold)
+    assert soft_threshold.__doc__ == soft_threshold.portable.__doc__
+    assert soft_threshold.__wrapped__ is soft_threshold.portable
+
+
+def test_a_kernel_is_pickled_by_name():
+    assert pickle.loads(pickle.dumps(soft_threshold)) is soft_threshold
+
+
+def test_a_kernel_shows_its_name_and_bodies():
+    assert repr(described(numpy="numpy")) == "<kernel described: portable, numpy>"
+
+
+def test_declared_counts_are_kept():
+    x = np.zeros(1000, dtype=np.float32)
+    assert soft_threshold.counts(x, 0.5) == (3000.0, 8000.0)
+    assert described().counts is None

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+
+from benchfw.records import Status
+from benchfw.report.summary import summarize
+from benchfw.report.terminal import print_summary, visible
+
+HOSTILE = "\x1b[31m[bold red]evil[/bold red]\u202e\r\nnext"
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def printed(summary, file=None, width=None):
+    file = file or io.StringIO()
+    print_summary(summary, file, width)
+    return file.getvalue()
+
+
+def test_piped_text_is_plain_aligned_and_starts_with_the_verdicts(realistic, run):
+    text = printed(summarize(run, realistic()))
+    assert "\x1b" not in text
+    lines = text.splitlines()
+    assert lines[0].startswith("least-squares condition=100, optimizers: saga reaches gap")
+    header = next(i for i, line in enumerate(lines) if line.startswith("  method"))
+    assert len({len(line) for line in lines[header : header + 4]}) == 1
+    assert "adam on logistic-regression (numpy): 1 of 5 trials diverged" in text
+    assert "benchfw replay" in text
+
+
+def test_a_terminal_gets_a_drawn_table(realistic, run, monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    text = printed(summarize(run, realistic()), Screen(), width=100)
+    assert "\x1b[" in text
+    assert "─" in text
+    seen = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    assert max(map(len, seen.splitlines())) <= 100
+
+
+def test_no_color_is_respected_in_a_terminal(realistic, run, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in printed(summarize(run, realistic()), Screen())
+
+
+@pytest.mark.parametrize("screen", [False, True])
+def test_text_from_plugins_cannot_steer_the_terminal(make, run, monkeypatch, screen):
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    results = [
+        make.result("optimizer", HOSTILE, HOSTILE, 0, make.curve("gap", [9, 1])),
+        make.result("optimizer", HOSTILE, HOSTILE, 1, [], status=Status.FAILED, reason=HOSTILE),
+    ]
+    text = printed(summarize(run, results), Screen() if screen else None, width=400)
+    assert "\x1b[31m" not in text
+    assert "\u202e" not in text
+    assert "\r" not in text
+    assert "\\x1b[31m[bold red]evil[/bold red]\\u202e" in text
+
+
+def test_visible_keeps_ordinary_text():
+    assert visible("κ = 10², naïve Größe") == "κ = 10², naïve Größe"

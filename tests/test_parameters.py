@@ -1,0 +1,128 @@
+"""What a factory takes, and what a suite's value may stand for."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Optional
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchfw import Estimator
+from benchfw.parameters import accepts_any_keyword, fits, parameters_of, spelled
+
+toml_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        (1, float),
+        (1.5, float),
+        (3, int),
+        (True, bool),
+        ("auto", str),
+        ("auto", float | Literal["auto"]),
+        (0.1, Optional[float]),  # noqa: UP045 - as older plugins write it
+        ([8, 8], tuple[int, ...]),
+        ((8, 8), list[int]),
+        ([1.0], Sequence[float]),
+        ({"a": 1}, dict[str, int]),
+        ({"a": 1}, Mapping[str, int]),
+        ({"use": "noisy"}, Estimator),
+        ({"use": "noisy"}, Estimator | None),
+    ],
+)
+def test_a_value_of_the_type_asked_for_fits(value, hint):
+    assert fits(value, hint)
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        ("0.1", float),
+        (True, float),
+        (True, int),
+        (1.0, int),
+        (1, bool),
+        (1, str),
+        ("fats", Literal["fast", "slow"]),
+        (True, Literal[1]),
+        (3, tuple[int, ...]),
+        ("ab", Sequence[str]),
+        (0.5, Estimator),
+        ({"size": 3}, Estimator),
+        ({"use": "noisy"}, float),
+    ],
+)
+def test_a_value_of_another_type_does_not_fit(value, hint):
+    assert not fits(value, hint)
+
+
+@given(toml_values)
+def test_a_parameter_without_a_type_takes_any_value(value):
+    assert fits(value, Any)
+
+
+@given(toml_values)
+def test_a_parameter_of_type_object_takes_any_value(value):
+    assert fits(value, object)
+
+
+def test_backend_and_rng_are_not_parameters_of_a_problem():
+    def make(backend, rng, size: int, scale: float = 2.0): ...
+
+    found = parameters_of(make, hidden=("backend", "rng"))
+    assert list(found) == ["size", "scale"]
+    assert found["size"].required
+    assert not found["scale"].required
+    assert found["scale"].default == 2.0
+    assert found["scale"].hint is float
+
+
+def test_a_default_of_none_does_not_make_a_parameter_required():
+    def make(limit: float | None = None): ...
+
+    assert not parameters_of(make)["limit"].required
+
+
+def test_the_fields_of_a_dataclass_are_its_parameters():
+    @dataclass(frozen=True)
+    class Method:
+        step: float
+        size: int = 3
+
+    assert {name: each.hint for name, each in parameters_of(Method).items()} == {"step": float, "size": int}
+
+
+def test_a_partial_function_and_a_class_without_init_can_be_read():
+    class Nothing: ...
+
+    def make(a: int, b: int = 2): ...
+
+    assert parameters_of(Nothing) == {}
+    assert not parameters_of(functools.partial(make, a=1))["a"].required
+
+
+def test_annotations_that_cannot_be_resolved_leave_the_names_known():
+    def make(step: "NotImported" = 1): ...  # noqa: F821 - the point
+
+    assert fits(3, parameters_of(make)["step"].hint)
+
+
+def test_only_a_factory_with_two_stars_accepts_any_keyword():
+    assert accepts_any_keyword(lambda **params: None)
+    assert not accepts_any_keyword(lambda step=1: None)
+
+
+def test_types_are_spelled_as_a_person_would():
+    assert spelled(float) == "float"
+    assert spelled(float | None) == "float or nothing"
+    assert spelled(Literal["fast", "slow"]) == "'fast' or 'slow'"
+    assert "'use'" in spelled(Estimator)
+    assert "Estimator" in spelled(Estimator)

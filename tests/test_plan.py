@@ -1,0 +1,246 @@
+"""A suite and the plugins give trials, or one line about what is wrong; nothing of a plugin runs."""
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from benchfw.errors import BenchfwError, SuiteError
+from benchfw.plan import made_by, missing_oracles, plan, select
+from benchfw.registry import Registry
+from benchfw.suite import parse_suite
+
+BASE = 'seed = 3\nrepetitions = 2\nbudget = { iterations = 5 }\n[[problem]]\nuse = "bowl"\n'
+SLIDE = '[[optimizer]]\nuse = "slide"\n'
+
+
+def planned(text, registry):
+    return plan(parse_suite(text, "my.toml"), registry, "my.toml")
+
+
+def fault_of(text, registry):
+    with pytest.raises(SuiteError) as caught:
+        planned(text, registry)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_every_method_meets_every_problem_on_every_backend_in_every_repetition(registry):
+    text = 'backends = ["numpy", "cupy"]\ntarget = { gap = 1.0 }\nprecision = 0.5\n' + BASE
+    trials = planned(text + 'size = [2, 3]\n[[estimator]]\nuse = "noisy"\n' + SLIDE, registry)
+    coordinates = {(t.kind, t.problem.label, t.backend, t.repetition) for t in trials}
+    assert len(trials) == len(coordinates) == 2 * 2 * 2 * 2
+    assert {t.seed for t in trials} == {3}
+    assert all(t.target == ({"gap": 1.0} if t.kind == "optimizer" else {}) for t in trials)
+    assert all(t.precision == (0.5 if t.kind == "estimator" else None) for t in trials)
+
+
+def test_where_an_estimator_draws_is_no_parameter_of_it(registry):
+    trials = planned(BASE + '[[estimator]]\nuse = "noisy"\nat = ["start", "optimum"]\n', registry)
+    assert {t.at for t in trials} == {"start", "optimum"}
+    assert {t.method.label for t in trials} == {"noisy (at=start)", "noisy (at=optimum)"}
+    assert all("at" not in t.method.params for t in trials)
+
+
+def test_a_kernel_needs_no_problem_and_its_size_is_one(registry):
+    trials = planned('repetitions = 1\n[[kernel]]\nuse = "soft-threshold"\nsize = [10, 1000]\n', registry)
+    assert [t.problem.params["size"] for t in trials] == [10, 1000]
+    assert [t.problem.label for t in trials] == ["size 10", "size 1,000"]
+    assert {t.method.label for t in trials} == {"soft-threshold"}
+
+
+MISTAKES = {
+    "unknown name": (SLIDE.replace("slide", "slidee"), "unknown optimizer 'slidee'", "mean 'slide'", "my.toml"),
+    "unknown parameter": (SLIDE + "stepp = 1\n", "[[optimizer]] 1", "'stepp'", "'step'", "mode, layers"),
+    "wrong type": (SLIDE + 'step = "big"\n', "[[optimizer]] 1", "'step'", "float", "'big'"),
+    "wrong type in a sweep": (SLIDE + 'step = [0.1, "big"]\n', "'step'", "'big'"),
+    "unknown choice": (SLIDE + 'mode = "fats"\n', "'fast' or 'slow'", "'fats'"),
+    "empty sweep": (SLIDE + "step = []\n", "my.toml, [[optimizer]] 1", "'step' is an empty list"),
+    "label of a wrong type": (SLIDE + "label = 3\n", "'label' must be a string"),
+    "a name that is a list": ('[[optimizer]]\nuse = [["slide"]]\n', "'use' must be a name"),
+    "unknown nested name": (
+        SLIDE + 'estimator = { use = "nosy" }\n',
+        "unknown estimator 'nosy'",
+        "mean 'noisy'",
+        "[[optimizer]] 1, estimator",
+    ),
+    "unknown nested parameter": (
+        SLIDE + 'estimator = { use = "noisy", scael = 1.0 }\n',
+        "[[optimizer]] 1, estimator",
+        "'scael'",
+        "'scale'",
+    ),
+    "parameter two levels down": (
+        SLIDE + 'estimator = { use = "noisy", distribution = { use = "fixed", mean = 1.5 } }\n',
+        "estimator, distribution",
+        "'mean'",
+        "1.5",
+    ),
+    "a nested table without use": (SLIDE + "estimator = { scale = 1.0 }\n", "'estimator'", "'use'"),
+    "no oracles": (
+        SLIDE.replace("slide", "needy"),
+        "'needy' needs a Composite problem",
+        "'bowl' has no penalty, prox",
+    ),
+    "no oracles for a nested estimator": (
+        SLIDE + 'estimator = { use = "batched" }\n',
+        "estimator 'batched' needs a FiniteSum problem",
+        "'bowl' has no grad_batch",
+    ),
+    "no method": ("", "names no method"),
+    "no size": ('[[kernel]]\nuse = "soft-threshold"\n', "kernel 'soft-threshold' needs the parameter 'size'"),
+    "a wrong place": ('[[estimator]]\nuse = "noisy"\nat = "end"\n', "'at'", "'start' or 'optimum'", "'end'"),
+    "a backend that nobody knows": ('backends = ["nunpy"]\n' + SLIDE, "'nunpy'", "mean 'numpy'", "my.toml"),
+    "the same place twice": (
+        '[[estimator]]\nuse = "noisy"\n[[estimator]]\nuse = "noisy"\nat = "start"\n',
+        "noisy",
+        "again",
+    ),
+    "the same value twice": (SLIDE + "step = [0.1, 0.1]\n", "slide", "again"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_line_that_says_what_and_where(registry, mistake):
+    text, *parts = MISTAKES[mistake]
+    head, _, tail = text.partition("[[")
+    message = fault_of(head + BASE + ("[[" + tail if tail else ""), registry)
+    for part in parts:
+        assert part in message
+
+
+def test_a_backend_named_twice_does_not_give_the_same_trial_twice(registry):
+    try:
+        trials = planned('backends = ["numpy", "numpy"]\n' + BASE + SLIDE, registry)
+    except SuiteError as fault:
+        assert "numpy" in str(fault)
+    else:
+        assert len(trials) == 2
+
+
+def test_methods_without_a_problem_are_an_error(registry):
+    assert "names no problem" in fault_of(SLIDE, registry)
+
+
+BARE = """from benchfw import hookimpl
+
+def make(backend, rng, size): ...
+def method(**params): ...
+
+@hookimpl
+def register_problems(register):
+    register("p", make)
+
+@hookimpl
+def register_optimizers(register):
+    register("m", method)
+"""
+
+
+def test_a_required_parameter_that_is_missing_is_named(plugin_file):
+    registry = Registry([str(plugin_file(BARE, "bare.py"))])
+    message = fault_of('[[problem]]\nuse = "p"\n[[optimizer]]\nuse = "m"\n', registry)
+    assert "problem 'p' needs the parameter 'size'" in message
+
+
+def test_parameters_without_annotations_and_with_two_stars_take_what_is_given(plugin_file):
+    registry = Registry([str(plugin_file(BARE, "bare.py"))])
+    text = 'repetitions = 1\n[[problem]]\nuse = "p"\nsize = 3\n[[optimizer]]\nuse = "m"\nstep = 0.1\n'
+    (trial,) = planned(text, registry)
+    assert (trial.problem.params, trial.method.params) == ({"size": 3}, {"step": 0.1})
+
+
+def test_a_date_is_no_value_of_a_parameter(plugin_file):
+    registry = Registry([str(plugin_file(BARE, "bare.py"))])
+    text = '[[problem]]\nuse = "p"\nsize = 1979-05-27\n[[optimizer]]\nuse = "m"\n'
+    assert "'size'" in fault_of(text, registry)
+
+
+def test_a_table_for_a_parameter_that_names_no_kind_is_not_handed_over_as_it_is(plugin_file, toys):
+    text = BARE.replace("import hookimpl", "import Estimator, hookimpl")
+    path = plugin_file(text.replace("method(**params)", "method(oracle: Estimator)"), "bare.py")
+    text = '[[problem]]\nuse = "p"\nsize = {}\n[[optimizer]]\nuse = "m"\noracle = { use = "nosy" }\n'
+    assert "oracle" in fault_of(text, Registry([str(toys), str(path)]))
+
+
+FACTORY = """from typing import Any
+from benchfw import Problem, hookimpl
+from toys import Bowl
+
+def make(backend, rng){annotation}:
+    return Bowl(backend, rng)
+
+@hookimpl
+def register_problems(register):
+    register("made", make)
+"""
+
+
+def made(plugin_file, toys, annotation):
+    path = plugin_file(FACTORY.format(annotation=annotation), "made.py")
+    return Registry([str(toys), str(path)])
+
+
+def test_the_return_annotation_of_a_function_tells_what_oracles_there_are(plugin_file, toys):
+    registry = made(plugin_file, toys, " -> Bowl")
+    text = '[[problem]]\nuse = "made"\n' + SLIDE
+    assert planned(text, registry)
+    assert "'made' has no penalty, prox" in fault_of(text.replace("slide", "needy"), registry)
+
+
+@pytest.mark.parametrize("annotation", ["", " -> Any", " -> object", " -> Problem", " -> 'Nowhere'"])
+def test_a_factory_that_does_not_say_what_it_makes_is_given_the_benefit_of_the_doubt(
+    plugin_file, toys, annotation
+):
+    assert planned('[[problem]]\nuse = "made"\n' + SLIDE, made(plugin_file, toys, annotation))
+
+
+def test_attributes_that_are_set_when_a_problem_is_built_are_not_missed():
+    from benchfw import FiniteSum
+
+    class Sum:
+        def __init__(self):
+            self.num_samples = 3
+
+        def metrics(self, answer): ...
+        def start(self): ...
+        def value(self, params): ...
+        def grad(self, params): ...
+        def project(self, params): ...
+
+    assert made_by(Sum) is Sum
+    assert missing_oracles(FiniteSum, Sum) == ["grad_batch"]
+
+
+def test_only_keeps_what_matches_and_says_when_nothing_does(registry):
+    trials = planned(BASE + SLIDE + "step = [0.1, 0.2]\n", registry)
+    assert {t.method.label for t in select(trials, "step=0.1")} == {"slide (step=0.1)"}
+    assert len(select(trials, "bowl/*/numpy")) == len(trials)
+    with pytest.raises(SuiteError, match="--only 'step=9' matches no trial"):
+        select(trials, "step=9")
+
+
+values = st.sampled_from(
+    ["1", "-0.5", "nan", '"slide"', '"noisy"', "true", "1979-05-27", "[]", "[1, 2]", "[[1], [2]]", "{}",
+     '["fast", "slow"]', '{ use = "noisy" }', '{ use = ["noisy", "noisy"] }', '{ use = 3 }', "{ scale = [] }",
+     '{ use = "noisy", distribution = { use = "fixed" } }', '[{ use = "noisy" }, 3]']
+)  # fmt: skip
+tables = st.dictionaries(
+    st.sampled_from(["step", "mode", "layers", "estimator", "label", "at", "size", "scale", "quick"]),
+    values,
+    max_size=3,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(["optimizer", "estimator", "kernel"]), st.sampled_from(["slide", "noisy", "x"]), tables)
+@example("optimizer", "slide", {"step": "1979-05-27"})
+def test_any_table_is_planned_or_a_benchfw_error(registry, kind, use, table):
+    lines = "".join(f"{key} = {value}\n" for key, value in table.items())
+    try:
+        trials = planned(f'{BASE}[[{kind}]]\nuse = "{use}"\n{lines}', registry)
+    except BenchfwError as fault:
+        assert "my.toml" in str(fault)
+    else:
+        assert len({repr((t.kind, t.problem.table, t.method.table, t.at, t.repetition)) for t in trials}) == len(
+            trials
+        )

@@ -1,0 +1,164 @@
+"""Plugins are found and named; a broken one does not take the others with it."""
+
+import importlib.metadata
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchfw.errors import PluginError
+from benchfw.registry import Registry
+
+OPTIMIZER = """from benchfw import hookimpl
+
+class Mine:
+    '''Mine: does nothing.'''
+
+@hookimpl
+def register_optimizers(register):
+    register("mine", Mine)
+"""
+
+
+def test_what_a_plugin_file_registers_is_there_with_parameters_and_summary(registry):
+    entry = registry.get("optimizer", "slide")
+    assert entry.summary == "Gradient descent."
+    assert list(entry.parameters) == ["step", "mode", "layers", "estimator"]
+    assert list(registry.get("problem", "bowl").parameters) == ["size", "dataset"]
+    assert entry.plugin.module == "toys"
+
+
+def test_names_are_listed_in_alphabetical_order(registry):
+    names = [name for name in registry.entries("optimizer") if name in {"slide", "needy"}]
+    assert names == ["needy", "slide"]
+
+
+def test_a_table_is_built_with_its_nested_tables(registry):
+    table = {"use": "slide", "step": 0.1, "estimator": {"use": "noisy", "distribution": {"use": "fixed"}}}
+    built = registry.build("optimizer", table)
+    assert type(built).__name__ == "Slide"
+    assert type(built.estimator).__name__ == "Noisy"
+    assert built.estimator.distribution.mean == 3
+
+
+def test_plugins_of_a_table_include_those_of_its_nested_tables(plugin_file, toys):
+    text = OPTIMIZER.replace("optimizers", "estimators")
+    registry = Registry([str(toys), str(plugin_file(text, "other.py"))])
+    table = {"use": "slide", "estimator": {"use": "mine"}}
+    assert {each.module for each in registry.plugins_of("optimizer", table)} == {"toys", "other"}
+
+
+def test_an_unknown_name_is_explained_with_the_nearest_one(registry):
+    with pytest.raises(PluginError, match="unknown optimizer 'slied'; did you mean 'slide'"):
+        registry.get("optimizer", "slied")
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("import not_here_at_all\n", ("ModuleNotFoundError", "not_here_at_all")),
+        ("1 / 0\n", ("ZeroDivisionError",)),
+        ("def (:\n", ("SyntaxError",)),
+        ("import sys\nsys.exit('no licence')\n", ("no licence",)),
+        (OPTIMIZER.replace("Mine)", "Yours)"), ("NameError", "Yours")),
+        (OPTIMIZER.replace("(register)", "(add)"), ("register_optimizers",)),
+    ],
+)
+def test_a_plugin_that_fails_is_named_and_the_rest_works(plugin_file, toys, text, parts):
+    registry = Registry([str(plugin_file(text, "broken.py")), str(toys)])
+    (fault,) = registry.broken
+    for part in ("broken.py", *parts):
+        assert part in fault
+    assert "slide" in registry.entries("optimizer")
+
+
+def test_an_unknown_name_mentions_the_plugins_that_did_not_load(plugin_file):
+    registry = Registry([str(plugin_file("1 / 0\n", "broken.py"))])
+    with pytest.raises(PluginError, match=r"unknown optimizer 'mine'.*not loaded: .*broken\.py"):
+        registry.get("optimizer", "mine")
+
+
+def test_a_hook_with_a_misspelled_name_is_noticed(plugin_file):
+    text = OPTIMIZER.replace("register_optimizers", "register_optimisers")
+    registry = Registry([str(plugin_file(text, "spelled.py"))])
+    assert any("register_optimisers" in each for each in registry.broken)
+
+
+def test_two_plugins_with_one_name_are_an_error_that_names_both(plugin_file):
+    first, second = plugin_file(OPTIMIZER, "first.py"), plugin_file(OPTIMIZER, "second.py")
+    with pytest.raises(PluginError, match=r"optimizer 'mine'.*first\.py.*second\.py"):
+        Registry([str(first), str(second)])
+
+
+def test_two_files_of_one_name_in_two_folders_are_told_apart(plugin_file):
+    first, second = plugin_file(OPTIMIZER, "one/plugin.py"), plugin_file(OPTIMIZER, "two/plugin.py")
+    with pytest.raises(PluginError) as caught:
+        Registry([str(first), str(second)])
+    assert "one/plugin.py" in str(caught.value)
+    assert "two/plugin.py" in str(caught.value)
+
+
+def test_a_plugin_named_twice_is_loaded_once(toys, monkeypatch):
+    monkeypatch.chdir(toys.parent)
+    registry = Registry([str(toys), str(toys), "toys.py", "toys"])
+    assert [each.module for each in registry.plugins].count("toys") == 1
+
+
+@pytest.mark.parametrize("source", ["not_here.py", "folder/not_here.py", "not_here_at_all"])
+def test_a_plugin_that_is_not_there_is_an_error_that_says_what_to_do(source):
+    with pytest.raises(PluginError, match=rf"no plugin (file|module) '{source}'; .*give"):
+        Registry([source])
+
+
+def test_a_plugin_file_does_not_take_the_place_of_a_module_of_that_name(plugin_file):
+    import colorsys
+
+    registry = Registry([str(plugin_file(OPTIMIZER, "colorsys.py"))])
+    assert "mine" in registry.entries("optimizer")
+    try:
+        assert sys.modules["colorsys"] is colorsys
+    finally:
+        sys.modules["colorsys"] = colorsys
+
+
+class Point:
+    """An entry point of an imaginary distribution."""
+
+    def __init__(self, name, load):
+        self.name, self.value, self.load = name, f"{name}:plugin", load
+        self.dist = type("Distribution", (), {"name": "imaginary", "version": "1.2"})
+
+
+def test_an_installed_plugin_that_fails_is_named_with_its_distribution(monkeypatch):
+    def load():
+        raise RuntimeError("no device")
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [Point("sad", load)])
+    assert Registry().broken == ["plugin 'sad' of imaginary 1.2: RuntimeError: no device"]
+
+
+def test_an_installed_plugin_has_the_version_of_its_distribution(plugin_file, monkeypatch):
+    plugin_file(OPTIMIZER, "installed.py")
+    sys.path.insert(0, str(plugin_file(OPTIMIZER, "installed.py").parent))
+
+    def load():
+        import installed
+
+        return installed
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [Point("happy", load)])
+    plugin = Registry().get("optimizer", "mine").plugin
+    assert str(plugin) == "imaginary 1.2"
+    assert plugin.path == Path(sys.modules["installed"].__file__)
+
+
+def test_suite_folders_are_collected(plugin_file, tmp_path):
+    text = "from pathlib import Path\nfrom benchfw import hookimpl\n\n@hookimpl\ndef register_suites(register):\n"
+    registry = Registry([str(plugin_file(f"{text}    register(Path({str(tmp_path)!r}))\n", "folders.py"))])
+    assert tmp_path in registry.suite_folders
+
+
+def test_the_kernels_of_the_core_come_in_by_the_same_door():
+    entry = Registry().get("kernel", "soft-threshold")
+    assert entry.plugin.distribution == "benchfw"
+    assert entry.sample is not None

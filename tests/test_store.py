@@ -1,0 +1,252 @@
+"""What goes into the store comes out of it; what is no store is left alone."""
+
+import math
+import sqlite3
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from benchfw.errors import StoreError
+from benchfw.records import SCHEMA_VERSION, Budget, Outcome, Record, Spec, Status
+from benchfw.store import APPLICATION_ID, COLUMNS, Store
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "deep" / "store.sqlite", create=True) as opened:
+        yield opened
+
+
+def begin(store):
+    return store.begin("quick", "Quick", "title = 1", {"threads": 1})
+
+
+def same(one, other):
+    return one == other or (math.isnan(one) and math.isnan(other))
+
+
+numbers = st.floats(allow_nan=True, allow_infinity=True)
+counts = st.floats(min_value=0, allow_nan=False, allow_infinity=True)
+records = st.builds(Record, st.text(), st.integers(0, 2**40), counts, counts, numbers)
+params = st.dictionaries(
+    st.text().filter(lambda key: key != "use"),
+    st.integers() | st.floats(allow_nan=False) | st.text() | st.booleans(),
+    max_size=3,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(records, max_size=5), st.sampled_from(Status), st.text(), params, st.text())
+def test_a_trial_comes_back_as_it_went_in(store, make_trial, rows, status, reason, given_params, label):
+    trial = make_trial(
+        method=Spec("slide", given_params, label),
+        budget=Budget(seconds=math.inf, cost=1.5),
+        target={"gap": 1e-3},
+        precision=0.1,
+        at="optimum",
+        key="k",
+    )
+    run = begin(store)
+    number = store.add(run, 0, trial, Outcome(status, reason, tuple(rows), 1.5, "products"))
+    for result in (store.result(number), *store.results(run)):
+        assert result.id == number
+        assert result.trial == trial
+        assert not result.reused
+        found = result.outcome
+        assert (found.status, found.reason, found.seconds, found.cost_unit) == (status, reason, 1.5, "products")
+        assert len(found.records) == len(rows)
+        for before, after in zip(rows, found.records, strict=True):
+            assert replace(before, value=0.0) == replace(after, value=0.0)
+            assert same(before.value, after.value)
+
+
+def test_a_tuple_in_a_spec_comes_back_as_one(store, make_trial):
+    trial = make_trial(method=Spec("slide", {"layers": (8, (4, 2))}, "slide"))
+    number = store.add(begin(store), 0, trial, Outcome(Status.DONE, ""))
+    assert store.result(number).trial == trial
+
+
+def test_a_cost_that_is_no_number_does_not_end_the_run(store, make_trial):
+    run = begin(store)
+    store.add(run, 0, make_trial(), Outcome(Status.DONE, "", (Record("gap", 0, 0.0, math.nan, 1.0),)))
+    assert math.isnan(store.results(run)[0].outcome.records[0].cost)
+
+
+def test_a_reason_with_bytes_that_are_no_text_does_not_end_the_run(store, make_trial):
+    run = begin(store)
+    store.add(run, 0, make_trial(), Outcome(Status.FAILED, "no file 'caf\udce9.npz'"))
+    assert "no file" in store.results(run)[0].outcome.reason
+
+
+def test_a_trial_that_cannot_be_kept_leaves_nothing_of_itself(store, make_trial):
+    run = begin(store)
+    good, bad = Record("gap", 0, 0.0, 0.0, 1.0), Record(None, 0, 0.0, 0.0, 1.0)
+    with pytest.raises((sqlite3.Error, StoreError)):
+        store.add(run, 0, make_trial(key="k"), Outcome(Status.DONE, "", (good, bad)))
+    assert store.known(["k"]) == {}
+    assert store.results(run) == []
+    store.add(run, 0, make_trial(key="k"), Outcome(Status.DONE, "", (good,)))
+    assert len(store.results(run)) == 1
+
+
+def test_what_was_added_is_there_when_the_file_is_opened_again(tmp_path, make_trial):
+    path = tmp_path / "store.sqlite"
+    with Store(path, create=True) as opened:
+        run = begin(opened)
+        opened.add(run, 0, make_trial(), Outcome(Status.DONE, ""))
+        with Store(path) as other:  # also while a run is going on
+            assert len(other.results(run)) == 1
+    with Store(path) as again:
+        assert len(again.results(run)) == 1
+
+
+def test_a_known_key_gives_the_newest_trial_that_was_not_skipped(store, make_trial):
+    run = begin(store)
+    endings = (Status.FAILED, Status.DONE, Status.SKIPPED)
+    ids = [
+        store.add(run, i, make_trial(key="k"), Outcome(each, "because")) for i, each in enumerate(endings)
+    ]
+    store.add(run, 9, make_trial(key="skipped"), Outcome(Status.SKIPPED, "no gpu"))
+    assert store.known(["k", "skipped", "other"]) == {"k": (ids[1], Status.DONE)}
+
+
+def test_a_run_that_reuses_a_trial_shows_it_under_its_own_labels(store, make_trial):
+    first = begin(store)
+    number = store.add(first, 0, make_trial(), Outcome(Status.DONE, ""))
+    second = begin(store)
+    other = make_trial(method=Spec("slide", {"step": 0.5}, "mine"))
+    store.reuse(second, [(4, other, number)])
+    (result,) = store.results(second)
+    assert (result.id, result.reused, result.trial.method.label) == (number, True, "mine")
+    assert store.results(first)[0].trial.method.label == "slide"
+    assert store.run(second).reused == 1
+
+
+def test_results_come_in_the_order_of_the_suite_not_of_the_clock(store, make_trial):
+    run = begin(store)
+    for position in (2, 0, 1):
+        store.add(run, position, make_trial(repetition=position), Outcome(Status.DONE, ""))
+    assert [result.trial.repetition for result in store.results(run)] == [0, 1, 2]
+
+
+def test_a_run_says_how_its_trials_ended(store, make_trial):
+    run = begin(store)
+    for position, status in enumerate((Status.DONE, Status.DONE, Status.FAILED)):
+        store.add(run, position, make_trial(), Outcome(status, ""))
+    assert store.run(run).finished is None
+    store.finish(run)
+    found = store.run("last")
+    assert found.counts == {"done": 2, "failed": 1}
+    assert (found.id, found.suite, found.title, found.text) == (run, "quick", "Quick", "title = 1")
+    assert found.environment == {"threads": 1}
+    assert found.finished
+
+
+def test_rows_have_the_columns_of_an_export_and_a_trial_without_records_has_one(store, make_trial):
+    run = begin(store)
+    rows = (Record("gap", 0, 0.0, 0.0, 1.0), Record("gap", 1, 0.5, 2.0, math.nan))
+    store.add(run, 0, make_trial(), Outcome(Status.DONE, "", rows))
+    store.add(run, 1, make_trial(), Outcome(Status.FAILED, "broke"))
+    found = [dict(zip(COLUMNS, row, strict=True)) for row in store.rows(store.run(run))]
+    assert [(row["metric"], row["iteration"]) for row in found] == [("gap", 0), ("gap", 1), (None, None)]
+    assert math.isnan(found[1]["value"])
+    assert (found[2]["status"], found[2]["reason"]) == ("failed", "broke")
+
+
+@pytest.mark.parametrize("name", ["7", "first", "-1", "", "9" * 30])
+def test_an_unknown_run_is_an_error_that_says_how_to_list_them(store, name):
+    begin(store)
+    with pytest.raises(StoreError, match=f"no run '{name}'.*benchfw runs"):
+        store.run(name)
+
+
+def test_a_store_without_runs_says_so(store):
+    with pytest.raises(StoreError, match="holds no run yet"):
+        store.run("last")
+
+
+@pytest.mark.parametrize("number", [0, 7, 10**30])
+def test_an_unknown_trial_is_an_error(store, number):
+    with pytest.raises(StoreError, match=f"no trial {number}"):
+        store.result(number)
+
+
+def not_a_store(path):
+    path.write_bytes(b"notes of mine\n" * 100)
+
+
+def another_database(path):
+    with sqlite3.connect(path) as base:
+        base.execute("CREATE TABLE mine (a)")
+    base.close()
+
+
+def newer_schema(path):
+    Store(path, create=True).close()
+    with sqlite3.connect(path) as base:
+        base.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+        base.execute("PRAGMA journal_mode = DELETE")
+    base.close()
+
+
+@pytest.mark.parametrize(
+    ("make", "part"),
+    [
+        (not_a_store, "not a database"),
+        (another_database, "no benchfw store"),
+        (newer_schema, f"schema {SCHEMA_VERSION + 1}"),
+    ],
+)
+@pytest.mark.parametrize("create", [True, False])
+def test_a_file_that_is_no_store_of_ours_is_refused_and_left_as_it_was(tmp_path, make, part, create):
+    path = tmp_path / "file.sqlite"
+    make(path)
+    before = path.read_bytes()
+    with pytest.raises(StoreError) as caught:
+        Store(path, create=create)
+    assert str(path) in str(caught.value)
+    assert part in str(caught.value)
+    assert "--store" in str(caught.value)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_no_store_is_an_error_unless_one_is_to_be_made(tmp_path):
+    with pytest.raises(StoreError, match=r"no store at .*none\.sqlite.*--store"):
+        Store(tmp_path / "none.sqlite")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["file/store.sqlite", "folder", "x" * 300])
+def test_a_place_where_no_store_can_be_written_is_an_error_that_names_it(tmp_path, name):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(StoreError) as caught:
+        Store(tmp_path / name, create=True)
+    assert name in str(caught.value)
+    assert "--store" in str(caught.value)
+
+
+def test_a_locked_store_is_a_store_error_not_one_of_sqlite(tmp_path):
+    path = tmp_path / "store.sqlite"
+    with Store(path, create=True) as opened:
+        opened._base.execute("PRAGMA busy_timeout = 0")
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        try:
+            with pytest.raises(StoreError):
+                begin(opened)
+        finally:
+            other.close()
+
+
+def test_a_store_is_marked_as_one(tmp_path):
+    path = tmp_path / "store.sqlite"
+    Store(path, create=True).close()
+    base = sqlite3.connect(path)
+    assert base.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+    assert base.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+    assert base.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    base.close()
