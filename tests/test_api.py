@@ -84,5 +84,5 @@ def test_run_takes_the_options_of_the_command_line(folder):
 
 
 def test_bad_input_is_an_error_of_ours(folder):
-    with pytest.raises(benchfw.BenchfwError, match="no suite 'slidess.toml'"):
+    with pytest.raises(benchfw.BenchfwError, match=r"no suite 'slidess\.toml'"):
         benchfw.run("slidess.toml")

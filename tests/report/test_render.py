@@ -165,9 +165,19 @@ def test_hostile_names_show_as_text(make, run, tmp_path):
 @needs_chromium
 def test_a_phone_sees_no_wider_page_than_its_screen(realistic, run, tmp_path):
     page = written(run, realistic(), tmp_path / "7")
-    probe = "<script>addEventListener('load', () => setTimeout(() => { document.title = 'width ' + "
-    probe += "document.documentElement.scrollWidth + ' of ' + innerWidth }, 3000))</script></body>"
+    probe = "<script>addEventListener('load', () => setTimeout(() => parent.postMessage("
+    probe += "document.documentElement.scrollWidth + ' of ' + innerWidth, '*'), 3000))</script></body>"
     page.write_text(page.read_text(encoding="utf-8").replace("</body>", probe), encoding="utf-8")
-    document, _ = opened(page, tmp_path / "profile", width=500)
-    wide, screen = map(int, re.search(r"<title>width (\d+) of (\d+)", document).groups())
+    # a window cannot be this narrow, a frame can
+    phone = tmp_path / "phone.html"
+    phone.write_text(
+        "<script>addEventListener('message', (event) => { document.title = event.data })</script>"
+        f'<iframe src="{page.as_uri()}" style="width:390px;height:844px;border:0"></iframe>',
+        encoding="utf-8",
+    )
+    document, _ = opened(phone, tmp_path / "profile")
+    found = re.search(r"<title>(\d+) of (\d+)", document)
+    assert found, document[:500]
+    wide, screen = map(int, found.groups())
+    assert screen == 390
     assert wide <= screen
