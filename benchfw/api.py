@@ -13,7 +13,7 @@ from benchfw.harness.run import Agenda, Listener, Options, check_methods, execut
 from benchfw.plan import plan, select
 from benchfw.records import Run, Trial
 from benchfw.registry import Registry
-from benchfw.store import COLUMNS, Store
+from benchfw.store import Store
 from benchfw.suite import Suite, find_suite, read_suite
 
 if TYPE_CHECKING:
@@ -83,11 +83,11 @@ def run_planned(
     with Store(store, create=True) as opened:
         agenda = prepare(planned.suite, planned.trials, planned.registry, opened, options)
         run = execute(agenda, planned.registry, opened, options, listen)
-        return report_run(opened, run, page=page)
+        return report_run(opened, run, planned.registry, page=page)
 
 
-def report_run(store: Store, run: Run, *, page: bool = True) -> tuple[Run, Summary]:
-    """Summarize a stored run and write its page beside the store."""
+def report_run(store: Store, run: Run, registry: Registry, *, page: bool = True) -> tuple[Run, Summary]:
+    """Summarize a stored run and write its page, with the figures of plugins, beside the store."""
     from benchfw.report.summary import summarize
 
     results = store.results(run.id)
@@ -98,7 +98,9 @@ def report_run(store: Store, run: Run, *, page: bool = True) -> tuple[Run, Summa
 
     folder = store.path.parent / f"run-{run.id}"
     try:
-        return replace(run, report=write_report(summary, run, results, folder)), summary
+        figures = [entry.factory(summary) for entry in registry.entries("figure").values()]
+        drawn = [figure for figure in figures if figure is not None]
+        return replace(run, report=write_report(summary, run, results, folder, drawn)), summary
     except OSError as fault:
         raise StoreError(
             f"the report cannot be written to {folder} ({fault}); make room or give --store"
@@ -137,6 +139,9 @@ def load(run: Run | int | str = "last", store: str | Path = DEFAULT_STORE) -> pd
         import pandas as pd
     except ImportError:
         raise BenchfwError("benchfw.load needs pandas; pip install 'benchfw[report]'") from None
+    from benchfw.report.exports import RECORD_COLUMNS, record_rows
+
     path, name = (run.store, run.id) if isinstance(run, Run) else (Path(store), run)
     with Store(path) as opened:
-        return pd.DataFrame(opened.rows(opened.run(name)), columns=list(COLUMNS))
+        chosen = opened.run(name)
+        return pd.DataFrame(record_rows(chosen, opened.results(chosen.id)), columns=list(RECORD_COLUMNS))

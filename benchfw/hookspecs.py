@@ -31,9 +31,12 @@ class Register(Protocol):
 
 
 class RegisterKernel(Protocol):
-    """What `register_kernels` calls: the kernel, and how to make arguments of a given size for it."""
+    """What `register_kernels` calls: the kernel, and how to make arguments of a given size for it.
 
-    def __call__(self, kernel: Any, sample: Callable[..., tuple[Any, ...]]) -> None: ...
+    A kernel may be given as "module:soft_threshold"; its name is then "soft-threshold".
+    """
+
+    def __call__(self, kernel: Any | str, sample: Callable[..., tuple[Any, ...]]) -> None: ...
 
 
 @hookspec

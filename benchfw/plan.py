@@ -145,25 +145,37 @@ def _unknown_parameter(kind: str, use: str, key: str, legal: Sequence[str], plac
 
 
 def _check_oracles(problems: list[Spec], methods: list[Method], registry: Registry, where: str) -> None:
+    needs = {need for method in methods for need in _needs(method.kind, method.spec.table, registry)}
     for problem in problems:
         made = made_by(registry.get("problem", problem.use).factory)
-        for kind, use in {each for method in methods for each in _plugins_in(method.kind, method.spec.table)}:
-            protocol = getattr(registry.get(kind, use).factory, "solves", None)
-            if made is None or not isinstance(protocol, type):
-                continue  # known only when it is built: the trial will say so
-            missing = missing_oracles(protocol, made)
+        for name, protocol in sorted(needs, key=str):
+            missing = missing_oracles(protocol, made) if made is not None else []
             if missing:
                 raise SuiteError(
-                    f"{where}: {kind} '{use}' needs a {protocol.__name__} problem, but problem "
-                    f"'{problem.use}' has no {', '.join(missing)}; take another problem or leave '{use}' out"
+                    f"{where}: {name} needs a {protocol.__name__} problem, but problem '{problem.use}' has no "
+                    f"{', '.join(missing)}; take another problem or leave it out"
                 )
 
 
-def _plugins_in(kind: str, table: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    yield kind, table["use"]
+def _needs(kind: str, table: Mapping[str, Any], registry: Registry) -> Iterable[tuple[str, type]]:
+    """Yield (who, oracle protocol) for a method, the methods in its tables, and those it has by default."""
+    entry = registry.get(kind, table["use"])
+    name = f"{kind} '{entry.name}'"
+    own = (
+        {key: each.default for key, each in entry.parameters.items() if key not in table}
+        if kind != "kernel"
+        else {}
+    )
+    for who, what in [
+        (name, entry.factory),
+        *((f"{name} ({key} by default)", each) for key, each in own.items()),
+    ]:
+        protocol = getattr(what, "solves", None)
+        if isinstance(protocol, type):  # else it is known only when it is built: the trial will say so
+            yield who, protocol
     for key, value in table.items():
         if is_nested(key, value):
-            yield from _plugins_in(kind_of(key), value)
+            yield from _needs(kind_of(key), value, registry)
 
 
 def made_by(factory: Any) -> type | None:

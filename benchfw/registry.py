@@ -11,10 +11,9 @@ import importlib.metadata
 import importlib.util
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pluggy
 
@@ -30,8 +29,7 @@ KINDS = ("problem", "estimator", "optimizer", "distribution", "dataset", "figure
 NESTABLE = frozenset({"estimator", "optimizer", "distribution"})
 
 
-@dataclass(frozen=True)
-class Plugin:
+class Plugin(NamedTuple):
     """Where something came from: the module, and the distribution that brought it, if any."""
 
     name: str
@@ -44,8 +42,7 @@ class Plugin:
         return f"{self.distribution} {self.version}".strip()
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One registered name; `source` is the factory, or where to import it from when it is first used."""
 
     kind: str
@@ -190,11 +187,7 @@ class Registry:
             for plugin, call in self._implementations(f"register_{kind}s"):
                 call(register=lambda name, factory, k=kind, p=plugin: self._register(k, name, factory, p))
         for plugin, call in self._implementations("register_kernels"):
-            call(
-                register=lambda kernel, sample, p=plugin: self._register(
-                    "kernel", kernel.name, kernel, p, sample
-                )
-            )
+            call(register=lambda kernel, sample, p=plugin: self._register_kernel(kernel, sample, p))
         for _, call in self._implementations("register_backends"):
             call(register=register_backend)
         for _, call in self._implementations("register_suites"):
@@ -206,6 +199,10 @@ class Registry:
         # one call for each plugin, not one for all: the registry must know who registers what
         found = getattr(self._manager.hook, hook).get_hookimpls()
         return [(self._plugins[id(each.plugin)], each.function) for each in found]
+
+    def _register_kernel(self, kernel: Any, sample: Callable[..., tuple[Any, ...]], plugin: Plugin) -> None:
+        name = kernel.partition(":")[2].replace("_", "-") if isinstance(kernel, str) else kernel.name
+        self._register("kernel", name, kernel, plugin, sample)
 
     def _register(
         self,

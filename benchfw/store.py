@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,22 +48,9 @@ SELECT trial.id, trial.kind, trial.problem, trial.method, trial.backend, trial.r
        link.problem, link.method, link.reused
 FROM trial JOIN link ON link.trial = trial.id
 """
-SELECT_ROWS = """
-SELECT link.run, trial.id, run.suite, link.problem, link.method, trial.backend, trial.repetition,
-       trial.status, trial.reason,
-       record.metric, record.iteration, record.seconds, record.cost, record.value
-FROM link JOIN run ON run.id = link.run JOIN trial ON trial.id = link.trial
-LEFT JOIN record ON record.trial = trial.id
-WHERE link.run = ? ORDER BY link.position, record.number
-"""
 COUNT_ENDINGS = """
 SELECT link.run, trial.status, COUNT(*) FROM link JOIN trial ON trial.id = link.trial GROUP BY 1, 2
 """
-COLUMNS = (
-    "run", "trial", "suite", "problem", "method", "backend", "repetition", "status", "reason",
-    "metric", "iteration", "seconds", "cost", "value",
-)  # fmt: skip
-"""The columns of an export in long form."""
 
 
 class Store:
@@ -227,11 +214,6 @@ class Store:
             (trial,),
         )
         return _result(row, tuple(_record(*values) for values in records))
-
-    def rows(self, run: Run) -> Iterator[tuple[Any, ...]]:
-        """Return a run's records in long form, with the columns COLUMNS."""
-        for row in self._base.execute(SELECT_ROWS, (run.id,)):
-            yield row if row[9] is None else (*row[:-1], float("nan") if row[-1] is None else row[-1])
 
 
 def _settings(trial: Trial) -> dict[str, Any]:

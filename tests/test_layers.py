@@ -17,7 +17,7 @@ LAYERS = [
     {"kernels"},
     {"contract", "records", "parameters"},
     {"hookspecs"},
-    {"registry"},
+    {"registry", "core_plugin"},
     {"analysis", "sweep", "data", "store"},
     {"suite"},
     {"plan"},

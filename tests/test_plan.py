@@ -49,7 +49,12 @@ def test_a_kernel_needs_no_problem_and_its_size_is_one(registry):
 
 
 MISTAKES = {
-    "unknown name": (SLIDE.replace("slide", "slidee"), "unknown optimizer 'slidee'", "mean 'slide'", "my.toml"),
+    "unknown name": (
+        SLIDE.replace("slide", "slidee"),
+        "unknown optimizer 'slidee'",
+        "mean 'slide'",
+        "my.toml",
+    ),
     "unknown parameter": (SLIDE + "stepp = 1\n", "[[optimizer]] 1", "'stepp'", "'step'", "mode, layers"),
     "wrong type": (SLIDE + 'step = "big"\n', "[[optimizer]] 1", "'step'", "float", "'big'"),
     "wrong type in a sweep": (SLIDE + 'step = [0.1, "big"]\n', "'step'", "'big'"),
@@ -112,7 +117,8 @@ def test_a_backend_named_twice_does_not_give_the_same_trial_twice(registry):
     try:
         trials = planned('backends = ["numpy", "numpy"]\n' + BASE + SLIDE, registry)
     except SuiteError as fault:
-        assert "numpy" in str(fault)
+        message = str(fault)
+        assert "numpy" in message
     else:
         assert len(trials) == 2
 
@@ -147,6 +153,12 @@ def test_parameters_without_annotations_and_with_two_stars_take_what_is_given(pl
     text = 'repetitions = 1\n[[problem]]\nuse = "p"\nsize = 3\n[[optimizer]]\nuse = "m"\nstep = 0.1\n'
     (trial,) = planned(text, registry)
     assert (trial.problem.params, trial.method.params) == ({"size": 3}, {"step": 0.1})
+
+
+def test_only_an_estimator_has_a_place_an_optimizer_may_have_a_parameter_of_that_name(plugin_file):
+    registry = Registry([str(plugin_file(BARE.replace("**params", "at: float"), "bare.py"))])
+    text = '[[problem]]\nuse = "p"\nsize = { use = "x" }\n[[optimizer]]\nuse = "m"\nat = 0.5\n'
+    assert all((t.method.params, t.at) == ({"at": 0.5}, "start") for t in planned(text, registry))
 
 
 def test_a_date_is_no_value_of_a_parameter(plugin_file):
@@ -221,7 +233,7 @@ def test_only_keeps_what_matches_and_says_when_nothing_does(registry):
 
 values = st.sampled_from(
     ["1", "-0.5", "nan", '"slide"', '"noisy"', "true", "1979-05-27", "[]", "[1, 2]", "[[1], [2]]", "{}",
-     '["fast", "slow"]', '{ use = "noisy" }', '{ use = ["noisy", "noisy"] }', '{ use = 3 }', "{ scale = [] }",
+     '["fast", "slow"]', '{ use = "noisy" }', '{ use = ["noisy", "noisy"] }', "{ use = 3 }", "{ scale = [] }",
      '{ use = "noisy", distribution = { use = "fixed" } }', '[{ use = "noisy" }, 3]']
 )  # fmt: skip
 tables = st.dictionaries(
@@ -232,15 +244,17 @@ tables = st.dictionaries(
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.sampled_from(["optimizer", "estimator", "kernel"]), st.sampled_from(["slide", "noisy", "x"]), tables)
+@given(
+    st.sampled_from(["optimizer", "estimator", "kernel"]), st.sampled_from(["slide", "noisy", "x"]), tables
+)
 @example("optimizer", "slide", {"step": "1979-05-27"})
 def test_any_table_is_planned_or_a_benchfw_error(registry, kind, use, table):
     lines = "".join(f"{key} = {value}\n" for key, value in table.items())
     try:
         trials = planned(f'{BASE}[[{kind}]]\nuse = "{use}"\n{lines}', registry)
     except BenchfwError as fault:
-        assert "my.toml" in str(fault)
+        message = str(fault)
+        assert "my.toml" in message
     else:
-        assert len({repr((t.kind, t.problem.table, t.method.table, t.at, t.repetition)) for t in trials}) == len(
-            trials
-        )
+        found = [repr((t.kind, t.problem.table, t.method.table, t.at, t.repetition)) for t in trials]
+        assert len(set(found)) == len(found)

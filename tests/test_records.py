@@ -23,7 +23,9 @@ def test_a_label_is_no_part_of_what_identifies_a_spec():
 
 
 def test_a_trial_reads_as_a_sentence():
-    trial = Trial("optimizer", Spec("bowl", label="a bowl"), Spec("sgd", label="SGD"), "numpy", 3, 0, Budget())
+    trial = Trial(
+        "optimizer", Spec("bowl", label="a bowl"), Spec("sgd", label="SGD"), "numpy", 3, 0, Budget()
+    )
     assert str(trial) == "SGD on a bowl (numpy, repetition 3)"
 
 

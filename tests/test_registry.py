@@ -153,9 +153,9 @@ def test_an_installed_plugin_has_the_version_of_its_distribution(plugin_file, mo
 
 
 def test_suite_folders_are_collected(plugin_file, tmp_path):
-    text = "from pathlib import Path\nfrom benchfw import hookimpl\n\n@hookimpl\ndef register_suites(register):\n"
-    registry = Registry([str(plugin_file(f"{text}    register(Path({str(tmp_path)!r}))\n", "folders.py"))])
-    assert tmp_path in registry.suite_folders
+    text = "from pathlib import Path\nfrom benchfw import hookimpl\n\n@hookimpl\n"
+    text += f"def register_suites(register):\n    register(Path({str(tmp_path)!r}))\n"
+    assert tmp_path in Registry([str(plugin_file(text, "folders.py"))]).suite_folders
 
 
 def test_the_kernels_of_the_core_come_in_by_the_same_door():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from benchfw.errors import StoreError
 from benchfw.records import SCHEMA_VERSION, Budget, Outcome, Record, Spec, Status
-from benchfw.store import APPLICATION_ID, COLUMNS, Store
+from benchfw.store import APPLICATION_ID, Store
 
 
 @pytest.fixture
@@ -55,7 +55,12 @@ def test_a_trial_comes_back_as_it_went_in(store, make_trial, rows, status, reaso
         assert result.trial == trial
         assert not result.reused
         found = result.outcome
-        assert (found.status, found.reason, found.seconds, found.cost_unit) == (status, reason, 1.5, "products")
+        assert (found.status, found.reason, found.seconds, found.cost_unit) == (
+            status,
+            reason,
+            1.5,
+            "products",
+        )
         assert len(found.records) == len(rows)
         for before, after in zip(rows, found.records, strict=True):
             assert replace(before, value=0.0) == replace(after, value=0.0)
@@ -105,9 +110,7 @@ def test_what_was_added_is_there_when_the_file_is_opened_again(tmp_path, make_tr
 def test_a_known_key_gives_the_newest_trial_that_was_not_skipped(store, make_trial):
     run = begin(store)
     endings = (Status.FAILED, Status.DONE, Status.SKIPPED)
-    ids = [
-        store.add(run, i, make_trial(key="k"), Outcome(each, "because")) for i, each in enumerate(endings)
-    ]
+    ids = [store.add(run, i, make_trial(key="k"), Outcome(each, "because")) for i, each in enumerate(endings)]
     store.add(run, 9, make_trial(key="skipped"), Outcome(Status.SKIPPED, "no gpu"))
     assert store.known(["k", "skipped", "other"]) == {"k": (ids[1], Status.DONE)}
 
@@ -142,17 +145,6 @@ def test_a_run_says_how_its_trials_ended(store, make_trial):
     assert (found.id, found.suite, found.title, found.text) == (run, "quick", "Quick", "title = 1")
     assert found.environment == {"threads": 1}
     assert found.finished
-
-
-def test_rows_have_the_columns_of_an_export_and_a_trial_without_records_has_one(store, make_trial):
-    run = begin(store)
-    rows = (Record("gap", 0, 0.0, 0.0, 1.0), Record("gap", 1, 0.5, 2.0, math.nan))
-    store.add(run, 0, make_trial(), Outcome(Status.DONE, "", rows))
-    store.add(run, 1, make_trial(), Outcome(Status.FAILED, "broke"))
-    found = [dict(zip(COLUMNS, row, strict=True)) for row in store.rows(store.run(run))]
-    assert [(row["metric"], row["iteration"]) for row in found] == [("gap", 0), ("gap", 1), (None, None)]
-    assert math.isnan(found[1]["value"])
-    assert (found[2]["status"], found[2]["reason"]) == ("failed", "broke")
 
 
 @pytest.mark.parametrize("name", ["7", "first", "-1", "", "9" * 30])

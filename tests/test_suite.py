@@ -103,11 +103,23 @@ def test_any_text_is_a_suite_or_a_benchfw_error(text):
         parse_suite(text, "x.toml")
         parse_suite(text, "x.toml", quick=True)
     except BenchfwError as fault:
-        assert "x.toml" in str(fault)
+        message = str(fault)
+        assert "x.toml" in message
 
 
 keys = st.sampled_from(
-    ["title", "seed", "repetitions", "backends", "budget", "target", "precision", "plugins", "quick", "problem"]
+    [
+        "title",
+        "seed",
+        "repetitions",
+        "backends",
+        "budget",
+        "target",
+        "precision",
+        "plugins",
+        "quick",
+        "problem",
+    ]
 )
 atoms = st.sampled_from(
     ["1", "-2", "0.5", "inf", "nan", '"x"', "true", "1979-05-27", "[]", "{}", "[1]", '["a"]', "[[1]]",
@@ -122,7 +134,8 @@ def test_any_table_is_a_suite_or_a_benchfw_error(table, quick):
     try:
         suite = parse_suite(text, "x.toml", quick=quick)
     except BenchfwError as fault:
-        assert "x.toml" in str(fault)
+        message = str(fault)
+        assert "x.toml" in message
     else:
         assert suite.repetitions >= 1
 

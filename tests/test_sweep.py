@@ -109,7 +109,9 @@ def test_a_label_that_is_another_methods_name_still_tells_them_apart():
 
 
 def test_parameters_that_differ_in_the_seventh_figure_are_told_apart():
-    assert len(set(labels(specs({"use": "sgd", "step": 0.12345678}, {"use": "sgd", "step": 0.12345679})))) == 2
+    assert (
+        len(set(labels(specs({"use": "sgd", "step": 0.12345678}, {"use": "sgd", "step": 0.12345679})))) == 2
+    )
 
 
 settings = st.dictionaries(names, scalars | st.dictionaries(names, scalars, max_size=2), max_size=2)
@@ -122,7 +124,8 @@ def test_different_settings_never_share_a_label(tables):
     try:
         found = labels(specs(*({"use": "sgd", **each} for each in tables)))
     except SuiteError as fault:
-        assert any(word in str(fault) for word in ("again", "label"))  # {} and {"a": {}} say the same
+        message = str(fault)
+        assert any(word in message for word in ("again", "label"))  # {} and {"a": {}} say the same
     else:
         assert len(set(found)) == len(tables)
 

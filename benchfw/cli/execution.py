@@ -42,7 +42,7 @@ def run_all(
             with _listening(events, title=each.suite.title) as listen:
                 run, summary = run_planned(each, store, options, listen, page=page)
         except KeyboardInterrupt:
-            _salvage(store, page=page)
+            _salvage(each, store, page=page)
             return INTERRUPTED
         _tell(run, summary, as_json=as_json)
         faults += run.faults
@@ -86,10 +86,10 @@ def describe_counts(run: Run) -> str:
     return f"{line}; --retry-failed runs the faulty ones again" if run.faults else line
 
 
-def _salvage(store: Path, *, page: bool) -> None:
+def _salvage(planned: Planned, store: Path, *, page: bool) -> None:
     """After an interruption: say what is kept, and write the report of that much."""
     with contextlib.suppress(StoreError), Store(store) as opened:
-        run, _ = report_run(opened, opened.run("last"), page=page)
+        run, _ = report_run(opened, opened.run("last"), planned.registry, page=page)
         kept = sum(run.counts.values())
         click.echo(
             f"benchfw: interrupted; {kept} finished trials are kept, the same command goes on from there",

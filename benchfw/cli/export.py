@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import sys
@@ -13,6 +12,7 @@ from typing import IO, Any
 import click
 
 from benchfw.cli.options import store_option
+from benchfw.errors import BenchfwError
 
 
 @click.command(name="export")
@@ -36,52 +36,30 @@ def command(run: str, form: str, summary: bool, output: Path | None, store: Path
       benchfw export last > records.csv
       benchfw export 3 --summary --format json -o summary.json
     """
-    from benchfw.errors import BenchfwError
-    from benchfw.report.exports import RECORD_COLUMNS, record_rows
+    from benchfw.report.exports import RECORD_COLUMNS, record_rows, write_csv
     from benchfw.report.summary import EXPORT_COLUMNS, summarize
     from benchfw.store import Store
 
     with Store(store) as opened:
         chosen = opened.run(run)
         results = opened.results(chosen.id)
-        rows: Iterable[Sequence[Any]]
-        if summary:
-            columns = EXPORT_COLUMNS
-            rows = (tuple(row[name] for name in columns) for row in summarize(chosen, results).export_rows())
-        else:
-            columns, rows = RECORD_COLUMNS, record_rows(chosen, results)
+    columns: Sequence[str] = EXPORT_COLUMNS if summary else RECORD_COLUMNS
+    rows = summarize(chosen, results).export_rows() if summary else record_rows(chosen, results)
+    try:
         if form == "parquet":
-            _write_parquet(columns, rows, output)
-            return
-        write = _write_csv if form == "csv" else _write_json
-        if output is None:
-            write(columns, rows, sys.stdout)
-            return
-        try:
+            _write_parquet(output, columns, rows)
+        elif output is None:
+            (write_csv if form == "csv" else _write_json)(sys.stdout, columns, rows)
+        else:
             with output.open("w", encoding="utf-8", newline="") as file:
-                write(columns, rows, file)
-        except OSError as fault:
-            raise BenchfwError(
-                f"{output} cannot be written ({fault}); give another file by --output"
-            ) from None
+                (write_csv if form == "csv" else _write_json)(file, columns, rows)
+    except BrokenPipeError:  # the reader has seen enough, as in `benchfw export | head`
+        raise
+    except OSError as fault:
+        raise BenchfwError(f"{output} cannot be written ({fault}); give another file by --output") from None
 
 
-def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]], file: IO[str]) -> None:
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_cell(value) for value in row] for row in rows)
-
-
-def _cell(value: Any) -> Any:
-    # a spreadsheet would take text that begins so for a formula
-    return (
-        f"'{value}"
-        if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
-        else value
-    )
-
-
-def _write_json(columns: Sequence[str], rows: Iterable[Sequence[Any]], file: IO[str]) -> None:
+def _write_json(file: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     # JSON has no NaN and no infinity: they are written as text that every float() reads
     plain = (
         [str(value) if isinstance(value, float) and not math.isfinite(value) else value for value in row]
@@ -91,9 +69,7 @@ def _write_json(columns: Sequence[str], rows: Iterable[Sequence[Any]], file: IO[
     file.write("\n")
 
 
-def _write_parquet(columns: Sequence[str], rows: Iterable[Sequence[Any]], output: Path | None) -> None:
-    from benchfw.errors import BenchfwError
-
+def _write_parquet(output: Path | None, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     if output is None:
         raise BenchfwError("parquet is binary; name a file with --output")
     try:
@@ -102,5 +78,3 @@ def _write_parquet(columns: Sequence[str], rows: Iterable[Sequence[Any]], output
         pd.DataFrame(list(rows), columns=list(columns)).to_parquet(output, index=False)
     except ImportError:
         raise BenchfwError("parquet needs pandas and pyarrow; pip install 'benchfw[report]'") from None
-    except OSError as fault:
-        raise BenchfwError(f"{output} cannot be written ({fault}); give another file by --output") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -62,6 +61,8 @@ class Size(click.ParamType[int]):
 
 def echo_json(value: Any) -> None:
     """Print a value as JSON."""
+    import json
+
     click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 

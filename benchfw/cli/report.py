@@ -7,21 +7,23 @@ from pathlib import Path
 
 import click
 
-from benchfw.cli.options import store_option
+from benchfw.cli.options import plugin_option, store_option
 
 
 @click.command(name="report")
 @click.argument("run", default="last")
+@plugin_option
 @store_option
-def command(run: str, store: Path) -> None:
+def command(run: str, plugins: tuple[str, ...], store: Path) -> None:
     """Print the summary of RUN (an id from `benchfw runs`, or last) and write its page again."""
     from benchfw.api import can_write_pages, report_run
+    from benchfw.registry import Registry
     from benchfw.report.terminal import print_summary
     from benchfw.store import Store
 
     with Store(store) as opened:
         page = can_write_pages()
-        reported, summary = report_run(opened, opened.run(run), page=page)
+        reported, summary = report_run(opened, opened.run(run), Registry(plugins), page=page)
     print_summary(summary, sys.stdout)
     if reported.report:
         click.echo(f"report: {reported.report}")

@@ -1,11 +1,10 @@
-"""Records and summary as CSV files that are safe to open in a spreadsheet."""
+"""Records and summaries as flat rows, and rows as CSV that is safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, Any
 
 from benchfw.records import Result, Run
 
@@ -28,34 +27,25 @@ RECORD_COLUMNS = (
 
 
 def record_rows(run: Run, results: Iterable[Result]) -> Iterator[tuple[Any, ...]]:
-    """Return every record in long form, in the order of RECORD_COLUMNS; text is safe for spreadsheets.
+    """Return every record in long form, in the order of RECORD_COLUMNS.
 
     A trial without records gives one row with empty measurements, so that no failure is lost.
     """
-    suite = safe_cell(run.suite)
     for result in results:
         trial, outcome = result.trial, result.outcome
-        texts = map(safe_cell, (trial.problem.label, trial.method.label, trial.backend))
-        ending = (outcome.status.value, safe_cell(outcome.reason))
-        start = (run.id, result.id, suite, *texts, trial.repetition, *ending)
+        labels = (trial.problem.label, trial.method.label, trial.backend, trial.repetition)
+        start = (run.id, result.id, run.suite, *labels, outcome.status.value, outcome.reason)
         for record in outcome.records:
-            name = safe_cell(record.metric)
-            yield (*start, name, record.iteration, record.seconds, record.cost, record.value)
+            yield (*start, record.metric, record.iteration, record.seconds, record.cost, record.value)
         if not outcome.records:
-            yield (*start, "", "", "", "", "")
+            yield (*start, None, None, None, None, None)
 
 
-def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write a header and rows; text cells must have gone through `safe_cell`."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(rows)
-
-
-def safe_row(row: Mapping[str, Any], columns: Sequence[str]) -> tuple[Any, ...]:
-    """Return the row's values in the order of the columns, text made safe."""
-    return tuple(safe_cell(row[name]) if isinstance(row[name], str) else row[name] for name in columns)
+def write_csv(file: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a header and rows; what is missing is an empty cell."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([safe_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
 
 
 def safe_cell(text: str) -> str:

@@ -14,7 +14,7 @@ from benchfw.records import Result, Run
 from benchfw.report.convergence_figures import convergence_figures
 from benchfw.report.dot_figures import estimator_figures, kernel_figures, target_figures
 from benchfw.report.drawing import Figure, Style, extra_figure, styles_of
-from benchfw.report.exports import RECORD_COLUMNS, record_rows, safe_row, write_csv
+from benchfw.report.exports import RECORD_COLUMNS, record_rows, write_csv
 from benchfw.report.summary import EXPORT_COLUMNS, Comparison, Method, Summary
 from benchfw.report.tables import caption, full_table, heading, headline_table
 from benchfw.report.wording import verdict
@@ -39,9 +39,10 @@ def write_report(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _share(script, folder.parent / "assets" / script.name)
-        rows = (safe_row(row, EXPORT_COLUMNS) for row in summary.export_rows())
-        write_csv(folder / "summary.csv", EXPORT_COLUMNS, rows)
-        write_csv(folder / "records.csv", RECORD_COLUMNS, record_rows(run, results))
+        with (folder / "summary.csv").open("w", encoding="utf-8", newline="") as file:
+            write_csv(file, EXPORT_COLUMNS, summary.export_rows())
+        with (folder / "records.csv").open("w", encoding="utf-8", newline="") as file:
+            write_csv(file, RECORD_COLUMNS, record_rows(run, results))
         index = folder / "index.html"
         index.write_text(page, encoding="utf-8")
     except OSError as error:

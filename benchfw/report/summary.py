@@ -88,19 +88,19 @@ class Summary:
     comparisons: tuple[Comparison, ...]
     faults: tuple[Fault, ...] = ()
 
-    def export_rows(self) -> list[dict[str, str | float | int]]:
-        """Return one flat row a quantity, with EXPORT_COLUMNS as keys."""
+    def export_rows(self) -> list[tuple[str | float | int, ...]]:
+        """Return one flat row a quantity, in the order of EXPORT_COLUMNS."""
         return [
-            {
-                "problem": comparison.problem,
-                "method": row.method.label,
-                "backend": row.method.backend,
-                "quantity": row.quantity,
-                "estimate": row.interval.estimate,
-                "low": row.interval.low,
-                "high": row.interval.high,
-                "count": row.interval.count,
-            }
+            (
+                comparison.problem,
+                row.method.label,
+                row.method.backend,
+                row.quantity,
+                row.interval.estimate,
+                row.interval.low,
+                row.interval.high,
+                row.interval.count,
+            )
             for comparison in self.comparisons
             for row in comparison.rows
         ]

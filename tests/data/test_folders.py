@@ -32,7 +32,7 @@ def test_the_first_folder_that_has_a_name_wins(folders):
 
 
 def test_an_unknown_data_set_is_named_with_the_nearest_one(folders):
-    with pytest.raises(DataError, match="no data set 'wien'.*did you mean 'wine'"):
+    with pytest.raises(DataError, match=r"no data set 'wien'.*did you mean 'wine'"):
         data.load("wien")
 
 

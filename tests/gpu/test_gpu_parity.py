@@ -9,6 +9,7 @@ from benchfw import kernels
 from benchfw.backends import Rng, get_backend
 from benchfw.backends.normals import box_muller
 from benchfw.errors import BackendUnavailable
+from benchfw.registry import Registry
 
 NUMPY = get_backend("numpy")
 try:
@@ -16,8 +17,7 @@ try:
 except BackendUnavailable as missing:
     pytest.skip(str(missing), allow_module_level=True)
 
-REGISTERED = []
-kernels.register_kernels(lambda kernel, sample: REGISTERED.append((kernel, sample)))
+REGISTERED = [(entry.factory, entry.sample) for entry in Registry().entries("kernel").values()]
 
 DRAWS = {
     "bits": lambda rng: rng.bits(1001, start=3),

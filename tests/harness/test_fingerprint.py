@@ -1,5 +1,6 @@
 """The fingerprint sees what the interpreter sees of a plugin, and nothing else."""
 
+import importlib.metadata
 import shutil
 import sys
 from pathlib import Path
@@ -134,14 +135,19 @@ def test_the_core_has_a_fingerprint_and_its_plugins_no_other():
     assert fingerprint(plugin) == ""
 
 
-def test_a_plugin_that_is_an_object_is_known_by_the_module_that_it_comes_from(plugin_file, monkeypatch):
-    import importlib.metadata
+OBJECT = """from benchfw import hookimpl
 
-    text = (
-        "from benchfw import hookimpl\nclass Plugin:\n    @hookimpl\n    def register_optimizers(self, register):\n"
-        "        register('mine', Plugin)\nplugin = Plugin()\n"
-    )
-    sys.path.insert(0, str(plugin_file(text, "objects.py").parent))
+class Plugin:
+    @hookimpl
+    def register_optimizers(self, register):
+        register("mine", Plugin)
+
+plugin = Plugin()
+"""
+
+
+def test_a_plugin_that_is_an_object_is_known_by_the_module_that_it_comes_from(plugin_file, monkeypatch):
+    sys.path.insert(0, str(plugin_file(OBJECT, "objects.py").parent))
 
     class Point:
         name, value, module, dist = "mine", "objects:plugin", "objects", None

@@ -9,7 +9,8 @@ from benchfw.harness.seeding import data_seed, method_seed, order_seed
 from benchfw.records import Budget, Spec, Trial
 
 values = st.integers() | st.floats() | st.text(max_size=4) | st.booleans()
-params = st.dictionaries(st.text(min_size=1, max_size=4), values, max_size=3)
+names = st.text(min_size=1, max_size=4).filter(lambda name: name != "use")
+params = st.dictionaries(names, values, max_size=3)
 
 
 @st.composite

@@ -8,9 +8,9 @@ import pytest
 
 from benchfw import kernels
 from benchfw.backends import get_backend
+from benchfw.registry import Registry
 
-REGISTERED = []
-kernels.register_kernels(lambda kernel, sample: REGISTERED.append((kernel, sample)))
+REGISTERED = [(entry.factory, entry.sample) for entry in Registry().entries("kernel").values()]
 
 each_kernel = pytest.mark.parametrize(
     ("kernel", "sample"), [pytest.param(*entry, id=entry[0].name) for entry in REGISTERED]
@@ -66,3 +66,8 @@ def test_normals_have_equal_bits_in_every_body(dtype):
 def test_every_exported_kernel_is_registered():
     exported = {name for name in kernels.__all__ if isinstance(getattr(kernels, name), kernels.Kernel)}
     assert exported == {kernel.portable.__name__ for kernel, _ in REGISTERED}
+
+
+def test_a_kernel_registered_by_place_is_listed_under_its_own_name():
+    for name, entry in Registry().entries("kernel").items():
+        assert entry.factory.name == name

@@ -1,35 +1,42 @@
-"""First-order methods: gradient descent and its accelerated, proximal, stochastic and adaptive kin."""
+"""First-order methods: gradient descent and its accelerated, proximal, stochastic and adaptive kin.
+
+Every name is imported when it is first used, so that the command line starts no slower for this package.
+"""
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from benchfw import hookimpl
-from benchfw.hookspecs import Register
-from benchfw_firstorder.estimators import Exact, Minibatch, SagaGradient, SvrgGradient
-from benchfw_firstorder.optimizers import (
-    LBFGS,
-    SAGA,
-    SGD,
-    SVRG,
-    AdaDelta,
-    AdaGrad,
-    Adam,
-    Fista,
-    GradientDescent,
-    HeavyBall,
-    Nesterov,
-    ProximalGradient,
-    RMSprop,
-    Subgradient,
-)
-from benchfw_firstorder.oracles import Subdifferentiable
-from benchfw_firstorder.problems import (
-    BoxLeastSquares,
-    ElasticNet,
-    Lasso,
-    LeastSquares,
-    LogisticRegression,
-    Quadratic,
-)
+
+if TYPE_CHECKING:
+    from benchfw.hookspecs import Register
+    from benchfw_firstorder.estimators.exact import Exact
+    from benchfw_firstorder.estimators.minibatch import Minibatch
+    from benchfw_firstorder.estimators.saga import SagaGradient
+    from benchfw_firstorder.estimators.svrg import SvrgGradient
+    from benchfw_firstorder.optimizers.adadelta import AdaDelta
+    from benchfw_firstorder.optimizers.adagrad import AdaGrad
+    from benchfw_firstorder.optimizers.adam import Adam
+    from benchfw_firstorder.optimizers.fista import Fista
+    from benchfw_firstorder.optimizers.gd import GradientDescent
+    from benchfw_firstorder.optimizers.heavy_ball import HeavyBall
+    from benchfw_firstorder.optimizers.lbfgs import LBFGS
+    from benchfw_firstorder.optimizers.nesterov import Nesterov
+    from benchfw_firstorder.optimizers.proximal_gradient import ProximalGradient
+    from benchfw_firstorder.optimizers.rmsprop import RMSprop
+    from benchfw_firstorder.optimizers.saga import SAGA
+    from benchfw_firstorder.optimizers.sgd import SGD
+    from benchfw_firstorder.optimizers.subgradient import Subgradient
+    from benchfw_firstorder.optimizers.svrg import SVRG
+    from benchfw_firstorder.oracles import Subdifferentiable
+    from benchfw_firstorder.problems.box_least_squares import BoxLeastSquares
+    from benchfw_firstorder.problems.elastic_net import ElasticNet
+    from benchfw_firstorder.problems.lasso import Lasso
+    from benchfw_firstorder.problems.least_squares import LeastSquares
+    from benchfw_firstorder.problems.logistic_regression import LogisticRegression
+    from benchfw_firstorder.problems.quadratic import Quadratic
 
 __all__ = [
     "LBFGS",
@@ -59,41 +66,64 @@ __all__ = [
     "SvrgGradient",
 ]
 
+PROBLEMS = {
+    "quadratic": "problems.quadratic:Quadratic",
+    "least-squares": "problems.least_squares:LeastSquares",
+    "logistic-regression": "problems.logistic_regression:LogisticRegression",
+    "lasso": "problems.lasso:Lasso",
+    "elastic-net": "problems.elastic_net:ElasticNet",
+    "box-least-squares": "problems.box_least_squares:BoxLeastSquares",
+}
+ESTIMATORS = {
+    "exact": "estimators.exact:Exact",
+    "minibatch": "estimators.minibatch:Minibatch",
+    "svrg": "estimators.svrg:SvrgGradient",
+    "saga": "estimators.saga:SagaGradient",
+}
+OPTIMIZERS = {
+    "gd": "optimizers.gd:GradientDescent",
+    "heavy-ball": "optimizers.heavy_ball:HeavyBall",
+    "nesterov": "optimizers.nesterov:Nesterov",
+    "subgradient": "optimizers.subgradient:Subgradient",
+    "proximal-gradient": "optimizers.proximal_gradient:ProximalGradient",
+    "fista": "optimizers.fista:Fista",
+    "sgd": "optimizers.sgd:SGD",
+    "svrg": "optimizers.svrg:SVRG",
+    "saga": "optimizers.saga:SAGA",
+    "adagrad": "optimizers.adagrad:AdaGrad",
+    "rmsprop": "optimizers.rmsprop:RMSprop",
+    "adadelta": "optimizers.adadelta:AdaDelta",
+    "adam": "optimizers.adam:Adam",
+    "lbfgs": "optimizers.lbfgs:LBFGS",
+}
+
 
 @hookimpl
 def register_problems(register: Register) -> None:
     """Add the problems."""
-    register("quadratic", Quadratic)
-    register("least-squares", LeastSquares)
-    register("logistic-regression", LogisticRegression)
-    register("lasso", Lasso)
-    register("elastic-net", ElasticNet)
-    register("box-least-squares", BoxLeastSquares)
+    _register_all(register, PROBLEMS)
 
 
 @hookimpl
 def register_estimators(register: Register) -> None:
     """Add the gradient estimators."""
-    register("exact", Exact)
-    register("minibatch", Minibatch)
-    register("svrg", SvrgGradient)
-    register("saga", SagaGradient)
+    _register_all(register, ESTIMATORS)
 
 
 @hookimpl
 def register_optimizers(register: Register) -> None:
     """Add the optimizers."""
-    register("gd", GradientDescent)
-    register("heavy-ball", HeavyBall)
-    register("nesterov", Nesterov)
-    register("subgradient", Subgradient)
-    register("proximal-gradient", ProximalGradient)
-    register("fista", Fista)
-    register("sgd", SGD)
-    register("svrg", SVRG)
-    register("saga", SAGA)
-    register("adagrad", AdaGrad)
-    register("rmsprop", RMSprop)
-    register("adadelta", AdaDelta)
-    register("adam", Adam)
-    register("lbfgs", LBFGS)
+    _register_all(register, OPTIMIZERS)
+
+
+def _register_all(register: Register, places: dict[str, str]) -> None:
+    for name, place in places.items():
+        register(name, f"{__name__}.{place}")
+
+
+def __getattr__(name: str) -> Any:
+    places = [*PROBLEMS.values(), *ESTIMATORS.values(), *OPTIMIZERS.values(), "oracles:Subdifferentiable"]
+    for module, _, attribute in (place.partition(":") for place in places):
+        if attribute == name:
+            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

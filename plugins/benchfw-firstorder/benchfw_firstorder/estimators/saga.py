@@ -14,11 +14,12 @@ from benchfw_firstorder.oracles import Array
 
 @dataclass(frozen=True)
 class SagaGradient:
-    """g_B(x) - table_B + mean(table), the table holding every sample's gradient at an anchor.
+    """The mini-batch gradient with SAGA's control variate (Defazio et al. 2014).
 
+    g_B(x) - table_B + mean(table), the table holding every sample's gradient at an anchor.
     As an estimator the table is filled once, at the point that `anchor_steps` gradient steps of length 1/L
     reach from the start (the SAGA optimizer refreshes the rows that it visits): the variance of the SVRG
-    gradient at half its cost a draw, for n x d numbers of memory. Defazio et al. 2014.
+    gradient at half its cost a draw, for n x d numbers of memory.
     """
 
     size: int = 32

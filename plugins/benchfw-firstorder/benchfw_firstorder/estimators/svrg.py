@@ -14,8 +14,9 @@ from benchfw_firstorder.oracles import Array
 
 @dataclass(frozen=True)
 class SvrgGradient:
-    """g_B(x) - g_B(x̃) + ∇f(x̃), the same mini-batch B at x and at the anchor x̃. Johnson & Zhang 2013.
+    """The mini-batch gradient with SVRG's control variate (Johnson & Zhang 2013).
 
+    g_B(x) - g_B(x̃) + ∇f(x̃), the same mini-batch B at x and at the anchor x̃.
     The variance is that of a mini-batch of g(x) - g(x̃): ∝ |x - x̃|². The anchor is where `anchor_steps`
     gradient steps of length 1/L lead from the problem's start; the SVRG optimizer moves its own. A draw
     costs two mini-batches; the anchor's gradient is paid for once, at the first draw.

@@ -14,7 +14,10 @@ from benchfw_firstorder.steps import check_fraction, check_positive
 
 @dataclass(frozen=True)
 class AdaDelta:
-    """s ← ρs + (1-ρ)g²; u = a√(δ + ε)/√(s + ε) g; x ← P(x - u); δ ← ρδ + (1-ρ)u². Zeiler 2012."""
+    """AdaDelta (Zeiler 2012): RMSprop whose step is measured in its own past moves.
+
+    s ← ρs + (1-ρ)g²; u = a√(δ + ε)/√(s + ε) g; x ← P(x - u); δ ← ρδ + (1-ρ)u².
+    """
 
     step: float = 1.0
     decay: float = 0.9

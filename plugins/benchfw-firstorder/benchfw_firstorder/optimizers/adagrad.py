@@ -14,7 +14,10 @@ from benchfw_firstorder.steps import check_positive
 
 @dataclass(frozen=True)
 class AdaGrad:
-    """s ← s + g²; x ← P(x - a g/√(s + ε)), in each coordinate. Duchi et al. 2011."""
+    """AdaGrad (Duchi et al. 2011): each coordinate is scaled by all its past gradients.
+
+    s ← s + g²; x ← P(x - a g/√(s + ε)), in each coordinate.
+    """
 
     step: float = 0.1
     epsilon: float = 1e-8

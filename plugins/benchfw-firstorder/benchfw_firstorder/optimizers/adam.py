@@ -15,9 +15,10 @@ from benchfw_firstorder.steps import check_fraction, check_positive
 
 @dataclass(frozen=True)
 class Adam:
-    """μ ← ρ_μ μ + (1-ρ_μ)g; s ← ρ_s s + (1-ρ_s)g²; x ← P(x - a μ/(1-ρ_μ^k) / (√(s/(1-ρ_s^k)) + ε)).
+    """Adam (Kingma & Ba 2015): running means of the gradient and of its square, bias corrected.
 
-    k counts from 1; ρ_μ is `decay_mean`, ρ_s is `decay_square`. Kingma & Ba 2015.
+    μ ← ρ_μ μ + (1-ρ_μ)g; s ← ρ_s s + (1-ρ_s)g²; x ← P(x - a μ/(1-ρ_μ^k) / (√(s/(1-ρ_s^k)) + ε)).
+    k counts from 1; ρ_μ is `decay_mean`, ρ_s is `decay_square`.
     """
 
     step: float = 0.001

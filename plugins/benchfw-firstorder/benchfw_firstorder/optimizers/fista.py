@@ -15,9 +15,10 @@ from benchfw_firstorder.steps import check_step, resolve_step
 
 @dataclass(frozen=True)
 class Fista:
-    """y = x + m_k(x - x⁻); x⁺ = prox_{a g}(y - a ∇f(y)), Nesterov's m_k; step "auto" is 1/L.
+    """FISTA (Beck & Teboulle 2009): the proximal gradient method with Nesterov's momentum.
 
-    Beck & Teboulle 2009. Bound (a <= 1/L): 2|x_0-x*|²/(a(k+1)²).
+    y = x + m_k(x - x⁻); x⁺ = prox_{a g}(y - a ∇f(y)), Nesterov's m_k; step "auto" is 1/L.
+    Bound (a <= 1/L): 2|x_0-x*|²/(a(k+1)²).
     """
 
     step: float | Literal["auto"] = "auto"

@@ -21,8 +21,9 @@ from benchfw_firstorder.steps import check_step, resolve_step
 
 @dataclass(frozen=True)
 class GradientDescent:
-    """x ← P(x - a ∇f(x)); step "auto" is 1/L.
+    """Gradient descent, projected.
 
+    x ← P(x - a ∇f(x)); step "auto" is 1/L.
     Bound: max(|1-aμ|, |1-aL|)^2k on quadratics; else, for a <= 1/L, |x_0-x*|²/(2ak) and its linear kin.
     """
 

@@ -14,8 +14,9 @@ from benchfw_firstorder.steps import check_fraction, check_step, resolve_step
 
 @dataclass(frozen=True)
 class HeavyBall:
-    """x⁺ = P(x - a ∇f(x) + m(x - x⁻)); step "auto" is 1/L. Polyak 1964.
+    """Heavy ball (Polyak 1964): gradient descent with momentum.
 
+    x⁺ = P(x - a ∇f(x) + m(x - x⁻)); step "auto" is 1/L.
     On a quadratic a = 4/(√L+√μ)², m = ((√κ-1)/(√κ+1))² give the rate (√κ-1)/(√κ+1). Bound: on quadratics,
     where (1-√m)² <= aμ and aL <= (1+√m)².
     """

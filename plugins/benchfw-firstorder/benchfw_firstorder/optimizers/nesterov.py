@@ -14,8 +14,9 @@ from benchfw_firstorder.steps import check_fraction, check_step, resolve_step
 
 @dataclass(frozen=True)
 class Nesterov:
-    """y = x + m(x - x⁻); x⁺ = P(y - a ∇f(y)); step "auto" is 1/L. Nesterov 1983.
+    """Nesterov's accelerated gradient (1983): the gradient is taken ahead, where momentum leads.
 
+    y = x + m(x - x⁻); x⁺ = P(y - a ∇f(y)); step "auto" is 1/L.
     momentum is a number, or "sequence": m_k = (t_k - 1)/t_{k+1}, t_{k+1} = (1 + √(1 + 4t_k²))/2, t_1 = 1.
     Bound (sequence, a <= 1/L): 2|x_0-x*|²/(a(k+1)²).
     """

@@ -14,8 +14,9 @@ from benchfw_firstorder.steps import check_step, resolve_step
 
 @dataclass(frozen=True)
 class ProximalGradient:
-    """x ← prox_{a g}(x - a ∇f(x)); step "auto" is 1/L.
+    """Proximal gradient descent (ISTA): a gradient step on f, then the prox of g.
 
+    x ← prox_{a g}(x - a ∇f(x)); step "auto" is 1/L.
     Bound (a <= 1/L): |x_0-x*|²/(2ak), or (1-aμ)^k |x_0-x*|²/(2a) where that is smaller. Beck 2017, 10.4.
     """
 

@@ -14,7 +14,10 @@ from benchfw_firstorder.steps import check_fraction, check_positive
 
 @dataclass(frozen=True)
 class RMSprop:
-    """s ← ρs + (1-ρ)g²; x ← P(x - a g/√(s + ε)), in each coordinate. Tieleman & Hinton 2012."""
+    """RMSprop (Tieleman & Hinton 2012): each coordinate is scaled by its recent gradients.
+
+    s ← ρs + (1-ρ)g²; x ← P(x - a g/√(s + ε)), in each coordinate.
+    """
 
     step: float = 0.01
     decay: float = 0.9

@@ -18,8 +18,9 @@ SAFETY = 3.0  # Defazio et al. 2014
 
 @dataclass(frozen=True)
 class SAGA:
-    """ĝ = mean_B(∇f_i(x) - table_i) + mean(table); table_B ← ∇f_B(x); x ← prox(x - a ĝ). Defazio et al. 2014.
+    """SAGA (Defazio et al. 2014): a table of every sample's last gradient reduces the variance.
 
+    ĝ = mean_B(∇f_i(x) - table_i) + mean(table); table_B ← ∇f_B(x); x ← prox(x - a ĝ).
     The table starts with all samples' gradients at x_0 (one full gradient) and holds n x d numbers. Batches
     of `batch` samples, without replacement. step "auto" is 1/(3 x the smoothness of a batch).
     """

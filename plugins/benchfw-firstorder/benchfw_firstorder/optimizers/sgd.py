@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from benchfw import Estimator, Rng, Smooth
-from benchfw_firstorder.estimators import Exact, Minibatch
-from benchfw_firstorder.estimators.minibatch import MINIBATCH
+from benchfw_firstorder.estimators.exact import Exact
+from benchfw_firstorder.estimators.minibatch import MINIBATCH, Minibatch
 from benchfw_firstorder.oracles import Array
 from benchfw_firstorder.rates import Curve, Iterations, averaged_sgd_rate, knows, penalized
 from benchfw_firstorder.steps import (
@@ -24,8 +24,9 @@ SAFETY = 2.0  # SGD on a convex problem is stable up to 1/(2 x the smoothness of
 
 @dataclass(frozen=True)
 class SGD:
-    """x ← P(x - a_k ĝ(x)), ĝ drawn anew each step. Robbins & Monro 1951.
+    """Stochastic gradient descent (Robbins & Monro 1951), with step schedules and averaging.
 
+    x ← P(x - a_k ĝ(x)), ĝ drawn anew each step.
     schedule: "constant" a, "inverse" a/(1 + k decay), "inverse-sqrt" a/√(k+1), "power" a(k+1)^-power; step
     "auto" is 1/(2 x the smoothness of a draw). With `average` the answer after k steps is the mean of
     x_0 … x_k (Polyak & Juditsky 1992). Bound (average, constant steps, stochastic gradients of at most C in

@@ -13,8 +13,9 @@ from benchfw_firstorder.steps import Schedule, check_schedule, check_step, resol
 
 @dataclass(frozen=True)
 class Subgradient:
-    """x ← P(x - a_k g), g a subgradient of all of F at x; step "auto" starts from 1/L. Shor 1985.
+    """Subgradient descent (Shor 1985) on all of F, penalty included.
 
+    x ← P(x - a_k g), g a subgradient of all of F at x; step "auto" starts from 1/L.
     Schedules as for sgd. With a_k ∝ 1/√(k+1) the best point so far is O(1/√k) from the optimum.
     """
 

@@ -10,8 +10,9 @@ from benchfw_firstorder.problems.squared_loss import SquaredLoss, regression_dat
 
 
 class BoxLeastSquares(SquaredLoss):
-    """F(x) = |Ax - b|²/(2n) over lower <= x_j <= upper, from the point of the box next to 0.
+    """Least squares over a box.
 
+    F(x) = |Ax - b|²/(2n) over lower <= x_j <= upper, from the point of the box next to 0.
     The box is both the feasible set (`project` clips) and a penalty (0 inside, infinite outside; its prox is
     the same clip). On it stochastic gradients are bounded, so the theorem on averaged SGD applies:
     `gradient_bound` is the root of mean_i |a_i|² max_x (a_i·x - b_i)².

@@ -8,8 +8,9 @@ from benchfw_firstorder.problems.squared_loss import regression_data
 
 
 class ElasticNet(Lasso):
-    """F(x) = |Ax - b|²/(2n) + ridge/2 |x|² + w|x|₁, from x = 0; all but the last part is smooth.
+    """Elastic net: least squares with a ridge and an ℓ₁ penalty.
 
+    F(x) = |Ax - b|²/(2n) + ridge/2 |x|² + w|x|₁, from x = 0; all but the last part is smooth.
     The ridge makes it strongly convex, so that proximal methods converge linearly. Parameters as for lasso.
     """
 

@@ -10,8 +10,9 @@ from benchfw_firstorder.problems.squared_loss import SquaredLoss, regression_dat
 
 
 class Lasso(SquaredLoss):
-    """F(x) = |Ax - b|²/(2n) + w|x|₁, from x = 0; `value` and `grad` are those of the first part.
+    """Lasso: least squares with an ℓ₁ penalty.
 
+    F(x) = |Ax - b|²/(2n) + w|x|₁, from x = 0; `value` and `grad` are those of the first part.
     The weight w is given as `penalty_ratio`, its share of the smallest w at which x* = 0. Synthetic: a truth
     with `nonzeros` entries; or a `dataset` by name, standardized, in place of the data parameters.
     """

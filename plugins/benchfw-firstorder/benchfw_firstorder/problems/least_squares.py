@@ -7,8 +7,9 @@ from benchfw_firstorder.problems.squared_loss import SquaredLoss, regression_dat
 
 
 class LeastSquares(SquaredLoss):
-    """F(x) = |Ax - b|²/(2n), from x = 0.
+    """Least squares.
 
+    F(x) = |Ax - b|²/(2n), from x = 0.
     Synthetic: b = Ax + noise with normal rows whose covariance has this condition number; or a `dataset` by
     name, standardized, in place of all other parameters. With more features than samples the optimum is the
     one of least norm, and `distance` is not reported.

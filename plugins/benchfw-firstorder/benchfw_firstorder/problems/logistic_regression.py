@@ -13,8 +13,9 @@ from benchfw_firstorder.problems.tables import classification_table
 
 
 class LogisticRegression(LinearModel):
-    """F(x) = (1/n) Σ log(1 + exp(-b_i a_i·x)) + ridge/2 |x|², labels b_i = ±1, from x = 0.
+    """Logistic regression with a ridge.
 
+    F(x) = (1/n) Σ log(1 + exp(-b_i a_i·x)) + ridge/2 |x|², labels b_i = ±1, from x = 0.
     Synthetic: normal rows whose covariance has this condition number, labels from a random hyperplane, the
     fraction `noise` of them flipped; or a `dataset` of two classes by name, standardized, in place of these.
     """

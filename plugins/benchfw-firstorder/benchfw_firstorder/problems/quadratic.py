@@ -13,8 +13,9 @@ from benchfw_firstorder.problems.synthetic import log_spaced, reflect
 
 
 class Quadratic:
-    """F(x) = ½(x-x*)'H(x-x*), from x = 0, in `size` dimensions.
+    """A quadratic with a known spectrum.
 
+    F(x) = ½(x-x*)'H(x-x*), from x = 0, in `size` dimensions.
     matrix = "rotated": eigenvalues of H evenly spaced in the logarithm from 1/condition to 1, eigenvectors a
     random reflection of the axes, x* normal of length about 1.
     matrix = "chain": H tridiagonal (-1, 2, -1)/4 and Hx* = e_1/4, fixed by `size` alone, on which no method

@@ -1,0 +1,259 @@
+"""A run plans, leaves out what the store has, and keeps every outcome."""
+
+import pytest
+
+from benchfw import api
+from benchfw.errors import BenchfwError, SuiteError
+from benchfw.harness import run as harness
+from benchfw.harness.executors.events import Finished, Started
+from benchfw.harness.run import Options, check_methods, execute, prepare
+from benchfw.harness.trial import collector, run_trial
+from benchfw.plan import plan
+from benchfw.records import Outcome, Spec, Status
+from benchfw.registry import Registry
+from benchfw.store import Store
+from benchfw.suite import parse_suite
+
+SUITE = """
+seed = 3
+repetitions = 2
+budget = { iterations = 5 }
+[[problem]]
+use = "bowl"
+[[estimator]]
+use = "noisy"
+[[optimizer]]
+use = "slide"
+step = [0.5, 0.25]
+"""
+
+
+class Here:
+    """An executor that runs trials in this process."""
+
+    def __init__(self, registry, fail=()):
+        self.registry, self.fail, self.ran, self.closed = registry, fail, [], False
+
+    def run(self, trials):
+        for trial in trials:
+            yield Started(trial)
+            self.ran.append(trial)
+            records, emit = collector()
+            status, reason = run_trial(trial, self.registry, emit)
+            if trial.method.label in self.fail:
+                status, reason = Status.FAILED, "told to"
+            yield Finished(trial, Outcome(status, reason, tuple(records), 0.1))
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "store.sqlite", create=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def go(registry, store, monkeypatch):
+    """Return a function that runs a suite's text in this process; it gives run, executor and events."""
+
+    def run(text=SUITE, fail=(), registry=registry, **options):
+        suite = parse_suite(text, "my.toml")
+        executor = Here(registry, fail)
+        monkeypatch.setattr(harness, "_executor", lambda *_: executor)
+        given, events = Options(**options), []
+        agenda = prepare(suite, plan(suite, registry), registry, store, given)
+        return execute(agenda, registry, store, given, events.append), executor, events
+
+    return run
+
+
+def test_every_trial_is_run_and_stored_and_the_run_says_so(go, store):
+    run, executor, events = go()
+    assert len(executor.ran) == 6
+    assert executor.closed
+    assert run.counts == {"done": 6}
+    assert run.finished
+    assert (events[0].total, events[0].reused) == (6, 0)
+    assert [result.trial.method.label for result in store.results(run.id)] == [
+        *["slide (step=0.5)"] * 2,
+        *["slide (step=0.25)"] * 2,
+        *["noisy"] * 2,
+    ]
+
+
+def test_a_second_run_runs_nothing_again(go, store):
+    first, _, _ = go()
+    second, executor, events = go()
+    assert executor.ran == []
+    assert (second.reused, events[0].reused, second.counts) == (6, 6, {"done": 6})
+    assert [r.id for r in store.results(first.id)] == [r.id for r in store.results(second.id)]
+
+
+def test_a_new_label_runs_nothing_again_and_a_new_step_only_itself(go):
+    go()
+    _, executor, _ = go(SUITE.replace('"noisy"', '"noisy"\nlabel = "mine"'))
+    assert executor.ran == []
+    _, executor, _ = go(SUITE.replace("0.25]", "0.25, 0.125]"))
+    assert {trial.method.params["step"] for trial in executor.ran} == {0.125}
+
+
+def test_more_threads_run_all_again(go):
+    go()
+    assert len(go(threads=2)[1].ran) == 6
+
+
+def test_fresh_runs_all_again(go):
+    go()
+    assert len(go(fresh=True)[1].ran) == 6
+
+
+def test_failed_trials_are_run_again_only_when_asked_for(go):
+    run, _, _ = go(fail=["noisy"])
+    assert run.faults == 2
+    assert go()[1].ran == []
+    assert [trial.method.label for trial in go(retry_failed=True)[1].ran] == ["noisy", "noisy"]
+    assert go(retry_failed=True)[1].ran == []
+
+
+def test_fail_fast_stops_at_the_first_fault_and_keeps_what_was_done(go, store):
+    run, executor, _ = go(fail=["noisy", "slide (step=0.5)", "slide (step=0.25)"], fail_fast=True)
+    assert len(executor.ran) == len(store.results(run.id)) == 1
+    assert executor.closed
+
+
+def test_repetitions_are_interleaved_in_an_order_drawn_from_the_seed(go):
+    many = SUITE.replace("[0.5, 0.25]", str([2.0**-k for k in range(8)]))
+    first = go(many, fresh=True)[1].ran
+    assert [trial.repetition for trial in first] == [0] * 9 + [1] * 9
+    assert [trial.key for trial in go(many, fresh=True)[1].ran] == [trial.key for trial in first]
+    other = go(many.replace("seed = 3", "seed = 4"), fresh=True)[1].ran
+    assert [t.method.label for t in other] != [t.method.label for t in first]
+    assert [t.method.label for t in first[:9]] != [t.method.label for t in first[9:]]
+
+
+def test_an_interrupted_run_keeps_what_was_finished_and_is_taken_up_again(go, store, monkeypatch):
+    def stop_after_three(self, trials):
+        for number, event in enumerate(original(self, trials)):
+            yield event
+            if number == 5:
+                raise KeyboardInterrupt
+
+    original = Here.run
+    with monkeypatch.context() as patch:
+        patch.setattr(Here, "run", stop_after_three)
+        with pytest.raises(KeyboardInterrupt):
+            go()
+    assert sum(store.run("last").counts.values()) == 3
+    run, executor, _ = go()
+    assert len(executor.ran) == 3
+    assert run.counts == {"done": 6}
+
+
+def test_trials_on_an_absent_backend_are_skipped_with_the_reason_and_tried_the_next_time(
+    go, store, monkeypatch
+):
+    from benchfw.harness import environment
+
+    gpu = {"unavailable": "no GPU here"}
+    describe = environment.describe
+    monkeypatch.setattr(environment, "describe", lambda name: gpu if name == "cupy" else describe(name))
+    text = 'backends = ["numpy", "cupy"]\n' + SUITE
+    run, executor, _ = go(text)
+    assert run.counts == {"done": 6, "skipped": 6}
+    assert {t.backend for t in executor.ran} == {"numpy"}
+    assert {r.outcome.reason for r in store.results(run.id) if r.trial.backend == "cupy"} == {"no GPU here"}
+    assert go(text)[0].reused == 6
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("budget", 'backends = ["numpy", "numpy"]\nbudget'),
+        ("[0.5, 0.25]", "[0.5, 0.5]"),
+        ('"noisy"', '"noisy"\n[[estimator]]\nuse = "noisy"\nat = "start"'),
+    ],
+)
+def test_the_same_trial_twice_is_an_error_before_the_run_or_no_trouble_in_it(go, old, new):
+    try:
+        run, _, _ = go(SUITE.replace(old, new))
+    except BenchfwError:
+        return
+    assert set(run.counts) == {"done"}
+
+
+def test_a_value_that_a_plugin_refuses_is_an_error_before_anything_runs(registry, make_trial):
+    trial = make_trial(method=Spec("slide", {"step": -1.0}, "slide"))
+    with pytest.raises(SuiteError, match=r"my\.toml: optimizer slide cannot be built: step must be positive"):
+        check_methods([trial], registry, "my.toml")
+
+
+def test_the_unit_of_cost_is_what_the_problem_says(go, store):
+    assert {result.outcome.cost_unit for result in store.results(go()[0].id)} == {"slopes"}
+
+
+OWN_UNIT = """from benchfw import hookimpl
+from toys import Bowl
+
+def make(backend, rng):
+    bowl = Bowl(backend, rng)
+    bowl.cost_unit = "products"
+    return bowl
+
+@hookimpl
+def register_problems(register):
+    register("own", make)
+"""
+
+
+def test_the_unit_of_cost_may_be_set_when_the_problem_is_built(plugin_file, toys, tmp_path):
+    suite = tmp_path / "own.toml"
+    suite.write_text(SUITE.replace('"bowl"', '"own"').replace("repetitions = 2", "repetitions = 1"))
+    plugins = [str(toys), str(plugin_file(OWN_UNIT, "own.py"))]
+    run = api.run(suite, store=tmp_path / "own.sqlite", plugins=plugins, only="step=0.5")
+    with Store(tmp_path / "own.sqlite") as opened:
+        assert {result.outcome.cost_unit for result in opened.results(run.id)} == {"products"}
+
+
+HOOKS = """from benchfw import hookimpl
+
+heard = []
+
+@hookimpl
+def trial_started(trial):
+    heard.append("started")
+
+@hookimpl
+def trial_finished(trial, status):
+    heard.append(str(status))
+
+@hookimpl
+def run_finished(run):
+    heard.append(run.id)
+"""
+
+
+def test_plugins_hear_of_trials_and_of_the_end(go, plugin_file, toys):
+    registry = Registry([str(toys), str(plugin_file(HOOKS, "hooks.py"))])
+    run, _, _ = go(registry=registry)
+    import hooks
+
+    assert hooks.heard == ["started", "done"] * 6 + [run.id]
+
+
+def test_looking_at_what_a_run_would_do_writes_nothing(registry, toys, tmp_path):
+    path = tmp_path / "suite.toml"
+    path.write_text(SUITE)
+    planned = api.plan_suite(path, [str(toys)])
+    agenda = api.look_up(planned, tmp_path / "none" / "store.sqlite", Options())
+    assert len(agenda.pending) == 6
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_plugin_in_a_suite_is_looked_for_beside_it(toys, tmp_path, monkeypatch):
+    path = toys.parent / "suite.toml"
+    path.write_text('plugins = ["toys.py"]\n' + SUITE)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert len(api.plan_suite(path).trials) == 6
