@@ -151,9 +151,10 @@ def _check_oracles(problems: list[Spec], methods: list[Method], registry: Regist
         for name, protocol in sorted(needs, key=str):
             missing = missing_oracles(protocol, made) if made is not None else []
             if missing:
+                lack = f"problem '{problem.use}' has no {', '.join(missing)}"
                 raise SuiteError(
-                    f"{where}: {name} needs a {protocol.__name__} problem, but problem '{problem.use}' has no "
-                    f"{', '.join(missing)}; take another problem or leave it out"
+                    f"{where}: {name} needs a {protocol.__name__} problem, but {lack}; "
+                    "take another problem or leave it out"
                 )
 
 
@@ -161,16 +162,13 @@ def _needs(kind: str, table: Mapping[str, Any], registry: Registry) -> Iterable[
     """Yield (who, oracle protocol) for a method, the methods in its tables, and those it has by default."""
     entry = registry.get(kind, table["use"])
     name = f"{kind} '{entry.name}'"
-    own = (
-        {key: each.default for key, each in entry.parameters.items() if key not in table}
-        if kind != "kernel"
-        else {}
-    )
-    for who, what in [
-        (name, entry.factory),
-        *((f"{name} ({key} by default)", each) for key, each in own.items()),
-    ]:
-        protocol = getattr(what, "solves", None)
+    parameters = {} if kind == "kernel" else entry.parameters
+    makers = [(name, entry.factory)]
+    makers += [
+        (f"{name} ({key} by default)", each.default) for key, each in parameters.items() if key not in table
+    ]
+    for who, maker in makers:
+        protocol = getattr(maker, "solves", None)
         if isinstance(protocol, type):  # else it is known only when it is built: the trial will say so
             yield who, protocol
     for key, value in table.items():

@@ -157,7 +157,7 @@ def test_parameters_without_annotations_and_with_two_stars_take_what_is_given(pl
 
 def test_only_an_estimator_has_a_place_an_optimizer_may_have_a_parameter_of_that_name(plugin_file):
     registry = Registry([str(plugin_file(BARE.replace("**params", "at: float"), "bare.py"))])
-    text = '[[problem]]\nuse = "p"\nsize = { use = "x" }\n[[optimizer]]\nuse = "m"\nat = 0.5\n'
+    text = '[[problem]]\nuse = "p"\nsize = 3\n[[optimizer]]\nuse = "m"\nat = 0.5\n'
     assert all((t.method.params, t.at) == ({"at": 0.5}, "start") for t in planned(text, registry))
 
 
