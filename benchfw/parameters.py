@@ -63,22 +63,23 @@ def fits(value: Any, hint: Any) -> bool:
     if origin is typing.Literal:
         return any(value == each and type(value) is type(each) for each in typing.get_args(hint))
     kind = origin or hint
-    if kind in _SCALARS:
-        return isinstance(value, _SCALARS[kind]) and (kind is bool or not isinstance(value, bool))
-    if kind in {tuple, list, collections.abc.Sequence}:
-        return isinstance(value, list | tuple)
-    if isinstance(kind, type) and kind is not object:
-        # a class: built from a nested table, which a plain mapping need not be
-        return isinstance(value, Mapping) and ("use" in value or issubclass(kind, Mapping | dict))
-    return True
+    if getattr(kind, "_is_protocol", False) and kind not in _PLAIN:
+        return isinstance(value, Mapping) and "use" in value  # Estimator, …: built from a nested table
+    legal = _PLAIN.get(kind, (object,))
+    return isinstance(value, legal) and not (isinstance(value, bool) and kind in {int, float})
 
 
-_SCALARS: dict[Any, tuple[type, ...]] = {
+_PLAIN: dict[Any, tuple[type, ...]] = {
     float: (float, int),
     int: (int,),
     bool: (bool,),
     str: (str,),
     type(None): (type(None),),
+    list: (list, tuple),
+    tuple: (list, tuple),
+    collections.abc.Sequence: (list, tuple),
+    dict: (Mapping,),
+    Mapping: (Mapping,),
 }
 
 
@@ -91,6 +92,6 @@ def spelled(hint: Any) -> str:
         return " or ".join(repr(each) for each in typing.get_args(hint))
     if hint is type(None):
         return "nothing"
-    if isinstance(hint, type) and origin is None and hint not in {float, int, bool, str, list, tuple, dict}:
+    if getattr(hint, "_is_protocol", False):
         return f"a table with 'use' ({hint.__name__})"
     return getattr(hint, "__name__", str(hint))

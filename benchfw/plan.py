@@ -5,15 +5,17 @@ Pure: nothing of a plugin runs here, only signatures are read.
 
 from __future__ import annotations
 
+import datetime as dt
 import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from benchfw.backends import backend_names
 from benchfw.errors import PluginError, SuiteError, nearest
 from benchfw.parameters import accepts_any_keyword, fits, hints_of, spelled
 from benchfw.records import MethodKind, Spec, Trial
-from benchfw.registry import Registry, is_nested, kind_of
+from benchfw.registry import NESTABLE, Registry, is_nested, kind_of
 from benchfw.suite import METHOD_KINDS, Suite, check_type
 from benchfw.sweep import expand, labelled
 
@@ -37,19 +39,30 @@ def plan(suite: Suite, registry: Registry, where: str = "") -> list[Trial]:
     """Return the suite's trials, problem by problem, methods in the file's order, repetitions last."""
     where = where or suite.name
     problems = _specs(suite, "problem", registry, where)
-    methods = [
-        Method(kind, replace(spec, params=_without(spec.params, "at")), spec.params.get("at", "start"))
-        for kind in METHOD_KINDS
-        for spec in _specs(suite, kind, registry, where)
-    ]
+    methods = [_method(kind, spec) for kind in METHOD_KINDS for spec in _specs(suite, kind, registry, where)]
     if not methods:
         raise SuiteError(f"{where}: names no method; add an [[optimizer]], [[estimator]] or [[kernel]] table")
     if not problems and any(method.kind != "kernel" for method in methods):
         raise SuiteError(f"{where}: names no problem; add a [[problem]] table")
+    _check_backends(suite, where)
     _check_oracles(problems, methods, registry, where)
     return [
         trial for problem, method in _pairs(problems, methods) for trial in _repeat(suite, problem, method)
     ]
+
+
+def _method(kind: MethodKind, spec: Spec) -> Method:
+    if kind != "estimator":  # an optimizer's own parameter may be called `at` too
+        return Method(kind, spec)
+    return Method(kind, replace(spec, params=_without(spec.params, "at")), spec.params.get("at", "start"))
+
+
+def _check_backends(suite: Suite, where: str) -> None:
+    for name in suite.backends:
+        if name not in backend_names():
+            raise SuiteError(f"{where}: unknown backend '{name}'{nearest(name, backend_names())}")
+        if suite.backends.count(name) > 1:
+            raise SuiteError(f"{where}: backend '{name}' is named twice; remove one of the two")
 
 
 def _pairs(problems: list[Spec], methods: list[Method]) -> Iterable[tuple[Spec, Method]]:
@@ -62,7 +75,7 @@ def _pairs(problems: list[Spec], methods: list[Method]) -> Iterable[tuple[Spec, 
             size = method.spec.params["size"]
             yield (
                 Spec("size", {"size": size}, f"size {size:,}"),
-                replace(method, spec=replace(method.spec, params={})),
+                replace(method, spec=Spec(method.spec.use, {}, method.spec.use)),
             )
 
 
@@ -105,6 +118,9 @@ def _specs(suite: Suite, kind: str, registry: Registry, where: str) -> list[Spec
         for each in expand(_without(table, "label"), place):
             _check_table(kind, each, registry, place, reserved=RESERVED.get(kind, {}))
             specs.append(Spec(each["use"], _without(each, "use"), label))
+    if kind == "estimator" and any("at" in spec.params for spec in specs):
+        # where one says where it draws, all do: the start, written or not, is the same place
+        specs = [replace(spec, params={"at": "start", **spec.params}) for spec in specs]
     return labelled(specs, kind, where)
 
 
@@ -124,10 +140,11 @@ def _check_table(
     for key, value in table.items():
         if key == "use":
             continue
-        if is_nested(key, value):
-            _check_table(kind_of(key), value, registry, f"{place}, {key}", reserved={})
         if key not in hints and not free:
             raise SuiteError(_unknown_parameter(kind, use, key, list(hints), place))
+        _check_value(key, value, place)
+        if is_nested(key, value):
+            _check_table(kind_of(key), value, registry, f"{place}, {key}", reserved={})
         if not fits(value, hints.get(key, Any)):
             wanted = spelled(hints[key])
             raise SuiteError(f"{place}: parameter '{key}' of {kind} '{use}' must be {wanted}, got {value!r}")
@@ -135,6 +152,17 @@ def _check_table(
     for name in needed:
         if name not in table:
             raise SuiteError(f"{place}: {kind} '{use}' needs the parameter '{name}'")
+
+
+def _check_value(key: str, value: Any, place: str) -> None:
+    if isinstance(value, dt.date | dt.time):
+        raise SuiteError(f"{place}: parameter '{key}' is a date or time; write it as a string")
+    if isinstance(value, Mapping) and "use" in value and not is_nested(key, value):
+        kinds = ", ".join(sorted(NESTABLE))
+        raise SuiteError(
+            f"{place}: parameter '{key}' holds a table with 'use'; only a parameter whose name ends in "
+            f"one of {kinds} may hold one"
+        )
 
 
 def _unknown_parameter(kind: str, use: str, key: str, legal: Sequence[str], place: str) -> str:
@@ -181,7 +209,9 @@ def made_by(factory: Any) -> type | None:
     if isinstance(factory, type):
         return factory
     made = hints_of(factory).get("return")
-    return made if isinstance(made, type) else None
+    # a protocol or Any promises less than what is made may have
+    vague = made in {Any, object} or getattr(made, "_is_protocol", False)
+    return made if isinstance(made, type) and not vague else None
 
 
 def missing_oracles(protocol: type, made: type) -> list[str]:

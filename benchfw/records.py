@@ -103,7 +103,7 @@ class Outcome:
     reason: str
     records: tuple[Record, ...] = ()
     seconds: float = 0.0
-    cost_unit: str = "gradients"
+    cost_unit: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,16 @@
-"""Finds plugins, collects what they register, and builds objects from suite tables.
+"""Collects what plugins register, and builds objects from suite tables.
 
-A plugin comes from the entry-point group `benchfw`, from a file, or from a module name. One that fails
-to import is remembered in `Registry.broken` and the others still load.
+A plugin comes from the entry-point group `benchfw`, from a file, or from a module name. One that fails is
+remembered in `Registry.broken` and the others still load.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.metadata
-import importlib.util
-import sys
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,25 +21,13 @@ import benchfw
 from benchfw import hookspecs
 from benchfw.backends import register_backend
 from benchfw.errors import PluginError, nearest
+from benchfw.loading import LoadingFault, Plugin, explain, load_entry_point, load_source
 
 if TYPE_CHECKING:
     from benchfw.parameters import Parameter
 
 KINDS = ("problem", "estimator", "optimizer", "distribution", "dataset", "figure")
 NESTABLE = frozenset({"estimator", "optimizer", "distribution"})
-
-
-class Plugin(NamedTuple):
-    """Where something came from: the module, and the distribution that brought it, if any."""
-
-    name: str
-    module: str
-    distribution: str
-    version: str
-    path: Path | None
-
-    def __str__(self) -> str:
-        return f"{self.distribution} {self.version}".strip()
 
 
 class Entry(NamedTuple):
@@ -93,9 +81,9 @@ class Registry:
         self._manager = pluggy.PluginManager(hookspecs.PROJECT)
         self._manager.add_hookspecs(hookspecs)
         for point in importlib.metadata.entry_points(group=hookspecs.PROJECT):
-            self._load_entry_point(point)
+            self._load(load_entry_point, point)
         for source in self.sources:
-            self._load_source(source)
+            self._load(load_source, source)
         self._collect()
 
     @property
@@ -147,78 +135,62 @@ class Registry:
                 found |= self.plugins_of(kind_of(key), value)
         return found
 
-    def _load_entry_point(self, point: importlib.metadata.EntryPoint) -> None:
-        name = point.dist.name if point.dist else point.value
-        version = point.dist.version if point.dist else ""
+    def _load(self, load: Callable[[Any], tuple[Any, Plugin]], what: Any) -> None:
         try:
-            module = point.load()
-        except Exception as fault:  # noqa: BLE001 - a stranger's module may raise anything at import
-            self.broken.append(f"plugin '{point.name}' of {name} {version}: {_explain(fault)}")
+            plugin, origin = load(what)
+        except LoadingFault as fault:
+            self.broken.append(str(fault))
             return
-        self._add(module, point.name, name, version)
-
-    def _load_source(self, source: str) -> None:
+        if isinstance(plugin, ModuleType) and origin.path in {each.path for each in self.plugins}:
+            return  # named twice, say by entry point and by --plugin
+        self._plugins[id(plugin)] = origin
         try:
-            module = _import_file(Path(source)) if _is_file(source) else importlib.import_module(source)
-        except FileNotFoundError:
-            raise PluginError(f"no plugin file '{source}'; give a path that exists") from None
-        except Exception as fault:  # noqa: BLE001 - a stranger's module may raise anything at import
-            if isinstance(fault, ModuleNotFoundError) and fault.name == source.partition(".")[0]:
-                raise PluginError(f"no plugin module '{source}'; install it or give its file") from None
-            self.broken.append(f"plugin '{source}': {_explain(fault)}")
+            self._manager.register(plugin, name=f"{origin.distribution}:{origin.name}")
+        except pluggy.PluginValidationError as fault:
+            with contextlib.suppress(Exception):  # half registered
+                self._manager.unregister(plugin)
+            self.broken.append(f"plugin '{origin.name}': {' '.join(str(fault).split())}")
             return
-        self._add(module, source, Path(source).name, "")
-
-    def _add(self, module: Any, name: str, distribution: str, version: str) -> None:
-        if id(module) in self._plugins:  # named twice, say by entry point and by --plugin
-            return
-        path = getattr(module, "__file__", None)
-        self._plugins[id(module)] = Plugin(
-            name=name,
-            module=getattr(module, "__name__", name),
-            distribution=distribution,
-            version=version,
-            path=Path(path) if path else None,
-        )
-        self._manager.register(module, name=f"{distribution}:{name}")
+        for caller in self._manager.get_hookcallers(plugin) or ():
+            if not caller.has_spec():
+                hint = nearest(
+                    caller.name, (name for name in vars(hookspecs) if name.startswith("register_"))
+                )
+                self.broken.append(f"plugin '{origin.name}': there is no hook '{caller.name}'{hint}")
 
     def _collect(self) -> None:
         for kind in KINDS:
-            for plugin, call in self._implementations(f"register_{kind}s"):
-                call(register=lambda name, factory, k=kind, p=plugin: self._register(k, name, factory, p))
-        for plugin, call in self._implementations("register_kernels"):
-            call(register=lambda kernel, sample, p=plugin: self._register_kernel(kernel, sample, p))
-        for _, call in self._implementations("register_backends"):
-            call(register=register_backend)
-        for _, call in self._implementations("register_suites"):
-            call(register=self._suite_folders.append)
-        for _, call in self._implementations("register_commands"):
-            call(register=self.commands.append)
+            self._call(f"register_{kind}s", partial(partial, self._register, kind))
+        self._call("register_kernels", partial(partial, self._register_kernel))
+        self._call("register_backends", lambda _: register_backend)
+        self._call("register_suites", lambda _: self._suite_folders.append)
+        self._call("register_commands", lambda _: self.commands.append)
 
-    def _implementations(self, hook: str) -> list[tuple[Plugin, Callable[..., Any]]]:
+    def _call(self, hook: str, register_for: Callable[[Plugin], Callable[..., None]]) -> None:
         # one call for each plugin, not one for all: the registry must know who registers what
-        found = getattr(self._manager.hook, hook).get_hookimpls()
-        return [(self._plugins[id(each.plugin)], each.function) for each in found]
+        for implementation in getattr(self._manager.hook, hook).get_hookimpls():
+            plugin = self._plugins[id(implementation.plugin)]
+            try:
+                implementation.function(register_for(plugin))
+            except PluginError:
+                raise
+            except Exception as fault:  # noqa: BLE001 - a stranger's hook may raise anything
+                self.broken.append(f"plugin '{plugin.name}', {hook}: {explain(fault)}")
 
-    def _register_kernel(self, kernel: Any, sample: Callable[..., tuple[Any, ...]], plugin: Plugin) -> None:
+    def _register(self, kind: str, plugin: Plugin, name: str, factory: Callable[..., Any] | str) -> None:
+        self._add(Entry(kind, name, factory, plugin))
+
+    def _register_kernel(self, plugin: Plugin, kernel: Any, sample: Callable[..., tuple[Any, ...]]) -> None:
         name = kernel.partition(":")[2].replace("_", "-") if isinstance(kernel, str) else kernel.name
-        self._register("kernel", name, kernel, plugin, sample)
+        self._add(Entry("kernel", name, kernel, plugin, sample))
 
-    def _register(
-        self,
-        kind: str,
-        name: str,
-        source: Callable[..., Any] | str,
-        plugin: Plugin,
-        sample: Callable[..., tuple[Any, ...]] | None = None,
-    ) -> None:
-        other = self._entries.get((kind, name))
-        if other is not None:
+    def _add(self, entry: Entry) -> None:
+        other = self._entries.setdefault((entry.kind, entry.name), entry)
+        if other is not entry:
             raise PluginError(
-                f"two plugins register the {kind} '{name}': {other.plugin} and {plugin}; "
+                f"two plugins register the {entry.kind} '{entry.name}': {other.plugin} and {entry.plugin}; "
                 "rename one of them or leave one out"
             )
-        self._entries[kind, name] = Entry(kind, name, source, plugin, sample)
 
 
 def kind_of(key: str) -> str:
@@ -229,34 +201,3 @@ def kind_of(key: str) -> str:
 def is_nested(key: str, value: Any) -> bool:
     """Return whether a parameter holds another plugin's table."""
     return isinstance(value, Mapping) and "use" in value and kind_of(key) in NESTABLE
-
-
-def _is_file(source: str) -> bool:
-    return source.endswith(".py") or "/" in source
-
-
-def _import_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise FileNotFoundError(path)
-    name = path.stem
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:  # helper modules beside the file are part of the plugin
-        sys.path.insert(0, folder)
-    loaded = sys.modules.get(name)
-    if loaded is not None and Path(getattr(loaded, "__file__", None) or "").resolve() == path.resolve():
-        return loaded
-    spec = importlib.util.spec_from_file_location(name, path.resolve())
-    if spec is None or spec.loader is None:
-        raise PluginError(f"'{path}' is not a Python file; a plugin file ends in .py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses and pickle look the module up by name
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
-
-
-def _explain(fault: BaseException) -> str:
-    return f"{type(fault).__name__}: {fault}"

@@ -6,17 +6,23 @@ the trials it asked for, under the labels of its own suite.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from benchfw.errors import StoreError
 from benchfw.records import SCHEMA_VERSION, Budget, Outcome, Record, Result, Run, Spec, Status, Trial
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+PATIENCE = 30.0  # seconds to wait for another process that writes
 APPLICATION_ID = 0x62666777  # "bfgw": tells a store from any other SQLite file
 SCHEMA = """
 CREATE TABLE run (
@@ -34,7 +40,7 @@ CREATE TABLE link (
     ) WITHOUT ROWID;
 CREATE TABLE record (
     trial INTEGER NOT NULL REFERENCES trial, number INTEGER NOT NULL, metric TEXT NOT NULL,
-    iteration INTEGER NOT NULL, seconds REAL NOT NULL, cost REAL NOT NULL, value REAL,
+    iteration INTEGER NOT NULL, seconds REAL NOT NULL, cost REAL, value REAL,
     PRIMARY KEY (trial, number)) WITHOUT ROWID;
 """
 INSERT_TRIAL = """
@@ -53,18 +59,33 @@ SELECT link.run, trial.status, COUNT(*) FROM link JOIN trial ON trial.id = link.
 """
 
 
+def told(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Store, P], T]:
+    """Turn what SQLite refuses, such as a locked store or a full disk, into an error of ours."""
+
+    @functools.wraps(method)
+    def guarded(self: Store, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return method(self, *args, **kwargs)
+        except sqlite3.Error as fault:
+            raise StoreError(
+                f"{self.path}: {fault}; close what else uses the store, make room, or give another by --store"
+            ) from fault
+
+    return guarded
+
+
 class Store:
     """One store file, opened; use it as a context manager."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path = path
-        existed = path.exists() and path.stat().st_size > 0
-        if not existed and not create:
-            raise StoreError(f"no store at {path}; `benchfw run` makes one, or give --store")
         try:
+            existed = path.exists() and path.stat().st_size > 0
+            if not existed and not create:
+                raise StoreError(f"no store at {path}; `benchfw run` makes one, or give --store")
             if not existed:
                 path.parent.mkdir(parents=True, exist_ok=True)
-            self._base = sqlite3.connect(path, timeout=30, isolation_level=None)
+            self._base = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
             if existed:
                 self._check()
             else:
@@ -72,9 +93,7 @@ class Store:
             self._base.execute("PRAGMA journal_mode = WAL")
             self._base.execute("PRAGMA synchronous = NORMAL")
         except (sqlite3.Error, OSError) as fault:
-            raise StoreError(
-                f"{path} cannot be used as a store ({fault}); give another file by --store"
-            ) from None
+            raise StoreError(f"{path} cannot be used as a store ({fault}); give another by --store") from None
 
     def __enter__(self) -> Self:
         return self
@@ -102,6 +121,7 @@ class Store:
             f"{SCHEMA} COMMIT;"
         )
 
+    @told
     def begin(self, suite: str, title: str, text: str, environment: Mapping[str, Any]) -> int:
         """Start a run and return its id."""
         values = (suite, title, text, json.dumps(environment), _now())
@@ -110,10 +130,12 @@ class Store:
         )
         return int(cursor.lastrowid or 0)
 
+    @told
     def finish(self, run: int) -> None:
         """Mark a run as finished."""
         self._base.execute("UPDATE run SET finished = ? WHERE id = ?", (_now(), run))
 
+    @told
     def known(self, keys: Iterable[str]) -> dict[str, tuple[int, Status]]:
         """Return id and status of the newest trial of each key that is here, skipped ones left out."""
         wanted = set(keys)
@@ -122,15 +144,15 @@ class Store:
         )
         return {key: (number, Status(status)) for key, number, status in rows if key in wanted}
 
+    @told
     def add(self, run: int, position: int, trial: Trial, outcome: Outcome) -> int:
         """Keep a finished trial with its records, in one transaction; return its id."""
         row = (
             trial.key, trial.kind, _dump(trial.problem.table), _dump(trial.method.table), trial.backend,
-            trial.repetition, _dump(_settings(trial)), outcome.status, outcome.reason, outcome.cost_unit,
-            outcome.seconds, _now(),
+            trial.repetition, _dump(_settings(trial)), outcome.status, _storable(outcome.reason),
+            outcome.cost_unit, outcome.seconds, _now(),
         )  # fmt: skip
-        self._base.execute("BEGIN IMMEDIATE")
-        try:
+        with self._transaction():
             cursor = self._base.execute(INSERT_TRIAL, row)
             number = int(cursor.lastrowid or 0)
             self._base.executemany(
@@ -141,18 +163,25 @@ class Store:
                 ),
             )
             self._link(run, [(position, trial, number, False)])
-            self._base.execute("COMMIT")
-        except BaseException:
-            self._base.execute("ROLLBACK")
-            raise
         return number
 
+    @told
     def reuse(self, run: int, found: Sequence[tuple[int, Trial, int]]) -> None:
         """Link a run to trials that were here before: (position, trial, id)."""
+        with self._transaction():
+            self._link(run, [(position, trial, number, True) for position, trial, number in found])
+            self._base.execute("UPDATE run SET reused = ? WHERE id = ?", (len(found), run))
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
         self._base.execute("BEGIN IMMEDIATE")
-        self._link(run, [(position, trial, number, True) for position, trial, number in found])
-        self._base.execute("UPDATE run SET reused = ? WHERE id = ?", (len(found), run))
-        self._base.execute("COMMIT")
+        try:
+            yield
+            self._base.execute("COMMIT")
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):  # SQLite may have rolled back by itself
+                self._base.execute("ROLLBACK")
+            raise
 
     def _link(self, run: int, links: Iterable[tuple[int, Trial, int, bool]]) -> None:
         self._base.executemany(
@@ -163,6 +192,7 @@ class Store:
             ),
         )
 
+    @told
     def runs(self) -> list[Run]:
         """Return all runs, the oldest first."""
         counts: dict[int, dict[str, int]] = {}
@@ -192,6 +222,7 @@ class Store:
             )
         return runs[int(name)]
 
+    @told
     def results(self, run: int) -> list[Result]:
         """Return the trials of a run with their records, in the order of its suite."""
         records: dict[int, list[Record]] = {}
@@ -204,9 +235,13 @@ class Store:
         rows = self._base.execute(f"{SELECT_TRIAL} WHERE link.run = ? ORDER BY link.position", (run,))
         return [_result(row, tuple(records.get(row[0], ()))) for row in rows]
 
+    @told
     def result(self, trial: int) -> Result:
         """Return one trial with its records, by its id."""
-        row = self._base.execute(f"{SELECT_TRIAL} WHERE trial.id = ? LIMIT 1", (trial,)).fetchone()
+        # a number may be larger than SQLite's largest
+        row = self._base.execute(
+            f"{SELECT_TRIAL} WHERE trial.id = ? LIMIT 1", (min(trial, 2**63 - 1),)
+        ).fetchone()
         if row is None:
             raise StoreError(f"no trial {trial} in {self.path}; `benchfw export last` lists trials by number")
         records = self._base.execute(
@@ -226,9 +261,10 @@ def _settings(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _record(metric: str, iteration: int, seconds: float, cost: float, value: float | None) -> Record:
+def _record(metric: str, iteration: int, seconds: float, cost: float | None, value: float | None) -> Record:
     # SQLite has no NaN: it keeps one as NULL
-    return Record(metric, iteration, seconds, cost, float("nan") if value is None else value)
+    nan = float("nan")
+    return Record(metric, iteration, seconds, nan if cost is None else cost, nan if value is None else value)
 
 
 def _result(row: tuple[Any, ...], records: tuple[Record, ...]) -> Result:
@@ -261,12 +297,24 @@ def _result(row: tuple[Any, ...], records: tuple[Record, ...]) -> Result:
 
 
 def _spec(table: str, label: str) -> Spec:
-    params = json.loads(table)
+    params = {key: _frozen(value) for key, value in json.loads(table).items()}
     return Spec(params.pop("use"), params, label)
+
+
+def _frozen(value: Any) -> Any:
+    # JSON has no tuples, and a spec has no lists: they are sweeps
+    if isinstance(value, dict):
+        return {key: _frozen(each) for key, each in value.items()}
+    return tuple(_frozen(each) for each in value) if isinstance(value, list) else value
 
 
 def _dump(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
+
+
+def _storable(text: str) -> str:
+    # an undecodable file name in a message has characters that no encoding has
+    return text.encode(errors="replace").decode()
 
 
 def _now() -> str:

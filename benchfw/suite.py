@@ -5,6 +5,8 @@ Every mistake in the file is one sentence that names the file, the table, and wh
 
 from __future__ import annotations
 
+import contextlib
+import math
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -56,13 +58,12 @@ class Suite:
 
 def find_suite(name: str, folders: Iterable[Path]) -> Path:
     """Return the file of a suite given by path or by name; a name is searched in the folders in order."""
-    if Path(name).is_file():
-        return Path(name)
     folders = list(folders)
-    for folder in folders:
-        path = folder / f"{name.removesuffix('.toml')}.toml"
-        if path.is_file():
-            return path
+    beside = [folder / f"{name.removesuffix('.toml')}.toml" for folder in folders]
+    for path in (Path(name), *beside):
+        with contextlib.suppress(OSError):  # a name too long for the file system
+            if path.is_file():
+                return path
     names = {path.relative_to(f).with_suffix("").as_posix() for f in folders for path in f.rglob("*.toml")}
     where = ", ".join(str(folder) for folder in folders) or "no folder"
     raise SuiteError(f"no suite '{name}': it is no file, and not in {where}{nearest(name, names)}")
@@ -81,7 +82,7 @@ def parse_suite(text: str, where: str, *, quick: bool = False) -> Suite:
     """Return the suite that a TOML text describes; `where` names it in messages."""
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as fault:
+    except (ValueError, RecursionError) as fault:  # also numbers and nesting beyond Python's limits
         raise SuiteError(f"{where}: not valid TOML: {fault}") from None
     _check_keys(table, TOP_KEYS, where)
     shortened = table.get("quick", {})
@@ -90,9 +91,9 @@ def parse_suite(text: str, where: str, *, quick: bool = False) -> Suite:
     suite = _suite_of(table, text, where)
     if not quick:
         return suite
-    tenth = {
-        name: max(1, limit // QUICK_SHARE) for name, limit in vars(suite.budget).items() if limit is not None
-    }
+    tenth = {name: limit / QUICK_SHARE for name, limit in vars(suite.budget).items() if limit is not None}
+    if "iterations" in tenth:
+        tenth["iterations"] = max(1, int(tenth["iterations"]))
     fallback = {"repetitions": min(2, suite.repetitions), "budget": tenth}
     return _suite_of({**table, **fallback, **shortened}, text, where, quick=True)
 
@@ -137,7 +138,7 @@ def _budget_of(table: Any, where: str) -> Budget:
     check_type(table, dict, "budget", where)
     _check_keys(table, BUDGET_KEYS, f"{where}, budget")
     for key, value in table.items():
-        if not fits(value, float) or not value > 0:
+        if not fits(value, float) or not 0 < value < math.inf:
             raise SuiteError(f"{where}: budget {key} must be a positive number, got {value!r}")
     if not table:
         raise SuiteError(f"{where}: budget is empty; give seconds, iterations or cost")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -46,16 +47,23 @@ def labelled(specs: Sequence[Spec], kind: str, where: str) -> list[Spec]:
         groups[spec.label or spec.use].append(spec)
     telling = {name: _differing(group) for name, group in groups.items()}
     named = [replace(spec, label=_label(spec, telling[spec.label or spec.use])) for spec in specs]
-    seen: dict[str, str] = {}
+    tables: dict[str, str] = {}
+    labels: set[str] = set()
     for spec in named:
-        same = seen.setdefault(repr(sorted(_leaves(spec.table), key=str)), spec.label)
-        if same is not spec.label:
-            raise SuiteError(f"{where}: [[{kind}]] '{spec.label}' is '{same}' again; remove one of the two")
+        table = json.dumps(spec.table, sort_keys=True, default=str)
+        if table in tables:
+            raise SuiteError(
+                f"{where}: [[{kind}]] '{spec.label}' is '{tables[table]}' again; remove one of the two"
+            )
+        if spec.label in labels:
+            raise SuiteError(f"{where}: two [[{kind}]] are called '{spec.label}'; give each its own label")
+        tables[table] = spec.label
+        labels.add(spec.label)
     return named
 
 
 def _differing(group: Sequence[Spec]) -> list[str]:
-    leaves = [dict(_leaves(spec.params)) for spec in group]
+    leaves = [dict(_leaves(spec.table)) for spec in group]
     paths = dict.fromkeys(path for each in leaves for path in each)
     return [path for path in paths if len({repr(each.get(path)) for each in leaves}) > 1]
 
@@ -70,11 +78,11 @@ def _leaves(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 def _label(spec: Spec, paths: Sequence[str]) -> str:
     name = spec.label or spec.use
-    leaves = dict(_leaves(spec.params))
+    leaves = dict(_leaves(spec.table))
     parts = [
-        f"{leaves[path]}" if path.endswith(".use") else f"{path.rpartition('.')[2]}={_short(leaves[path])}"
+        f"{leaves[path]}" if path.endswith("use") else f"{path.rpartition('.')[2]}={_short(leaves[path])}"
         for path in paths
-        if path in leaves
+        if path in leaves and not (path == "use" and name == spec.use)
     ]
     return f"{name} ({', '.join(parts)})" if parts else name
 
@@ -82,4 +90,5 @@ def _label(spec: Spec, paths: Sequence[str]) -> str:
 def _short(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    short = f"{value:g}" if isinstance(value, float) else str(value)
+    return repr(value) if isinstance(value, float) and float(short) != value else short

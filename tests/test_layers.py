@@ -16,7 +16,7 @@ LAYERS = [
     {"backends"},
     {"kernels"},
     {"contract", "records", "parameters"},
-    {"hookspecs"},
+    {"hookspecs", "loading"},
     {"registry", "core_plugin"},
     {"analysis", "sweep", "data", "store"},
     {"suite"},

@@ -35,7 +35,7 @@ def command(trial: int, plugins: tuple[str, ...], store: Path) -> None:
         result = opened.result(trial)
     registry = Registry(plugins)
     records, emit = collector()
-    status, reason = run_trial(result.trial, registry, emit, hear=traceback.print_exception)
+    status, reason, _ = run_trial(result.trial, registry, emit, hear=traceback.print_exception)
     click.echo(printable(f"{result.trial}"))
     click.echo(printable(f"then: {result.outcome.status} ({result.outcome.reason})"))
     click.echo(printable(f"now:  {status} ({reason})"))

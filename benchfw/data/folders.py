@@ -42,6 +42,7 @@ def find(name: str) -> Path:
 def load(name: str) -> dict[str, np.ndarray[Any, Any]]:
     """Return the arrays of a data set by name."""
     import zipfile
+    import zlib
 
     import numpy as np
 
@@ -49,7 +50,7 @@ def load(name: str) -> dict[str, np.ndarray[Any, Any]]:
     try:
         with np.load(path, allow_pickle=False) as archive:
             return {key: archive[key] for key in archive.files}
-    except (OSError, ValueError, zipfile.BadZipFile) as fault:
+    except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as fault:
         raise DataError(f"data set '{name}' in {path} cannot be read ({fault}); replace the file") from None
 
 

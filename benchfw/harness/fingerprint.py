@@ -14,11 +14,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import benchfw
-from benchfw.registry import Plugin
+from benchfw.loading import Plugin
 
 CORE = (
     "backends",
     "kernels",
+    "core_plugin.py",
     "analysis/variance.py",
     "harness/measure.py",
     "harness/clock.py",
@@ -34,7 +35,6 @@ def core_fingerprint() -> str:
     return _hash_files(root, [path for part in CORE for path in _below(root / part)])
 
 
-@functools.cache
 def fingerprint(plugin: Plugin) -> str:
     """Return the hash of a plugin's own source."""
     if plugin.path is None or _is_core(plugin):
@@ -43,7 +43,6 @@ def fingerprint(plugin: Plugin) -> str:
     return _hash_files(root, files)
 
 
-@functools.cache
 def imported_by(plugin: Plugin) -> frozenset[str]:
     """Return the top-level modules that a plugin's source imports."""
     if plugin.path is None or _is_core(plugin):
@@ -85,21 +84,27 @@ def _below(path: Path) -> Iterator[Path]:
         yield from (each for each in path.rglob("*") if each.is_file() and "__pycache__" not in each.parts)
 
 
-def _with_helpers(path: Path, seen: set[Path]) -> set[Path]:
+def _with_helpers(path: Path, seen: set[Path], root: Path | None = None) -> set[Path]:
     """Return a file and, in turn, the modules beside it that it imports."""
+    root = root or path.parent
     if path not in seen:
         seen.add(path)
-        for name in _imports(path):
-            module, package = path.parent / f"{name}.py", path.parent / name
+        for name in _imports(path) if path.suffix == ".py" else ():
+            module, package = root / f"{name}.py", root / name
             if module.is_file():
-                _with_helpers(module, seen)
-            elif (package / "__init__.py").is_file():
-                seen.update(_below(package))
+                _with_helpers(module, seen, root)
+            elif package.is_dir():  # with or without __init__.py: Python imports both
+                for each in _below(package):
+                    _with_helpers(each, seen, root)
     return seen
 
 
 def _imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(_parse(path)):
+    try:
+        tree = _parse(path)
+    except (SyntaxError, ValueError):
+        return
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -116,7 +121,10 @@ def _hash_files(root: Path, files: Iterable[Path]) -> str:
 
 def _essence(path: Path) -> bytes:
     """Return what a Python file says to the interpreter: its syntax tree without docstrings."""
-    tree = _parse(path)
+    try:
+        tree = _parse(path)
+    except (SyntaxError, ValueError):  # a template, say
+        return path.read_bytes()
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             node.body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body

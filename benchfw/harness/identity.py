@@ -6,6 +6,7 @@ set, and the source of every plugin package involved. Labels and paths are not i
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Mapping
@@ -15,8 +16,9 @@ from typing import Any
 from benchfw import data
 from benchfw.errors import DataError
 from benchfw.harness.fingerprint import core_fingerprint, fingerprint, imported_by
+from benchfw.loading import Plugin
 from benchfw.records import Trial
-from benchfw.registry import Plugin, Registry
+from benchfw.registry import Registry
 
 
 class Identity:
@@ -29,6 +31,9 @@ class Identity:
             for name, each in devices.items()
         }
         self._parts: dict[tuple[str, str], str] = {}
+        # once a run, not once a process: in a notebook a plugin may be edited between two runs
+        self._fingerprint = functools.cache(fingerprint)
+        self._imported_by = functools.cache(imported_by)
 
     def stamp(self, trial: Trial) -> Trial:
         """Return the trial with its key."""
@@ -49,8 +54,8 @@ class Identity:
     def _part(self, kind: str, table: Mapping[str, Any]) -> str:
         text = _canonical(table)
         if (kind, text) not in self._parts:
-            plugins = sorted(self._involved(self._registry.plugins_of(kind, table)), key=str)
-            sources = [[plugin.module, plugin.version, fingerprint(plugin)] for plugin in plugins]
+            plugins = sorted(self._involved(self._registry.plugins_of(kind, table)), key=_address)
+            sources = [[plugin.module, plugin.version, self._fingerprint(plugin)] for plugin in plugins]
             self._parts[kind, text] = _canonical([kind, table, sources, _dataset(table)])
         return self._parts[kind, text]
 
@@ -61,11 +66,15 @@ class Identity:
         while waiting:
             plugin = waiting.pop()
             found.add(plugin)
-            names = imported_by(plugin)
+            names = self._imported_by(plugin)
             waiting |= {
                 each for each in self._registry.plugins if each.module.partition(".")[0] in names
             } - found
         return found
+
+
+def _address(plugin: Plugin) -> tuple[str, str, str]:
+    return plugin.module, plugin.version, plugin.name
 
 
 def _dataset(table: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
@@ -111,11 +112,16 @@ def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
         return _diverged(records) or _reached(trial.target, metrics, iteration)
 
     try:
-        return _follow(meter, answers, look)
+        ending = _follow(meter, answers, look)
+    except Exception:
+        with contextlib.suppress(Exception):  # the method's own fault is the one to tell
+            emit(_bound_records(method, problem, taken))
+        raise
     finally:
-        emit(_bound_records(method, problem, taken))
         if hasattr(answers, "close"):
             answers.close()
+    emit(_bound_records(method, problem, taken))
+    return ending
 
 
 def _follow(meter: Meter, answers: Iterator[Any], look: Callable[[int, Any], Ending | None]) -> Ending:
@@ -192,7 +198,7 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
         if not np.isfinite(sample).all():
             return Status.DIVERGED, f"draw {draws:,} is not finite"
         statistics.add(sample)
-        ending = meter.spent(draws)
+        ending = meter.spent(draws) if draws > 1 else ""  # one draw has no variance
         if draws < look and not ending:
             continue
         look = next_look(draws)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from benchfw.backends import get_backend
@@ -14,7 +14,6 @@ from benchfw.harness.executors.events import Event, Executor, Finished, Started
 from benchfw.harness.executors.local import LocalExecutor
 from benchfw.harness.identity import Identity
 from benchfw.harness.seeding import order_seed
-from benchfw.plan import made_by
 from benchfw.records import Outcome, Run, Status, Trial
 from benchfw.registry import Registry
 from benchfw.store import Store
@@ -114,8 +113,7 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
             if isinstance(event, Started):
                 registry.hook.trial_started(trial=event.trial)
             else:
-                outcome = replace(event.outcome, cost_unit=cost_unit(event.trial, registry))
-                store.add(run, positions[event.trial.key], event.trial, outcome)
+                store.add(run, positions[event.trial.key], event.trial, event.outcome)
                 registry.hook.trial_finished(trial=event.trial, status=event.outcome.status)
             listen(event)
             if options.fail_fast and isinstance(event, Finished) and event.outcome.status.faulty:
@@ -126,14 +124,6 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
     finished = store.run(run)
     registry.hook.run_finished(run=finished)
     return finished
-
-
-def cost_unit(trial: Trial, registry: Registry) -> str:
-    """Return what one unit of a trial's cost is."""
-    if trial.kind == "kernel":
-        return "calls"
-    made = made_by(registry.get("problem", trial.problem.use).factory)
-    return str(getattr(made, "cost_unit", "gradients"))
 
 
 def _events(agenda: Agenda, executor: Executor) -> Iterator[Event]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchfw.backends import get_backend
-from benchfw.errors import BackendUnavailable, BenchfwError
+from benchfw.errors import BackendUnavailable, BenchfwError, PluginError
 from benchfw.harness.measure import Emit, Ending, measure_estimator, measure_kernel, measure_optimizer
 from benchfw.harness.seeding import data_seed, method_seed
 from benchfw.records import Budget, Record, Status, Trial
@@ -18,24 +19,35 @@ from benchfw.registry import Registry
 WARM_UP = Budget(iterations=1)
 
 
+class Ended(NamedTuple):
+    """How a trial ended, and what one unit of its cost is."""
+
+    status: Status
+    reason: str
+    cost_unit: str
+
+
 def run_trial(
     trial: Trial, registry: Registry, emit: Emit, hear: Callable[[BaseException], None] = lambda _: None
-) -> Ending:
+) -> Ended:
     """Run a trial in this process, handing over records as they are measured.
 
     Its faults are not raised: they become the status, and `hear` is told of them.
     """
+    cost_unit = ""
     try:
-        return measure_trial(trial, registry, emit)
+        cost_unit, measure = build_trial(trial, registry)
+        status, reason = measure(emit)
     except BackendUnavailable as fault:
-        return Status.SKIPPED, str(fault)
+        status, reason = Status.SKIPPED, str(fault)
     except MemoryError as fault:
-        return Status.OUT_OF_MEMORY, f"not enough memory: {fault or 'an allocation was refused'}"
+        status, reason = Status.OUT_OF_MEMORY, f"not enough memory: {fault or 'an allocation was refused'}"
     except BenchfwError as fault:
-        return Status.FAILED, str(fault)
+        status, reason = Status.FAILED, str(fault)
     except Exception as fault:  # noqa: BLE001 - a stranger's method may raise anything
         hear(fault)
-        return Status.FAILED, explain(fault)
+        status, reason = Status.FAILED, explain(fault)
+    return Ended(status, reason, cost_unit)
 
 
 def warm_up(trial: Trial, registry: Registry, emit: Emit) -> None:
@@ -45,19 +57,21 @@ def warm_up(trial: Trial, registry: Registry, emit: Emit) -> None:
     run_trial(replace(trial, budget=budget, target={}, precision=None), registry, emit)
 
 
-def measure_trial(trial: Trial, registry: Registry, emit: Emit) -> Ending:
-    """Run a trial in this process and let its faults through."""
+def build_trial(trial: Trial, registry: Registry) -> tuple[str, Callable[[Emit], Ending]]:
+    """Build a trial's problem and method; return the unit of its cost, and the call that measures it."""
     backend = get_backend(trial.backend)
+    data = backend.rng(data_seed(trial))
     if trial.kind == "kernel":
         entry = registry.get("kernel", trial.method.use)
-        assert entry.sample is not None, "kernels are registered with a sample"  # noqa: S101 - for the type checker
-        arguments = entry.sample(backend, backend.rng(data_seed(trial)), trial.problem.params["size"])
-        return measure_kernel(trial, backend, entry.factory, arguments, emit)
-    problem = registry.build("problem", trial.problem.table, backend, backend.rng(data_seed(trial)))
+        if entry.sample is None:
+            raise PluginError(f"kernel '{entry.name}' was registered without a sample")
+        arguments = entry.sample(backend, data, trial.problem.params["size"])
+        return "calls", partial(measure_kernel, trial, backend, entry.factory, arguments)
+    problem = registry.build("problem", trial.problem.table, backend, data)
     method = registry.build(trial.kind, trial.method.table)
-    rng = backend.rng(method_seed(trial))
     measure = measure_optimizer if trial.kind == "optimizer" else measure_estimator
-    return measure(trial, problem, method, rng, emit)
+    unit = str(getattr(problem, "cost_unit", "gradients"))
+    return unit, partial(measure, trial, problem, method, backend.rng(method_seed(trial)))
 
 
 def explain(fault: BaseException) -> str:

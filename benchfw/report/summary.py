@@ -140,7 +140,7 @@ def _compare(problem: str, kind: MethodKind, results: Sequence[Result]) -> Compa
         reference,
         metrics=metric_names(results),
         targets=targets,
-        cost_unit=results[0].outcome.cost_unit,
+        cost_unit=next((unit for unit in (each.outcome.cost_unit for each in results) if unit), "gradients"),
         biased=_biased(samples),
         trials=len(results),
         finished=sum(map(len, finished.values())),

@@ -39,10 +39,10 @@ class Here:
             yield Started(trial)
             self.ran.append(trial)
             records, emit = collector()
-            status, reason = run_trial(trial, self.registry, emit)
+            status, reason, unit = run_trial(trial, self.registry, emit)
             if trial.method.label in self.fail:
                 status, reason = Status.FAILED, "told to"
-            yield Finished(trial, Outcome(status, reason, tuple(records), 0.1))
+            yield Finished(trial, Outcome(status, reason, tuple(records), 0.1, unit))
 
     def close(self):
         self.closed = True

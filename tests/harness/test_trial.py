@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchfw.errors import BenchfwError
-from benchfw.harness.trial import collector, explain, measure_trial, run_trial, warm_up
+from benchfw.harness.trial import collector, explain, run_trial, warm_up
 from benchfw.records import Budget, Spec, Status
 from benchfw.registry import Registry
 
@@ -18,7 +18,7 @@ def ran(registry):
 
     def run(trial):
         records, emit = collector()
-        status, reason = run_trial(trial, registry, emit)
+        status, reason, _ = run_trial(trial, registry, emit)
         names = dict.fromkeys(each.metric for each in records)
         return status, reason, {name: [r for r in records if r.metric == name] for name in names}
 
@@ -200,9 +200,10 @@ def test_a_method_that_raises_at_its_third_answer_keeps_two_points(ran, make_tri
     assert [each.iteration for each in records["gap"]] == [0, 1]
 
 
-def test_a_fault_goes_through_when_it_is_asked_for(registry, make_trial):
-    with pytest.raises(ValueError, match="two"):
-        measure_trial(make_trial(method=Spec("third")), registry, collector()[1])
+def test_a_fault_is_told_to_whom_asks(registry, make_trial):
+    heard = []
+    run_trial(make_trial(method=Spec("third")), registry, collector()[1], hear=heard.append)
+    assert [str(fault) for fault in heard] == ["two"]
 
 
 @pytest.mark.parametrize(

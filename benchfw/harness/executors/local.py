@@ -73,8 +73,8 @@ class Worker:
             self.ready = True
             self.began = monotonic()  # the start of Python is not the trial's
         else:
-            status, reason, seconds = content
-            return Outcome(Status(status), reason, tuple(self.records), seconds)
+            status, reason, cost_unit, seconds = content
+            return Outcome(status, reason, tuple(self.records), seconds, cost_unit)
         return None
 
     def lost(self) -> Outcome:

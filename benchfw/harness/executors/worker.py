@@ -2,7 +2,7 @@
 
 Messages to the parent are tuples: ("ready",) once; then for each trial ("records", [...]) as they are
 measured, ("restart",) when the warm-up is over and its records no longer count, and
-("end", status, reason, seconds).
+("end", status, reason, unit of cost, seconds).
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ def serve(requests: Connection, replies: Connection) -> None:
             warm_up(trial, registry, emit)
             warm.add(kind)
             replies.send(("restart",))
-        status, reason = run_trial(trial, registry, emit)
+        ended = run_trial(trial, registry, emit)
         os.chdir(home)
-        replies.send(("end", status.value, reason, perf_counter() - began))
+        replies.send(("end", *ended, perf_counter() - began))
 
 
 def _pin_threads(threads: int) -> None:

@@ -1,0 +1,100 @@
+"""Imports plugins: installed ones by their entry points, others by file or module name."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from benchfw.errors import PluginError
+
+
+class Plugin(NamedTuple):
+    """Where something came from: the module, and the distribution that brought it (or the file, as named)."""
+
+    name: str
+    module: str
+    distribution: str
+    version: str
+    path: Path | None
+
+    def __str__(self) -> str:
+        return f"{self.distribution} {self.version}".strip()
+
+
+class LoadingFault(Exception):
+    """A plugin that raised while it was imported; the message names it and the fault."""
+
+
+def load_entry_point(point: importlib.metadata.EntryPoint) -> tuple[Any, Plugin]:
+    """Return an installed plugin, a module or any other object, and where it came from."""
+    name = point.dist.name if point.dist else point.value
+    version = point.dist.version if point.dist else ""
+    try:
+        plugin = point.load()
+    except (Exception, SystemExit) as fault:
+        raise LoadingFault(f"plugin '{point.name}' of {name} {version}: {explain(fault)}") from fault
+    module = getattr(plugin, "__name__", point.value.partition(":")[0])
+    return plugin, Plugin(point.name, module, name, version, _file_of(sys.modules.get(module)))
+
+
+def load_source(source: str) -> tuple[Any, Plugin]:
+    """Return a plugin given as a file or a module name; one that does not exist is a PluginError."""
+    by_file = source.endswith(".py") or "/" in source
+    if by_file and not Path(source).is_file():
+        raise PluginError(f"no plugin file '{source}'; give a path that exists")
+    try:
+        module = _import_file(Path(source).resolve()) if by_file else importlib.import_module(source)
+    except (Exception, SystemExit) as fault:
+        if isinstance(fault, ModuleNotFoundError) and fault.name == source.partition(".")[0]:
+            raise PluginError(f"no plugin module '{source}'; install it or give its file") from None
+        raise LoadingFault(f"plugin '{source}': {explain(fault)}") from fault
+    name = Path(source).stem if by_file else source
+    return module, Plugin(source, name, source, "", _file_of(module))
+
+
+def explain(fault: BaseException) -> str:
+    """Return a fault as type and message."""
+    return f"{type(fault).__name__}: {fault}"
+
+
+def _file_of(module: ModuleType | None) -> Path | None:
+    path = getattr(module, "__file__", None)
+    return Path(path) if path else None
+
+
+def _import_file(path: Path) -> ModuleType:
+    """Run a file as a module, anew each time: in a notebook it may have been edited since."""
+    folder = str(path.parent)
+    if folder not in sys.path:  # helper modules beside the file are part of the plugin
+        sys.path.insert(0, folder)
+    name = path.stem if _is_free(path.stem, path) else f"{path.stem}_{abs(hash(path))}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise PluginError(f"'{path}' is not a Python file; a plugin file ends in .py")
+    module = importlib.util.module_from_spec(spec)
+    before = sys.modules.get(name)
+    sys.modules[name] = module  # dataclasses and pickle look the module up by name
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(name)
+        if before is not None:
+            sys.modules[name] = before
+        raise
+    return module
+
+
+def _is_free(name: str, path: Path) -> bool:
+    """Return whether a module name belongs to this file or to nobody: a plugin may be called numpy.py."""
+    if name in sys.modules:
+        return _file_of(sys.modules[name]) == path
+    try:
+        found = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return False
+    return found is None or found.origin == str(path)
