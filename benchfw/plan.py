@@ -131,9 +131,9 @@ def _check_table(
     if not isinstance(use, str):
         raise SuiteError(f"{place}: 'use' must be a name, got {use!r}")
     try:
-        entry = registry.get(kind, use)
+        entry = registry.get(kind, use, place)
     except PluginError as fault:
-        raise SuiteError(f"{fault} in {place}") from None
+        raise SuiteError(str(fault)) from None
     legal = {} if kind == "kernel" else dict(entry.parameters)
     hints = {**{name: parameter.hint for name, parameter in legal.items()}, **reserved}
     free = kind != "kernel" and accepts_any_keyword(entry.factory)

@@ -108,13 +108,13 @@ class Registry:
         """Return the entries of one kind by name, in alphabetical order."""
         return {name: entry for (k, name), entry in sorted(self._entries.items()) if k == kind}
 
-    def get(self, kind: str, name: str) -> Entry:
+    def get(self, kind: str, name: str, place: str = "") -> Entry:
         """Return one entry; an unknown name is explained with the nearest one and the broken plugins."""
         entry = self._entries.get((kind, name))
         if entry is None:
             hint = nearest(name, self.entries(kind))
             broken = f" (not loaded: {'; '.join(self.broken)})" if self.broken else ""
-            raise PluginError(f"unknown {kind} '{name}'{hint}{broken}")
+            raise PluginError(f"unknown {kind} '{name}'{place and f' in {place}'}{hint}{broken}")
         return entry
 
     def build(self, kind: str, table: Mapping[str, Any], *leading: Any) -> Any:

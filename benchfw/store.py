@@ -223,6 +223,12 @@ class Store:
         return runs[int(name)]
 
     @told
+    def run_of(self, trial: int) -> Run:
+        """Return the run that ran a trial."""
+        row = self._base.execute("SELECT MIN(run) FROM link WHERE trial = ?", (trial,)).fetchone()
+        return self.run(row[0])
+
+    @told
     def results(self, run: int) -> list[Result]:
         """Return the trials of a run with their records, in the order of its suite."""
         records: dict[int, list[Record]] = {}

@@ -24,18 +24,23 @@ if TYPE_CHECKING:
 def command(trial: int, plugins: tuple[str, ...], store: Path) -> None:
     """Run one stored trial again in this process and compare its records, times apart.
 
-    TRIAL is a number from the `trial` column of `benchfw export`. What the method prints is shown, so is
-    the traceback of a fault, and a debugger can be attached. Exit code 1: the records differ.
+    TRIAL is a number from the `trial` column of `benchfw export`; the plugins of its run are loaded. What
+    the method prints is shown, so is the traceback of a fault, and a debugger can be attached. Exit code 1:
+    the records differ.
     """
+    from threadpoolctl import threadpool_limits
+
     from benchfw.harness.trial import collector, run_trial
     from benchfw.registry import Registry
     from benchfw.store import Store
 
     with Store(store) as opened:
         result = opened.result(trial)
-    registry = Registry(plugins)
+        environment = opened.run_of(trial).environment
+    registry = Registry([*environment["plugins"], *plugins])
     records, emit = collector()
-    status, reason, _ = run_trial(result.trial, registry, emit, hear=traceback.print_exception)
+    with threadpool_limits(limits=environment["threads"]):
+        status, reason, _ = run_trial(result.trial, registry, emit, hear=traceback.print_exception)
     click.echo(printable(f"{result.trial}"))
     click.echo(printable(f"then: {result.outcome.status} ({result.outcome.reason})"))
     click.echo(printable(f"now:  {status} ({reason})"))

@@ -13,7 +13,10 @@ from typing import Any
 from benchfw.backends import get_backend
 from benchfw.errors import BackendUnavailable
 
-PACKAGES = ("benchfw", "numpy", "scipy", "cupy", "array-api-compat", "threadpoolctl", "pluggy")
+PACKAGES = (
+    "benchfw", "numpy", "scipy", "cupy", "cupy-cuda12x", "cupy-cuda13x",
+    "array-api-compat", "threadpoolctl", "pluggy",
+)  # fmt: skip
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS",

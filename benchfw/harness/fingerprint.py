@@ -10,6 +10,7 @@ import ast
 import functools
 import hashlib
 import importlib.metadata
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -49,6 +50,18 @@ def imported_by(plugin: Plugin) -> frozenset[str]:
         return frozenset()
     _, files = _sources(plugin)
     return frozenset(name for path in files if path.suffix == ".py" for name in _imports(path))
+
+
+@functools.cache
+def library_version(module: str) -> str:
+    """Return the version of the library that a top-level module belongs to; nothing for Python's own."""
+    if module in sys.stdlib_module_names or module == benchfw.__name__:
+        return ""
+    try:
+        return importlib.metadata.version(module)
+    except importlib.metadata.PackageNotFoundError:  # a library named unlike its module, such as sklearn
+        homes = importlib.metadata.packages_distributions().get(module, ())
+        return " ".join(f"{home} {importlib.metadata.version(home)}" for home in sorted(set(homes)))
 
 
 def _is_core(plugin: Plugin) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 from benchfw import data
 from benchfw.errors import DataError
-from benchfw.harness.fingerprint import core_fingerprint, fingerprint, imported_by
+from benchfw.harness.fingerprint import core_fingerprint, fingerprint, imported_by, library_version
 from benchfw.loading import Plugin
 from benchfw.records import Trial
 from benchfw.registry import Registry
@@ -56,7 +56,9 @@ class Identity:
         if (kind, text) not in self._parts:
             plugins = sorted(self._involved(self._registry.plugins_of(kind, table)), key=_address)
             sources = [[plugin.module, plugin.version, self._fingerprint(plugin)] for plugin in plugins]
-            self._parts[kind, text] = _canonical([kind, table, sources, _dataset(table)])
+            libraries = sorted({name for plugin in plugins for name in self._imported_by(plugin)})
+            versions = [[name, library_version(name)] for name in libraries]
+            self._parts[kind, text] = _canonical([kind, table, sources, versions, _dataset(table)])
         return self._parts[kind, text]
 
     def _involved(self, plugins: set[Plugin]) -> set[Plugin]:

@@ -232,20 +232,22 @@ def _exact(method: Any, problem: Any, params: Any) -> Any:
 def measure_kernel(
     trial: Trial, backend: Backend, kernel: Any, arguments: Sequence[Any], emit: Emit
 ) -> Ending:
-    """Time a kernel in blocks of calls; a block is one record."""
+    """Time a kernel in blocks of calls; a block is one record, beside the bytes that a call must move."""
     single = Clock(backend)
     with single:
         kernel(*arguments)
     calls = max(1, math.ceil(KERNEL_BLOCK_SECONDS / max(single.seconds, 1e-7)))
-    blocks = trial.budget.iterations or KERNEL_BLOCKS
-    total = 0.0
-    for block in range(1, min(blocks, KERNEL_BLOCKS) + 1):
+    blocks = min(trial.budget.iterations or KERNEL_BLOCKS, KERNEL_BLOCKS)
+    counts = getattr(kernel, "counts", None)
+    sizes = {"bytes_per_call": counts(*arguments)[1]} if counts is not None else {}
+    total, block = 0.0, 0
+    while block < blocks and total < (trial.budget.seconds or math.inf):
         clock = Clock(backend)
         with clock:
             for _ in range(calls):
                 kernel(*arguments)
         total += clock.seconds
-        emit([Record("seconds_per_call", block, total, float(block * calls), clock.seconds / calls)])
-        if trial.budget.seconds is not None and total >= trial.budget.seconds:
-            break
+        block += 1
+        measured = {"seconds_per_call": clock.seconds / calls, **sizes}
+        emit([Record(name, block, total, float(block * calls), value) for name, value in measured.items()])
     return Status.DONE, f"{block} blocks of {calls:,} calls"

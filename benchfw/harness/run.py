@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError, SuiteError
-from benchfw.harness.environment import gather, total_memory
+from benchfw.harness.environment import default_threads, gather, total_memory
 from benchfw.harness.executors.events import Event, Executor, Finished, Started
 from benchfw.harness.executors.local import LocalExecutor
 from benchfw.harness.identity import Identity
@@ -28,7 +28,7 @@ class Options:
     """How to run, as against what to run."""
 
     jobs: int = 1
-    threads: int = 1
+    threads: int = field(default_factory=default_threads)
     timeout: float | None = None
     memory: int | None = None
     fresh: bool = False
@@ -70,7 +70,7 @@ def prepare(
 ) -> Agenda:
     """Give every trial its key and look it up; a method that cannot be built is an error here."""
     check_methods(trials, registry, suite.name)
-    environment = gather(suite.backends, options.threads)
+    environment = {**gather(suite.backends, options.threads), "plugins": list(registry.sources)}
     identity = Identity(registry, environment["backends"], options.threads)
     stamped = [identity.stamp(trial) for trial in trials]
     known = store.known(trial.key for trial in stamped) if store and not options.fresh else {}
@@ -120,7 +120,7 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
                 break
     finally:
         executor.close()
-        store.finish(run)
+    store.finish(run)
     finished = store.run(run)
     registry.hook.run_finished(run=finished)
     return finished

@@ -24,7 +24,7 @@ MISTAKES = {
     ),
     "unknown plugin name": (
         BASE.replace('"slide"', '"slidee"'),
-        ["unknown optimizer 'slidee'", "did you mean 'slide'"],
+        ["unknown optimizer 'slidee' in bad.toml, [[optimizer]] 1; did you mean 'slide'?"],
     ),
     "unknown parameter": (
         BASE + "stepp = 1.0\n",

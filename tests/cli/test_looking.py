@@ -75,7 +75,7 @@ def test_the_summary_agrees_with_the_records_it_comes_from(ran):
 
 def test_replay_runs_a_trial_again_and_finds_the_same_records(ran):
     trial = ran.records()[0]["trial"]
-    done = ran("replay", trial, "--plugin", "bowls.py")
+    done = ran("replay", trial)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the same " in done.stdout
 
@@ -84,7 +84,7 @@ def test_replay_says_where_records_first_differ(ran):
     trial = next(row["trial"] for row in ran.records() if row["method"] == "slide (step=0.5)")
     source = (ran.folder / "bowls.py").read_text()
     ran.write("bowls.py", source.replace("answer - self.step *", "answer - 0.9 * self.step *"))
-    done = ran("replay", trial, "--plugin", "bowls.py")
+    done = ran("replay", trial)
     assert done.returncode == 1
     assert "first difference at iteration" in done.stdout
 

@@ -65,11 +65,45 @@ def test_the_command_line_overrides_repetitions_and_quick_shrinks_the_suite(cli)
     assert max(int(row["iteration"]) for row in cli.records()) == 4
 
 
+ABSENT = """
+from benchfw import BenchfwError, hookimpl
+from benchfw.errors import BackendUnavailable
+
+def absent():
+    raise BackendUnavailable("the abacus is not available: no beads")
+
+@hookimpl
+def register_backends(register):
+    register("abacus", absent)
+"""
+
+
 def test_a_backend_that_is_absent_is_skipped_with_its_reason_and_is_no_failure(cli):
-    done = cli("run", "bowls.toml", "--no-report", "--backend", "numpy", "--backend", "no-such-device")
+    cli.write("abacus.py", ABSENT)
+    words = (
+        "run",
+        "bowls.toml",
+        "--no-report",
+        "--plugin",
+        "abacus.py",
+        "--backend",
+        "numpy",
+        "--backend",
+        "abacus",
+    )
+    done = cli(*words)
     assert done.returncode == 0, done.stderr
     assert cli.last_run()["counts"] == {"done": 8, "skipped": 8}
-    assert any("no-such-device" in row["reason"] for row in cli.records() if row["status"] == "skipped")
+    reasons = {row["reason"] for row in cli.records() if row["status"] == "skipped"}
+    assert reasons == {"the abacus is not available: no beads"}
+    cli(*words)
+    assert cli.last_run()["reused"] == 8  # what was skipped is tried again
+
+
+def test_a_backend_that_nobody_has_heard_of_is_an_error(cli):
+    done = cli("run", "bowls.toml", "--backend", "nunpy")
+    assert done.returncode == 2
+    assert "unknown backend 'nunpy'; did you mean 'numpy'?" in done.stderr
 
 
 def test_seconds_hold_none_of_the_time_that_metrics_take(cli):

@@ -203,7 +203,7 @@ def test_a_method_that_raises_at_its_third_answer_keeps_two_points(ran, make_tri
 def test_a_fault_is_told_to_whom_asks(registry, make_trial):
     heard = []
     run_trial(make_trial(method=Spec("third")), registry, collector()[1], hear=heard.append)
-    assert [str(fault) for fault in heard] == ["two"]
+    assert [str(fault) for fault in heard] == ["two\nlines"]
 
 
 @pytest.mark.parametrize(

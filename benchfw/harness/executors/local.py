@@ -169,7 +169,9 @@ class LocalExecutor:
                 raise BenchfwError(f"a worker process could not start: {worker.fault()}") from None
             return worker.lost()
         if self._timeout is not None and monotonic() - worker.began > self._timeout:
-            reason = f"still running after {self._timeout:g} s; a larger --timeout would let it go on"
+            reason = (
+                f"still running after {self._timeout:g} s; --retry-failed and a larger --timeout let it go on"
+            )
             return Outcome(Status.TIMEOUT, reason, tuple(worker.records), monotonic() - worker.began)
         return None
 

@@ -7,6 +7,7 @@ import sys
 
 import benchfw_firstorder
 from benchfw import Composite, FiniteSum, Smooth
+from benchfw.registry import Registry
 
 
 def collected(hook):
@@ -27,12 +28,21 @@ def test_every_method_is_registered_under_its_name():
 
 
 def test_every_method_is_documented_and_says_what_it_needs():
-    hooks = (benchfw_firstorder.register_optimizers, benchfw_firstorder.register_estimators)
-    for hook in hooks:
-        for factory in collected(hook).values():
-            assert factory.__doc__
-            assert factory.solves in {Smooth, FiniteSum, Composite, benchfw_firstorder.Subdifferentiable}
-            factory()
+    for kind in ("optimizer", "estimator"):
+        for entry in Registry().entries(kind).values():
+            assert entry.summary
+            assert entry.factory.solves in {
+                Smooth,
+                FiniteSum,
+                Composite,
+                benchfw_firstorder.Subdifferentiable,
+            }
+            entry.factory()
+
+
+def test_every_public_name_is_there():
+    for name in benchfw_firstorder.__all__:
+        assert getattr(benchfw_firstorder, name).__name__ == name
 
 
 def test_import_brings_in_no_scipy():
