@@ -205,7 +205,7 @@ def _probability_within(angle: float, freedom: int) -> float:
 @lru_cache(maxsize=128)
 def _order_statistics(count: int, level: float) -> tuple[int, float]:
     """Return (depth, weight): the interval starts `weight` of the way from the depth-th to the next value."""
-    coverages = [1 - 2 * _binomial_below(depth, count) for depth in range(1, count // 2 + 1)]
+    coverages = 1 - 2 * _binomial_below(count)
     wide = max((i for i, coverage in enumerate(coverages) if coverage >= level), default=-1)
     if wide < 0 or wide + 1 >= len(coverages):
         return 1, 0.0
@@ -214,9 +214,12 @@ def _order_statistics(count: int, level: float) -> tuple[int, float]:
     return depth, (count - depth) * share / (depth + (count - 2 * depth) * share)
 
 
-def _binomial_below(depth: int, count: int) -> float:
-    """Return P(B < depth) for B binomial with `count` fair coins."""
-    return float(sum(math.comb(count, k) for k in range(depth)) / 2.0**count)
+def _binomial_below(count: int) -> NDArray[np.float64]:
+    """Return P(B < depth) for depth 1 … count // 2 and B binomial with `count` fair coins."""
+    k = np.arange(1, count // 2)
+    # in logarithms: 2 ** count is no float beyond a thousand coins
+    log_terms = np.concatenate([[0.0], np.cumsum(np.log((count - k + 1) / k))]) - count * math.log(2)
+    return np.cumsum(np.exp(log_terms))[: count // 2]
 
 
 def _between(start: float, end: float, weight: float) -> float:

@@ -142,3 +142,14 @@ def test_one_trial_intervals_combine_as_independent():
     half = 1.959964 * math.hypot(0.03, 0.04)
     assert math.log(ratio.high / 2) == pytest.approx(half, rel=1e-6)
     assert not independent_ratio(value, mean_interval([2.0])).bounded
+
+
+@pytest.mark.parametrize("count", [6, 25, 1000, 20_001])
+def test_the_median_interval_is_that_of_the_binomial_law_for_any_number_of_values(count):
+    binom = pytest.importorskip("scipy.stats").binom
+    interval = median_interval(np.arange(count, dtype=float))
+    # ranks inside the interval: the median lies between them as often as fair coins say
+    low, high = math.floor(interval.low) + 1, math.ceil(interval.high) + 1
+    wide = binom.cdf(high - 1, count, 0.5) - binom.cdf(low - 1, count, 0.5)
+    narrow = binom.cdf(high - 2, count, 0.5) - binom.cdf(low, count, 0.5)
+    assert narrow <= 0.95 <= wide
