@@ -22,8 +22,11 @@ CORE = (
     "kernels",
     "core_plugin.py",
     "analysis/variance.py",
-    "harness/measure.py",
     "harness/clock.py",
+    "harness/meter.py",
+    "harness/optimizers.py",
+    "harness/estimators.py",
+    "harness/kernels.py",
     "harness/seeding.py",
 )
 """The parts of benchfw itself that decide what is measured."""

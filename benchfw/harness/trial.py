@@ -11,7 +11,10 @@ from typing import Any, NamedTuple
 
 from benchfw.backends import get_backend
 from benchfw.errors import BackendUnavailable, BenchfwError, PluginError
-from benchfw.harness.measure import Emit, Ending, measure_estimator, measure_kernel, measure_optimizer
+from benchfw.harness.estimators import measure_estimator
+from benchfw.harness.kernels import measure_kernel
+from benchfw.harness.meter import Emit, Ending
+from benchfw.harness.optimizers import measure_optimizer
 from benchfw.harness.seeding import data_seed, method_seed
 from benchfw.records import Budget, Record, Status, Trial
 from benchfw.registry import Registry

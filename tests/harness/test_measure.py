@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError
-from benchfw.harness.measure import measure_kernel, measure_optimizer, next_look
+from benchfw.harness.kernels import measure_kernel
+from benchfw.harness.meter import next_look
+from benchfw.harness.optimizers import measure_optimizer
 from benchfw.harness.trial import collector
 from benchfw.records import Budget, Status
 

@@ -1,7 +1,7 @@
-"""The SQLite store of runs, trials and records: the only file that speaks SQL.
+"""One store file, opened.
 
-A trial and all its records enter in one transaction. Trials are shared between runs: a run links to
-the trials it asked for, under the labels of its own suite.
+A trial and all its records enter in one transaction. Trials are shared between runs: a run links to the
+trials it asked for, under the labels of its own suite.
 """
 
 from __future__ import annotations
@@ -11,52 +11,31 @@ import functools
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from benchfw.errors import StoreError
-from benchfw.records import SCHEMA_VERSION, Budget, Outcome, Record, Result, Run, Spec, Status, Trial
+from benchfw.records import SCHEMA_VERSION, Outcome, Record, Result, Run, Status, Trial
+from benchfw.store.rows import now, record_of, result_of, trial_row
+from benchfw.store.schema import (
+    APPLICATION_ID,
+    COUNT_ENDINGS,
+    INSERT_LINK,
+    INSERT_RECORD,
+    INSERT_RUN,
+    INSERT_TRIAL,
+    SCHEMA,
+    SELECT_KNOWN,
+    SELECT_RECORDS,
+    SELECT_RUNS,
+    SELECT_TRIAL,
+    SELECT_TRIAL_RECORDS,
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 PATIENCE = 30.0  # seconds to wait for another process that writes
-APPLICATION_ID = 0x62666777  # "bfgw": tells a store from any other SQLite file
-SCHEMA = """
-CREATE TABLE run (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, suite TEXT NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL,
-    environment TEXT NOT NULL, started TEXT NOT NULL, finished TEXT, reused INTEGER NOT NULL DEFAULT 0);
-CREATE TABLE trial (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL, kind TEXT NOT NULL, problem TEXT NOT NULL,
-    method TEXT NOT NULL, backend TEXT NOT NULL, repetition INTEGER NOT NULL, settings TEXT NOT NULL,
-    status TEXT NOT NULL, reason TEXT NOT NULL, cost_unit TEXT NOT NULL, wall REAL NOT NULL,
-    ended TEXT NOT NULL);
-CREATE INDEX trial_key ON trial (key);
-CREATE TABLE link (
-    run INTEGER NOT NULL REFERENCES run, position INTEGER NOT NULL, trial INTEGER NOT NULL REFERENCES trial,
-    problem TEXT NOT NULL, method TEXT NOT NULL, reused INTEGER NOT NULL, PRIMARY KEY (run, position)
-    ) WITHOUT ROWID;
-CREATE TABLE record (
-    trial INTEGER NOT NULL REFERENCES trial, number INTEGER NOT NULL, metric TEXT NOT NULL,
-    iteration INTEGER NOT NULL, seconds REAL NOT NULL, cost REAL, value REAL,
-    PRIMARY KEY (trial, number)) WITHOUT ROWID;
-"""
-INSERT_TRIAL = """
-INSERT INTO trial (
-    key, kind, problem, method, backend, repetition, settings, status, reason, cost_unit, wall, ended
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
-SELECT_TRIAL = """
-SELECT trial.id, trial.kind, trial.problem, trial.method, trial.backend, trial.repetition, trial.settings,
-       trial.key, trial.status, trial.reason, trial.cost_unit, trial.wall,
-       link.problem, link.method, link.reused
-FROM trial JOIN link ON link.trial = trial.id
-"""
-COUNT_ENDINGS = """
-SELECT link.run, trial.status, COUNT(*) FROM link JOIN trial ON trial.id = link.trial GROUP BY 1, 2
-"""
 
 
 def told(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Store, P], T]:
@@ -124,39 +103,30 @@ class Store:
     @told
     def begin(self, suite: str, title: str, text: str, environment: Mapping[str, Any]) -> int:
         """Start a run and return its id."""
-        values = (suite, title, text, json.dumps(environment), _now())
-        cursor = self._base.execute(
-            "INSERT INTO run (suite, title, text, environment, started) VALUES (?, ?, ?, ?, ?)", values
-        )
+        values = (suite, title, text, json.dumps(environment), now())
+        cursor = self._base.execute(INSERT_RUN, values)
         return int(cursor.lastrowid or 0)
 
     @told
     def finish(self, run: int) -> None:
         """Mark a run as finished."""
-        self._base.execute("UPDATE run SET finished = ? WHERE id = ?", (_now(), run))
+        self._base.execute("UPDATE run SET finished = ? WHERE id = ?", (now(), run))
 
     @told
     def known(self, keys: Iterable[str]) -> dict[str, tuple[int, Status]]:
         """Return id and status of the newest trial of each key that is here, skipped ones left out."""
         wanted = set(keys)
-        rows = self._base.execute(
-            "SELECT key, MAX(id), status FROM trial WHERE status != ? GROUP BY key", (Status.SKIPPED,)
-        )
+        rows = self._base.execute(SELECT_KNOWN, (Status.SKIPPED,))
         return {key: (number, Status(status)) for key, number, status in rows if key in wanted}
 
     @told
     def add(self, run: int, position: int, trial: Trial, outcome: Outcome) -> int:
         """Keep a finished trial with its records, in one transaction; return its id."""
-        row = (
-            trial.key, trial.kind, _dump(trial.problem.table), _dump(trial.method.table), trial.backend,
-            trial.repetition, _dump(_settings(trial)), outcome.status, _storable(outcome.reason),
-            outcome.cost_unit, outcome.seconds, _now(),
-        )  # fmt: skip
         with self._transaction():
-            cursor = self._base.execute(INSERT_TRIAL, row)
+            cursor = self._base.execute(INSERT_TRIAL, trial_row(trial, outcome))
             number = int(cursor.lastrowid or 0)
             self._base.executemany(
-                "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?)",
+                INSERT_RECORD,
                 (
                     (number, index, each.metric, each.iteration, each.seconds, each.cost, each.value)
                     for index, each in enumerate(outcome.records)
@@ -185,7 +155,7 @@ class Store:
 
     def _link(self, run: int, links: Iterable[tuple[int, Trial, int, bool]]) -> None:
         self._base.executemany(
-            "INSERT INTO link VALUES (?, ?, ?, ?, ?, ?)",
+            INSERT_LINK,
             (
                 (run, position, number, trial.problem.label, trial.method.label, reused)
                 for position, trial, number, reused in links
@@ -198,9 +168,7 @@ class Store:
         counts: dict[int, dict[str, int]] = {}
         for run, status, number in self._base.execute(COUNT_ENDINGS):
             counts.setdefault(run, {})[status] = number
-        rows = self._base.execute(
-            "SELECT id, suite, title, started, finished, reused, text, environment FROM run ORDER BY id"
-        )
+        rows = self._base.execute(SELECT_RUNS)
         return [
             Run(
                 id=number, suite=suite, title=title, store=self.path, started=started, finished=finished,
@@ -232,14 +200,10 @@ class Store:
     def results(self, run: int) -> list[Result]:
         """Return the trials of a run with their records, in the order of its suite."""
         records: dict[int, list[Record]] = {}
-        for trial, *values in self._base.execute(
-            "SELECT trial, metric, iteration, seconds, cost, value FROM record "
-            "WHERE trial IN (SELECT trial FROM link WHERE run = ?) ORDER BY trial, number",
-            (run,),
-        ):
-            records.setdefault(trial, []).append(_record(*values))
+        for trial, *values in self._base.execute(SELECT_RECORDS, (run,)):
+            records.setdefault(trial, []).append(record_of(*values))
         rows = self._base.execute(f"{SELECT_TRIAL} WHERE link.run = ? ORDER BY link.position", (run,))
-        return [_result(row, tuple(records.get(row[0], ()))) for row in rows]
+        return [result_of(row, tuple(records.get(row[0], ()))) for row in rows]
 
     @told
     def result(self, trial: int) -> Result:
@@ -250,78 +214,5 @@ class Store:
         ).fetchone()
         if row is None:
             raise StoreError(f"no trial {trial} in {self.path}; `benchfw export last` lists trials by number")
-        records = self._base.execute(
-            "SELECT metric, iteration, seconds, cost, value FROM record WHERE trial = ? ORDER BY number",
-            (trial,),
-        )
-        return _result(row, tuple(_record(*values) for values in records))
-
-
-def _settings(trial: Trial) -> dict[str, Any]:
-    return {
-        "seed": trial.seed,
-        "budget": asdict(trial.budget),
-        "target": trial.target,
-        "precision": trial.precision,
-        "at": trial.at,
-    }
-
-
-def _record(metric: str, iteration: int, seconds: float, cost: float | None, value: float | None) -> Record:
-    # SQLite has no NaN: it keeps one as NULL
-    nan = float("nan")
-    return Record(metric, iteration, seconds, nan if cost is None else cost, nan if value is None else value)
-
-
-def _result(row: tuple[Any, ...], records: tuple[Record, ...]) -> Result:
-    (
-        number,
-        kind,
-        problem,
-        method,
-        backend,
-        repetition,
-        settings,
-        key,
-        *ending,
-        problem_label,
-        method_label,
-        reused,
-    ) = row
-    status, reason, cost_unit, wall = ending
-    given = json.loads(settings)
-    trial = Trial(
-        kind=kind,
-        problem=_spec(problem, problem_label),
-        method=_spec(method, method_label),
-        backend=backend,
-        repetition=repetition,
-        key=key,
-        **{**given, "budget": Budget(**given["budget"])},
-    )
-    return Result(number, trial, Outcome(Status(status), reason, records, wall, cost_unit), bool(reused))
-
-
-def _spec(table: str, label: str) -> Spec:
-    params = {key: _frozen(value) for key, value in json.loads(table).items()}
-    return Spec(params.pop("use"), params, label)
-
-
-def _frozen(value: Any) -> Any:
-    # JSON has no tuples, and a spec has no lists: they are sweeps
-    if isinstance(value, dict):
-        return {key: _frozen(each) for key, each in value.items()}
-    return tuple(_frozen(each) for each in value) if isinstance(value, list) else value
-
-
-def _dump(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
-
-
-def _storable(text: str) -> str:
-    # an undecodable file name in a message has characters that no encoding has
-    return text.encode(errors="replace").decode()
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+        records = self._base.execute(SELECT_TRIAL_RECORDS, (trial,))
+        return result_of(row, tuple(record_of(*values) for values in records))

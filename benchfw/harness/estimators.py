@@ -1,0 +1,60 @@
+"""Measures an estimator at one point: bias, variance and mean squared error against draws."""
+
+from __future__ import annotations
+
+import math
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from benchfw.analysis.variance import DrawStatistics
+from benchfw.backends import Rng
+from benchfw.errors import BenchfwError
+from benchfw.harness.meter import Emit, Ending, Meter, next_look
+from benchfw.records import Record, Status, Trial
+
+
+def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Ending:
+    """Draw at one point until the variance is known to the precision asked for, or the budget ends."""
+    meter = Meter(problem, trial.budget)
+    params = meter.off_the_record(lambda: _place(trial, problem))
+    statistics = DrawStatistics(meter.off_the_record(lambda: _exact(method, problem, params)))
+    to_numpy = problem.backend.to_numpy
+    look = 2  # one draw has no variance
+    for draws in count(1):
+        with meter.clock:
+            draw = method.draw(problem, rng)(params)
+        sample = np.asarray(to_numpy(draw), dtype=np.float64)
+        if not np.isfinite(sample).all():
+            return Status.DIVERGED, f"draw {draws:,} is not finite"
+        statistics.add(sample)
+        ending = meter.spent(draws) if draws > 1 else ""  # one draw has no variance
+        if draws < look and not ending:
+            continue
+        look = next_look(draws)
+        emit(
+            [
+                Record(name, draws, meter.clock.seconds, meter.cost, value)
+                for name, value in statistics.metrics().items()
+                if math.isfinite(value)
+            ]
+        )
+        if trial.precision and statistics.relative_half_width() <= trial.precision:
+            ending = f"variance known to {trial.precision:.0%} after {draws:,} draws"
+        if ending:
+            return Status.DONE, ending
+    raise AssertionError("unreachable: the loop above has no end of its own")
+
+
+def _place(trial: Trial, problem: Any) -> Any:
+    if trial.at == "optimum":
+        if getattr(problem, "optimum", None) is None:
+            raise BenchfwError(f"at = \"optimum\": problem '{trial.problem.use}' does not know its optimum")
+        return problem.optimum
+    return problem.start() if hasattr(problem, "start") else None
+
+
+def _exact(method: Any, problem: Any, params: Any) -> Any:
+    oracle = getattr(problem, method.estimates, None)
+    return None if oracle is None else np.asarray(problem.backend.to_numpy(oracle(params)), dtype=np.float64)
