@@ -20,6 +20,7 @@ Values: TypeAlias = Sequence[float] | NDArray[Any]
 
 LEVEL = 0.95
 BOOTSTRAP_SEED = 20_240_101
+FEWEST_PAIRS = 10  # below this a bootstrap over pairs covers less than 0.9
 _LARGE = 5_000  # degrees of freedom past which the normal's expansion is exact to ten digits
 
 
@@ -124,8 +125,8 @@ def ratio_interval(values: Values, reference: Values, level: float = LEVEL) -> I
     """Return values / reference, paired: position i of both was measured on the same data.
 
     All positive: geometric mean of the ratios with the t interval of their logarithms. Otherwise: the ratio
-    of the means with a percentile bootstrap over pairs (Efron & Tibshirani 1993, section 13.3; fixed seed),
-    which covers less than its level when the pairs are few.
+    of the means with a percentile bootstrap over pairs (Efron & Tibshirani 1993, section 13.3; fixed seed);
+    with fewer than ten pairs that would cover far less than its level, and nothing is said: [0, inf].
     """
     above = np.asarray(values, dtype=np.float64)
     below = np.asarray(reference, dtype=np.float64)
@@ -137,8 +138,8 @@ def ratio_interval(values: Values, reference: Values, level: float = LEVEL) -> I
         return geometric_interval(above / below, level)
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = float(np.mean(above) / np.mean(below))
-        if len(above) == 1:
-            return Interval(estimate, -math.inf, math.inf, 1)
+        if len(above) < FEWEST_PAIRS and math.isfinite(estimate):
+            return Interval(estimate, 0.0, math.inf, len(above))
         picks = np.random.default_rng(BOOTSTRAP_SEED).integers(0, len(above), (2000, len(above)))
         ratios = np.mean(above[picks], axis=1) / np.mean(below[picks], axis=1)
     ratios = ratios[np.isfinite(ratios)]
@@ -159,8 +160,9 @@ def censored_ratio_interval(values: Values, reference: Values, level: float = LE
     if np.all(np.isfinite(above)) and np.all(np.isfinite(below)):
         return ratio_interval(above, below, level)
     informative = np.isfinite(above) | np.isfinite(below)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         ratios = above[informative] / below[informative]
+    ratios = np.where(np.isnan(ratios), 1.0, ratios)  # 0/0: both were there at the start
     middle = median_interval(ratios, level)
     # a t interval of so few would take the zeros for measured ratios
     return middle if len(ratios) >= 5 else Interval(middle.estimate, 0.0, math.inf, len(ratios))
@@ -223,7 +225,10 @@ def _binomial_below(count: int) -> NDArray[np.float64]:
 
 
 def _between(start: float, end: float, weight: float) -> float:
-    return float(start) if weight == 0 or start == end else float(start + weight * (end - start))
+    """Return the point between two values; the outer one, `start`, where one of them is infinite."""
+    if weight == 0 or start == end or not (math.isfinite(start) and math.isfinite(end)):
+        return float(start)
+    return float(start + weight * (end - start))
 
 
 def _exponential(interval: Interval) -> Interval:

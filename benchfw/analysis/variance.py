@@ -16,6 +16,10 @@ from benchfw.errors import BenchfwError
 FEWEST_DRAWS = 32
 """Below this many draws a lucky run of like values would look like a precise variance."""
 
+FEWEST_EQUAL_DRAWS = 1000
+"""So many equal draws, and an estimator is called constant: an event of 1 % would have been seen."""
+
+_ROUNDING = 8 * float(np.finfo(np.float64).eps)
 _NORMAL_95 = 1.959963984540054
 
 
@@ -27,8 +31,8 @@ class DrawStatistics:
     mean, for any law, and sum to (n-1) times the sample variance. For Gaussian scalars they are
     independent (Helmert 1876), and in general q_i tends to |g_i - E g|² with E g known, whose spread is the
     fourth-moment term of the variance's variance. So the standard error of the variance is the standard
-    error of the mean of the q_i: one number a draw, exact for vectors, without the d x d moments that the
-    textbook formula would need.
+    error of the mean of the q_i: one number a draw, consistent for vectors too, without the d x d moments
+    that the textbook formula would need.
     """
 
     def __init__(self, exact: Any = None) -> None:
@@ -68,8 +72,13 @@ class DrawStatistics:
 
     @property
     def variance(self) -> float:
-        """Return the total variance: the sum over coordinates of the unbiased sample variance."""
-        return self._squares if self._count > 1 else math.nan
+        """Return the total variance: the sum over coordinates of the unbiased sample variance.
+
+        What is no more than the rounding of the draws is 0.
+        """
+        if self._count < 2:
+            return math.nan
+        return self._squares if self._squares > _ROUNDING**2 * float(self._mean @ self._mean) else 0.0
 
     @property
     def variance_std_error(self) -> float:
@@ -89,6 +98,8 @@ class DrawStatistics:
         if self._exact is None or self._count < 2:
             return math.nan
         error = self._mean - self._exact
+        if float(error @ error) <= _ROUNDING**2 * float(self._exact @ self._exact):
+            return 0.0
         if error.size == 1:
             return float(error[0])
         evens = (self._count + 1) // 2
@@ -118,12 +129,13 @@ class DrawStatistics:
     def relative_half_width(self) -> float:
         """Return the half width of the variance's 95 % interval over the variance.
 
-        Infinite before FEWEST_DRAWS draws; 0 for an estimator whose draws are all the same.
+        Infinite before FEWEST_DRAWS draws; 0 after FEWEST_EQUAL_DRAWS that were all the same: with fewer, a
+        rare event may simply not have come yet.
         """
         if self._count < FEWEST_DRAWS:
             return math.inf
-        if self._squares == 0:
-            return 0.0
+        if self.variance == 0:
+            return 0.0 if self._count >= FEWEST_EQUAL_DRAWS else math.inf
         return _NORMAL_95 * self.variance_std_error / self._squares
 
     def _start(self, values: NDArray[np.float64]) -> None:

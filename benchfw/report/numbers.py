@@ -35,6 +35,8 @@ def figures(value: float, count: int = 3) -> str:
 def interval_text(interval: Interval, unit: str = "", count: int = 3) -> str:
     """Return '12.4 ms [12.1, 12.9]': the ends to the place of the estimate, no brackets if unknown."""
     value, low, high = interval.estimate, interval.low, interval.high
+    if not math.isfinite(value):
+        return f"{figures(value, count)} {unit}".rstrip()
     if high - low <= 1e-9 * abs(value):
         shown = (
             f"{value:g}" if math.isclose(value, round(value)) and abs(value) < 1e6 else figures(value, count)
@@ -42,7 +44,7 @@ def interval_text(interval: Interval, unit: str = "", count: int = 3) -> str:
         return f"{shown} {unit}".rstrip()
     shown = f"{figures(value, count)} {unit}".rstrip()
     unknown = math.isinf(high) and (low == 0 or math.isinf(low))
-    if unknown or not math.isfinite(value):
+    if unknown:
         return shown
     return f"{shown} [{_alike(low, value, count)}, {_alike(high, value, count)}]"
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from benchfw.analysis.convergence import NEVER, Curve, Hit, automatic_target, curves_by_metric, time_to_all
 from benchfw.analysis.intervals import (
+    LEVEL,
     Interval,
     Values,
     censored_ratio_interval,
@@ -17,7 +18,6 @@ from benchfw.analysis.intervals import (
     independent_ratio,
     mean_interval,
     median_interval,
-    ratio_interval,
     std_error_interval,
 )
 from benchfw.records import BOUND_PREFIX, MethodKind, Result, Status
@@ -42,13 +42,13 @@ class Target:
 class Sample:
     """What the repetitions of one method gave: quantity -> repetition -> value.
 
-    `within` holds intervals from inside a trial, for the quantities that have one: used when there is a
+    `within` holds intervals from inside each trial, for the quantities that have one: used when there is a
     single repetition. `reached` is (trials that met the target, trials that count).
     """
 
     kind: MethodKind
     values: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
-    within: Mapping[str, Interval] = field(default_factory=dict)
+    within: Mapping[str, Mapping[int, Interval]] = field(default_factory=dict)
     reached: tuple[int, int] | None = None
 
     def positive(self, quantity: str) -> bool:
@@ -63,15 +63,16 @@ class Sample:
         """
         values = list(self.values[quantity].values())
         if len(values) == 1 and quantity in self.within:
-            return self.within[quantity]
+            return next(iter(self.within[quantity].values()))
         estimate: Callable[[Values], Interval] = geometric_interval
         if self.kind == "optimizer":
             estimate = median_interval
         elif quantity == "bias":
             estimate = mean_interval
-        return estimate(values)
+        found = estimate(values)
+        return replace(found, low=max(found.low, 0.0)) if quantity != "bias" and min(values) >= 0 else found
 
-    def ratio(self, reference: Sample, quantity: str) -> Interval | None:
+    def ratio(self, reference: Sample, quantity: str, level: float = LEVEL) -> Interval | None:
         """Return the ratio to the reference over the repetitions that both have; None where there is none."""
         mine, theirs = self.values[quantity], reference.values.get(quantity, {})
         shared = [repetition for repetition in mine if repetition in theirs]
@@ -79,14 +80,13 @@ class Sample:
             return None
         above = np.array([mine[repetition] for repetition in shared])
         below = np.array([theirs[repetition] for repetition in shared])
-        if quantity in TO_TARGET:
-            ratio = censored_ratio_interval(above, below)
-        elif np.any(above < 0) or np.any(below < 0):
+        if np.any(above < 0) or np.any(below < 0):
             return None  # a quantity with a sign has no "times more"
-        elif len(shared) == 1 and quantity in self.within and quantity in reference.within:
-            ratio = independent_ratio(self.within[quantity], reference.within[quantity])
+        own, other = self.within.get(quantity, {}), reference.within.get(quantity, {})
+        if len(shared) == 1 and shared[0] in own and shared[0] in other:
+            ratio = independent_ratio(own[shared[0]], other[shared[0]])
         else:
-            ratio = ratio_interval(above, below)
+            ratio = censored_ratio_interval(above, below, level)
         return None if math.isnan(ratio.estimate) else ratio
 
 
@@ -125,12 +125,15 @@ def sample_trials(kind: MethodKind, results: Sequence[Result], targets: Sequence
         return _sample_optimizer(results, targets)
     collect = _estimator_values if kind == "estimator" else _kernel_values
     values: dict[str, dict[int, float]] = {}
-    within: dict[str, Interval] = {}
+    within: dict[str, dict[int, Interval]] = {}
     for result in finished_trials(results):
-        found, within = collect(curves_by_metric(result.outcome.records))
+        repetition = result.trial.repetition
+        found, intervals = collect(curves_by_metric(result.outcome.records))
         for quantity, value in found.items():
             if not math.isnan(value):
-                values.setdefault(quantity, {})[result.trial.repetition] = value
+                values.setdefault(quantity, {})[repetition] = value
+        for quantity, interval in intervals.items():
+            within.setdefault(quantity, {})[repetition] = interval
     return Sample(kind, values, within)
 
 
@@ -144,10 +147,11 @@ def _sample_optimizer(results: Sequence[Result], targets: Sequence[Target]) -> S
         curves = curves_by_metric(result.outcome.records)
         if targets:
             counted[repetition] = NEVER if status is Status.DIVERGED else _first_hit(curves, targets)
-        if status in _FINISHED:
-            for metric, curve in curves.items():
-                if not metric.startswith(BOUND_PREFIX) and not math.isnan(curve.final):
-                    values.setdefault(metric, {})[repetition] = curve.final
+        for metric, curve in curves.items():
+            if not metric.startswith(BOUND_PREFIX):
+                # a run that did not get to the end has no value there: leaving it out would flatter the rest
+                final = curve.final if status in _FINISHED else math.inf
+                values.setdefault(metric, {})[repetition] = final
     if not counted:
         return Sample("optimizer", values)
     values["seconds_to_target"] = {repetition: hit.seconds for repetition, hit in counted.items()}
@@ -167,15 +171,27 @@ def _estimator_values(curves: Mapping[str, Curve]) -> tuple[dict[str, float], di
     found = {name: curves[name].final for name in ("bias", "variance", "mse") if name in curves}
     if "variance" not in curves or curves["variance"].iterations[-1] <= 0:
         return found, {}
-    last, draws = curves["variance"], float(curves["variance"].iterations[-1])
-    seconds = float(last.seconds[-1]) / draws
-    found["seconds_per_draw"] = seconds
-    found["cost_per_draw"] = float(last.cost[-1]) / draws
-    found["variance_x_seconds"] = found["variance"] * seconds
+    last = curves["variance"]
+    seconds, setup_seconds = _a_draw(last.iterations, last.seconds)
+    cost, setup_cost = _a_draw(last.iterations, last.cost)
+    found |= {"seconds_per_draw": seconds, "cost_per_draw": cost, "setup_cost": setup_cost}
+    found |= {"setup_seconds": setup_seconds, "variance_x_seconds": found["variance"] * seconds}
     if "variance_std_error" not in curves:
         return found, {}
     interval = std_error_interval(found["variance"], curves["variance_std_error"].final)
     return found, {"variance": interval, "variance_x_seconds": interval.scaled(seconds)}
+
+
+def _a_draw(draws: Values, spent: Values) -> tuple[float, float]:
+    """Return what a further draw takes, and what was spent once, before or in the first draws.
+
+    From the first measured point to the last: an estimator that prepares something for all its draws, such as
+    the full gradient at an anchor, would otherwise look the dearer the fewer draws the suite asks for.
+    """
+    if len(draws) < 2 or draws[-1] == draws[0]:
+        return float(spent[-1] / draws[-1]), 0.0
+    each = float((spent[-1] - spent[0]) / (draws[-1] - draws[0]))
+    return each, max(0.0, float(spent[0] - each * draws[0]))
 
 
 def _kernel_values(curves: Mapping[str, Curve]) -> tuple[dict[str, float], dict[str, Interval]]:

@@ -34,6 +34,8 @@ class Method:
 class Row:
     """One quantity of one method: estimate and interval, and the paired ratio to the reference method.
 
+    `differs` says whether that ratio is other than 1 beyond noise: at 5 % for all methods of the comparison
+    together, since a verdict picks the best of them (Bonferroni). Two pairs are never enough.
     `reached` is (trials that met the target, trials that count), for the quantities about a target.
     """
 
@@ -41,6 +43,7 @@ class Row:
     quantity: str
     interval: Interval
     ratio: Interval | None = None
+    differs: bool = False
     reached: tuple[int, int] | None = None
 
 
@@ -148,21 +151,31 @@ def _compare(problem: str, kind: MethodKind, results: Sequence[Result]) -> Compa
     rows = [
         row
         for method, sample in samples.items()
-        for row in _rows(method, sample, samples[comparison.reference_for(method)])
+        for row in _rows(method, sample, samples[comparison.reference_for(method)], len(samples) - 1)
     ]
     return replace(comparison, rows=tuple(rows))
 
 
-def _rows(method: Method, sample: Sample, reference: Sample) -> Iterator[Row]:
+def _rows(method: Method, sample: Sample, reference: Sample, rivals: int) -> Iterator[Row]:
+    strict = 1 - (1 - LEVEL) / max(rivals, 1)
     for quantity in sample.values:
-        about_target = quantity in TO_TARGET
+        same = sample is reference
         yield Row(
             method,
             quantity,
             sample.interval(quantity),
-            None if sample is reference else sample.ratio(reference, quantity),
-            sample.reached if about_target else None,
+            None if same else sample.ratio(reference, quantity),
+            False if same else _differs(sample.ratio(reference, quantity, strict)),
+            sample.reached if quantity in TO_TARGET else None,
         )
+
+
+def _differs(ratio: Interval | None) -> bool:
+    if ratio is None or ratio.count == 2:
+        return False
+    if ratio.count == 1 and not ratio.bounded:
+        return ratio.estimate != 1  # one run has no noise to compare with; the verdict says that it is one
+    return ratio.low > 1 or ratio.high < 1
 
 
 def _biased(samples: Mapping[Method, Sample]) -> tuple[Method, ...]:

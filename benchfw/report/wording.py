@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from benchfw.analysis.intervals import Interval
-from benchfw.report.numbers import interval_text, ratio_text, time_unit
+from benchfw.report.numbers import figures, interval_text, ratio_text, time_unit
 from benchfw.report.summary import Comparison, Row
 
 _FEW_NAMES = 4
@@ -30,13 +30,15 @@ def target_text(comparison: Comparison) -> str:
     return f"{named} (where {comparison.name(comparison.reference)} ends)" if automatic else named
 
 
-def comparative(ratio: Interval, less: str, more: str) -> str | None:
-    """Return '2.3 [2.1, 2.6] times {less}' or '… {more}' for a ratio; None if it may be 1."""
-    if ratio.estimate < 1 and (ratio.high < 1 or _single(ratio)):
-        return f"{ratio_text(ratio.inverted())} times {less}"
-    if ratio.estimate > 1 and (ratio.low > 1 or _single(ratio)):
-        return f"{ratio_text(ratio)} times {more}"
-    return None
+def comparative(row: Row | None, less: str, more: str) -> str | None:
+    """Return '2.3 [2.1, 2.6] times {less}' or '… {more}' for a row's ratio; None if it may be 1."""
+    if row is None or row.ratio is None or not row.differs or row.ratio.high == 0:
+        return None
+    if row.ratio.estimate > 1:
+        return f"{ratio_text(row.ratio)} times {more}"
+    if row.ratio.estimate == 0:  # the reference mostly never got there: only the near end is known
+        return f"at least {figures(1 / row.ratio.high, 2)} times {less}"
+    return f"{ratio_text(row.ratio.inverted())} times {less}"
 
 
 def _optimizers(comparison: Comparison) -> str:
@@ -45,41 +47,43 @@ def _optimizers(comparison: Comparison) -> str:
     if not comparison.targets or not costs:
         return "No method gave a value to compare."
     if not reached:
-        return f"No method reaches {target_text(comparison)} in half of its runs{_closest(comparison)}."
+        target = target_text(comparison)
+        return f"No method reaches {target} in more than half of its runs{_closest(comparison)}."
     reference = comparison.row(comparison.reference, "cost_to_target")
     # the first among those ahead of the reference beyond noise, if any: an estimate alone may be luck
-    ahead = [
-        row for row in reached if row.ratio and comparative(row.ratio, "", "") and row.ratio.estimate < 1
-    ]
-    best = min(ahead or reached, key=_merit)
-    if reference is None or reference not in reached:
-        sentence = _without_reference(comparison, best)
+    best = min(_ahead(reached) or reached, key=_merit)
+    if reference is None or (reference not in reached and comparative(best, "", "") is None):
+        sentence = _without_reference(comparison, reached)
     elif len(costs) == 1:
         sentence = f"{_alone(comparison, reference)}; there is no other method to compare it with"
     elif best is reference:
         sentence = _reference_first(comparison, reference, reached)
     else:
         sentence = _better(comparison, best)
-    return f"{sentence}{_others(comparison, costs)}.{_fastest(comparison, best)}"
+    end = _end(comparison, best) if any(target.automatic for target in comparison.targets) else ""
+    return f"{sentence}{_others(comparison, costs)}.{_fastest(comparison, best)}{end}"
+
+
+def _ahead(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that are below the reference beyond noise."""
+    return [row for row in rows if row.differs and row.ratio and row.ratio.estimate < 1]
 
 
 def _better(comparison: Comparison, best: Row) -> str:
     """Return the sentence for a method that is ahead of the reference, at least in its estimate."""
-    name, reference = comparison.name(best.method), comparison.name(comparison.reference)
-    target, ratio = target_text(comparison), best.ratio
-    if ratio is None:
-        return _without_reference(comparison, best)
-    fewer = comparative(ratio, f"fewer {comparison.cost_unit}", f"more {comparison.cost_unit}")
-    if fewer is None:
+    fewer = comparative(best, f"fewer {comparison.cost_unit}", f"more {comparison.cost_unit}")
+    if fewer is None or best.ratio is None:
         return _no_difference(comparison, best)
+    name, reference = comparison.name(best.method), comparison.name(comparison.reference)
     seconds = _time_clause(comparison.row(best.method, "seconds_to_target"))
-    return f"{name} reaches {target} with {fewer} than {reference}{seconds} ({_runs(ratio)})"
+    runs = _runs(best.ratio)
+    return f"{name} reaches {target_text(comparison)} with {fewer} than {reference}{seconds} ({runs})"
 
 
 def _time_clause(row: Row | None) -> str:
     if row is None or row.ratio is None:
         return ""
-    said = comparative(row.ratio, "less time", "more time")
+    said = comparative(row, "less time", "more time")
     if said is None:
         return " and in about the same time"
     return f" and in {said}" if row.ratio.estimate < 1 else f", but in {said}"
@@ -90,7 +94,7 @@ def _reference_first(comparison: Comparison, reference: Row, reached: Sequence[R
     rival = min((row for row in reached if row is not reference), key=_merit, default=None)
     if rival is None:
         return f"Only {_alone(comparison, reference)}"
-    more = comparative(rival.ratio, "fewer", f"more {comparison.cost_unit}") if rival.ratio else None
+    more = comparative(rival, "fewer", f"more {comparison.cost_unit}")
     if rival.ratio is None or more is None:
         return _no_difference(comparison, rival)
     return (
@@ -101,15 +105,29 @@ def _reference_first(comparison: Comparison, reference: Row, reached: Sequence[R
 
 
 def _no_difference(comparison: Comparison, rival: Row) -> str:
-    runs = f" ({_runs(rival.ratio)})" if rival.ratio else ""
     return (
-        f"No difference beyond noise{runs} in {comparison.cost_unit} to {target_text(comparison)} "
+        f"{_noise(rival)} in {comparison.cost_unit} to {target_text(comparison)} "
         f"between {comparison.name(comparison.reference)} and the next best, {comparison.name(rival.method)}"
     )
 
 
-def _without_reference(comparison: Comparison, best: Row) -> str:
-    return f"{_alone(comparison, best)}, the fewest of all"
+def _noise(row: Row) -> str:
+    if row.ratio is None:
+        return "No difference beyond noise"
+    if row.ratio.count == 2:
+        return "Two paired runs are too few to tell a difference"
+    return f"No difference beyond noise ({_runs(row.ratio)})"
+
+
+def _without_reference(comparison: Comparison, reached: Sequence[Row]) -> str:
+    """Return the sentence for methods that get there where the reference does not."""
+    first = sorted(reached, key=_merit)[:_FEW_NAMES]
+    if len(first) == 1:
+        return f"Only {_alone(comparison, first[0])}"
+    names = _listed([comparison.name(row.method) for row in first])
+    costs = _listed([interval_text(row.interval) for row in first])
+    runs = _counted(first[0].interval.count, "run")
+    return f"{names} reach {target_text(comparison)} with {costs} {comparison.cost_unit} ({runs})"
 
 
 def _alone(comparison: Comparison, row: Row) -> str:
@@ -135,16 +153,27 @@ def _others(comparison: Comparison, costs: Sequence[Row]) -> str:
 
 def _fastest(comparison: Comparison, best: Row) -> str:
     """Return a sentence on time where another method is ahead there, and beyond noise."""
-    times = [row for row in _rows(comparison, "seconds_to_target") if row.ratio and row.ratio.estimate < 1]
-    first = min(
-        (row for row in times if row.ratio and comparative(row.ratio, "", "")), key=_merit, default=None
-    )
+    first = min(_ahead(_rows(comparison, "seconds_to_target")), key=_merit, default=None)
     if first is None or first.method == best.method or first.ratio is None:
         return ""
-    less = comparative(first.ratio, "less", "more")
+    less = comparative(first, "less", "more")
     reference = comparison.name(comparison.reference)
     return (
         f" In time {comparison.name(first.method)} is first: {less} than {reference} ({_runs(first.ratio)})."
+    )
+
+
+def _end(comparison: Comparison, best: Row) -> str:
+    """Return a sentence on the end of the budget: a target where the reference ends hides who went on."""
+    metric = comparison.targets[0].metric
+    lowest = min(_ahead(_rows(comparison, metric)), key=_merit, default=None)
+    if lowest is None or lowest.method == best.method or lowest.ratio is None:
+        return ""
+    less = comparative(lowest, "less", "more")
+    return (
+        f" At the end {comparison.name(lowest.method)} has the smallest {metric}: "
+        f"{interval_text(lowest.interval)}, {less} than {comparison.name(comparison.reference)} "
+        f"({_runs(lowest.ratio)})."
     )
 
 
@@ -162,11 +191,12 @@ def _estimators(comparison: Comparison) -> str:
     exact = [
         comparison.name(row.method) for row in _rows(comparison, "variance") if row.interval.estimate == 0
     ]
-    sentences = [f"{_listed(exact)} {'has' if len(exact) == 1 else 'have'} no variance"] if exact else []
+    sentences = [f"{_listed(exact)} never varied"] if exact else []
     reference = comparison.name(comparison.reference)
     rivals = [row for row in products if row.method != comparison.reference and row.ratio]
     if rivals:
-        sentences.insert(0, _efficiency(comparison, min(rivals, key=_merit), reference))
+        best = min(_ahead(rivals) or rivals, key=_merit)
+        sentences.insert(0, _efficiency(comparison, best, reference))
     elif products:
         variance = comparison.row(comparison.reference, "variance")
         shown = interval_text(variance.interval) if variance else "unknown"
@@ -177,31 +207,29 @@ def _estimators(comparison: Comparison) -> str:
 
 def _efficiency(comparison: Comparison, best: Row, reference: str) -> str:
     """Return variance, time a draw and their product for the best method against the reference."""
-    name, ratio = comparison.name(best.method), best.ratio
-    product = comparative(ratio, "smaller", "larger") if ratio else None
-    if ratio is None or product is None:
-        runs = f" ({_runs(ratio)})" if ratio else ""
-        return f"No difference in variance x time beyond noise between {reference} and {name}{runs}"
-    if ratio.estimate > 1:
+    name = comparison.name(best.method)
+    product = comparative(best, "smaller", "larger")
+    if best.ratio is None or product is None:
+        return f"{_noise(best)} in variance x time between {reference} and {name}"
+    if best.ratio.estimate > 1:
         return (
             f"No method has a smaller variance x time than {reference}; the next, {name}, "
-            f"has one {product} ({_runs(ratio)})"
+            f"has one {product} ({_runs(best.ratio)})"
         )
-    spread = comparison.row(best.method, "variance")
-    seconds = comparison.row(best.method, "seconds_per_draw")
-    less = comparative(spread.ratio, "less variance", "more variance") if spread and spread.ratio else None
-    longer = comparative(seconds.ratio, "less time", "more time") if seconds and seconds.ratio else None
-    return (
-        f"{name} has {less or 'the same variance within noise'} than {reference} and takes "
-        f"{f'{longer} a draw' if longer else 'about the same time a draw'}: "
-        f"variance x time {product} ({_runs(ratio)})"
-    ).replace("within noise than", "within noise as")
+    less = comparative(comparison.row(best.method, "variance"), "less variance", "more variance")
+    longer = comparative(comparison.row(best.method, "seconds_per_draw"), "less time", "more time")
+    spread = f"{less} than" if less else "the same variance within noise as"
+    seconds = f"{longer} a draw" if longer else "about the same time a draw"
+    runs = _runs(best.ratio)
+    return f"{name} has {spread} {reference} and takes {seconds}: variance x time {product} ({runs})"
 
 
 def _bias(comparison: Comparison) -> str:
     if comparison.biased:
         shown = [
-            f"{comparison.name(method)} is biased: {interval_text(row.interval)}"
+            # a vector's bias is measured from below, so the near end of its interval is what is sure
+            f"{comparison.name(method)} is biased by at least "
+            f"{figures(min(abs(row.interval.low), abs(row.interval.high)))}"
             for method in comparison.biased[:_FEW_NAMES]
             if (row := comparison.row(method, "bias"))
         ]
@@ -222,8 +250,11 @@ def _kernels(comparison: Comparison) -> str:
             shown = interval_text(row.interval.scaled(1 / size), unit)
             sentences.append(f"{row.method.label} takes {shown} a call on {row.method.backend}.")
         elif row.ratio is not None:
-            said = comparative(row.ratio, "faster", "slower")
-            verb = f"is {said} than" if said else "shows no difference beyond noise from"
+            said = comparative(row, "faster", "slower")
+            silent = (
+                "cannot yet be told from" if row.ratio.count == 2 else "shows no difference beyond noise from"
+            )
+            verb = f"is {said} than" if said else silent
             sentences.append(f"{row.method.label} on {row.method.backend} {verb} on {first.backend}.")
     return " ".join(sentences[: 2 * _FEW_NAMES]) + (" …" if len(sentences) > 2 * _FEW_NAMES else "")
 
@@ -236,10 +267,6 @@ def _rows(comparison: Comparison, quantity: str) -> list[Row]:
 def _merit(row: Row) -> float:
     """Return what to be first in: every quantity that verdicts rank is better when lower."""
     return row.interval.estimate
-
-
-def _single(ratio: Interval) -> bool:
-    return ratio.count == 1 and not ratio.bounded
 
 
 def _runs(ratio: Interval) -> str:

@@ -65,14 +65,20 @@ class Store:
             if not existed:
                 path.parent.mkdir(parents=True, exist_ok=True)
             self._base = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
-            if existed:
-                self._check()
-            else:
-                self._create()
-            self._base.execute("PRAGMA journal_mode = WAL")
-            self._base.execute("PRAGMA synchronous = NORMAL")
+            with contextlib.ExitStack() as refused:
+                refused.callback(self._base.close)
+                self._prepare(existed=existed)
+                refused.pop_all()
         except (sqlite3.Error, OSError) as fault:
             raise StoreError(f"{path} cannot be used as a store ({fault}); give another by --store") from None
+
+    def _prepare(self, *, existed: bool) -> None:
+        if existed:
+            self._check()
+        else:
+            self._create()
+        self._base.execute("PRAGMA journal_mode = WAL")
+        self._base.execute("PRAGMA synchronous = NORMAL")
 
     def __enter__(self) -> Self:
         return self

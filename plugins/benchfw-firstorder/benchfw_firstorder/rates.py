@@ -7,6 +7,7 @@ numbers, and a measured gap below that level is not.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,9 @@ def contraction_rate(problem: Any, iterations: Iterations, step: float) -> Curve
     if contraction > 1:
         return None
     gap, rounding = _start_gap(problem)
-    return _at_least(gap * contraction ** (2.0 * iterations), rounding)
+    # the contraction is known to rounding only, and its power 2k carries that 2k times
+    slack = 1 + 8 * iterations * float(np.finfo(np.float64).eps) / max(contraction, 1e-3)
+    return _at_least(gap * contraction ** (2.0 * iterations) * slack, rounding)
 
 
 def momentum_rate(problem: Any, iterations: Iterations, step: float, momentum: float) -> Curve | None:
@@ -70,6 +73,12 @@ def averaged_sgd_rate(problem: Any, iterations: Iterations, step: float) -> Curv
     """
     points = iterations + 1.0
     return _at_least(problem.distance**2 / (2 * step * points) + step * problem.gradient_bound**2 / 2, 0.0)
+
+
+def smallest(curves: Sequence[Curve | None]) -> Curve | None:
+    """Return the pointwise smallest of the curves that apply, or None."""
+    known = [curve for curve in curves if curve is not None]
+    return np.minimum.reduce(known) if known else None
 
 
 def knows(problem: Any, *constants: str) -> bool:

@@ -15,6 +15,7 @@ from benchfw_firstorder.rates import (
     knows,
     penalized,
     proximal_gradient_rate,
+    smallest,
 )
 from benchfw_firstorder.steps import check_step, resolve_step
 
@@ -24,7 +25,8 @@ class GradientDescent:
     """Gradient descent, projected.
 
     x ← P(x - a ∇f(x)); step "auto" is 1/L.
-    Bound: max(|1-aμ|, |1-aL|)^2k on quadratics; else, for a <= 1/L, |x_0-x*|²/(2ak) and its linear kin.
+    Bound: for a <= 1/L |x_0-x*|²/(2ak) and its linear kin; on quadratics max(|1-aμ|, |1-aL|)^2k of the
+    start's gap where that is smaller.
     """
 
     step: float | Literal["auto"] = "auto"
@@ -48,6 +50,7 @@ class GradientDescent:
         if not knows(problem, "smoothness", "strong_convexity", "distance") or penalized(problem):
             return None
         step = resolve_step(self.step, problem)
+        curves = [proximal_gradient_rate(problem, iterations, step)]
         if getattr(problem, "quadratic", False):
-            return contraction_rate(problem, iterations, step)
-        return proximal_gradient_rate(problem, iterations, step)
+            curves.append(contraction_rate(problem, iterations, step))
+        return smallest(curves)

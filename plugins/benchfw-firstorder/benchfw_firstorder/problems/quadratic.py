@@ -18,8 +18,8 @@ class Quadratic:
     F(x) = ½(x-x*)'H(x-x*), from x = 0, in `size` dimensions.
     matrix = "rotated": eigenvalues of H evenly spaced in the logarithm from 1/condition to 1, eigenvectors a
     random reflection of the axes, x* normal of length about 1.
-    matrix = "chain": H tridiagonal (-1, 2, -1)/4 and Hx* = e_1/4, fixed by `size` alone, on which no method
-    that adds up gradients is faster than 1/k² for k < size/2. Nesterov 2018, section 2.1.2.
+    matrix = "chain": H tridiagonal (-1, 2, -1)/4 and Hx* = e_1/4, fixed by `size` alone: after k < size
+    gradients no method that adds them up has a gap below (1/(k+1) - 1/(size+1))/8. Nesterov 2018, 2.1.2.
 
     A gradient is one product with H and costs 1; so does a value.
     """
