@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchfw.errors import BenchfwError, StoreError
+from benchfw.errors import BenchfwError, StoreError, SuiteError, nearest
 from benchfw.harness.run import Agenda, Listener, Options, check_methods, execute, prepare
+from benchfw.loading import fault_text
 from benchfw.plan import plan, select
-from benchfw.records import Run, Trial
+from benchfw.records import DEFAULT_STORE, Run, Trial
 from benchfw.registry import Registry
 from benchfw.store import Store
 from benchfw.suite import Suite, find_suite, read_suite
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from benchfw.report.summary import Summary
-
-DEFAULT_STORE = Path("reports/benchfw.sqlite")
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,10 @@ def plan_suite(name: str | Path, plugins: Iterable[str] = (), changes: Changes |
         suite = replace(suite, backends=changes.backends)
     if changes.repetitions is not None:
         suite = replace(suite, repetitions=changes.repetitions)
-    trials = plan(suite, registry, str(path))
+    try:
+        trials = plan(suite, registry, str(path))
+    except RecursionError:
+        raise SuiteError(f"{path}: its tables are nested too deeply; write them flatter") from None
     if changes.only:
         trials = select(trials, changes.only)
     check_methods(trials, registry, str(path))
@@ -96,15 +98,26 @@ def report_run(store: Store, run: Run, registry: Registry, *, page: bool = True)
         return run, summary
     from benchfw.report.render import write_report
 
-    folder = store.path.parent / f"run-{run.id}"
+    figures = []
+    for entry in registry.entries("figure").values():
+        try:
+            figures.append(entry.factory(summary))
+        except Exception as fault:  # noqa: BLE001 - a stranger's figure may raise anything
+            registry.note(f"figure '{entry.name}' of {entry.plugin} raised {fault_text(fault)}")
+    folder = page_folder(store.path, run)
     try:
-        figures = [entry.factory(summary) for entry in registry.entries("figure").values()]
         drawn = [figure for figure in figures if figure is not None]
         return replace(run, report=write_report(summary, run, results, folder, drawn)), summary
     except OSError as fault:
         raise StoreError(
             f"the report cannot be written to {folder} ({fault}); make room or give --store"
         ) from None
+
+
+def page_folder(store: Path, run: Run) -> Path:
+    """Return where a run's page goes: beside the store, named after it if it is not the usual one."""
+    prefix = "" if store.name == DEFAULT_STORE.name else f"{store.stem}-"
+    return store.parent / f"{prefix}run-{run.id}"
 
 
 def can_write_pages() -> bool:
@@ -128,9 +141,14 @@ def run(
     Further keywords are those of `benchfw run`: jobs, threads, timeout (seconds), memory (bytes), fresh,
     retry_failed, fail_fast.
     """
+    names = [field.name for field in fields(Options)]
+    for name in options:
+        if name not in names:
+            raise BenchfwError(f"benchfw.run has no option '{name}'{nearest(name, names)}")
+    how = Options(**options)
     changes = Changes(only, tuple(backends), repetitions, quick)
-    planned = plan_suite(suite, plugins, changes)
-    return run_planned(planned, Path(store), Options(**options), page=can_write_pages())[0]
+    planned = plan_suite(suite, [plugins] if isinstance(plugins, str) else plugins, changes)
+    return run_planned(planned, Path(store), how, page=can_write_pages())[0]
 
 
 def load(run: Run | int | str = "last", store: str | Path = DEFAULT_STORE) -> pd.DataFrame:

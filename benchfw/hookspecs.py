@@ -101,13 +101,16 @@ def register_kernels(register: RegisterKernel) -> None:
 
 @hookspec
 def register_datasets(register: Register) -> None:
-    """Add data sets: `factory()` returns the arrays by name.
+    """Add data sets: a `benchfw.data.Dataset`, or `factory()` that returns the arrays by name.
+
+    A Dataset is plain data and is best given as "module:NAME"; its module should import nothing heavy.
 
     ::
 
         @hookimpl
         def register_datasets(register):
-            register("my-survey", load_my_survey)
+            register("my-survey", "my_package.surveys:SURVEY")
+            register("my-simulation", simulate)
     """
 
 

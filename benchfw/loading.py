@@ -37,8 +37,9 @@ def load_entry_point(point: importlib.metadata.EntryPoint) -> tuple[Any, Plugin]
     try:
         plugin = point.load()
     except (Exception, SystemExit) as fault:
-        raise LoadingFault(f"plugin '{point.name}' of {name} {version}: {explain(fault)}") from fault
-    module = getattr(plugin, "__name__", point.value.partition(":")[0])
+        raise LoadingFault(f"plugin '{point.name}' of {name} {version}: {fault_text(fault)}") from fault
+    # a plugin may be a class or an object too: then its module is the one that the entry point names
+    module = plugin.__name__ if isinstance(plugin, ModuleType) else point.value.partition(":")[0]
     return plugin, Plugin(point.name, module, name, version, _file_of(sys.modules.get(module)))
 
 
@@ -52,12 +53,12 @@ def load_source(source: str) -> tuple[Any, Plugin]:
     except (Exception, SystemExit) as fault:
         if isinstance(fault, ModuleNotFoundError) and fault.name == source.partition(".")[0]:
             raise PluginError(f"no plugin module '{source}'; install it or give its file") from None
-        raise LoadingFault(f"plugin '{source}': {explain(fault)}") from fault
+        raise LoadingFault(f"plugin '{source}': {fault_text(fault)}") from fault
     name = Path(source).stem if by_file else source
     return module, Plugin(source, name, source, "", _file_of(module))
 
 
-def explain(fault: BaseException) -> str:
+def fault_text(fault: BaseException) -> str:
     """Return a fault as type and message."""
     return f"{type(fault).__name__}: {fault}"
 
@@ -86,7 +87,23 @@ def _import_file(path: Path) -> ModuleType:
         if before is not None:
             sys.modules[name] = before
         raise
+    _check_helpers(path)
     return module
+
+
+def _check_helpers(path: Path) -> None:
+    """Refuse a plugin whose helper module is hidden by another of that name: it would run the wrong one."""
+    import ast
+
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
+        for name in names:
+            own, loaded = path.parent / f"{name}.py", _file_of(sys.modules.get(name))
+            if own.is_file() and loaded is not None and loaded.is_file() and loaded.resolve() != own:
+                raise PluginError(
+                    f"'{path}' imports {own.name} beside it, but {loaded} came first; rename one of them"
+                )
 
 
 def _is_free(name: str, path: Path) -> bool:

@@ -30,13 +30,14 @@ class Parameter:
         return self.name if self.required else f"{self.name} = {self.default!r}"
 
 
-def parameters_of(factory: Callable[..., Any], hidden: tuple[str, ...] = ()) -> dict[str, Parameter]:
-    """Return the parameters of a factory by name, without the hidden ones."""
+def parameters_of(factory: Callable[..., Any], hidden: int = 0) -> dict[str, Parameter]:
+    """Return the parameters of a factory by name, without the first few, which the harness fills in."""
     hints = hints_of(factory)
+    taken = list(inspect.signature(factory).parameters.values())[hidden:]
     return {
-        name: Parameter(name, hints.get(name, Any), parameter.default)
-        for name, parameter in inspect.signature(factory).parameters.items()
-        if name not in hidden and parameter.kind in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}
+        parameter.name: Parameter(parameter.name, hints.get(parameter.name, Any), parameter.default)
+        for parameter in taken
+        if parameter.kind in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}
     }
 
 
@@ -81,6 +82,13 @@ _PLAIN: dict[Any, tuple[type, ...]] = {
     dict: (Mapping,),
     Mapping: (Mapping,),
 }
+
+
+def coerced(value: Any, hint: Any) -> Any:
+    """Return a whole number as a float where only a float is meant: `step = 1` is `step = 1.0`."""
+    options = typing.get_args(hint) if typing.get_origin(hint) in {typing.Union, types.UnionType} else (hint,)
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if whole and float in options and int not in options else value
 
 
 def spelled(hint: Any) -> str:

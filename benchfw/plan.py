@@ -13,11 +13,13 @@ from typing import Any, Literal
 
 from benchfw.backends import backend_names
 from benchfw.errors import PluginError, SuiteError, nearest
-from benchfw.parameters import accepts_any_keyword, fits, hints_of, spelled
+from benchfw.parameters import accepts_any_keyword, coerced, fits, hints_of, spelled
 from benchfw.records import MethodKind, Spec, Trial
 from benchfw.registry import NESTABLE, Registry, is_nested, kind_of
 from benchfw.suite import METHOD_KINDS, Suite, check_type
 from benchfw.sweep import expand, labelled
+
+MOST_TRIALS = 1_000_000
 
 RESERVED: Mapping[str, Mapping[str, Any]] = {
     "estimator": {"at": Literal["start", "optimum"]},
@@ -46,9 +48,11 @@ def plan(suite: Suite, registry: Registry, where: str = "") -> list[Trial]:
         raise SuiteError(f"{where}: names no problem; add a [[problem]] table")
     _check_backends(suite, where)
     _check_oracles(problems, methods, registry, where)
-    return [
-        trial for problem, method in _pairs(problems, methods) for trial in _repeat(suite, problem, method)
-    ]
+    pairs = list(_pairs(problems, methods))
+    total = len(pairs) * len(suite.backends) * suite.repetitions
+    if total > MOST_TRIALS:
+        raise SuiteError(f"{where}: asks for {total:,} trials; a run takes at most {MOST_TRIALS:,}")
+    return [trial for problem, method in pairs for trial in _repeat(suite, problem, method)]
 
 
 def _method(kind: MethodKind, spec: Spec) -> Method:
@@ -116,8 +120,8 @@ def _specs(suite: Suite, kind: str, registry: Registry, where: str) -> list[Spec
         label = table.get("label", "")
         check_type(label, str, "label", place)
         for each in expand(_without(table, "label"), place):
-            _check_table(kind, each, registry, place, reserved=RESERVED.get(kind, {}))
-            specs.append(Spec(each["use"], _without(each, "use"), label))
+            table = _check_table(kind, each, registry, place, reserved=RESERVED.get(kind, {}))
+            specs.append(Spec(table.pop("use"), table, label))
     if kind == "estimator" and any("at" in spec.params for spec in specs):
         # where one says where it draws, all do: the start, written or not, is the same place
         specs = [replace(spec, params={"at": "start", **spec.params}) for spec in specs]
@@ -126,35 +130,42 @@ def _specs(suite: Suite, kind: str, registry: Registry, where: str) -> list[Spec
 
 def _check_table(
     kind: str, table: Mapping[str, Any], registry: Registry, place: str, reserved: Mapping[str, Any]
-) -> None:
+) -> dict[str, Any]:
+    """Return the table with its numbers as its parameters want them; every mistake is a SuiteError."""
     use = table.get("use")
     if not isinstance(use, str):
         raise SuiteError(f"{place}: 'use' must be a name, got {use!r}")
     try:
         entry = registry.get(kind, use, place)
+        legal = {} if kind == "kernel" else dict(entry.parameters)
     except PluginError as fault:
         raise SuiteError(str(fault)) from None
-    legal = {} if kind == "kernel" else dict(entry.parameters)
     hints = {**{name: parameter.hint for name, parameter in legal.items()}, **reserved}
     free = kind != "kernel" and accepts_any_keyword(entry.factory)
-    for key, value in table.items():
-        if key == "use":
-            continue
+    checked: dict[str, Any] = {"use": use}
+    for key, value in _without(table, "use").items():
         if key not in hints and not free:
             raise SuiteError(_unknown_parameter(kind, use, key, list(hints), place))
         _check_value(key, value, place)
-        if is_nested(key, value):
-            _check_table(kind_of(key), value, registry, f"{place}, {key}", reserved={})
         if not fits(value, hints.get(key, Any)):
             wanted = spelled(hints[key])
             raise SuiteError(f"{place}: parameter '{key}' of {kind} '{use}' must be {wanted}, got {value!r}")
-    needed = ["size"] if kind == "kernel" else [name for name, each in legal.items() if each.required]
-    for name in needed:
+        nested = is_nested(key, value)
+        checked[key] = (
+            _check_table(kind_of(key), value, registry, f"{place}, {key}", reserved={})
+            if nested
+            else coerced(value, hints.get(key, Any))
+        )
+    for name in ["size"] if kind == "kernel" else [name for name, each in legal.items() if each.required]:
         if name not in table:
             raise SuiteError(f"{place}: {kind} '{use}' needs the parameter '{name}'")
+    return checked
 
 
 def _check_value(key: str, value: Any, place: str) -> None:
+    if isinstance(value, tuple):
+        for each in value:
+            _check_value(key, each, place)
     if isinstance(value, dt.date | dt.time):
         raise SuiteError(f"{place}: parameter '{key}' is a date or time; write it as a string")
     if isinstance(value, Mapping) and "use" in value and not is_nested(key, value):

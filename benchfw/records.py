@@ -14,6 +14,9 @@ from typing import Any, Literal
 
 SCHEMA_VERSION = 1
 
+DEFAULT_STORE = Path("reports/benchfw.sqlite")
+"""Where runs are kept unless another file is named."""
+
 BOUND_PREFIX = "bound:"
 """A metric `bound:gap` holds a theorem's curve for the metric `gap`, at the same iterations."""
 

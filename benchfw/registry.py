@@ -21,7 +21,7 @@ import benchfw
 from benchfw import hookspecs
 from benchfw.backends import register_backend
 from benchfw.errors import PluginError, nearest
-from benchfw.loading import LoadingFault, Plugin, explain, load_entry_point, load_source
+from benchfw.loading import LoadingFault, Plugin, fault_text, load_entry_point, load_source
 
 if TYPE_CHECKING:
     from benchfw.parameters import Parameter
@@ -39,6 +39,9 @@ class Entry(NamedTuple):
     plugin: Plugin
     sample: Callable[..., tuple[Any, ...]] | None = None
 
+    def __str__(self) -> str:
+        return f"{self.kind} '{self.name}' of {self.plugin}"
+
     @property
     def factory(self) -> Callable[..., Any]:
         """What makes the object, imported now if it was registered by name."""
@@ -47,10 +50,9 @@ class Entry(NamedTuple):
         module, _, name = self.source.partition(":")
         try:
             factory: Callable[..., Any] = getattr(importlib.import_module(module), name)
-        except (ImportError, AttributeError, ValueError) as fault:
+        except Exception as fault:
             raise PluginError(
-                f"{self.kind} '{self.name}' of {self.plugin} is not at '{self.source}' ({fault}); "
-                "register it as 'module:name'"
+                f"{self} is not at '{self.source}' ({fault_text(fault)}); give it as 'module:name'"
             ) from fault
         return factory
 
@@ -59,7 +61,10 @@ class Entry(NamedTuple):
         """Return the parameters that a suite may set, by name."""
         from benchfw.parameters import parameters_of
 
-        return parameters_of(self.factory, hidden=("backend", "rng") if self.kind == "problem" else ())
+        try:
+            return parameters_of(self.factory, hidden=2 if self.kind == "problem" else 0)
+        except (TypeError, ValueError) as fault:
+            raise PluginError(f"{self} has no signature to read ({fault}); wrap it in a function") from fault
 
     @property
     def summary(self) -> str:
@@ -135,6 +140,11 @@ class Registry:
                 found |= self.plugins_of(kind_of(key), value)
         return found
 
+    def note(self, fault: str) -> None:
+        """Remember a fault of a plugin, once."""
+        if fault not in self.broken:
+            self.broken.append(fault)
+
     def _load(self, load: Callable[[Any], tuple[Any, Plugin]], what: Any) -> None:
         try:
             plugin, origin = load(what)
@@ -162,8 +172,8 @@ class Registry:
         for kind in KINDS:
             self._call(f"register_{kind}s", partial(partial, self._register, kind))
         self._call("register_kernels", partial(partial, self._register_kernel))
-        self._call("register_backends", lambda _: register_backend)
-        self._call("register_suites", lambda _: self._suite_folders.append)
+        self._call("register_backends", partial(partial, self._register_backend))
+        self._call("register_suites", lambda _: lambda folder: self._suite_folders.append(Path(folder)))
         self._call("register_commands", lambda _: self.commands.append)
 
     def _call(self, hook: str, register_for: Callable[[Plugin], Callable[..., None]]) -> None:
@@ -175,10 +185,16 @@ class Registry:
             except PluginError:
                 raise
             except Exception as fault:  # noqa: BLE001 - a stranger's hook may raise anything
-                self.broken.append(f"plugin '{plugin.name}', {hook}: {explain(fault)}")
+                self.broken.append(f"plugin '{plugin.name}', {hook}: {fault_text(fault)}")
 
     def _register(self, kind: str, plugin: Plugin, name: str, factory: Callable[..., Any] | str) -> None:
+        if not isinstance(name, str) or not name or not (callable(factory) or isinstance(factory, str)):
+            raise TypeError(f"register({name!r}, {factory!r}) needs a name and a factory or 'module:name'")
         self._add(Entry(kind, name, factory, plugin))
+
+    def _register_backend(self, plugin: Plugin, name: str, factory: Callable[[], Any]) -> None:
+        self._register("backend", plugin, name, factory)
+        register_backend(name, factory)
 
     def _register_kernel(self, plugin: Plugin, kernel: Any, sample: Callable[..., tuple[Any, ...]]) -> None:
         name = kernel.partition(":")[2].replace("_", "-") if isinstance(kernel, str) else kernel.name

@@ -72,7 +72,7 @@ def find_suite(name: str, folders: Iterable[Path]) -> Path:
 def read_suite(path: Path, *, quick: bool = False) -> Suite:
     """Read a suite file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as fault:
         raise SuiteError(f"{path}: cannot be read ({fault}); give a UTF-8 text file") from None
     return parse_suite(text, str(path), quick=quick)
@@ -145,15 +145,17 @@ def _budget_of(table: Any, where: str) -> Budget:
     limits = dict(table)
     if "iterations" in limits:
         limits["iterations"] = int(limits["iterations"])
-        if limits["iterations"] < 1:
-            raise SuiteError(f"{where}: budget iterations must be at least 1, got {table['iterations']!r}")
+        if limits["iterations"] != table["iterations"] or limits["iterations"] < 1:
+            raise SuiteError(
+                f"{where}: budget iterations must be a whole number from 1, got {table['iterations']!r}"
+            )
     return Budget(**limits)
 
 
 def _target_of(table: Any, where: str) -> dict[str, float]:
     check_type(table, dict, "target", where)
     for key, value in table.items():
-        if not fits(value, float):
+        if not fits(value, float) or math.isnan(value):
             raise SuiteError(f"{where}: target {key} must be a number, got {value!r}")
     return dict(table)
 
@@ -165,8 +167,10 @@ def _tables_of(table: Mapping[str, Any], kind: str, where: str, *, quick: bool) 
     found = []
     for number, each in enumerate(tables, 1):
         place = f"{where}, [[{kind}]] {number}"
-        if not isinstance(each.get("use"), str | list):
+        if "use" not in each:
             raise SuiteError(f"{place}: 'use' is missing; name the {kind}, as in use = \"…\"")
+        if not isinstance(each["use"], str | list):
+            raise SuiteError(f"{place}: 'use' must be a name, got {each['use']!r}")
         own = dict(each)
         shortened = own.pop("quick", {})
         check_type(shortened, dict, "quick", place)

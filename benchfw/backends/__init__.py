@@ -50,7 +50,12 @@ def get_backend(name: str) -> Backend:
         return _open[name]
     if name not in _factories:
         raise BackendUnavailable(f"unknown backend '{name}'{nearest(name, _factories)}")
-    _open[name] = _factories[name]()
+    try:
+        _open[name] = _factories[name]()
+    except BackendUnavailable:
+        raise
+    except Exception as fault:
+        raise BackendUnavailable(f"{name} is not available: {type(fault).__name__}: {fault}") from fault
     return _open[name]
 
 

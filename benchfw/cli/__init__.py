@@ -85,16 +85,14 @@ def main() -> None:
     from benchfw.errors import BenchfwError
 
     try:
-        cli.main(standalone_mode=False)
+        code = cli.main(standalone_mode=False)
     except click.ClickException as fault:
         fault.show()
-        sys.exit(fault.exit_code)
+        code = fault.exit_code
     except BenchfwError as fault:
         click.echo(f"benchfw: {fault}", err=True)
-        sys.exit(2)
+        code = 2
     except (KeyboardInterrupt, click.Abort):
         click.echo("benchfw: interrupted", err=True)
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader went away, as in `benchfw list | head`
-        sys.exit(0)
+        code = 130
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,39 +1,233 @@
-"""`benchfw data list|path`"""
+"""`benchfw data list|fetch|verify|path|show|import`"""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
 import click
 
-from benchfw.cli.options import echo_json, echo_table, json_option
+from benchfw.cli.options import echo_facts, echo_json, echo_table, json_option, plugin_option, printable
+
+if TYPE_CHECKING:
+    from benchfw.data import Dataset
 
 
 @click.group(name="data")
 def command() -> None:
-    """List data sets and say where they are.
+    """List, fetch and verify data sets.
 
-    Data sets are files NAME.npz in the folders that BENCHFW_DATA lists.
+    A data set is looked for in the folders that BENCHFW_DATA lists, then in the cache (BENCHFW_CACHE, or the
+    platform's own folder), then at its official address.
+
+    \b
+    Examples:
+      benchfw data list
+      benchfw data fetch sonar mnist
+      benchfw data import szeged-weather weatherHistory.csv
     """
 
 
 @command.command(name="list")
+@plugin_option
 @json_option
-def list_(as_json: bool) -> None:
-    """List the data sets that are here."""
+def list_(plugins: tuple[str, ...], as_json: bool) -> None:
+    """List all data sets: what is here, what can be fetched, what must be placed by hand."""
     from benchfw import data
 
-    rows = [(name, path.stat().st_size, str(path)) for name, path in data.names().items()]
+    _use(plugins)
+    here = data.here()
+    entries = data.catalog()
+    rows: list[dict[str, Any]] = []
+    for name in sorted({*entries, *here}):
+        entry = entries.get(name)
+        path = here.get(name)
+        rows.append(
+            {
+                "name": name,
+                "state": "here" if path else entry.origin if entry else "here",
+                "bytes": _bytes(path) if path else entry.size if entry else 0,
+                "licence": entry.licence if entry else "in no catalog",
+                "path": str(path) if path else None,
+                "address": (entry.addresses or None) if entry else None,
+            }
+        )
     if as_json:
-        echo_json([{"name": name, "bytes": size, "path": path} for name, size, path in rows])
+        echo_json(rows)
+        return
+    table = ((row["name"], row["state"], _size(row["bytes"]), row["licence"]) for row in rows)
+    echo_table(table, ("name", "state", "size", "licence"))
+    click.echo(f"\n{len(here)} of {len(rows)} are here; benchfw data show NAME tells all of one.")
+
+
+@command.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME…")
+@click.option("--again", is_flag=True, help="Download even what is here.")
+@plugin_option
+def fetch(names: tuple[str, ...], again: bool, plugins: tuple[str, ...]) -> None:
+    """Download NAMEs, verify and parse them, and keep them in the cache."""
+    from benchfw import data
+
+    _use(plugins)
+    for name in names:
+        data.dataset(name)  # a wrong name before any download
+    for name in names:
+        with _Bar() as bar:
+            path = data.fetch(name, progress=bar.show, again=again)
+        click.echo(f"{name}: {path} ({data.verify(name).checked})")
+
+
+@command.command()
+@click.argument("names", nargs=-1, metavar="[NAME…]")
+@plugin_option
+@json_option
+def verify(names: tuple[str, ...], plugins: tuple[str, ...], as_json: bool) -> None:
+    """Check the shapes, types and content of NAMEs, or of all that is here; exit 1 if one is not right."""
+    from benchfw import data
+    from benchfw.errors import DataError
+
+    _use(plugins)
+    rows = []
+    for name in names or data.here():
+        try:
+            found = data.verify(name)
+            rows.append((name, found.fault or "right", found.checked, str(found.path)))
+        except DataError as fault:
+            if names:
+                raise
+            rows.append((name, str(fault), "nothing", str(data.find(name))))
+    if as_json:
+        echo_json([dict(zip(("name", "verdict", "checked", "path"), row, strict=True)) for row in rows])
     elif rows:
-        echo_table(((name, f"{size:,}", path) for name, size, path in rows), ("name", "bytes", "path"))
+        echo_table(rows, ("name", "verdict", "checked", "path"))
     else:
-        click.echo(f"no data set is here; put NAME.npz files into a folder and name it in {data.VARIABLE}")
+        click.echo(f"no data set is here; name a folder in {data.VARIABLE} or use benchfw data fetch")
+    if any(row[1] != "right" for row in rows):
+        raise click.exceptions.Exit(1)
 
 
 @command.command()
 @click.argument("name")
-def path(name: str) -> None:
+@plugin_option
+def path(name: str, plugins: tuple[str, ...]) -> None:
     """Print the file of the data set NAME."""
     from benchfw import data
 
+    _use(plugins)
     click.echo(data.find(name))
+
+
+@command.command()
+@click.argument("name")
+@plugin_option
+@json_option
+def show(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
+    """Show what NAME is: citation, licence, arrays; and of what is here, summary statistics."""
+    from benchfw import data
+    from benchfw.data.content import statistics
+    from benchfw.data.folders import locate
+
+    _use(plugins)
+    place = locate(name)
+    facts: dict[str, Any] = {"name": name}
+    if place is None or name in data.catalog():
+        facts |= _described(data.dataset(name))
+    if place is not None:
+        arrays = data.load(name)
+        facts["here"] = {
+            "path": str(place),
+            "content hash": data.fingerprint(name),
+            "checked": data.verify(name).checked,
+            "arrays": {key: statistics(values) for key, values in arrays.items()},
+        }
+    if as_json:
+        echo_json(facts)
+        return
+    if place is not None:
+        told = facts["here"]["arrays"]
+        facts["here"]["arrays"] = {key: _sentence(values) for key, values in told.items()}
+    echo_facts({key: value for key, value in facts.items() if value})
+
+
+@command.command(name="import")
+@click.argument("name")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
+@plugin_option
+def import_(name: str, files: tuple[Path, ...], plugins: tuple[str, ...]) -> None:
+    """Put FILEs that you got by hand into the cache as NAME, verified: NAME.npz, or its raw files."""
+    from benchfw import data
+
+    _use(plugins)
+    placed = data.import_files(name, files)
+    click.echo(f"{name}: {placed} ({data.verify(name).checked})")
+
+
+def _use(plugins: tuple[str, ...]) -> None:
+    from benchfw import data
+    from benchfw.registry import Registry
+
+    registry = Registry(plugins)
+    for fault in registry.broken:
+        click.echo(f"benchfw: not loaded: {printable(fault)}", err=True)
+    data.use(registry)
+
+
+def _described(entry: Dataset) -> dict[str, Any]:
+    return {
+        "title": entry.title,
+        "citation": entry.citation,
+        "licence": entry.licence + ("" if entry.redistributable else " (do not pass it on)"),
+        "state": entry.origin,
+        "arrays": {
+            key: f"{spec}{' (in some copies)' if spec.optional else ''}" for key, spec in entry.arrays.items()
+        },
+        "address": entry.addresses,
+        "sha256": {each.name: each.sha256 for each in entry.files if each.sha256},
+        "known contents": dict(entry.contents),
+        "by hand": entry.by_hand,
+        "notes": entry.notes,
+        "synthetic stand-in": entry.twin,
+    }
+
+
+def _sentence(facts: dict[str, Any]) -> str:
+    shape = ", ".join(f"{length:,}" for length in facts["shape"])
+    text = f"({shape}) {facts['dtype']}"
+    if "mean" in facts:
+        text += f", from {facts['min']:.4g} to {facts['max']:.4g}, mean {facts['mean']:.4g}"
+    return text + (f" ({facts['of']})" if "of" in facts else "")
+
+
+def _bytes(path: Path) -> int:
+    return sum(each.stat().st_size for each in (path.glob("*.npy") if path.is_dir() else [path]))
+
+
+def _size(size: int) -> str:
+    for unit, scale in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size >= scale:
+            return f"{size / scale:.3g} {unit}"
+    return f"{size} B" if size else "-"
+
+
+class _Bar:
+    """A progress bar of the downloads, drawn only on a terminal."""
+
+    def __enter__(self) -> Self:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+        console = Console(stderr=True)
+        self._progress = Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
+        self._tasks: dict[str, Any] = {}
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def show(self, name: str, received: int, total: int | None) -> None:
+        """Draw how far a file is."""
+        if name not in self._tasks:
+            self._tasks[name] = self._progress.add_task(name)
+        self._progress.update(self._tasks[name], completed=received, total=total)

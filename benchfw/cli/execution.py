@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 import click
 
 from benchfw.api import Planned, can_write_pages, report_run, run_planned
-from benchfw.cli.options import echo_json
+from benchfw.cli.options import echo_json, printable
 from benchfw.cli.progress import display
 from benchfw.errors import StoreError
 from benchfw.harness.executors.events import Event, Finished
-from benchfw.harness.run import Listener, Options
-from benchfw.harness.run import Planned as RunPlanned
+from benchfw.harness.run import Begun, Listener, Options
 from benchfw.records import Run
 from benchfw.report.summary import Summary
 from benchfw.report.terminal import print_summary
@@ -35,20 +36,33 @@ def run_all(
     as_json: bool,
 ) -> int:
     """Run the suites one after the other; return the exit code."""
+    signal.signal(signal.SIGTERM, _interrupt)
     page = _pages(page=page)
     faults = 0
     for each in planned:
+        begun: list[int] = []
         try:
-            with _listening(events, title=each.suite.title) as listen:
+            with _listening(events, each.suite.title, begun) as listen:
                 run, summary = run_planned(each, store, options, listen, page=page)
         except KeyboardInterrupt:
-            _salvage(each, store, page=page)
+            _salvage(each, store, begun, page=page)
             return INTERRUPTED
         _tell(run, summary, as_json=as_json)
+        tell_broken(each.registry.broken)
         faults += run.faults
         if faults and options.fail_fast:
             break
     return 1 if faults else 0
+
+
+def tell_broken(faults: Sequence[str]) -> None:
+    """Print the faults of plugins, each once."""
+    for fault in dict.fromkeys(faults):
+        click.echo(f"benchfw: {printable(fault)}", err=True)
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _pages(*, page: bool) -> bool:
@@ -77,19 +91,27 @@ def describe_counts(run: Run) -> str:
     )
     if total and run.reused == total:
         line = (
-            f"run {run.id}: nothing was run, all {total} trials are in {run.store} already ({ends}); "
+            f"run {run.id}: nothing was run, all {counted(total)} are in {run.store} already ({ends}); "
             "--fresh runs them again"
         )
     else:
         reused = f", {run.reused} of them from the store" if run.reused else ""
-        line = f"run {run.id}: {total} trials ({ends}){reused}, kept in {run.store}"
+        line = f"run {run.id}: {counted(total)} ({ends}){reused}, kept in {run.store}"
     return f"{line}; --retry-failed runs the faulty ones again" if run.faults else line
 
 
-def _salvage(planned: Planned, store: Path, *, page: bool) -> None:
+def counted(trials: int) -> str:
+    """Return '1 trial' or '8 trials'."""
+    return f"{trials} trial" if trials == 1 else f"{trials} trials"
+
+
+def _salvage(planned: Planned, store: Path, begun: Sequence[int], *, page: bool) -> None:
     """After an interruption: say what is kept, and write the report of that much."""
+    if not begun:
+        click.echo("benchfw: interrupted before anything ran", err=True)
+        return
     with contextlib.suppress(StoreError), Store(store) as opened:
-        run, _ = report_run(opened, opened.run("last"), planned.registry, page=page)
+        run, _ = report_run(opened, opened.run(begun[0]), planned.registry, page=page)
         kept = sum(run.counts.values())
         click.echo(
             f"benchfw: interrupted; {kept} finished trials are kept, the same command goes on from there",
@@ -100,25 +122,47 @@ def _salvage(planned: Planned, store: Path, *, page: bool) -> None:
 
 
 @contextlib.contextmanager
-def _listening(events: Path | None, title: str) -> Iterator[Listener]:
+def _listening(events: Path | None, title: str, begun: list[int]) -> Iterator[Listener]:
+    """Yield a listener that shows events, writes them down, and remembers the run's id."""
     with contextlib.ExitStack() as stack:
         shown = stack.enter_context(display(title))
-        try:
-            file = stack.enter_context(events.open("a", encoding="utf-8")) if events else None
-        except OSError as fault:
-            raise StoreError(f"--events {events} cannot be written ({fault}); give another file") from None
+        file = stack.enter_context(_opened(events)) if events else None
 
-        def listen(event: RunPlanned | Event) -> None:
+        def listen(event: Begun | Event) -> None:
+            if isinstance(event, Begun):
+                begun.append(event.run)
             shown(event)
             if file is not None:
-                file.write(json.dumps(_as_json(event)) + "\n")
-                file.flush()
+                _write(file, json.dumps(_as_json(event)))
 
         yield listen
 
 
-def _as_json(event: RunPlanned | Event) -> dict[str, object]:
-    if isinstance(event, RunPlanned):
+@contextlib.contextmanager
+def _opened(events: Path) -> Iterator[IO[str]]:
+    try:
+        file = events.open("a", encoding="utf-8")
+    except OSError as fault:
+        raise StoreError(f"--events {events} cannot be written ({fault}); give another file") from None
+    try:
+        yield file
+    finally:
+        with contextlib.suppress(OSError):  # a full disk was told of when it was met
+            file.close()
+
+
+def _write(file: IO[str], line: str) -> None:
+    try:
+        file.write(line + "\n")
+        file.flush()
+    except OSError as fault:
+        raise StoreError(
+            f"--events {file.name} cannot be written ({fault}); the run can be taken up again"
+        ) from None
+
+
+def _as_json(event: Begun | Event) -> dict[str, object]:
+    if isinstance(event, Begun):
         return {"event": "planned", "run": event.run, "trials": event.total, "reused": event.reused}
     trial = event.trial
     told: dict[str, object] = {

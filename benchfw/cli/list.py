@@ -11,7 +11,7 @@ import click
 from benchfw.cli.options import echo_json, echo_table, json_option, plugin_option, printable
 
 if TYPE_CHECKING:
-    from benchfw.registry import Registry
+    from benchfw.registry import Entry, Registry
 
 KINDS = ("suites", "problems", "estimators", "optimizers", "distributions", "kernels", "datasets", "backends")
 
@@ -98,7 +98,16 @@ def rows_of(kind: str, registry: Registry) -> list[tuple[str, str, str, str]]:
             ("backend", name, "", each.get("unavailable") or each["device"]) for name, each in facts.items()
         ]
     singular = kind.removesuffix("s")
-    return [(singular, name, str(e.plugin), e.summary) for name, e in registry.entries(singular).items()]
+    return [(singular, name, str(e.plugin), _summary(e)) for name, e in registry.entries(singular).items()]
+
+
+def _summary(entry: Entry) -> str:
+    from benchfw.errors import PluginError
+
+    try:
+        return entry.summary
+    except PluginError as fault:
+        return str(fault)
 
 
 def _suite_files(registry: Registry) -> dict[str, Path]:

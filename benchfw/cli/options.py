@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 
 import click
 
+from benchfw.records import DEFAULT_STORE
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-DEFAULT_STORE = "reports/benchfw.sqlite"
 UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
@@ -52,7 +53,7 @@ class Size(click.ParamType[int]):
         found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)i?B?\s*", str(value), re.IGNORECASE)
         try:
             size = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
-        except ValueError:
+        except (ValueError, OverflowError):
             size = 0
         if size <= 0:
             self.fail(f"'{value}' is no size; write 500MB or 2G", param, ctx)

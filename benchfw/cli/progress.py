@@ -10,9 +10,9 @@ from typing import TextIO
 
 from benchfw.cli.options import printable
 from benchfw.harness.executors.events import Event, Finished, Started
-from benchfw.harness.run import Planned
+from benchfw.harness.run import Begun
 
-Shown = Callable[[Planned | Event], None]
+Shown = Callable[[Begun | Event], None]
 
 SECONDS_BETWEEN_LINES = 5.0
 
@@ -37,9 +37,9 @@ class Lines:
         self._done = 0
         self._last = monotonic()
 
-    def __call__(self, event: Planned | Event) -> None:
+    def __call__(self, event: Begun | Event) -> None:
         """Show one event."""
-        if isinstance(event, Planned):
+        if isinstance(event, Begun):
             self._total = event.total - event.reused
             if self._total:
                 self._print(
@@ -88,8 +88,8 @@ def _bar(title: str) -> Iterator[Shown]:
     with Progress(*columns, console=console, transient=True, refresh_per_second=8) as progress:
         task = progress.add_task(escape(printable(title)), total=None)
 
-        def shown(event: Planned | Event) -> None:
-            if isinstance(event, Planned):
+        def shown(event: Begun | Event) -> None:
+            if isinstance(event, Begun):
                 progress.update(task, total=event.total - event.reused)
             elif isinstance(event, Started):
                 label = f"{event.trial.method.label} on {event.trial.problem.label}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from benchfw.cli.options import plugin_option, printable, store_option
+from benchfw.harness.environment import THREAD_VARIABLES
 
 if TYPE_CHECKING:
     from benchfw.records import Record
@@ -28,19 +30,19 @@ def command(trial: int, plugins: tuple[str, ...], store: Path) -> None:
     the method prints is shown, so is the traceback of a fault, and a debugger can be attached. Exit code 1:
     the records differ.
     """
-    from threadpoolctl import threadpool_limits
-
-    from benchfw.harness.trial import collector, run_trial
-    from benchfw.registry import Registry
     from benchfw.store import Store
 
     with Store(store) as opened:
         result = opened.result(trial)
         environment = opened.run_of(trial).environment
+    # before NumPy and SciPy are imported: their thread pools are made then
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(environment["threads"])))
+    from benchfw.harness.trial import collector, run_trial
+    from benchfw.registry import Registry
+
     registry = Registry([*environment["plugins"], *plugins])
     records, emit = collector()
-    with threadpool_limits(limits=environment["threads"]):
-        status, reason, _ = run_trial(result.trial, registry, emit, hear=traceback.print_exception)
+    status, reason, _ = run_trial(result.trial, registry, emit, hear=traceback.print_exception)
     click.echo(printable(f"{result.trial}"))
     click.echo(printable(f"then: {result.outcome.status} ({result.outcome.reason})"))
     click.echo(printable(f"now:  {status} ({reason})"))

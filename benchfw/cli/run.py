@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from benchfw.cli.options import Size, json_option, plugin_option, printable, store_option
+from benchfw.cli.options import Size, json_option, plugin_option, store_option
 
 
 @click.command(name="run")
@@ -109,8 +109,11 @@ def command(
     )
     changes = Changes(only, backends, repetitions, quick)
     planned = [plan_suite(name, plugins, changes) for name in suites]
-    for fault in dict.fromkeys(fault for each in planned for fault in each.registry.broken):
-        click.echo(f"benchfw: not loaded: {printable(fault)}", err=True)
+    from benchfw.cli.execution import run_all, tell_broken
+
+    tell_broken([f"not loaded: {fault}" for each in planned for fault in each.registry.broken])
+    for each in planned:
+        each.registry.broken.clear()  # told; what comes in the run is told after it
     cores = os.cpu_count() or 1
     if options.jobs * options.threads > cores:
         click.echo(
@@ -123,6 +126,4 @@ def command(
 
         show_plans(planned, store, options, as_json=as_json)
         return
-    from benchfw.cli.execution import run_all
-
     sys.exit(run_all(planned, store, options, events, page=not no_report, as_json=as_json))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import count
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -14,25 +15,32 @@ from benchfw.errors import BenchfwError
 from benchfw.harness.meter import Emit, Ending, Meter, next_look
 from benchfw.records import Record, Status, Trial
 
+PATIENCE = 5.0  # a cheap draw costs less than its statistics: the trial may take so many times its seconds
+
 
 def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Ending:
     """Draw at one point until the variance is known to the precision asked for, or the budget ends."""
     meter = Meter(problem, trial.budget)
     params = meter.off_the_record(lambda: _place(trial, problem))
     statistics = DrawStatistics(meter.off_the_record(lambda: _exact(method, problem, params)))
-    to_numpy = problem.backend.to_numpy
+    began = perf_counter()
+    patience = PATIENCE * (trial.budget.seconds or math.inf)
     look = 2  # one draw has no variance
     for draws in count(1):
         with meter.clock:
-            draw = method.draw(problem, rng)(params)
-        sample = np.asarray(to_numpy(draw), dtype=np.float64)
+            draw = method.draw(problem, rng)
+            value = draw(params) if callable(draw) else None
+        sample = _sample(method, problem, draw, value)
         if not np.isfinite(sample).all():
             return Status.DIVERGED, f"draw {draws:,} is not finite"
         statistics.add(sample)
-        ending = meter.spent(draws) if draws > 1 else ""  # one draw has no variance
+        ending = meter.spent(draws) if draws > 1 else ""
+        if perf_counter() - began > patience and draws > 1:
+            ending = f"{PATIENCE:g} times the budget of {trial.budget.seconds:g} seconds, statistics included"
         if draws < look and not ending:
             continue
         look = next_look(draws)
+        meter.check()
         emit(
             [
                 Record(name, draws, meter.clock.seconds, meter.cost, value)
@@ -45,6 +53,23 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
         if ending:
             return Status.DONE, ending
     raise AssertionError("unreachable: the loop above has no end of its own")
+
+
+def _sample(method: Any, problem: Any, draw: Any, value: Any) -> np.ndarray[Any, Any]:
+    """Return a drawn value as a NumPy array, or explain what is wrong with it."""
+    name = type(method).__name__
+    if not callable(draw):
+        raise BenchfwError(
+            f"draw() of {name} gave {type(draw).__name__}; it must return a function of the parameters"
+        )
+    if value is None:
+        raise BenchfwError(
+            f"the function that draw() of {name} returned gave None instead of a number or an array"
+        )
+    sample = np.asarray(problem.backend.to_numpy(value))
+    if sample.dtype.kind not in "fiub":
+        raise BenchfwError(f"{name} drew {sample.dtype} values; estimates are real numbers")
+    return sample.astype(np.float64, copy=False)
 
 
 def _place(trial: Trial, problem: Any) -> Any:

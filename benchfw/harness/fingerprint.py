@@ -28,6 +28,7 @@ CORE = (
     "harness/estimators.py",
     "harness/kernels.py",
     "harness/seeding.py",
+    "harness/trial.py",
 )
 """The parts of benchfw itself that decide what is measured."""
 
@@ -131,7 +132,8 @@ def _hash_files(root: Path, files: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for path in sorted(files):
         content = _essence(path) if path.suffix == ".py" else path.read_bytes()
-        digest.update(f"{path.relative_to(root).as_posix()}\0{len(content)}\0".encode() + content)
+        name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
 
 

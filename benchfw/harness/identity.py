@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
@@ -25,15 +26,26 @@ class Identity:
     """Computes keys; what does not change from trial to trial is hashed once."""
 
     def __init__(self, registry: Registry, devices: Mapping[str, Mapping[str, str]], threads: int) -> None:
+        data.use(registry)
         self._registry = registry
-        self._context = {
-            name: _canonical([core_fingerprint(), threads, name, dict(each)])
-            for name, each in devices.items()
-        }
         self._parts: dict[tuple[str, str], str] = {}
         # once a run, not once a process: in a notebook a plugin may be edited between two runs
         self._fingerprint = functools.cache(fingerprint)
         self._imported_by = functools.cache(imported_by)
+        added = registry.entries("backend")  # by plugins; the core's own are in its fingerprint
+        self._context = {
+            name: _canonical(
+                [
+                    core_fingerprint(),
+                    sys.version_info[:2],
+                    threads,
+                    name,
+                    dict(each),
+                    self._fingerprint(added[name].plugin) if name in added else "",
+                ]
+            )
+            for name, each in devices.items()
+        }
 
     def stamp(self, trial: Trial) -> Trial:
         """Return the trial with its key."""

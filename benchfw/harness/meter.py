@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 from typing import Any
 
+from benchfw.errors import BenchfwError
 from benchfw.harness.clock import Clock
 from benchfw.records import Budget, Record, Status
 
 Emit = Callable[[Sequence[Record]], None]
 Ending = tuple[Status, str]
 
+FREE_RIDE = 1_000_000  # iterations after which a budget of cost alone must have been touched
 GROWTH = 1.05  # metrics are taken 5 % apart: a time to target is at most that much too late
 
 
@@ -29,11 +31,21 @@ class Meter:
         self._problem = problem
         self._uncounted = float(problem.cost)  # what building the problem, metrics and the harness used
         self._budget = budget
+        self._last = 0.0
 
     @property
     def cost(self) -> float:
         """Return the oracle calls that the method made."""
         return float(self._problem.cost) - self._uncounted
+
+    def check(self) -> None:
+        """Raise unless the problem's count is a number that has only grown since the last look."""
+        cost = self.cost
+        if not cost >= self._last:  # also false for NaN
+            raise BenchfwError(
+                f"problem.cost went from {self._last:g} to {cost:g}; it counts calls and must only grow"
+            )
+        self._last = cost
 
     def off_the_record(self, call: Callable[[], Any]) -> Any:
         """Return what the call returns, and charge none of its oracle calls to the method."""
@@ -72,6 +84,11 @@ class Meter:
             return f"budget of {limits.cost:,g} {getattr(self._problem, 'cost_unit', 'gradients')}"
         if limits.seconds is not None and self.clock.seconds >= limits.seconds:
             return f"budget of {limits.seconds:g} seconds"
+        if limits.iterations is None and limits.seconds is None and self.cost == 0 and iteration >= FREE_RIDE:
+            raise BenchfwError(
+                f"{iteration:,} iterations without a counted oracle call: a budget of cost alone never ends; "
+                "add iterations or seconds to it"
+            )
         return ""
 
 

@@ -20,13 +20,21 @@ def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
     """Follow an optimizer's answers until the budget ends, the target is met, or it diverges."""
     meter = Meter(problem, trial.budget)
     with meter.clock:  # a run() that is no generator works already here
-        answers: Iterator[Any] = iter(method.run(problem, rng))
+        answers: Iterator[Any] = method.run(problem, rng)
+    if not hasattr(answers, "__next__"):
+        raise BenchfwError(
+            f"run() of {type(method).__name__} gave {type(answers).__name__}, no answers in turn; "
+            "write it as a generator, with yield"
+        )
     taken: list[Record] = []
 
     def look(iteration: int, answer: Any) -> Ending | None:
+        meter.check()
         metrics = meter.off_the_record(lambda: problem.metrics(answer))
+        if not metrics:
+            raise BenchfwError(f"metrics() of {type(problem).__name__} gave nothing to measure")
         records = [
-            Record(name, iteration, meter.clock.seconds, meter.cost, float(value))
+            Record(str(name), iteration, meter.clock.seconds, meter.cost, float(value))
             for name, value in metrics.items()
         ]
         emit(records)

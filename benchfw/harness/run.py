@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError, SuiteError
 from benchfw.harness.environment import default_threads, gather, total_memory
-from benchfw.harness.executors.events import Event, Executor, Finished, Started
+from benchfw.harness.executors.events import Event, Executor, Finished
 from benchfw.harness.executors.local import LocalExecutor
 from benchfw.harness.identity import Identity
 from benchfw.harness.seeding import order_seed
+from benchfw.loading import fault_text
 from benchfw.records import Outcome, Run, Status, Trial
 from benchfw.registry import Registry
 from benchfw.store import Store
@@ -35,9 +37,16 @@ class Options:
     retry_failed: bool = False
     fail_fast: bool = False
 
+    def __post_init__(self) -> None:
+        for name, value in (("jobs", self.jobs), ("threads", self.threads), ("memory", self.memory)):
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise BenchfwError(f"{name} must be a whole number from 1, got {value!r}")
+        if self.timeout is not None and not 0 < self.timeout < math.inf:
+            raise BenchfwError(f"timeout must be a positive number of seconds, got {self.timeout!r}")
+
 
 @dataclass(frozen=True)
-class Planned:
+class Begun:
     """The first event of a run: what is to do, and what is in the store already."""
 
     run: int
@@ -45,7 +54,7 @@ class Planned:
     reused: int
 
 
-Listener = Callable[[Planned | Event], None]
+Listener = Callable[[Begun | Event], None]
 
 
 @dataclass(frozen=True)
@@ -68,9 +77,8 @@ class Agenda:
 def prepare(
     suite: Suite, trials: Sequence[Trial], registry: Registry, store: Store | None, options: Options
 ) -> Agenda:
-    """Give every trial its key and look it up; a method that cannot be built is an error here."""
-    check_methods(trials, registry, suite.name)
-    environment = {**gather(suite.backends, options.threads), "plugins": list(registry.sources)}
+    """Give every trial its key and look it up."""
+    environment = {**gather(suite.backends, options.threads), "plugins": _absolute(registry.sources)}
     identity = Identity(registry, environment["backends"], options.threads)
     stamped = [identity.stamp(trial) for trial in trials]
     known = store.known(trial.key for trial in stamped) if store and not options.fresh else {}
@@ -80,6 +88,11 @@ def prepare(
         if trial.key in known and not (options.retry_failed and known[trial.key][1].faulty)
     }
     return Agenda(suite, stamped, usable, environment)
+
+
+def _absolute(sources: Sequence[str]) -> list[str]:
+    """Return plugins as named, files by their full path: a replay may start from another folder."""
+    return [str(Path(source).resolve()) if Path(source).is_file() else source for source in sources]
 
 
 def check_methods(trials: Sequence[Trial], registry: Registry, where: str) -> None:
@@ -105,25 +118,41 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
     store.reuse(
         run, [(position, agenda.trials[position], number) for position, number in agenda.known.items()]
     )
-    listen(Planned(run, len(agenda.trials), len(agenda.known)))
+    listen(Begun(run, len(agenda.trials), len(agenda.known)))
     positions = {agenda.trials[position].key: position for position in agenda.pending}
     executor = _executor(registry, suite, options)
+    stopped = False
     try:
         for event in _events(agenda, executor):
-            if isinstance(event, Started):
-                registry.hook.trial_started(trial=event.trial)
-            else:
+            if isinstance(event, Finished):
                 store.add(run, positions[event.trial.key], event.trial, event.outcome)
-                registry.hook.trial_finished(trial=event.trial, status=event.outcome.status)
             listen(event)
-            if options.fail_fast and isinstance(event, Finished) and event.outcome.status.faulty:
+            _tell_plugins(registry, event)
+            stopped = options.fail_fast and isinstance(event, Finished) and event.outcome.status.faulty
+            if stopped:
                 break
     finally:
         executor.close()
-    store.finish(run)
+    if not stopped:
+        store.finish(run)
     finished = store.run(run)
-    registry.hook.run_finished(run=finished)
+    _call(registry, "run_finished", run=finished)
     return finished
+
+
+def _tell_plugins(registry: Registry, event: Event) -> None:
+    if isinstance(event, Finished):
+        _call(registry, "trial_finished", trial=event.trial, status=event.outcome.status)
+    else:
+        _call(registry, "trial_started", trial=event.trial)
+
+
+def _call(registry: Registry, hook: str, **told: Any) -> None:
+    """Call a hook; a plugin that raises in it is named, and loses nothing but its own work."""
+    try:
+        getattr(registry.hook, hook)(**told)
+    except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's hook may raise anything
+        registry.note(f"a plugin's {hook} raised {fault_text(fault)}")
 
 
 def _events(agenda: Agenda, executor: Executor) -> Iterator[Event]:
@@ -137,8 +166,7 @@ def _events(agenda: Agenda, executor: Executor) -> Iterator[Event]:
     for trial in trials:
         if trial.backend in absent:
             yield Finished(trial, Outcome(Status.SKIPPED, absent[trial.backend]))
-    with contextlib.closing(executor):
-        yield from executor.run(trial for trial in trials if trial.backend not in absent)
+    yield from executor.run(trial for trial in trials if trial.backend not in absent)
 
 
 def _executor(registry: Registry, suite: Suite, options: Options) -> Executor:

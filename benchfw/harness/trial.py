@@ -47,7 +47,7 @@ def run_trial(
         status, reason = Status.OUT_OF_MEMORY, f"not enough memory: {fault or 'an allocation was refused'}"
     except BenchfwError as fault:
         status, reason = Status.FAILED, str(fault)
-    except Exception as fault:  # noqa: BLE001 - a stranger's method may raise anything
+    except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's method may raise anything
         hear(fault)
         status, reason = Status.FAILED, explain(fault)
     return Ended(status, reason, cost_unit)

@@ -14,8 +14,8 @@ def trial_row(trial: Trial, outcome: Outcome) -> tuple[Any, ...]:
     """Return the values of INSERT_TRIAL."""
     return (
         trial.key, trial.kind, _dump(trial.problem.table), _dump(trial.method.table), trial.backend,
-        trial.repetition, _dump(_settings(trial)), outcome.status, _storable(outcome.reason),
-        outcome.cost_unit, outcome.seconds, now(),
+        trial.repetition, _dump(_settings(trial)), outcome.status, storable(outcome.reason),
+        storable(outcome.cost_unit), outcome.seconds, now(),
     )  # fmt: skip
 
 
@@ -68,8 +68,8 @@ def _dump(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _storable(text: str) -> str:
-    # an undecodable file name in a message has characters that no encoding has
+def storable(text: str) -> str:
+    """Return text that can be encoded: an undecodable file name has characters that no encoding has."""
     return text.encode(errors="replace").decode()
 
 

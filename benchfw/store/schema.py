@@ -1,5 +1,7 @@
 """The tables of a store and the statements on them."""
 
+from benchfw.records import SCHEMA_VERSION
+
 APPLICATION_ID = 0x62666777  # "bfgw": tells a store from any other SQLite file
 SCHEMA = """
 CREATE TABLE run (
@@ -20,6 +22,7 @@ CREATE TABLE record (
     iteration INTEGER NOT NULL, seconds REAL NOT NULL, cost REAL, value REAL,
     PRIMARY KEY (trial, number)) WITHOUT ROWID;
 """
+MARKS = (f"PRAGMA application_id = {APPLICATION_ID}", f"PRAGMA user_version = {SCHEMA_VERSION}")
 INSERT_TRIAL = """
 INSERT INTO trial (
     key, kind, problem, method, backend, repetition, settings, status, reason, cost_unit, wall, ended
@@ -38,7 +41,7 @@ INSERT_RUN = "INSERT INTO run (suite, title, text, environment, started) VALUES 
 INSERT_LINK = "INSERT INTO link VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_RECORD = "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?)"
 SELECT_RUNS = "SELECT id, suite, title, started, finished, reused, text, environment FROM run ORDER BY id"
-SELECT_KNOWN = "SELECT key, MAX(id), status FROM trial WHERE status != ? GROUP BY key"
+SELECT_KNOWN = "SELECT key, id, status FROM trial WHERE status != ? ORDER BY id"
 SELECT_RECORDS = """
 SELECT trial, metric, iteration, seconds, cost, value FROM record
 WHERE trial IN (SELECT trial FROM link WHERE run = ?) ORDER BY trial, number

@@ -12,11 +12,12 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from benchfw.errors import StoreError
 from benchfw.records import SCHEMA_VERSION, Outcome, Record, Result, Run, Status, Trial
-from benchfw.store.rows import now, record_of, result_of, trial_row
+from benchfw.store.rows import now, record_of, result_of, storable, trial_row
 from benchfw.store.schema import (
     APPLICATION_ID,
     COUNT_ENDINGS,
@@ -24,6 +25,7 @@ from benchfw.store.schema import (
     INSERT_RECORD,
     INSERT_RUN,
     INSERT_TRIAL,
+    MARKS,
     SCHEMA,
     SELECT_KNOWN,
     SELECT_RECORDS,
@@ -53,32 +55,72 @@ def told(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Sto
     return guarded
 
 
+def _connect(path: Path, *, create: bool) -> sqlite3.Connection:
+    """Return an open store that is one; a new one is made in one transaction, however many do so at once."""
+    base = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+    with contextlib.ExitStack() as refused:
+        refused.callback(base.close)
+        try:
+            if create:
+                base.execute("BEGIN IMMEDIATE")
+                if not base.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]:
+                    for statement in (*MARKS, *SCHEMA.split(";")):
+                        base.execute(statement)
+                _check(base, path)
+                base.execute("COMMIT")
+                _patiently(base, "PRAGMA journal_mode = WAL")
+                base.execute("PRAGMA synchronous = NORMAL")
+            else:
+                _check(base, path)
+        except sqlite3.OperationalError:
+            if create:
+                raise
+            # on a medium that cannot be written SQLite reads a file only if told that nobody else writes it
+            base = sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)
+            refused.callback(base.close)
+            _check(base, path)
+        refused.pop_all()
+    return base
+
+
+def _check(base: sqlite3.Connection, path: Path) -> None:
+    if base.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise StoreError(f"{path} is a database, but no benchfw store; give another file by --store")
+    version = base.execute("PRAGMA user_version").fetchone()[0]
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{path} has schema {version} and this benchfw reads up to {SCHEMA_VERSION}; "
+            "upgrade benchfw or give another file by --store"
+        )
+
+
+def _patiently(base: sqlite3.Connection, statement: str) -> None:
+    """Execute what SQLite refuses at once, without waiting, while another process does the same."""
+    ends = monotonic() + PATIENCE
+    while True:
+        try:
+            base.execute(statement)
+        except sqlite3.OperationalError:
+            if monotonic() > ends:
+                raise
+            sleep(0.01)
+        else:
+            return
+
+
 class Store:
     """One store file, opened; use it as a context manager."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path = path
         try:
-            existed = path.exists() and path.stat().st_size > 0
-            if not existed and not create:
+            if not create and not (path.exists() and path.stat().st_size):
                 raise StoreError(f"no store at {path}; `benchfw run` makes one, or give --store")
-            if not existed:
+            if create:
                 path.parent.mkdir(parents=True, exist_ok=True)
-            self._base = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
-            with contextlib.ExitStack() as refused:
-                refused.callback(self._base.close)
-                self._prepare(existed=existed)
-                refused.pop_all()
+            self._base = _connect(path, create=create)
         except (sqlite3.Error, OSError) as fault:
             raise StoreError(f"{path} cannot be used as a store ({fault}); give another by --store") from None
-
-    def _prepare(self, *, existed: bool) -> None:
-        if existed:
-            self._check()
-        else:
-            self._create()
-        self._base.execute("PRAGMA journal_mode = WAL")
-        self._base.execute("PRAGMA synchronous = NORMAL")
 
     def __enter__(self) -> Self:
         return self
@@ -90,26 +132,10 @@ class Store:
         """Close the file; what was added is on disk already."""
         self._base.close()
 
-    def _check(self) -> None:
-        if self._base.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-            raise StoreError(f"{self.path} is a database, but no benchfw store; give another file by --store")
-        version = self._base.execute("PRAGMA user_version").fetchone()[0]
-        if version > SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.path} has schema {version} and this benchfw reads up to {SCHEMA_VERSION}; "
-                "upgrade benchfw or give another file by --store"
-            )
-
-    def _create(self) -> None:
-        self._base.executescript(
-            f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION}; "
-            f"{SCHEMA} COMMIT;"
-        )
-
     @told
     def begin(self, suite: str, title: str, text: str, environment: Mapping[str, Any]) -> int:
         """Start a run and return its id."""
-        values = (suite, title, text, json.dumps(environment), now())
+        values = (*map(storable, (suite, title, text)), json.dumps(environment), now())
         cursor = self._base.execute(INSERT_RUN, values)
         return int(cursor.lastrowid or 0)
 
@@ -120,10 +146,17 @@ class Store:
 
     @told
     def known(self, keys: Iterable[str]) -> dict[str, tuple[int, Status]]:
-        """Return id and status of the newest trial of each key that is here, skipped ones left out."""
+        """Return id and status of the newest trial of each key that is here, a sound one before a faulty one.
+
+        Skipped ones do not count.
+        """
         wanted = set(keys)
-        rows = self._base.execute(SELECT_KNOWN, (Status.SKIPPED,))
-        return {key: (number, Status(status)) for key, number, status in rows if key in wanted}
+        found: dict[str, tuple[int, Status]] = {}
+        for key, number, name in self._base.execute(SELECT_KNOWN, (Status.SKIPPED,)):
+            status = Status(name)
+            if key in wanted and not (status.faulty and key in found and not found[key][1].faulty):
+                found[key] = number, status
+        return found
 
     @told
     def add(self, run: int, position: int, trial: Trial, outcome: Outcome) -> int:
@@ -163,7 +196,7 @@ class Store:
         self._base.executemany(
             INSERT_LINK,
             (
-                (run, position, number, trial.problem.label, trial.method.label, reused)
+                (run, position, number, storable(trial.problem.label), storable(trial.method.label), reused)
                 for position, trial, number, reused in links
             ),
         )

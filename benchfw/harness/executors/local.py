@@ -1,117 +1,29 @@
 """Runs trials in worker processes on this machine.
 
-A worker outlives trials; one that crashes, hangs past the timeout or runs out of memory is replaced,
-and its trial keeps the records that it had sent.
+A worker outlives trials; one that crashes, hangs past the timeout or outgrows its memory is replaced, and
+its trial keeps the records that it had sent.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-import re
-import signal
-import subprocess
+import math
 import sys
-import tempfile
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
-from multiprocessing.connection import Connection, wait
-from pathlib import Path
+from multiprocessing.connection import wait
 from time import monotonic
 
 from benchfw.errors import BenchfwError
-from benchfw.harness.environment import THREAD_VARIABLES
 from benchfw.harness.executors.events import Event, Finished, Started
+from benchfw.harness.executors.process import WorkerDied, WorkerProcess
 from benchfw.harness.executors.worker import Setup
-from benchfw.records import Outcome, Record, Status, Trial
+from benchfw.records import Outcome, Status, Trial
 
-LAST_WORDS = 8000  # bytes of a dead worker's standard error that are looked at
-
-
-class Worker:
-    """The parent's side of one worker process."""
-
-    def __init__(self, setup: Setup) -> None:
-        request_read, request_write = os.pipe()
-        reply_read, reply_write = os.pipe()
-        lifeline_read, self._lifeline = os.pipe()
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker
-        theirs = (request_read, reply_write, lifeline_read)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "benchfw.harness.executors.worker", *map(str, theirs)],
-            pass_fds=theirs,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=self._log,
-            env={**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(setup.threads))},
-            start_new_session=True,  # Ctrl-C reaches the parent alone, a kill all that a trial started
-        )
-        for each in theirs:
-            os.close(each)
-        self._requests = Connection(request_write, readable=False)
-        self.replies = Connection(reply_read, writable=False)
-        self._requests.send(setup)
-        self.ready = False
-        self.trial: Trial | None = None
-        self.records: list[Record] = []
-        self.began = monotonic()
-
-    def begin(self, trial: Trial) -> None:
-        """Hand over a trial."""
-        self.trial, self.records, self.began = trial, [], monotonic()
-        with contextlib.suppress(BrokenPipeError):  # a dead worker is noticed by its closed reply pipe
-            self._requests.send(trial)
-
-    def receive(self) -> Outcome | None:
-        """Take one message; return the outcome when it ends the trial. Raises EOFError from a dead worker."""
-        kind, *content = self.replies.recv()
-        if kind == "records":
-            self.records.extend(Record(*each) for each in content[0])
-        elif kind == "restart":
-            self.records.clear()
-        elif kind == "ready":
-            self.ready = True
-            self.began = monotonic()  # the start of Python is not the trial's
-        else:
-            status, reason, cost_unit, seconds = content
-            return Outcome(status, reason, tuple(self.records), seconds, cost_unit)
-        return None
-
-    def lost(self) -> Outcome:
-        """Return the outcome of a trial whose worker died."""
-        code = self.process.wait()
-        seconds = monotonic() - self.began
-        if code == -signal.SIGKILL:
-            reason = "the worker was killed (SIGKILL), perhaps by a system that ran out of memory"
-            return Outcome(Status.OUT_OF_MEMORY, reason, tuple(self.records), seconds)
-        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-        reason = f"the worker process {how}{self._last_words()}"
-        return Outcome(Status.CRASHED, reason, tuple(self.records), seconds)
-
-    def _last_words(self) -> str:
-        """Return where it died, from Python's fault handler, or else the last line that it wrote."""
-        size = self._log.seek(0, os.SEEK_END)
-        self._log.seek(max(0, size - LAST_WORDS))
-        text = self._log.read().decode(errors="replace").strip()
-        place = re.search(r'Current thread .*\n\s+File "([^"]+)", line (\d+)', text)
-        if place:
-            return f" in {Path(place[1]).name}, line {place[2]}"
-        return f": {text.splitlines()[-1].strip()}" if text else ""
-
-    def fault(self) -> str:
-        """Return why a worker died before its first trial."""
-        return f"exit code {self.process.wait()}{self._last_words()}"
-
-    def stop(self) -> None:
-        """End the process and everything that it started."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        self._requests.close()
-        self.replies.close()
-        self._log.close()
-        with contextlib.suppress(OSError):
-            os.close(self._lifeline)
+HEARTBEAT = 0.1  # seconds between looks at memory, and at workers whose death a child of theirs conceals
+STARTING = 120.0  # seconds that a worker may take to import what it needs
+ATTEMPTS = 3  # to start a worker for one trial
+SOUND = frozenset({Status.DONE, Status.REACHED, Status.DIVERGED, Status.SKIPPED, Status.FAILED})
+"""After these the process is as good as new: an exception is no damage."""
 
 
 class LocalExecutor:
@@ -126,72 +38,89 @@ class LocalExecutor:
         timeout: float | None = None,
         memory: int | None = None,
     ) -> None:
-        self._setup = Setup(plugins, threads, memory)
+        self._setup = Setup(plugins, threads, memory, tuple(sys.path))
         self._jobs = jobs
-        self._timeout = timeout
-        self._workers: list[Worker] = []
+        self._timeout = math.inf if timeout is None else timeout
+        self._memory = math.inf if memory is None else memory
+        self._workers: list[WorkerProcess] = []
+        self._failed_starts: Counter[str] = Counter()
+        self._started = False
 
     def run(self, trials: Iterable[Trial]) -> Iterator[Event]:
         """Run the trials, at most one a worker at a time, in the order given."""
         waiting = deque(trials)
-        while len(self._workers) < min(self._jobs, len(waiting)):
-            self._workers.append(Worker(self._setup))
         while True:
-            for worker in self._workers:
-                if worker.trial is None and waiting:
-                    worker.begin(waiting.popleft())
-                    yield Started(_trial_of(worker))
+            yield from self._hand_out(waiting)
+            if not self._workers:
+                return
             busy = [worker for worker in self._workers if worker.trial is not None]
             if not busy:
                 return
-            wait([worker.replies for worker in busy], self._patience(busy))
+            wait([worker.replies for worker in busy], min(HEARTBEAT, self._patience(busy)))
             for worker in busy:
-                outcome = self._attend(worker)
+                outcome = self._attend(worker, waiting)
                 if outcome is not None:
-                    trial, worker.trial = _trial_of(worker), None
-                    if outcome.status not in {Status.DONE, Status.REACHED, Status.DIVERGED, Status.SKIPPED}:
-                        self._replace(worker, outcome, more=bool(waiting))
-                    yield Finished(trial, outcome)
+                    yield Finished(worker.end(), outcome)
+                    if outcome.status not in SOUND:
+                        self._dismiss(worker)
 
     def close(self) -> None:
         """Stop all workers."""
         while self._workers:
             self._workers.pop().stop()
 
-    def _attend(self, worker: Worker) -> Outcome | None:
+    def _hand_out(self, waiting: deque[Trial]) -> Iterator[Started]:
+        idle = [worker for worker in self._workers if worker.trial is None]
+        while waiting and (idle or len(self._workers) < self._jobs):
+            if not idle:
+                self._workers.append(WorkerProcess(self._setup))
+                idle.append(self._workers[-1])
+            worker, trial = idle.pop(), waiting.popleft()
+            worker.begin(trial)
+            yield Started(trial)
+
+    def _attend(self, worker: WorkerProcess, waiting: deque[Trial]) -> Outcome | None:
+        """Return how the worker's trial ended, or None while it runs."""
         try:
-            while worker.replies.poll():
-                outcome = worker.receive()
-                if outcome is not None:
-                    return outcome
-        except EOFError:
-            if not worker.ready:
-                raise BenchfwError(f"a worker process could not start: {worker.fault()}") from None
-            return worker.lost()
-        if self._timeout is not None and monotonic() - worker.began > self._timeout:
+            outcome = worker.receive()
+        except WorkerDied:
+            return worker.lost() if worker.ready else self._not_started(worker, waiting)
+        if outcome is not None:
+            self._started = True
+            return outcome
+        if worker.memory() > self._memory:
+            size = f"{self._memory / 1e9:.3g} GB"
+            reason = f"it held more than {size}; --retry-failed and a larger --memory let it go on"
+            return worker.stopped(Status.OUT_OF_MEMORY, reason)
+        if not worker.ready and monotonic() - worker.began > STARTING:
+            return self._not_started(worker, waiting)
+        if worker.ready and monotonic() - worker.began > self._timeout:
             reason = (
                 f"still running after {self._timeout:g} s; --retry-failed and a larger --timeout let it go on"
             )
-            return Outcome(Status.TIMEOUT, reason, tuple(worker.records), monotonic() - worker.began)
+            return worker.stopped(Status.TIMEOUT, reason)
         return None
 
-    def _patience(self, busy: list[Worker]) -> float | None:
-        if self._timeout is None:
+    def _not_started(self, worker: WorkerProcess, waiting: deque[Trial]) -> Outcome | None:
+        """Let another worker try the trial, a few times."""
+        reason = f"a worker process could not start: it {worker.how_it_ended()}{worker.last_words()}"
+        trial = worker.trial
+        if trial is None:
+            raise BenchfwError(reason)
+        self._failed_starts[trial.key] += 1
+        if self._failed_starts[trial.key] < ATTEMPTS:
+            waiting.appendleft(worker.end())
+            self._dismiss(worker)
             return None
-        ends = min(worker.began for worker in busy) + self._timeout
+        if not self._started:  # nothing has run, and nothing will
+            raise BenchfwError(reason)
+        return worker.stopped(Status.CRASHED, reason)
+
+    def _patience(self, busy: list[WorkerProcess]) -> float:
+        """Return the seconds until the first trial's time is up."""
+        ends = min((worker.began for worker in busy if worker.ready), default=math.inf) + self._timeout
         return max(0.0, ends - monotonic()) + 0.001  # a moment past the limit, so that one wait is enough
 
-    def _replace(self, worker: Worker, outcome: Outcome, *, more: bool) -> None:
-        # a plain exception leaves the process sound; everything else may not have
-        if outcome.status is Status.FAILED:
-            return
-        worker.stop()
+    def _dismiss(self, worker: WorkerProcess) -> None:
         self._workers.remove(worker)
-        if more:
-            self._workers.append(Worker(self._setup))
-
-
-def _trial_of(worker: Worker) -> Trial:
-    if worker.trial is None:
-        raise RuntimeError("a worker without a trial has nothing to report")
-    return worker.trial
+        worker.stop()

@@ -8,9 +8,11 @@ measured, ("restart",) when the warm-up is over and its records no longer count,
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import faulthandler
 import os
 import resource
+import signal
 import sys
 import threading
 from collections.abc import Sequence
@@ -18,9 +20,13 @@ from dataclasses import astuple, dataclass
 from multiprocessing.connection import Connection
 from time import perf_counter
 
-from benchfw.harness.trial import run_trial, warm_up
-from benchfw.records import Record, Trial
+from benchfw import data
+from benchfw.harness.trial import Ended, run_trial, warm_up
+from benchfw.records import Record, Status, Trial
 from benchfw.registry import Registry
+
+MARGIN = 2**30  # libraries reserve memory that they do not use: the parent watches what is really held
+PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl
 
 
 @dataclass(frozen=True)
@@ -30,19 +36,22 @@ class Setup:
     plugins: tuple[str, ...]
     threads: int
     memory: int | None
+    path: tuple[str, ...]
 
 
 def serve(requests: Connection, replies: Connection) -> None:
     """Run trials until the parent closes the pipe."""
     setup: Setup = requests.recv()
+    sys.path[:] = setup.path
     registry = Registry(setup.plugins)
+    data.use(registry)
     _pin_threads(setup.threads)
     if setup.memory is not None:
-        # data, not address space: libraries reserve far more address space than they use
-        resource.setrlimit(resource.RLIMIT_DATA, (setup.memory, setup.memory))
+        # the last line of defence: a trial that allocates faster than the parent looks is refused here
+        resource.setrlimit(resource.RLIMIT_DATA, (setup.memory + MARGIN,) * 2)
     replies.send(("ready",))
     warm: set[tuple[str, ...]] = set()
-    home = os.getcwd()  # noqa: PTH109 - restored below, a Path would not help
+    home, process = os.getcwd(), os.getpid()  # noqa: PTH109 - restored below, a Path would not help
 
     def emit(records: Sequence[Record]) -> None:
         if records:
@@ -55,11 +64,18 @@ def serve(requests: Connection, replies: Connection) -> None:
             return
         began = perf_counter()
         kind = (trial.kind, repr(trial.problem.table), repr(trial.method.table), trial.backend)
-        if kind not in warm:
-            warm_up(trial, registry, emit)
-            warm.add(kind)
-            replies.send(("restart",))
-        ended = run_trial(trial, registry, emit)
+        try:
+            if kind not in warm:
+                warm_up(trial, registry, emit)
+                warm.add(kind)
+                replies.send(("restart",))
+            ended = run_trial(trial, registry, emit)
+        except MemoryError:  # the method had kept all there was
+            ended = Ended(Status.OUT_OF_MEMORY, "not enough memory to go on", "")
+        except KeyboardInterrupt:  # no key of the user's: this process has a session of its own
+            ended = Ended(Status.FAILED, "KeyboardInterrupt: the trial interrupted itself", "")
+        if os.getpid() != process:
+            os._exit(1)  # a child that the trial forked and let run into here
         os.chdir(home)
         replies.send(("end", *ended, perf_counter() - began))
 
@@ -71,16 +87,18 @@ def _pin_threads(threads: int) -> None:
 
 
 def _die_with_parent(lifeline: int) -> None:
-    """End this process when the other end of the pipe is gone, however the parent died."""
+    """End this process and its children when the other end of the pipe is gone, however the parent died."""
     with contextlib.suppress(OSError):
         os.read(lifeline, 1)
-    os._exit(1)
+    os.killpg(0, signal.SIGKILL)
 
 
 def main() -> None:
     """Start from the command line: file descriptors of requests, replies and lifeline."""
     requests, replies, lifeline = map(int, sys.argv[1:4])
     faulthandler.enable()
+    if sys.platform == "linux":  # also while native code holds the interpreter, which the thread below needs
+        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
     threading.Thread(target=_die_with_parent, args=(lifeline,), daemon=True).start()
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
         serve(Connection(requests, writable=False), Connection(replies, readable=False))

@@ -1,0 +1,161 @@
+"""The parent's side of a worker process: starts it, talks to it, says how it died, ends it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from multiprocessing.connection import Connection
+from pathlib import Path
+from time import monotonic
+
+import benchfw
+from benchfw.harness.environment import THREAD_VARIABLES
+from benchfw.harness.executors.worker import Setup
+from benchfw.records import Outcome, Record, Status, Trial
+
+LAST_WORDS = 8000  # bytes of a dead worker's standard error that are looked at
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+class WorkerDied(Exception):
+    """The process is gone, or its end of the pipe is."""
+
+
+class WorkerProcess:
+    """One worker process and the trial that it runs."""
+
+    def __init__(self, setup: Setup) -> None:
+        request_read, request_write = os.pipe()
+        reply_read, reply_write = os.pipe()
+        lifeline_read, self._lifeline = os.pipe()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker
+        theirs = (request_read, reply_write, lifeline_read)
+        # -P: a random.py in the user's folder is not ours; the parent's own import path follows in the setup
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "benchfw.harness.executors.worker", *map(str, theirs)],
+            pass_fds=theirs,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._log,
+            env={
+                **os.environ,
+                **dict.fromkeys(THREAD_VARIABLES, str(setup.threads)),
+                "PYTHONPATH": str(Path(benchfw.__file__).parent.parent),
+            },
+            start_new_session=True,  # Ctrl-C reaches the parent alone, a kill all that a trial started
+        )
+        for each in theirs:
+            os.close(each)
+        self._requests = Connection(request_write, readable=False)
+        self.replies = Connection(reply_read, writable=False)
+        self._send(setup)
+        self.ready = False
+        self.trial: Trial | None = None
+        self.records: list[Record] = []
+        self.began = monotonic()
+
+    def begin(self, trial: Trial) -> None:
+        """Hand over a trial."""
+        self.trial, self.records, self.began = trial, [], monotonic()
+        # the next last words are this trial's; parent and worker share one position in the file
+        os.ftruncate(self._log.fileno(), 0)
+        self._log.seek(0)
+        self._send(trial)
+
+    def end(self) -> Trial:
+        """Return the trial that has ended, and be free for the next."""
+        trial, self.trial = self.trial, None
+        if trial is None:
+            raise RuntimeError("a worker without a trial has nothing to end")
+        return trial
+
+    def receive(self) -> Outcome | None:
+        """Take in what has been sent; return the outcome when that ends the trial; WorkerDied if it died."""
+        dead = self._process.poll() is not None  # asked first, so that all it had sent is read below
+        try:
+            while self.replies.poll():
+                outcome = self._take(*self.replies.recv())
+                if outcome is not None:
+                    return outcome
+        except (EOFError, OSError, pickle.UnpicklingError) as fault:  # ended, or cut off in mid-message
+            raise WorkerDied from fault
+        if dead:
+            raise WorkerDied
+        return None
+
+    def _take(self, kind: str, *content: object) -> Outcome | None:
+        match kind, content:
+            case "records", (list() as records,):
+                self.records.extend(Record(*each) for each in records)
+            case "restart", ():
+                self.records.clear()
+            case "ready", ():
+                self.ready = True
+                self.began = monotonic()  # the start of Python is not the trial's
+            case "end", (Status() as status, str() as reason, str() as unit, float() as seconds):
+                return Outcome(status, reason, tuple(self.records), seconds, unit)
+        return None
+
+    def stopped(self, status: Status, reason: str) -> Outcome:
+        """Return the outcome of a trial that did not end by itself, with what it had measured."""
+        return Outcome(status, reason, tuple(self.records), monotonic() - self.began)
+
+    def lost(self) -> Outcome:
+        """Return the outcome of a trial whose worker died."""
+        words = self.last_words()
+        reason = f"the worker process {self.how_it_ended()}{words}"
+        starved = "memoryerror" in words.lower() or "memory allocation" in words.lower()
+        return self.stopped(Status.OUT_OF_MEMORY if starved else Status.CRASHED, reason)
+
+    def how_it_ended(self) -> str:
+        """Return 'ended with exit code 3' or 'was killed by SIGSEGV'."""
+        try:
+            code = self._process.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            return "closed its pipe and went on"
+        if code >= 0:
+            return f"ended with exit code {code}"
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
+        hint = ", perhaps by a system that ran out of memory" if code == -signal.SIGKILL else ""
+        return f"was killed by {name}{hint}"
+
+    def last_words(self) -> str:
+        """Return where it died, from Python's fault handler, or else the last line that it wrote."""
+        size = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, size - LAST_WORDS))
+        text = self._log.read().decode(errors="replace").strip()
+        place = re.search(r'Current thread .*\n\s+File "([^"]+)", line (\d+)', text)
+        if place:
+            return f" in {Path(place[1]).name}, line {place[2]}"
+        return f": {text.splitlines()[-1].strip()}" if text else ""
+
+    def memory(self) -> int:
+        """Return the bytes of memory that the process holds now; 0 where the system does not tell."""
+        try:
+            return int(Path(f"/proc/{self._process.pid}/statm").read_text(encoding="ascii").split()[1]) * PAGE
+        except (OSError, IndexError, ValueError):
+            return 0
+
+    def stop(self) -> None:
+        """End the process and everything that it started."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        with contextlib.suppress(OSError):
+            self._requests.close()
+        self.replies.close()
+        self._log.close()
+        os.close(self._lifeline)
+
+    def _send(self, message: object) -> None:
+        with contextlib.suppress(BrokenPipeError):  # a dead worker is noticed when it is listened to
+            self._requests.send(message)
