@@ -103,7 +103,7 @@ def median_interval(values: Values, level: float = LEVEL) -> Interval:
     From six values on the two nearest pairs of order statistics are interpolated to the level
     (Hettmansperger & Sheather 1986); with five the range is taken, which covers 93.75 %. With two to four the
     range covers too little, so the t interval is given (of the logarithms of positive values), which holds
-    when the law is symmetric (on that scale); it always contains the median.
+    when the law is symmetric (on that scale).
     """
     data = np.sort(np.asarray(values, dtype=np.float64))
     count = len(data)
@@ -164,8 +164,12 @@ def censored_ratio_interval(values: Values, reference: Values, level: float = LE
         ratios = above[informative] / below[informative]
     ratios = np.where(np.isnan(ratios), 1.0, ratios)  # 0/0: both were there at the start
     middle = median_interval(ratios, level)
-    # a t interval of so few would take the zeros for measured ratios
-    return middle if len(ratios) >= 5 else Interval(middle.estimate, 0.0, math.inf, len(ratios))
+    # the range of n values covers their median at 1 - 2^(1-n): below the level nothing is known (five at 95 %
+    # are let pass), and a t interval of so few would take the zeros for measured ratios
+    enough = len(ratios) >= 5 and 1 - 2.0 ** (1 - len(ratios)) >= min(
+        level, 15 / 16 if level <= LEVEL else 1.0
+    )
+    return middle if enough else Interval(middle.estimate, 0.0, math.inf, len(ratios))
 
 
 def std_error_interval(estimate: float, std_error: float, level: float = LEVEL) -> Interval:
@@ -179,15 +183,16 @@ def std_error_interval(estimate: float, std_error: float, level: float = LEVEL) 
     return Interval(estimate, estimate / factor, estimate * factor, 1)
 
 
-def independent_ratio(value: Interval, reference: Interval) -> Interval:
-    """Return the ratio of two positive quantities from their own intervals, taken as independent.
+def independent_ratio(value: Interval, reference: Interval, level: float = LEVEL) -> Interval:
+    """Return the ratio of two positive quantities from their own 95 % intervals, taken as independent.
 
-    The half widths of the logarithms add as squares (delta method).
+    The half widths of the logarithms add as squares (delta method), and scale with the level as a normal's.
     """
     ends = (value.low, value.high, reference.low, reference.high)
     if not all(math.isfinite(end) and end > 0 for end in ends):
         return Interval(_quotient(value.estimate, reference.estimate), 0.0, math.inf, 1)
     half = math.hypot(math.log(value.high / value.low) / 2, math.log(reference.high / reference.low) / 2)
+    half *= normal_quantile(level) / normal_quantile(LEVEL)
     ratio = value.estimate / reference.estimate
     return Interval(ratio, ratio * math.exp(-half), ratio * math.exp(half), min(value.count, reference.count))
 

@@ -16,6 +16,9 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "star", "x")
 
 
+LONGEST = 60  # characters of a name in a figure; the tables have all of it
+
+
 @dataclass(frozen=True)
 class Style:
     """How one method looks in every figure and beside its name in the tables."""
@@ -66,8 +69,9 @@ def styles_of(methods: Iterable[Method]) -> dict[Method, Style]:
 
 
 def plain(text: str) -> str:
-    """Return text that Plotly shows as it is: it reads a small HTML in every label."""
-    return html.escape(text, quote=False)
+    """Return text that Plotly shows as it is: it reads a small HTML in every label. Long names are cut."""
+    short = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return html.escape(short, quote=False)
 
 
 def rounded(values: Iterable[float], digits: int = 6) -> list[float | None]:

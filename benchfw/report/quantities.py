@@ -84,7 +84,7 @@ class Sample:
             return None  # a quantity with a sign has no "times more"
         own, other = self.within.get(quantity, {}), reference.within.get(quantity, {})
         if len(shared) == 1 and shared[0] in own and shared[0] in other:
-            ratio = independent_ratio(own[shared[0]], other[shared[0]])
+            ratio = independent_ratio(own[shared[0]], other[shared[0]], level)
         else:
             ratio = censored_ratio_interval(above, below, level)
         return None if math.isnan(ratio.estimate) else ratio

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from benchfw.report.numbers import figures, interval_text, ratio_text, time_unit
+from benchfw.report.phrases import target_text
 from benchfw.report.summary import Comparison, Method, Row
-from benchfw.report.wording import target_text
 
 _TIMES = frozenset({"seconds_to_target", "seconds_per_draw", "seconds_per_call"})
 _HEADERS = {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from benchfw.analysis.intervals import std_error_interval
-from benchfw.analysis.variance import FEWEST_DRAWS, DrawStatistics
+from benchfw.analysis.variance import FEWEST_DRAWS, FEWEST_EQUAL_DRAWS, DrawStatistics
 from benchfw.errors import BenchfwError
 
 
@@ -91,10 +91,32 @@ def test_odd_and_even_halves_are_told_apart():
     assert fed(draws, np.zeros(2)).bias == pytest.approx(5)
 
 
-def test_equal_draws_have_no_variance_and_need_no_more():
-    statistics = fed([np.ones(3)] * FEWEST_DRAWS, np.ones(3))
+def test_many_equal_draws_have_no_variance_and_need_no_more():
+    statistics = fed([np.ones(3)] * FEWEST_EQUAL_DRAWS, np.ones(3))
     assert statistics.metrics() == {"bias": 0, "mse": 0, "variance": 0, "variance_std_error": 0}
     assert statistics.relative_half_width() == 0
+
+
+def test_an_estimator_with_rare_events_is_not_called_precise_before_one_came():
+    chance = 0.01
+    draws = np.where(np.random.default_rng(11).random(400) < chance, 1 / chance, 0.0)
+    first = int(np.flatnonzero(draws)[0])
+    assert first > FEWEST_DRAWS
+    assert all(fed(draws[:n]).relative_half_width() == math.inf for n in range(FEWEST_DRAWS, first))
+    # and one event among the draws tells the variance no better than by its own size
+    assert fed(draws[: first + 1]).relative_half_width() > 1
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_rounding_is_reported_neither_as_variance_nor_as_bias(shape):
+    exact = np.full(shape, 0.1)
+    near = [np.nextafter(exact, -1), exact, np.nextafter(exact, 1)]
+    rng = np.random.default_rng(12)
+    statistics = fed([near[i] for i in rng.integers(0, 3, FEWEST_EQUAL_DRAWS)], exact)
+    assert (statistics.variance, statistics.bias) == (0, 0)
+    assert statistics.relative_half_width() == 0
+    # a spread that is small, but no rounding, is not lost
+    assert fed(0.1 + 1e-12 * rng.standard_normal(100)).variance == pytest.approx(1e-24, rel=0.5)
 
 
 def test_few_draws_are_never_precise_enough():

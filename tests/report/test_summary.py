@@ -64,7 +64,7 @@ def test_fewer_than_half_reaching_means_no_median(make, run):
 
 
 @pytest.mark.parametrize("status", [Status.DIVERGED, Status.TIMEOUT, Status.OUT_OF_MEMORY])
-def test_a_stopped_trial_never_reached_the_target_and_has_no_final_value(make, run, status):
+def test_a_stopped_trial_never_reached_the_target_and_ends_at_infinity(make, run, status):
     curves = [make.curve("gap", [9, 0.5]), make.curve("gap", [9, 3, math.nan])]
     results = [
         make.result("optimizer", "p", "gd", 0, curves[0], target={"gap": 1}),
@@ -72,7 +72,7 @@ def test_a_stopped_trial_never_reached_the_target_and_has_no_final_value(make, r
     ]
     rows = rows_of(summarize(run, results), "gd")
     assert rows["seconds_to_target"].reached == (1, 2)
-    assert rows["gap"].interval.count == 1
+    assert (rows["gap"].interval.count, rows["gap"].interval.high) == (2, math.inf)
 
 
 @pytest.mark.parametrize("status", [Status.FAILED, Status.CRASHED, Status.SKIPPED])

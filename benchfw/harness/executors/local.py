@@ -88,7 +88,7 @@ class LocalExecutor:
         if outcome is not None:
             self._started = True
             return outcome
-        if worker.memory() > self._memory:
+        if self._outgrown(worker):
             size = f"{self._memory / 1e9:.3g} GB"
             reason = f"it held more than {size}; --retry-failed and a larger --memory let it go on"
             return worker.stopped(Status.OUT_OF_MEMORY, reason)
@@ -115,6 +115,13 @@ class LocalExecutor:
         if not self._started:  # nothing has run, and nothing will
             raise BenchfwError(reason)
         return worker.stopped(Status.CRASHED, reason)
+
+    def _outgrown(self, worker: WorkerProcess) -> bool:
+        """Return whether the worker holds too much; looked at once a heartbeat, since looking costs too."""
+        if monotonic() - worker.looked < HEARTBEAT:
+            return False
+        worker.looked = monotonic()
+        return worker.memory() > self._memory
 
     def _patience(self, busy: list[WorkerProcess]) -> float:
         """Return the seconds until the first trial's time is up."""

@@ -58,7 +58,7 @@ class WorkerProcess:
         self.ready = False
         self.trial: Trial | None = None
         self.records: list[Record] = []
-        self.began = monotonic()
+        self.began = self.looked = monotonic()
 
     def begin(self, trial: Trial) -> None:
         """Hand over a trial."""

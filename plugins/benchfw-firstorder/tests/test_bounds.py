@@ -25,6 +25,7 @@ from benchfw_firstorder import (
     Quadratic,
     SvrgGradient,
 )
+from benchfw_firstorder.rates import contraction_rate, proximal_gradient_rate
 
 SMOOTH = [
     (Quadratic, {"size": 40, "condition": 100.0}),
@@ -65,6 +66,28 @@ def test_proximal_methods_stay_below_their_bounds(backend, kind, optimizer):
 def test_contraction_bound_holds_at_any_step_that_contracts(backend, step):
     curve, bound = curve_and_bound(backend, (Quadratic, {"condition": 50.0}), GradientDescent(step))
     assert np.all(curve <= bound)
+
+
+@pytest.mark.parametrize("size", [30, 400])
+def test_gradient_descent_on_the_chain_is_held_against_the_smaller_of_both_rates(backend, size):
+    kind = (Quadratic, {"size": size, "matrix": "chain"})
+    curve, bound = curve_and_bound(backend, kind, GradientDescent())
+    problem = kind[0](backend, backend.rng(1), **kind[1])
+    step = 1 / problem.smoothness
+    rates = [rate(problem, ITERATIONS, step) for rate in (proximal_gradient_rate, contraction_rate)]
+    np.testing.assert_array_equal(bound, np.minimum(*rates))
+    # on the short chain the one is smaller early and the other late; on the long one late is later than this
+    assert np.any(rates[1] < rates[0])
+    assert np.any(rates[0] < rates[1]) == (size == 30)
+    assert np.all(curve <= bound)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_contraction_bound_survives_its_own_rounding(backend, seed):
+    # one eigenvalue, so that the theorem holds with equality, and so short steps that no digits cancel
+    curve, bound = curve_and_bound(backend, (Quadratic, {"size": 1}), GradientDescent(step=1e-4), seed)
+    assert np.all(curve <= bound)
+    np.testing.assert_allclose(curve, bound, rtol=1e-11)
 
 
 def test_contraction_bound_is_reached_by_a_single_eigenvalue(backend):

@@ -17,11 +17,12 @@ Minimize = Callable[[Callable[[Any], None]], None]
 
 @dataclass(frozen=True)
 class LBFGS:
-    """The limited-memory quasi-Newton method of scipy.optimize.minimize, the one most users would reach for.
+    """L-BFGS-B of SciPy (Byrd et al. 1995), the quasi-Newton method that most users would reach for.
 
-    Every line search evaluates value and gradient at each trial point, and pays for both. Where the problem
-    has a `box` (lower, upper) the bounds are passed on; a penalty is not seen. The run ends when a line
-    search finds no lower value, which as a rule is at the rounding of the objective. Byrd et al. 1995.
+    Every line search evaluates value and gradient at each trial point; where the problem has `value_and_grad`
+    the two share their product with the data and cost one gradient. Where it has a `box` (lower, upper) the
+    bounds are passed on; a penalty is not seen. The run ends when a line search finds no lower value, as a
+    rule at the rounding of the objective.
     """
 
     memory: int = 10
@@ -46,9 +47,12 @@ class LBFGS:
         backend = problem.backend
         box = getattr(problem, "box", None)
 
+        together = getattr(problem, "value_and_grad", None)
+
         def value_and_gradient(point: Any) -> tuple[float, Any]:
             params = backend.asarray(point)
-            return problem.value(params), backend.to_numpy(problem.grad(params))
+            value, gradient = together(params) if together else (problem.value(params), problem.grad(params))
+            return value, backend.to_numpy(gradient)
 
         minimize(
             value_and_gradient,

@@ -45,6 +45,10 @@ class LinearModel(ABC):
         """Return the gradient of `mean_loss`, (d,)."""
 
     @abstractmethod
+    def losses(self, predictions: Array, targets: Array) -> Array:
+        """Return each sample's loss, (B,)."""
+
+    @abstractmethod
     def loss_slopes(self, predictions: Array, targets: Array) -> Array:
         """Return the derivative of each sample's loss in its prediction, (B,)."""
 
@@ -61,6 +65,14 @@ class LinearModel(ABC):
         """Return ∇f, (d,)."""
         self.cost += 1.0
         return self._gradient(params)
+
+    def value_and_grad(self, params: Array) -> tuple[float, Array]:
+        """Return f and ∇f for the price of the gradient: they share the product with the data."""
+        self.cost += 1.0
+        predictions = self.features @ params
+        loss = float(self.losses(predictions, self.targets).mean())
+        gradient = self.features.T @ self.loss_slopes(predictions, self.targets) / self.num_samples
+        return loss + self.ridge / 2 * float(params @ params), gradient + self.ridge * params
 
     def grad_batch(self, params: Array, batch: Array) -> Array:
         """Return the mean of ∇f_i over the samples in `batch`, (d,)."""

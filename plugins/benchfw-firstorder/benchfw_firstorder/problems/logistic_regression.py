@@ -58,6 +58,10 @@ class LogisticRegression(LinearModel):
         """Return the mean of -b a/(1 + exp(b a·x))."""
         return logistic_gradient(features, targets, params)
 
+    def losses(self, predictions: Array, targets: Array) -> Array:
+        """Return log(1 + exp(-b a·x))."""
+        return self.backend.xp.logaddexp(0.0, -targets * predictions)
+
     def loss_slopes(self, predictions: Array, targets: Array) -> Array:
         """Return -b/(1 + exp(b a·x))."""
         xp = self.backend.xp

@@ -72,6 +72,11 @@ class Quadratic:
         self.cost += 1.0
         return self.hessian @ (params - self.optimum)
 
+    def value_and_grad(self, params: Array) -> tuple[float, Array]:
+        """Return F and its gradient: one product with H for both."""
+        gradient = self.grad(params)
+        return max(0.0, float(gradient @ (params - self.optimum)) / 2), gradient
+
     subgrad = grad
 
     def project(self, params: Array) -> Array:

@@ -27,6 +27,10 @@ class SquaredLoss(LinearModel):
         """Return A'(Ax - b)/n."""
         return least_squares_gradient(features, targets, params)
 
+    def losses(self, predictions: Array, targets: Array) -> Array:
+        """Return half the squared residuals."""
+        return (predictions - targets) ** 2 / 2
+
     def loss_slopes(self, predictions: Array, targets: Array) -> Array:
         """Return the residuals Ax - b."""
         return predictions - targets

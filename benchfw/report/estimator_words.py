@@ -1,0 +1,80 @@
+"""The verdicts on estimators (variance, time, bias) and on kernels (time on each backend)."""
+
+from __future__ import annotations
+
+from benchfw.report.numbers import figures, interval_text, time_unit
+from benchfw.report.phrases import FEW_NAMES, ahead, comparative, counted, listed, merit, noise, rows_of, runs
+from benchfw.report.summary import Comparison, Row
+
+
+def estimator_verdict(comparison: Comparison) -> str:
+    """Return who has the smallest variance for its time, and who is biased."""
+    products = [row for row in rows_of(comparison, "variance_x_seconds") if row.interval.estimate > 0]
+    exact = [
+        comparison.name(row.method) for row in rows_of(comparison, "variance") if row.interval.estimate == 0
+    ]
+    sentences = [f"{listed(exact)} never varied"] if exact else []
+    reference = comparison.name(comparison.reference)
+    rivals = [row for row in products if row.method != comparison.reference and row.ratio]
+    if rivals:
+        best = min(ahead(rivals) or rivals, key=merit)
+        sentences.insert(0, _efficiency(comparison, best, reference))
+    elif products:
+        variance = comparison.row(comparison.reference, "variance")
+        shown = interval_text(variance.interval) if variance else "unknown"
+        sentences.insert(0, f"{reference} has variance {shown}; there is no other method to compare it with")
+    sentences.append(_bias(comparison))
+    return " ".join(f"{sentence}." for sentence in sentences if sentence)
+
+
+def _efficiency(comparison: Comparison, best: Row, reference: str) -> str:
+    """Return variance, time a draw and their product for the best method against the reference."""
+    name = comparison.name(best.method)
+    product = comparative(best, "smaller", "larger")
+    if best.ratio is None or product is None:
+        return f"{noise(best)} in variance x time between {reference} and {name}"
+    if best.ratio.estimate > 1:
+        return (
+            f"No method has a smaller variance x time than {reference}; the next, {name}, "
+            f"has one {product} ({runs(best)})"
+        )
+    less = comparative(comparison.row(best.method, "variance"), "less variance", "more variance")
+    longer = comparative(comparison.row(best.method, "seconds_per_draw"), "less time", "more time")
+    spread = f"{less} than" if less else "the same variance within noise as"
+    seconds = f"{longer} a draw" if longer else "about the same time a draw"
+    return f"{name} has {spread} {reference} and takes {seconds}: variance x time {product} ({runs(best)})"
+
+
+def _bias(comparison: Comparison) -> str:
+    if comparison.biased:
+        shown = [
+            # a vector's bias is measured from below, so the near end of its interval is what is sure
+            f"{comparison.name(method)} is biased by at least "
+            f"{figures(min(abs(row.interval.low), abs(row.interval.high)))}"
+            for method in comparison.biased[:FEW_NAMES]
+            if (row := comparison.row(method, "bias"))
+        ]
+        more = len(comparison.biased) - FEW_NAMES
+        return "; ".join([*shown, *([f"and {more} more are biased"] if more > 0 else [])])
+    measured = rows_of(comparison, "bias")
+    if not measured or all(row.interval.count < 2 for row in measured):
+        return ""
+    return f"No bias beyond noise ({counted(max(row.interval.count for row in measured), 'run')})"
+
+
+def kernel_verdict(comparison: Comparison) -> str:
+    """Return the time of each kernel, and how its backends compare."""
+    sentences = []
+    for row in rows_of(comparison, "seconds_per_call"):
+        first = comparison.reference_for(row.method)
+        if row.ratio is None and row.method == first:
+            size, unit = time_unit([row.interval.estimate])
+            shown = interval_text(row.interval.scaled(1 / size), unit)
+            sentences.append(f"{row.method.label} takes {shown} a call on {row.method.backend}.")
+        elif row.ratio is not None:
+            said = comparative(row, "faster", "slower")
+            told = "cannot yet be told" if row.ratio.count == 2 else "shows no difference beyond noise"
+            verb = f"is {said} than" if said else f"{told} from that"
+            alone = f" ({runs(row)})" if row.ratio.count == 1 and not row.ratio.bounded else ""
+            sentences.append(f"{row.method.label} on {row.method.backend} {verb} on {first.backend}{alone}.")
+    return " ".join(sentences[: 2 * FEW_NAMES]) + (" …" if len(sentences) > 2 * FEW_NAMES else "")

@@ -1,0 +1,199 @@
+"""What a verdict may claim: nothing by chance, nothing from two pairs, the near end of what was not seen."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import product
+
+import numpy as np
+import pytest
+
+from benchfw.records import Status
+from benchfw.report.summary import summarize
+from benchfw.report.wording import verdict
+
+inf = math.inf
+WOBBLE = (0.97, 1.0, 1.01, 1.03, 0.99)
+EVEN = (100, 101, 99, 98, 103)
+SIMULATIONS = 300
+# 5 %, and three standard errors of that share
+OFTEN = 0.05 + 3 * math.sqrt(0.05 * 0.95 / SIMULATIONS)
+
+
+def said(run, results):
+    text = " | ".join(map(verdict, summarize(run, results).comparisons))
+    assert not re.search(r"None|nan|at least 0 |fewest of all", text), text
+    return text
+
+
+def optimizer(make, name, costs, seconds=None):
+    """Runs that meet the target at these costs (inf: not at all), in as many seconds unless told."""
+    seconds = [1.0 if math.isinf(cost) else cost for cost in costs] if seconds is None else seconds
+    return [
+        make.result(
+            "optimizer",
+            "p",
+            name,
+            repetition,
+            make.curve("gap", [9, 5 if math.isinf(cost) else 0.5], cost=min(cost, 1e6), seconds=time),
+            target={"gap": 1.0},
+        )
+        for repetition, (cost, time) in enumerate(zip(costs, seconds, strict=True))
+    ]
+
+
+def ending(make, name, ends, cost=10.0, diverged=0):
+    """Runs without a target in the suite, which end at these gaps; the first few of them diverge."""
+    return [
+        make.result(
+            "optimizer",
+            "p",
+            name,
+            repetition,
+            make.curve("gap", [9, 1, end], cost=cost * WOBBLE[repetition]),
+            status=Status.DIVERGED if repetition < diverged else Status.DONE,
+        )
+        for repetition, end in enumerate(ends)
+    ]
+
+
+def test_a_reference_that_arrives_at_times_gives_the_near_end_of_the_ratio(make, run):
+    results = optimizer(make, "gd", [200, 210, inf, inf, inf]) + optimizer(make, "svrg", EVEN)
+    assert said(run, results) == (
+        "svrg reaches gap 1 with at least 2.0 times fewer gradients than gd "
+        "and in at least 2.0 times less time (5 paired runs); gd does in 2 of 5 runs."
+    )
+
+
+@pytest.mark.parametrize("runs", [1, 2, 3, 5, 6])
+def test_every_number_of_arrivals_gives_a_sentence(make, run, runs):
+    def some(count, scale):
+        return [scale * cost if r < count else inf for r, cost in enumerate((*EVEN, 97)[:runs])]
+
+    for arrivals, rival in product(range(runs + 1), repeat=2):
+        results = optimizer(make, "gd", some(arrivals, 2)) + optimizer(make, "svrg", some(rival, 1))
+        assert said(run, results).endswith(".")
+
+
+def test_methods_that_arrive_where_the_reference_does_not_are_listed_with_their_costs(make, run):
+    results = (
+        optimizer(make, "gd", [inf] * 5)
+        + optimizer(make, "saga", [2 * cost for cost in EVEN])
+        + optimizer(make, "svrg", EVEN)
+    )
+    assert said(run, results) == (
+        "svrg and saga reach gap 1 with 100 [98, 103] and 200 [196, 206] gradients (5 runs); gd never does."
+    )
+
+
+def test_another_may_be_first_in_time_where_the_reference_never_arrives(make, run):
+    results = (
+        optimizer(make, "gd", [inf] * 5)
+        + optimizer(make, "svrg", EVEN, seconds=[2.0] * 5)
+        + optimizer(make, "saga", [2 * cost for cost in EVEN], seconds=[1.0] * 5)
+    )
+    assert "svrg and saga reach gap 1 with 100 [98, 103] and 200 [196, 206] gradients" in said(run, results)
+
+
+def test_one_run_of_a_reference_that_never_arrives_gives_no_ratio(make, run):
+    results = optimizer(make, "gd", [inf]) + optimizer(make, "svrg", [100])
+    assert said(run, results) == "Only svrg reaches gap 1 with 100 gradients (1 run); gd never does."
+
+
+def test_two_pairs_never_make_a_claim(make, run):
+    results = optimizer(make, "gd", [200, 200.1]) + optimizer(make, "svrg", [100, 100.1])
+    assert said(run, results) == (
+        "Two paired runs are too few to tell a difference in gradients to gap 1 "
+        "between gd and the next best, svrg."
+    )
+    draws = [
+        make.result("estimator", "p", name, r, make.draws(variance * (1 + 1e-6 * r), bias=None))
+        for name, variance in (("a", 9.0), ("b", 1.0))
+        for r in range(2)
+    ]
+    assert (
+        said(run, draws)
+        == "Two paired runs are too few to tell a difference in variance x time between a and b."
+    )
+
+
+def test_where_the_reference_sets_the_target_the_smallest_end_is_named_too(make, run):
+    results = (
+        ending(make, "gd", [1e-2 * w for w in WOBBLE])
+        + ending(make, "svrg", [5e-3 * w for w in WOBBLE], cost=5)
+        + ending(make, "lbfgs", [1e-4 * w for w in WOBBLE], cost=8)
+    )
+    first, last = re.split(r"(?<=\.) (?=At)", said(run, results))
+    assert first.startswith("svrg reaches gap 0.011 (where gd ends) with 2 times fewer gradients than gd")
+    assert last == (
+        "At the end lbfgs has the smallest gap: 1.00e-04 [9.70e-05, 1.03e-04], 100 times less than gd "
+        "(5 paired runs)."
+    )
+
+
+@pytest.mark.parametrize(("runs", "diverged"), [(1, 0), (5, 0), (5, 1)])
+def test_an_end_of_exactly_zero_gives_a_sentence(make, run, runs, diverged):
+    results = (
+        ending(make, "gd", [1e-2 * w for w in WOBBLE[:runs]], diverged=diverged)
+        + ending(make, "svrg", [5e-3] * runs, cost=5)
+        + ending(make, "lbfgs", [0.0] * runs, cost=8)
+    )
+    # five pairs, one of them censored, cannot tell two rivals from the reference at 5 % together
+    assert said(run, results).startswith("No difference beyond noise" if diverged else "svrg reaches gap")
+
+
+def claims(run, results):
+    return bool(re.search(r"\btimes\b|Only|biased", said(run, results)))
+
+
+@pytest.mark.parametrize("methods", [2, 9])
+def test_equal_methods_are_seldom_told_apart(make, run, methods):
+    rng = np.random.default_rng(15)
+    wrong = sum(
+        claims(run, [r for m in range(methods) for r in optimizer(make, f"m{m}", rng.lognormal(5, 0.3, 5))])
+        for _ in range(SIMULATIONS)
+    )
+    assert wrong / SIMULATIONS <= OFTEN
+
+
+def test_equal_methods_that_sometimes_do_not_arrive_are_seldom_told_apart(make, run):
+    rng = np.random.default_rng(16)
+
+    def method(name):
+        costs = rng.lognormal(5, 0.3, 5)
+        return optimizer(make, name, np.where(rng.random(5) < 0.1, inf, costs))
+
+    wrong = sum(
+        bool(re.search(r"\btimes\b", said(run, [r for m in range(9) for r in method(f"m{m}")])))
+        for _ in range(SIMULATIONS)
+    )
+    assert wrong / SIMULATIONS <= OFTEN
+
+
+@pytest.mark.parametrize("repetitions", [1, 5])
+def test_equal_estimators_are_seldom_told_apart(make, run, repetitions):
+    rng = np.random.default_rng(17)
+
+    def method(name):
+        # the standard error that each trial states is 5 % of its variance, and true
+        variances = np.exp(0.05 * rng.standard_normal(repetitions))
+        return [
+            make.result("estimator", "p", name, r, make.draws(v, bias=None)) for r, v in enumerate(variances)
+        ]
+
+    wrong = sum(claims(run, [r for m in range(9) for r in method(f"m{m}")]) for _ in range(SIMULATIONS))
+    assert wrong / SIMULATIONS <= OFTEN
+
+
+def test_unbiased_estimators_are_seldom_called_biased(make, run):
+    rng = np.random.default_rng(18)
+    wrong = 0
+    for _ in range(SIMULATIONS):
+        results = [
+            make.result("estimator", "p", f"m{m}", r, make.draws(1.0, bias=bias))
+            for m in range(9)
+            for r, bias in enumerate(rng.standard_normal(5))
+        ]
+        wrong += bool(summarize(run, results).comparisons[0].biased)
+    assert wrong / SIMULATIONS <= OFTEN
