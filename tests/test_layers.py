@@ -82,6 +82,8 @@ HEAVY = {
     "jinja2",
     "matplotlib",
     "sklearn",
+    "pooch",
+    "requests",
 }
 
 

@@ -46,7 +46,7 @@ def list_(plugins: tuple[str, ...], as_json: bool) -> None:
             {
                 "name": name,
                 "state": "here" if path else entry.origin if entry else "here",
-                "bytes": _bytes(path) if path else entry.size if entry else 0,
+                "bytes": _bytes(path) if path else entry.bytes if entry else 0,
                 "licence": entry.licence if entry else "in no catalog",
                 "path": str(path) if path else None,
                 "address": (entry.addresses or None) if entry else None,

@@ -37,10 +37,12 @@ def command(trial: int, plugins: tuple[str, ...], store: Path) -> None:
         environment = opened.run_of(trial).environment
     # before NumPy and SciPy are imported: their thread pools are made then
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(environment["threads"])))
+    from benchfw import data
     from benchfw.harness.trial import collector, run_trial
     from benchfw.registry import Registry
 
     registry = Registry([*environment["plugins"], *plugins])
+    data.use(registry)
     records, emit = collector()
     status, reason, _ = run_trial(result.trial, registry, emit, hear=traceback.print_exception)
     click.echo(printable(f"{result.trial}"))

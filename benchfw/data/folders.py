@@ -1,69 +1,102 @@
-"""Finds `NAME.npz` in the folders that BENCHFW_DATA lists."""
+"""Where data sets lie: the folders of BENCHFW_DATA, then the cache.
+
+A data set is `NAME.npz`, or a folder `NAME/` with one .npy file an array, which is memory-mapped.
+"""
 
 from __future__ import annotations
 
-import functools
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchfw.errors import DataError, nearest
+from benchfw.errors import DataError
 
 if TYPE_CHECKING:
-    import numpy as np
+    from benchfw.data.entry import Arrays
 
 VARIABLE = "BENCHFW_DATA"
+CACHE_VARIABLE = "BENCHFW_CACHE"
 
 
 def folders() -> list[Path]:
-    """Return the folders to search, in order."""
+    """Return the folders that BENCHFW_DATA lists, in order."""
     return [Path(each) for each in os.environ.get(VARIABLE, "").split(os.pathsep) if each]
 
 
-def names() -> dict[str, Path]:
-    """Return the data sets that are here, by name; the first folder that has a name wins."""
+def cache() -> Path:
+    """Return the folder of what was fetched or imported: BENCHFW_CACHE, or the platform's own."""
+    given = os.environ.get(CACHE_VARIABLE)
+    if given:
+        return Path(given)
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("benchfw"))
+
+
+def here() -> dict[str, Path]:
+    """Return what is here, by name; the first folder that has a name wins, the cache comes last."""
     found: dict[str, Path] = {}
-    for folder in folders():
-        for path in sorted(folder.glob("*.npz")):
-            found.setdefault(path.stem, path)
+    for folder in (*folders(), cache()):
+        for path in _sets_in(folder):
+            found.setdefault(path.stem if path.suffix == ".npz" else path.name, path)
     return dict(sorted(found.items()))
 
 
-def find(name: str) -> Path:
-    """Return the file of a data set."""
-    here = names()
-    if name not in here:
-        where = ", ".join(map(str, folders()))
-        hint = nearest(name, here) if here else f"; put {name}.npz into a folder and name it in {VARIABLE}"
-        raise DataError(f"no data set '{name}' in {where or f'{VARIABLE}, which is not set'}{hint}")
-    return here[name]
+def _sets_in(folder: Path) -> Iterator[Path]:
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError:
+        return  # a folder that is not there, or not ours to read, has nothing for us
+    for path in paths:
+        if path.name.startswith("."):
+            continue
+        if path.suffix == ".npz" or (path.is_dir() and any(path.glob("*.npy"))):
+            yield path
 
 
-def load(name: str) -> dict[str, np.ndarray[Any, Any]]:
-    """Return the arrays of a data set by name."""
+def locate(name: str) -> Path | None:
+    """Return the file or folder of a data set, or None."""
+    if Path(name).name != name:
+        return None
+    for folder in (*folders(), cache()):
+        archive, parts = folder / f"{name}.npz", folder / name
+        try:
+            if archive.is_file():
+                return archive
+            if parts.is_dir() and any(parts.glob("*.npy")):
+                return parts
+        except OSError:
+            continue  # not ours to read, or no name that a file can have
+    return None
+
+
+def read(name: str, path: Path) -> Arrays:
+    """Return the arrays in a file or folder; pickled objects are never read."""
     import zipfile
     import zlib
 
     import numpy as np
 
-    path = find(name)
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        if path.is_dir():
+            return {each.stem: np.load(each, "r", allow_pickle=False) for each in sorted(path.glob("*.npy"))}
+        loaded: Any = np.load(path, allow_pickle=False)
+        with loaded as archive:
             return {key: archive[key] for key in archive.files}
-    except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as fault:
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+        EOFError,
+        AttributeError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as fault:
         raise DataError(f"data set '{name}' in {path} cannot be read ({fault}); replace the file") from None
 
 
-def fingerprint(name: str) -> str:
-    """Return the sha256 of a data set's file, which is part of a trial's identity."""
-    path = find(name)
-    status = path.stat()
-    return _digest(path, (status.st_mtime_ns, status.st_size))
-
-
-@functools.cache
-def _digest(path: Path, _state: tuple[int, int]) -> str:
-    import hashlib
-
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def searched() -> str:
+    """Return the places that are searched, for a message."""
+    where = ", ".join(map(str, folders())) or f"{VARIABLE} (not set)"
+    return f"{where} and the cache {cache()}"

@@ -10,7 +10,7 @@ from benchfw.errors import DataError
 
 
 @pytest.fixture
-def folders(tmp_path, monkeypatch):
+def folders(tmp_path, monkeypatch, cache):
     found = tmp_path / "one", tmp_path / "two"
     for number, folder in enumerate(found):
         folder.mkdir()
@@ -28,7 +28,14 @@ def test_a_data_set_is_loaded_by_name(folders):
 
 def test_the_first_folder_that_has_a_name_wins(folders):
     assert data.find("iris") == folders[0] / "iris.npz"
-    assert list(data.names()) == ["iris", "wine"]
+    assert list(data.here()) == ["iris", "wine"]
+    assert data.names()["iris"] == str(folders[0] / "iris.npz")
+
+
+def test_odd_names_are_looked_for_in_vain(folders):
+    for name in ("../one/iris", "x" * 5000, "a\0b", ".."):
+        with pytest.raises(DataError, match="no data set"):
+            data.find(name)
 
 
 def test_an_unknown_data_set_is_named_with_the_nearest_one(folders):
@@ -36,9 +43,8 @@ def test_an_unknown_data_set_is_named_with_the_nearest_one(folders):
         data.load("wien")
 
 
-def test_without_folders_the_variable_is_named(monkeypatch):
-    monkeypatch.delenv("BENCHFW_DATA", raising=False)
-    assert data.folders() == []
+def test_without_folders_the_variable_is_named(cache):
+    assert data.here() == {}
     with pytest.raises(DataError, match=r"no data set 'iris'.*BENCHFW_DATA.*iris\.npz"):
         data.find("iris")
 

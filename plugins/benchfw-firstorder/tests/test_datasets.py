@@ -52,3 +52,16 @@ def test_a_data_set_of_ten_classes_is_refused(backend):
 def test_data_that_are_no_table_are_refused(backend):
     with pytest.raises(BenchfwError, match="'ratings' is not a table"):
         Lasso(backend, backend.rng(1), dataset="ratings")
+
+
+@pytest.mark.usefixtures("folder")
+def test_of_a_stored_split_the_training_rows_are_taken(backend):
+    problem = LeastSquares(backend, backend.rng(1), dataset="uci-like(rows=200, features=4)")
+    assert problem.features.shape == (180, 4)
+
+
+@pytest.mark.usefixtures("folder")
+def test_synthetic_sets_are_asked_for_by_name(backend):
+    problem = LogisticRegression(backend, backend.rng(1), dataset="sonar-like")
+    assert problem.features.shape == (165, 60)
+    assert set(np.unique(problem.targets)) == {-1.0, 1.0}

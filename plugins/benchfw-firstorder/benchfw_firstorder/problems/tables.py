@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -30,20 +29,11 @@ def classification_table(name: str) -> tuple[Array, Array]:
 
 
 def _training_rows(name: str) -> tuple[Array, NDArray[Any]]:
-    from benchfw.data import load
+    """Return the rows that the data or its papers give to training; all, where they say nothing of it."""
+    from benchfw.data import has_split, load, table
 
-    arrays: Mapping[str, NDArray[Any]] = load(name)
-    features = next((arrays[key] for key in ("X", "x", "x_train") if key in arrays), None)
-    targets = next((arrays[key] for key in ("y", "y_train") if key in arrays), None)
-    if features is None and "x_train_bits" in arrays:
-        features = np.unpackbits(arrays["x_train_bits"], axis=1)[:, : int(arrays["n_features"])]
-    if features is None or targets is None:
-        raise BenchfwError(
-            f"data set '{name}' is not a table: it needs X (or x, x_train) and y (or y_train), "
-            f"and has {', '.join(sorted(arrays))}"
-        )
-    if "train_idx" in arrays:
-        features, targets = features[arrays["train_idx"]], targets[arrays["train_idx"]]
+    arrays = load(name)
+    features, targets = table(name, "train" if has_split(name, arrays) else "all", arrays=arrays)
     return features.reshape(len(features), -1).astype(np.float64), targets
 
 

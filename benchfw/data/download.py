@@ -1,0 +1,126 @@
+"""Downloads one file with pooch: https only, checksum, resumed when cut, placed only when whole."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from benchfw.data.entry import LOCAL, RawFile
+from benchfw.errors import DataError
+
+if TYPE_CHECKING:
+    import requests
+
+Progress = Callable[[str, int, int | None], None]
+
+ATTEMPTS = 4
+PAUSE = 1.0
+TIMEOUT = 30.0
+CHUNK = 1 << 18
+
+
+class Unreachable(Exception):
+    """A file that cannot be had now; the message is the reason."""
+
+
+def download(file: RawFile, folder: Path, progress: Progress | None = None) -> Path:
+    """Return the file in the folder, downloaded if it is not there; a wrong checksum is a DataError.
+
+    Bytes go to a temporary name in the same folder and are renamed when they are whole and right.
+    """
+    import pooch
+    import requests
+    from urllib3.exceptions import HTTPError
+
+    pooch.get_logger().setLevel("ERROR")
+    url = file.url or ""
+    known = f"sha256:{file.sha256}" if file.sha256 else None
+    fetch = _Download(file.name, progress)
+    try:
+        path = pooch.retrieve(url, known, fname=file.name, path=folder, downloader=fetch)
+    except (requests.exceptions.RequestException, HTTPError) as fault:
+        raise Unreachable(_reason(fault, url)) from fault
+    except ValueError as fault:
+        if "hash" not in str(fault):
+            raise
+        raise DataError(
+            f"{url} is not the file that the catalog knows: its sha256 is not {file.sha256}; "
+            "it was removed, nothing was kept"
+        ) from None
+    return Path(path)
+
+
+class _Download:
+    """What pooch calls to fill its temporary file."""
+
+    def __init__(self, name: str, progress: Progress | None) -> None:
+        self.name = name
+        self.progress = progress or (lambda *_: None)
+        self.version = ""
+
+    def __call__(self, url: str, output_file: Any, _pooch: Any) -> None:
+        import requests
+        from urllib3.exceptions import HTTPError
+
+        path = Path(output_file)
+        path.write_bytes(b"")
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                self._continue(url, path)
+            except requests.exceptions.HTTPError as fault:
+                if fault.response is not None and fault.response.status_code < 500:
+                    raise  # asking again would not help
+                if attempt == ATTEMPTS:
+                    raise
+            except (requests.exceptions.ConnectionError, requests.exceptions.Timeout, HTTPError):
+                # a host that never answered is not asked again: offline must be told at once
+                if attempt == ATTEMPTS or not path.stat().st_size:
+                    raise
+            else:
+                return
+            time.sleep(PAUSE * attempt)
+
+    def _continue(self, url: str, path: Path) -> None:
+        """Get what is missing of the file, from the start if the host cannot do otherwise."""
+        import requests
+
+        received = path.stat().st_size
+        # compressed on the way, a length would not be the file's
+        headers = {"Accept-Encoding": "identity"}
+        if received and self.version:
+            headers |= {"Range": f"bytes={received}-", "If-Range": self.version}
+        with requests.get(url, stream=True, timeout=TIMEOUT, headers=headers) as response:
+            for each in (*response.history, response):
+                refuse_insecure(each.url)
+            if response.status_code != requests.codes.partial_content:
+                received = 0
+            response.raise_for_status()
+            self.version = response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
+            length = response.headers.get("Content-Length")
+            total = received + int(length) if length is not None else None
+            with path.open("r+b") as file:
+                file.truncate(received)
+                file.seek(received)
+                for chunk in response.raw.stream(CHUNK, decode_content=False):
+                    received += file.write(chunk)
+                    self.progress(self.name, received, total)
+        if total is not None and received != total:
+            raise requests.exceptions.ConnectionError(f"{received} of {total} bytes came")
+
+
+def refuse_insecure(url: str) -> None:
+    """Raise DataError unless an address is https, or on this machine."""
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOCAL):
+        raise DataError(f"{url} is not https; nothing is downloaded from it")
+
+
+def _reason(fault: Exception, url: str) -> str:
+    response: requests.Response | None = getattr(fault, "response", None)
+    if response is not None:
+        return f"the host answers {response.status_code} {response.reason}"
+    kind = "the connection breaks off" if "bytes came" in str(fault) or "IncompleteRead" in str(fault) else ""
+    return kind or f"{urlsplit(url).hostname} cannot be reached"

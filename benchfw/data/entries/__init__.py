@@ -1,0 +1,1 @@
+"""The catalog's entries as plain data, one file a family."""

@@ -1,0 +1,161 @@
+"""Puts arrays into the cache so that nobody ever sees half of them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Self
+
+from benchfw.data import folders
+from benchfw.data.content import check, content_hash
+from benchfw.data.entry import Dataset
+from benchfw.errors import DataError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from benchfw.data.entry import Arrays
+
+
+@contextlib.contextmanager
+def locked(name: str) -> Iterator[None]:
+    """Hold the lock of one name in the cache; another process that wants it waits."""
+    import fcntl
+
+    folder = folders.cache()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / f".{name}.lock").open("w")
+    except OSError as fault:
+        raise DataError(
+            f"the cache {folder} cannot be written ({fault}); "
+            f"set {folders.CACHE_VARIABLE} to a folder of yours"
+        ) from None
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # released when the file is closed, and when the process dies
+        _sweep(folder, name)
+        yield
+
+
+def _sweep(folder: Path, name: str) -> None:
+    """Remove what a process that was killed left; the lock is ours, so nobody is writing it."""
+    for left in folder.glob(f".{name}.tmp-*"):
+        shutil.rmtree(left, ignore_errors=True)
+    for left in (folder / "raw" / name).glob("tmp*"):
+        left.unlink(missing_ok=True)
+
+
+def place(entry: Dataset, found: Any, facts: Mapping[str, Any], checked: str = "") -> Path:
+    """Check arrays (or a stream of pieces of them), write them into the cache, and return where they are.
+
+    `checked` says what was checked before; the content is compared with the catalog's here.
+    """
+    folder = folders.cache()
+    work = Path(tempfile.mkdtemp(prefix=f".{entry.name}.tmp-", dir=folder))
+    try:
+        if isinstance(found, Mapping):
+            arrays: Arrays = dict(found)
+            written = work / f"{entry.name}.npz"
+        else:
+            written = work / entry.name
+            arrays = write_pieces(written, found)
+        check(entry, arrays, str(facts.get("from", entry.name)))
+        content = content_hash(arrays)
+        verdict = _verdict(entry, content, checked)
+        if written.suffix == ".npz":
+            _save(written, arrays)
+        about = {"name": entry.name, "content": content, "checked": verdict, **facts}
+        (work / "about.json").write_text(json.dumps(about, indent=2), encoding="utf-8")
+        target = folder / written.name
+        shutil.rmtree(folder / entry.name, ignore_errors=True)  # an older copy, if it was kept as .npy files
+        written.replace(target)
+        (work / "about.json").replace(folder / f"{entry.name}.json")
+    except OSError as fault:
+        raise DataError(
+            f"data set '{entry.name}' cannot be written to {folder} ({fault}); make room"
+        ) from None
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return target
+
+
+def _verdict(entry: Dataset, content: str, checked: str) -> str:
+    if content in entry.contents:
+        own = f"content hash: {entry.contents[content]}"
+        return f"{checked}; {own}" if checked else own
+    if entry.sealed:
+        wanted = ", ".join(each[:12] for each in entry.contents)
+        raise DataError(
+            f"the file for '{entry.name}' does not hold what the catalog knows: "
+            f"its content hash is {content[:12]}…, not {wanted}…; nothing was kept"
+        )
+    return checked or "shapes and types only: neither checksum of this copy is known"
+
+
+def _save(path: Path, arrays: Arrays) -> None:
+    import numpy as np
+
+    with path.open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def write_pieces(folder: Path, pieces: Iterable[Mapping[str, np.ndarray[Any, Any]]]) -> Arrays:
+    """Append pieces of arrays to one .npy file an array; return the arrays, memory-mapped."""
+    from numpy import load
+
+    folder.mkdir(parents=True)
+    with contextlib.ExitStack() as stack:
+        files: dict[str, NpyWriter] = {}
+        for piece in pieces:
+            for name, rows in piece.items():
+                if name not in files:
+                    files[name] = stack.enter_context(NpyWriter(folder / f"{name}.npy"))
+                files[name].append(rows)
+    return {path.stem: load(path, "r", allow_pickle=False) for path in sorted(folder.glob("*.npy"))}
+
+
+class NpyWriter:
+    """A .npy file that grows by rows; its header is written last, when their number is known."""
+
+    def __init__(self, path: Path) -> None:
+        self._file: IO[bytes] = path.open("wb")
+        self._rows = 0
+        self._like: np.ndarray[Any, Any] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._file:
+            if self._like is not None:
+                self._file.seek(0)
+                self._header(self._like)
+
+    def append(self, rows: np.ndarray[Any, Any]) -> None:
+        """Add rows; all pieces have the same type and row shape."""
+        import numpy as np
+
+        if self._like is None:
+            self._like = np.ascontiguousarray(rows[:0])
+            self._header(self._like)
+        if rows.dtype != self._like.dtype or rows.shape[1:] != self._like.shape[1:]:
+            raise DataError(
+                f"pieces of one array differ: {rows.dtype} {rows.shape[1:]} after {self._like.dtype}"
+            )
+        self._file.write(np.ascontiguousarray(rows).data)
+        self._rows += len(rows)
+
+    def _header(self, like: np.ndarray[Any, Any]) -> None:
+        # NumPy pads headers so that the first length may grow without moving what follows
+        from numpy.lib import format as npy
+
+        shape = (self._rows, *like.shape[1:])
+        described = {"descr": npy.dtype_to_descr(like.dtype), "fortran_order": False, "shape": shape}
+        npy.write_array_header_1_0(self._file, described)

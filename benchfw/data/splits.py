@@ -1,0 +1,216 @@
+"""Train and test rows: as stored with the data, else by the papers' protocol, drawn from a seed.
+
+The draws come from benchfw's own stream of random bits, so that a seed gives the same rows on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from benchfw.data.access import load
+from benchfw.data.known import known, spelled_out
+from benchfw.errors import DataError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from benchfw.backends import Rng
+    from benchfw.data.entry import Arrays
+
+TEST_FRACTION = 0.1
+STREAM = 0x73706C6974  # "split": no other use of a seed shares its numbers
+
+
+class Split(NamedTuple):
+    """Row numbers, int64, and how they were chosen."""
+
+    train: np.ndarray[Any, Any]
+    test: np.ndarray[Any, Any]
+    protocol: str
+
+
+class Table(NamedTuple):
+    """All rows: features (n, …) and targets (n,); of a set in two parts the training rows first."""
+
+    features: np.ndarray[Any, Any]
+    targets: np.ndarray[Any, Any]
+
+
+def split(name: str, seed: int = 0, *, arrays: Arrays | None = None, **params: Any) -> Split:
+    """Return the training and the test rows of a data set.
+
+    A stored split is taken as it is, whatever the seed (of ten stored ones, number `seed` modulo 10);
+    without one the set's own rule, or a tenth of the rows drawn from the seed. Rows of a set in two parts
+    (x_train, x_test) count through both. `arrays` saves loading them again.
+    """
+    plain, params = spelled_out(name, params)
+    arrays = load(plain, **params) if arrays is None else arrays
+    stored = _stored(arrays, seed)
+    if stored is not None:
+        return stored
+    entry = known(plain)
+    rule, *numbers = entry.split if entry is not None and entry.split else ("fraction",)
+    return RULES[str(rule)](arrays, seed, *(int(each) for each in numbers))
+
+
+def has_split(name: str, arrays: Arrays) -> bool:
+    """Return whether the data or its papers fix the training rows; else `split` draws a tenth to test."""
+    entry = known(spelled_out(name)[0])
+    return _stored(arrays, 0) is not None or bool(entry is not None and entry.split)
+
+
+def table(
+    name: str,
+    part: Literal["all", "train", "test"] = "all",
+    seed: int = 0,
+    *,
+    arrays: Arrays | None = None,
+    **params: Any,
+) -> Table:
+    """Return the features and targets of all rows, or of those that `split` gives to one part.
+
+    Bit-packed features are unpacked.
+    """
+    import numpy as np
+
+    plain, params = spelled_out(name, params)
+    arrays = load(plain, **params) if arrays is None else arrays
+    pieces = [_piece(plain, arrays, "x_train" in arrays or "x_train_bits" in arrays, "train")]
+    if "y_test" in arrays:
+        if part != "all":  # in two parts: the other one is not touched
+            return pieces[0] if part == "train" else _piece(plain, arrays, True, "test")
+        pieces.append(_piece(plain, arrays, True, "test"))
+        return Table(*(np.concatenate(each) for each in zip(*pieces, strict=True)))
+    if part == "all":
+        return pieces[0]
+    parts = split(plain, seed, arrays=arrays)
+    rows = parts.train if part == "train" else parts.test
+    return Table(pieces[0].features[rows], pieces[0].targets[rows])
+
+
+def _piece(name: str, arrays: Arrays, split_in_two: bool, part: str) -> Table:
+    import numpy as np
+
+    if f"x_{part}_bits" in arrays:
+        bits = np.unpackbits(arrays[f"x_{part}_bits"], axis=1)
+        return Table(bits[:, : int(arrays["n_features"])], arrays[f"y_{part}"])
+    keys = (f"x_{part}", f"y_{part}") if split_in_two else ("X" if "X" in arrays else "x", "y")
+    if not set(keys) <= arrays.keys():
+        raise DataError(
+            f"data set '{name}' is not a table: it needs X (or x, x_train) and y (or y_train), "
+            f"and has {', '.join(sorted(arrays))}"
+        )
+    return Table(arrays[keys[0]], arrays[keys[1]])
+
+
+def _stored(arrays: Mapping[str, np.ndarray[Any, Any]], seed: int) -> Split | None:
+    """Return the split that travels with the arrays, or None."""
+    import numpy as np
+
+    if "train_idx" in arrays:
+        train = arrays["train_idx"].astype(np.int64)
+        rest = arrays.get("test_idx", np.setdiff1d(np.arange(_rows(arrays)), train))
+        test = rest.astype(np.int64)
+        return Split(train, test, "stored with the data")
+    for key in ("probe", "test"):
+        if key in arrays and "n" in arrays:
+            mask = np.unpackbits(arrays[key])[: int(arrays["n"])].astype(bool)
+            return Split(np.flatnonzero(~mask), np.flatnonzero(mask), f"stored with the data, as '{key}'")
+    if "test_mask" in arrays:
+        masks = np.unpackbits(arrays["test_mask"], axis=0)[: len(arrays["y"])].astype(bool)
+        number = seed % masks.shape[1]
+        mask = masks[:, number]
+        return Split(np.flatnonzero(~mask), np.flatnonzero(mask), f"stored with the data, number {number}")
+    if "y_train" in arrays and "y_test" in arrays:
+        rows = np.arange(len(arrays["y_train"]) + len(arrays["y_test"]))
+        parts = np.split(rows, [len(arrays["y_train"])])
+        return Split(parts[0], parts[1], "stored with the data, in two parts")
+    return None
+
+
+def _rows(arrays: Mapping[str, np.ndarray[Any, Any]]) -> int:
+    if "indptr" in arrays:
+        return len(arrays["indptr"]) - 1
+    key = next((key for key in ("y", "y_train", "rating", "user", "unix_time") if key in arrays), min(arrays))
+    return len(arrays[key])
+
+
+def _fraction(arrays: Arrays, seed: int, percent: int = 10) -> Split:
+    """Return `percent` of the rows, rounded, as test rows."""
+    import numpy as np
+
+    rows = _rows(arrays)
+    order = _rng(seed).permutation(rows)
+    count = (rows * percent + 50) // 100
+    return Split(
+        np.sort(order[count:]), np.sort(order[:count]), f"{percent} % of the rows, drawn from the seed"
+    )
+
+
+def _first(arrays: Arrays, _seed: int, count: int) -> Split:
+    """Return the first `count` rows for training and the rest for testing."""
+    import numpy as np
+
+    rows = np.arange(_rows(arrays))
+    return Split(rows[:count], rows[count:], f"the first {count:,} rows train, the others test")
+
+
+def _heads(arrays: Arrays, _seed: int, percent: int) -> Split:
+    """Return the first `percent` of each class, rounded up, as test rows."""
+    import numpy as np
+
+    labels = arrays["y"]
+    heads = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    test = np.sort(np.concatenate([rows[: -(-len(rows) * percent // 100)] for rows in heads]))
+    train = np.setdiff1d(np.arange(len(labels)), test)
+    return Split(train, test, f"the first {percent} % of each class, in file order, test")
+
+
+def _gaps(arrays: Arrays, seed: int, rows: int, gaps: int, length: int) -> Split:
+    """Return, of the first `rows`, `gaps` runs of `length` as test rows; no two touch, none at an end."""
+    import numpy as np
+
+    rows = min(rows, _rows(arrays))
+    spare = rows - gaps * (length + 1) - 1
+    if spare < 0:
+        raise DataError(f"{gaps} gaps of {length} rows do not fit into {rows} rows")
+    offsets = np.sort(_rng(seed).integers(0, spare + 1, size=gaps))
+    starts = 1 + offsets + np.arange(gaps) * (length + 1)
+    test = (starts[:, None] + np.arange(length)).reshape(-1)
+    train = np.setdiff1d(np.arange(rows), test)
+    return Split(train, test, f"of the first {rows:,} rows {gaps} gaps of {length}, drawn from the seed")
+
+
+def halves(arrays: Arrays, seed: int = 0) -> np.ndarray[Any, Any]:
+    """Return how many tokens of each (document, word) cell fall into the document's first half, (nnz,).
+
+    As stored, where it is stored as `half1`; else each document's tokens are dealt out by the seed.
+    """
+    import numpy as np
+
+    if "half1" in arrays:
+        return arrays["half1"]
+    counts = arrays["data"].astype(np.int64)
+    documents = np.repeat(np.arange(len(arrays["indptr"]) - 1), np.diff(arrays["indptr"]))
+    cells = np.repeat(np.arange(len(counts)), counts)
+    owners = np.repeat(documents, counts)
+    order = np.lexsort((_rng(seed, 1).bits(len(cells)), owners))
+    sizes = np.bincount(owners, minlength=len(arrays["indptr"]) - 1)
+    rank = np.arange(len(cells)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    first = rank < np.repeat(sizes // 2, sizes)
+    return np.bincount(cells[order][first], minlength=len(counts)).astype(arrays["data"].dtype)
+
+
+def _rng(seed: int, offset: int = 0) -> Rng:
+    from benchfw.backends import Rng, get_backend
+
+    return Rng(get_backend("numpy"), seed, STREAM + offset)
+
+
+RULES: Mapping[str, Callable[..., Split]] = {
+    "fraction": _fraction,
+    "first": _first,
+    "heads": _heads,
+    "gaps": _gaps,
+}

@@ -1,0 +1,97 @@
+"""Passes over data sets without loading them."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchfw import data
+from benchfw.data.placing import write_pieces
+from benchfw.errors import DataError
+
+X = np.arange(70.0).reshape(35, 2)
+Y = np.arange(35, dtype=np.int16)
+
+
+@pytest.fixture(params=["npz", "npz_compressed", "npy"])
+def folder(request, cache, tmp_path, monkeypatch):
+    path = tmp_path / "folder"
+    path.mkdir()
+    monkeypatch.setenv("BENCHFW_DATA", str(path))
+    if request.param == "npy":
+        pieces = [{"x": X[:20], "y": Y[:20]}, {"x": X[20:], "y": Y[20:]}]
+        write_pieces(path / "rows", pieces)
+    else:
+        save = np.savez if request.param == "npz" else np.savez_compressed
+        save(path / "rows.npz", x=X, y=Y)
+    return path
+
+
+@pytest.mark.parametrize("size", [1, 8, 35, 100])
+def test_batches_are_the_rows_in_order(folder, size):
+    found = list(data.batches("rows", size))
+    assert [len(batch["x"]) for batch in found[:-1]] == [size] * (len(found) - 1)
+    np.testing.assert_array_equal(np.concatenate([batch["x"] for batch in found]), X)
+    np.testing.assert_array_equal(np.concatenate([batch["y"] for batch in found]), Y)
+
+
+def test_a_part_of_the_rows_and_arrays(folder):
+    found = list(data.batches("rows", 4, ["y"], start=5, stop=16))
+    assert [sorted(batch) for batch in found] == [["y"]] * 3
+    np.testing.assert_array_equal(np.concatenate([batch["y"] for batch in found]), Y[5:16])
+
+
+def test_load_gives_the_same_rows(folder):
+    np.testing.assert_array_equal(data.load("rows")["x"], X)
+
+
+def test_what_is_asked_wrongly_is_told(folder):
+    with pytest.raises(DataError, match="no array 'z'"):
+        list(data.batches("rows", 4, ["z"]))
+    with pytest.raises(DataError, match="at least one row"):
+        list(data.batches("rows", 0))
+    with pytest.raises(DataError, match="no data set 'rwos'"):
+        list(data.batches("rwos", 4))
+
+
+def test_arrays_of_different_lengths_must_be_named(cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("BENCHFW_DATA", str(tmp_path))
+    np.savez(tmp_path / "odd.npz", x=X, z=np.ones(3))
+    with pytest.raises(DataError, match="different numbers of rows"):
+        list(data.batches("odd", 4))
+    assert len(list(data.batches("odd", 10, ["x"]))) == 4
+
+
+def test_pieces_that_do_not_fit_together_are_refused(tmp_path):
+    with pytest.raises(DataError, match="pieces of one array differ"):
+        write_pieces(tmp_path / "rows", [{"x": X}, {"x": X.astype(np.float32)}])
+
+
+def test_a_written_stream_is_what_numpy_would_write(tmp_path):
+    write_pieces(tmp_path / "rows", [{"x": X[:1]}, {"x": X[1:1]}, {"x": X[1:]}])
+    np.testing.assert_array_equal(np.load(tmp_path / "rows" / "x.npy"), X)
+
+
+def test_a_synthetic_stream_does_not_depend_on_the_batches(cache):
+    name = "mnist-8m-like(rows=2500, source='mnist-like(rows=50, test_rows=5)')"
+    found = list(data.batches(name, 700))
+    assert [len(batch["y"]) for batch in found] == [700, 700, 700, 400]
+    whole = data.load(name)
+    np.testing.assert_array_equal(np.concatenate([batch["x"] for batch in found]), whole["x"])
+    (part,) = data.batches(name, 900, ["y"], start=1500, stop=2100)
+    np.testing.assert_array_equal(part["y"], whole["y"][1500:2100])
+
+
+def test_a_synthetic_set_without_a_stream_comes_in_batches_too(cache):
+    found = list(data.batches("covtype-like(rows=25)", 10))
+    assert [len(batch["x"]) for batch in found] == [10, 10, 5]
+
+
+def test_a_pass_over_a_large_file_needs_little_memory(cache):
+    path = Path(__file__).parents[2] / "suites" / "tracked" / "data_memory.py"
+    spec = importlib.util.spec_from_file_location("data_memory", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    # 800 MB of rows; loading them would show
+    assert module.peak_of_a_pass(rows=200_000) < 300e6
