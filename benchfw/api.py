@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchfw import data
 from benchfw.errors import BenchfwError, StoreError, SuiteError, nearest
 from benchfw.harness.run import Agenda, Listener, Options, check_methods, execute, prepare
 from benchfw.loading import fault_text
@@ -64,6 +65,15 @@ def plan_suite(name: str | Path, plugins: Iterable[str] = (), changes: Changes |
     return Planned(suite, trials, registry)
 
 
+def datasets_of(planned: Planned) -> list[str]:
+    """Return the data sets that the trials read."""
+    tables = {
+        str(trial.problem.table): trial.problem.table for trial in planned.trials if trial.kind != "kernel"
+    }
+    names = (planned.registry.dataset_of("problem", table) for table in tables.values())
+    return sorted({name for name in names if name})
+
+
 def _beside(path: Path, plugin: str) -> str:
     """Return a plugin as named in a suite; a file is looked up beside the suite first."""
     beside = path.parent / plugin
@@ -82,6 +92,9 @@ def run_planned(
     planned: Planned, store: Path, options: Options, listen: Listener = lambda _: None, *, page: bool = True
 ) -> tuple[Run, Summary]:
     """Run a planned suite, keep it in the store, write its page; return the run and its summary."""
+    data.use(planned.registry)
+    for name in datasets_of(planned):
+        data.ensure(name)  # once and here, with a progress bar, rather than in every worker
     with Store(store, create=True) as opened:
         agenda = prepare(planned.suite, planned.trials, planned.registry, opened, options)
         run = execute(agenda, planned.registry, opened, options, listen)

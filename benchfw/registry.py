@@ -140,6 +140,15 @@ class Registry:
                 found |= self.plugins_of(kind_of(key), value)
         return found
 
+    def dataset_of(self, kind: str, table: Mapping[str, Any]) -> str | None:
+        """Return the data set that a table names, or that its plugin takes by default."""
+        if "dataset" in table or kind == "kernel":
+            name = table.get("dataset")
+        else:
+            parameter = self.get(kind, table["use"]).parameters.get("dataset")
+            name = parameter.default if parameter else None
+        return name if isinstance(name, str) else None
+
     def note(self, fault: str) -> None:
         """Remember a fault of a plugin, once."""
         if fault not in self.broken:

@@ -70,8 +70,15 @@ class Identity:
             sources = [[plugin.module, plugin.version, self._fingerprint(plugin)] for plugin in plugins]
             libraries = sorted({name for plugin in plugins for name in self._imported_by(plugin)})
             versions = [[name, library_version(name)] for name in libraries]
-            self._parts[kind, text] = _canonical([kind, table, sources, versions, _dataset(table)])
+            self._parts[kind, text] = _canonical([kind, table, sources, versions, self._data(kind, table)])
         return self._parts[kind, text]
+
+    def _data(self, kind: str, table: Mapping[str, Any]) -> str:
+        name = self._registry.dataset_of(kind, table)
+        try:
+            return data.fingerprint(name) if name else ""
+        except DataError:
+            return "absent"  # a run has fetched it before, or stopped
 
     def _involved(self, plugins: set[Plugin]) -> set[Plugin]:
         """Return the plugins and, in turn, the other plugins that their source imports."""
@@ -89,16 +96,6 @@ class Identity:
 
 def _address(plugin: Plugin) -> tuple[str, str, str]:
     return plugin.module, plugin.version, plugin.name
-
-
-def _dataset(table: Mapping[str, Any]) -> str:
-    name = table.get("dataset")
-    if not isinstance(name, str):
-        return ""
-    try:
-        return data.fingerprint(name)
-    except DataError:
-        return "absent"  # the trial itself will say so
 
 
 def _canonical(value: Any) -> str:

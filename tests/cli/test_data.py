@@ -209,9 +209,18 @@ def test_a_trial_runs_again_when_its_data_changed(line):
     assert [trial["stored"] for trial in listed] == [False, False]
 
 
-def test_a_trial_without_its_data_fails_with_the_sentence(line):
+def test_a_suite_without_its_data_stops_before_anything_runs(line):
     line.write("data.toml", SUITE.format(datasets='"mnist"'))
     done = line("run", "data.toml", "--no-report")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "BENCHFW_OFFLINE forbids downloads" in done.stderr
     assert "mnist-like" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (line.folder / "reports").exists()
+
+
+def test_an_unknown_data_set_stops_a_suite_with_the_nearest_name(line):
+    line.write("data.toml", SUITE.format(datasets='"minst"'))
+    done = line("run", "data.toml", "--no-report")
+    assert done.returncode == 2
+    assert "did you mean 'mnist'" in done.stderr

@@ -153,6 +153,7 @@ from benchfw.registry import Plugin, Registry
 registry = Registry()
 plugins = {Plugin(f"part{i}", f"part{i}", "family", "1.0", None) for i in range(8)}
 registry.plugins_of = lambda kind, table: plugins
+registry.dataset_of = lambda kind, table: None
 trial = Trial("optimizer", Spec("p"), Spec("m"), "numpy", 0, 0, Budget())
 print(Identity(registry, {"numpy": {}}, 1).stamp(trial).key)
 """
