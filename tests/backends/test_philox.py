@@ -1,4 +1,4 @@
-"""The random words: Philox-4x64-10 at the address that METHODS D4 gives, checked with Python's integers."""
+"""The random words: Philox-4x64-10 at the published address of each, checked with Python's integers."""
 
 from __future__ import annotations
 
