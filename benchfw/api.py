@@ -94,7 +94,7 @@ def run_planned(
     """Run a planned suite, keep it in the store, write its page; return the run and its summary."""
     data.use(planned.registry)
     for name in datasets_of(planned):
-        data.ensure(name)  # once and here, with a progress bar, rather than in every worker
+        data.ensure(name)  # once and here, rather than in every worker
     with Store(store, create=True) as opened:
         agenda = prepare(planned.suite, planned.trials, planned.registry, opened, options)
         run = execute(agenda, planned.registry, opened, options, listen)

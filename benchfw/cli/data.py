@@ -72,9 +72,9 @@ def fetch(names: tuple[str, ...], again: bool, plugins: tuple[str, ...]) -> None
     for name in names:
         data.dataset(name)  # a wrong name before any download
     for name in names:
-        with _Bar() as bar:
+        with Bar() as bar:
             path = data.fetch(name, progress=bar.show, again=again)
-        click.echo(f"{name}: {path} ({data.verify(name).checked})")
+        _told(name, path)
 
 
 @command.command()
@@ -95,7 +95,7 @@ def verify(names: tuple[str, ...], plugins: tuple[str, ...], as_json: bool) -> N
         except DataError as fault:
             if names:
                 raise
-            rows.append((name, str(fault), "nothing", str(data.find(name))))
+            rows.append((name, str(fault), "nothing", str(data.here().get(name, ""))))
     if as_json:
         echo_json([dict(zip(("name", "verdict", "checked", "path"), row, strict=True)) for row in rows])
     elif rows:
@@ -158,8 +158,21 @@ def import_(name: str, files: tuple[Path, ...], plugins: tuple[str, ...]) -> Non
     from benchfw import data
 
     _use(plugins)
-    placed = data.import_files(name, files)
-    click.echo(f"{name}: {placed} ({data.verify(name).checked})")
+    _told(name, data.import_files(name, files))
+
+
+def _told(name: str, path: Path) -> None:
+    """Say where a data set is and what was checked; exit 1 if it is not right."""
+    from benchfw import data
+
+    found = data.verify(name)
+    click.echo(f"{name}: {path} ({found.fault or found.checked})")
+    if found.path != path:
+        click.echo(
+            f"benchfw: {found.path} comes first and hides it; remove that, or name another folder", err=True
+        )
+    if found.fault:
+        raise click.exceptions.Exit(1)
 
 
 def _use(plugins: tuple[str, ...]) -> None:
@@ -209,7 +222,7 @@ def _size(size: int) -> str:
     return f"{size} B" if size else "-"
 
 
-class _Bar:
+class Bar:
     """A progress bar of the downloads, drawn only on a terminal."""
 
     def __enter__(self) -> Self:

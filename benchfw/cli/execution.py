@@ -12,7 +12,9 @@ from typing import IO
 
 import click
 
-from benchfw.api import Planned, can_write_pages, report_run, run_planned
+from benchfw import data
+from benchfw.api import Planned, can_write_pages, datasets_of, report_run, run_planned
+from benchfw.cli.data import Bar
 from benchfw.cli.options import echo_json, printable
 from benchfw.cli.progress import display
 from benchfw.errors import StoreError
@@ -41,6 +43,7 @@ def run_all(
     faults = 0
     for each in planned:
         begun: list[int] = []
+        _fetch_data(each)
         try:
             with _listening(events, each.suite.title, begun) as listen:
                 run, summary = run_planned(each, store, options, listen, page=page)
@@ -53,6 +56,14 @@ def run_all(
         if faults and options.fail_fast:
             break
     return 1 if faults else 0
+
+
+def _fetch_data(planned: Planned) -> None:
+    """Bring the data sets that the trials read, with a progress bar."""
+    data.use(planned.registry)
+    for name in datasets_of(planned):
+        with Bar() as bar:
+            data.ensure(name, bar.show)
 
 
 def tell_broken(faults: Sequence[str]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchfw.data import folders
-from benchfw.data.content import check, content_hash
+from benchfw.data.content import check, content_hash, state_of
 from benchfw.data.entry import Dataset
 from benchfw.data.known import catalog, core, known, spelled_out
 from benchfw.errors import DataError, PluginError, nearest
@@ -92,18 +92,25 @@ def load_entry(entry: Dataset, params: Mapping[str, Any]) -> Arrays:
 
 
 def make(entry: Dataset, source: str | Callable[..., Any], params: Mapping[str, Any]) -> Any:
-    """Call what makes a synthetic set; a parameter that it does not take is a DataError."""
+    """Call what makes a synthetic set; whatever goes wrong in it is a DataError."""
+    function = imported(entry.name, source) if isinstance(source, str) else source
+    check_parameters(entry, function, params)
+    try:
+        return function(**{**entry.defaults, **params})
+    except DataError:
+        raise
+    except Exception as fault:
+        raise DataError(f"data set '{entry.name}' cannot be made: {fault or type(fault).__name__}") from fault
+
+
+def check_parameters(entry: Dataset, function: Callable[..., Any], params: Mapping[str, Any]) -> None:
+    """Raise DataError for a parameter that a synthetic set does not take."""
     from benchfw.parameters import accepts_any_keyword, parameters_of
 
-    function = imported(entry.name, source) if isinstance(source, str) else source
     legal = parameters_of(function)
     for key in params:
         if key not in legal and not accepts_any_keyword(function):
             raise DataError(f"data set '{entry.name}' has no parameter '{key}'{nearest(key, legal)}")
-    try:
-        return function(**{**entry.defaults, **params})
-    except (TypeError, ValueError) as fault:
-        raise DataError(f"data set '{entry.name}' cannot be made: {fault}") from None
 
 
 def imported(name: str, address: str) -> Callable[..., Any]:
@@ -136,18 +143,17 @@ def fingerprint(name: str) -> str:
 def _as_placed(path: Path) -> str:
     """Return the content hash that was written when a file of the cache was placed, if it is untouched."""
     kept = record(path)
-    if not kept:
-        return ""
-    written = (path.parent / f"{kept.get('name')}.json").stat().st_mtime_ns
-    files = path.glob("*.npy") if path.is_dir() else [path]
-    return str(kept.get("content", "")) if all(each.stat().st_mtime_ns <= written for each in files) else ""
+    return str(kept.get("content", "")) if kept.get("state") == state_of(path) else ""
 
 
 def _recipe(entry: Dataset, params: Mapping[str, Any]) -> str:
     import inspect
 
     function = imported(entry.name, entry.make) if isinstance(entry.make, str) else entry.make
-    source = Path((inspect.getsourcefile(function) if callable(function) else None) or "")
+    try:
+        source = Path(inspect.getsourcefile(function) or "") if callable(function) else Path()
+    except TypeError:  # a partial or a builtin has no file of its own
+        source = Path()
     # the core's generators share helpers, so that all of their files count
     files = sorted(source.parent.glob("*.py")) if entry.name in core() else [source]
     code = b"".join(each.read_bytes() for each in files if each.is_file())
@@ -159,13 +165,11 @@ def _recipe(entry: Dataset, params: Mapping[str, Any]) -> str:
 
 def content_of(name: str, path: Path) -> str:
     """Return the content hash of a file or folder, computed once for each state of it."""
-    files = sorted(path.glob("*.npy")) if path.is_dir() else [path]
-    state = tuple((each.name, each.stat().st_mtime_ns, each.stat().st_size) for each in files)
-    return _content_of(name, path, state)
+    return _content_of(name, path, tuple(map(tuple, state_of(path))))
 
 
 @functools.cache
-def _content_of(name: str, path: Path, _state: tuple[tuple[str, int, int], ...]) -> str:
+def _content_of(name: str, path: Path, _state: tuple[tuple[Any, ...], ...]) -> str:
     return content_hash(folders.read(name, path))
 
 

@@ -35,8 +35,10 @@ def batches(
     as .npz is unpacked as it is read; a synthetic stream is made as it is read. So a pass needs memory for a
     batch or two, whatever the size of the set. All arrays must have the same number of rows.
     """
-    if size < 1:
-        raise DataError(f"a batch has at least one row, got size {size}")
+    if size < 1 or start < 0:
+        raise DataError(
+            f"a batch has at least one row, and rows count from 0; got size {size}, start {start}"
+        )
     plain, params = spelled_out(name, params)
     entry = known(plain)
     if entry is not None and entry.make is not None:
@@ -63,6 +65,7 @@ def _read(
     name: str, path: Path, size: int, arrays: Sequence[str] | None, start: int, stop: int | None
 ) -> Iterator[Arrays]:
     import zipfile
+    import zlib
 
     with contextlib.ExitStack() as stack:
         try:
@@ -88,12 +91,15 @@ def _read(
             )
         total = lengths.pop()
         end = total if stop is None else min(stop, total)
-        for _, skip in readers.values():
-            if start:
-                skip(-start)
-        for first in range(start, end, size):
-            count = min(size, end - first)
-            yield {key: reader(count) for key, (_, reader) in readers.items()}
+        try:
+            if 0 < start < end:
+                for _, skip in readers.values():
+                    skip(-start)
+            for first in range(start, end, size):
+                count = min(size, end - first)
+                yield {key: reader(count) for key, (_, reader) in readers.items()}
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as fault:
+            raise DataError(f"data set '{name}' in {path} is damaged ({fault}); replace the file") from None
 
 
 def _wanted(path: Path, arrays: Sequence[str] | None) -> bool:
@@ -152,7 +158,10 @@ def _unpacked(file: IO[bytes]) -> tuple[int, Reader]:
         if count < 0:
             left = -count * width
             while left:
-                left -= len(file.read(min(left, 1 << 20)))
+                read = len(file.read(min(left, 1 << 20)))
+                if not read:
+                    raise ValueError("it ends too early")
+                left -= read
             return np.empty((0, *shape[1:]), dtype)
         return np.frombuffer(file.read(count * width), dtype).reshape(count, *shape[1:])
 

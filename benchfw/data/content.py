@@ -51,6 +51,12 @@ def check(entry: Dataset, arrays: Mapping[str, np.ndarray[Any, Any]], where: str
         if not _fits(arrays[name], spec, lengths):
             found = f"{arrays[name].shape} {arrays[name].dtype}"
             raise DataError(f"{place}: array '{name}' is {found}, not {spec}; replace the file")
+        if arrays[name].size == 0:
+            raise DataError(f"{place}: array '{name}' is empty; replace the file")
+    for word, length in lengths.items():
+        if length not in entry.lengths.get(word, (length,)):
+            wanted = " or ".join(f"{each:,}" for each in entry.lengths[word])
+            raise DataError(f"{place} has {length:,} {word}, not {wanted}; replace the file")
 
 
 def _fits(array: np.ndarray[Any, Any], spec: ArraySpec, lengths: dict[str, int]) -> bool:
@@ -61,6 +67,12 @@ def _fits(array: np.ndarray[Any, Any], spec: ArraySpec, lengths: dict[str, int])
         length == (wanted if isinstance(wanted, int) else lengths.setdefault(wanted, length))
         for length, wanted in zip(array.shape, spec.shape, strict=True)
     )
+
+
+def state_of(path: Path) -> list[list[Any]]:
+    """Return name, size and time of change of a set's files: while these stay, so does the content."""
+    files = sorted(path.glob("*.npy")) if path.is_dir() else [path]
+    return [[each.name, each.stat().st_size, each.stat().st_mtime_ns] for each in files]
 
 
 def statistics(array: np.ndarray[Any, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ Progress = Callable[[str, int, int | None], None]
 
 ATTEMPTS = 4
 PAUSE = 1.0
-TIMEOUT = 30.0
+TIMEOUT = (5.0, 30.0)  # seconds to connect, and between bytes
 CHUNK = 1 << 18
 
 
@@ -43,6 +43,10 @@ def download(file: RawFile, folder: Path, progress: Progress | None = None) -> P
         path = pooch.retrieve(url, known, fname=file.name, path=folder, downloader=fetch)
     except (requests.exceptions.RequestException, HTTPError) as fault:
         raise Unreachable(_reason(fault, url)) from fault
+    except OSError as fault:
+        raise DataError(
+            f"{url} cannot be written to {folder} ({fault}); make room or set another cache"
+        ) from None
     except ValueError as fault:
         if "hash" not in str(fault):
             raise
@@ -67,20 +71,23 @@ class _Download:
 
         path = Path(output_file)
         path.write_bytes(b"")
-        for attempt in range(1, ATTEMPTS + 1):
+        attempt = 0
+        while True:
+            before = path.stat().st_size
             try:
                 self._continue(url, path)
             except requests.exceptions.HTTPError as fault:
                 if fault.response is not None and fault.response.status_code < 500:
                     raise  # asking again would not help
-                if attempt == ATTEMPTS:
-                    raise
             except (requests.exceptions.ConnectionError, requests.exceptions.Timeout, HTTPError):
                 # a host that never answered is not asked again: offline must be told at once
-                if attempt == ATTEMPTS or not path.stat().st_size:
+                if not path.stat().st_size:
                     raise
             else:
                 return
+            attempt = 1 if path.stat().st_size > before else attempt + 1  # a bad line may still get there
+            if attempt >= ATTEMPTS:
+                raise requests.exceptions.ConnectionError(f"only {path.stat().st_size} bytes came")
             time.sleep(PAUSE * attempt)
 
     def _continue(self, url: str, path: Path) -> None:

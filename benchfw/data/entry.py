@@ -60,6 +60,7 @@ class Dataset:
     a stream of pieces of them when the set is `streamed`, that is, kept as memory-mapped .npy files.
     `size` is the bytes of its files, where they are known to us.
     `make` and `stream` are "module:function", or functions, that make the arrays: a synthetic set.
+    `lengths` says which values an open length may have, where the copies in use are known.
     `split` names the rule of `benchfw.data.split`, with its numbers.
     """
 
@@ -82,6 +83,7 @@ class Dataset:
     make: str | Callable[..., Arrays] | None = None
     stream: str | Callable[..., Any] | None = None
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # what `benchfw show` prints of a registered name

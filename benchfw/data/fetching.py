@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from benchfw.data import folders
-from benchfw.data.access import absence, find, imported
+from benchfw.data.access import absence, check_parameters, find, imported
 from benchfw.data.download import Progress, Unreachable, download, refuse_insecure
 from benchfw.data.entry import Dataset
 from benchfw.data.known import dataset, known, spelled_out
-from benchfw.data.placing import locked, place
+from benchfw.data.placing import NotWritten, locked, place
 from benchfw.errors import DataError
 
 OFFLINE_VARIABLE = "BENCHFW_OFFLINE"
@@ -61,21 +61,27 @@ def _fetch(entry: Dataset, raw: Path, progress: Progress | None) -> Path:
     checked = "sha256 of the download" if all(each.sha256 for each in entry.files) else ""
     try:
         return place(entry, _parse(entry, files), _facts(files, entry.addresses), checked)
+    except NotWritten:
+        raise  # the download is good, and may have taken hours
     except DataError:
         shutil.rmtree(raw, ignore_errors=True)  # what was refused must not be taken for good the next time
         raise
 
 
-def ensure(name: str) -> None:
+def ensure(name: str, progress: Progress | None = None) -> None:
     """Make sure that `load(name)` will find its data: fetch what is not here; DataError if that cannot be."""
     plain, params = spelled_out(name)
     entry = known(plain)
     if entry is None:
         find(plain)
     elif entry.make is None:
-        fetch_entry(entry)
-    elif "source" in (given := {**entry.defaults, **params}):
-        ensure(given["source"])
+        fetch_entry(entry, progress)
+    else:
+        function = imported(plain, entry.make) if isinstance(entry.make, str) else entry.make
+        check_parameters(entry, function, params)
+        source = {**entry.defaults, **params}.get("source")
+        if isinstance(source, str):
+            ensure(source, progress)
 
 
 def import_files(name: str, paths: Sequence[Path]) -> Path:
@@ -117,26 +123,24 @@ def _matched(entry: Dataset, paths: Sequence[Path]) -> dict[str, Path]:
 
 
 def _parse(entry: Dataset, files: Mapping[str, Path]) -> Any:
-    import struct
-    import tarfile
-    import zipfile
-    import zlib
-
     if entry.loader is None:
         raise DataError(f"data set '{entry.name}' has no loader for its raw files")
     loader = imported(entry.name, entry.loader) if isinstance(entry.loader, str) else entry.loader
-    faults = (ValueError, KeyError, IndexError, EOFError, struct.error, zlib.error)
     try:
         found = loader(files)
-        return _guarded(entry, found, faults) if entry.streamed else found
-    except (*faults, OSError, zipfile.BadZipFile, tarfile.TarError) as fault:
+    except DataError:
+        raise
+    except Exception as fault:  # a damaged file may make a parser raise anything
         raise DataError(_unreadable(entry, fault)) from fault
+    return _guarded(entry, found) if entry.streamed else found
 
 
-def _guarded(entry: Dataset, pieces: Any, faults: tuple[type[Exception], ...]) -> Any:
+def _guarded(entry: Dataset, pieces: Any) -> Any:
     try:
         yield from pieces
-    except faults as fault:
+    except DataError:
+        raise
+    except Exception as fault:
         raise DataError(_unreadable(entry, fault)) from fault
 
 

@@ -51,8 +51,11 @@ def _sets_in(folder: Path) -> Iterator[Path]:
     for path in paths:
         if path.name.startswith("."):
             continue
-        if path.suffix == ".npz" or (path.is_dir() and any(path.glob("*.npy"))):
-            yield path
+        try:
+            if path.is_file() if path.suffix == ".npz" else path.is_dir() and any(path.glob("*.npy")):
+                yield path
+        except OSError:
+            continue  # a folder that may be listed but not entered
 
 
 def locate(name: str) -> Path | None:
@@ -73,9 +76,6 @@ def locate(name: str) -> Path | None:
 
 def read(name: str, path: Path) -> Arrays:
     """Return the arrays in a file or folder; pickled objects are never read."""
-    import zipfile
-    import zlib
-
     import numpy as np
 
     try:
@@ -84,16 +84,9 @@ def read(name: str, path: Path) -> Arrays:
         loaded: Any = np.load(path, allow_pickle=False)
         with loaded as archive:
             return {key: archive[key] for key in archive.files}
-    except (
-        OSError,
-        ValueError,
-        TypeError,
-        EOFError,
-        AttributeError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as fault:
-        raise DataError(f"data set '{name}' in {path} cannot be read ({fault}); replace the file") from None
+    except Exception as fault:  # a damaged archive may make NumPy raise anything, also MemoryError
+        what = str(fault).partition(". ")[0] or type(fault).__name__
+        raise DataError(f"data set '{name}' in {path} cannot be read ({what}); replace the file") from fault
 
 
 def searched() -> str:

@@ -95,7 +95,7 @@ def spelled_out(text: str, params: Mapping[str, Any] | None = None) -> tuple[str
         call = ast.parse(f"_({found[2]})", mode="eval").body
         keywords = call.keywords if isinstance(call, ast.Call) and not call.args else []
         given = {str(each.arg): ast.literal_eval(each.value) for each in keywords}
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
         given = {}
     if not given:
         raise DataError(

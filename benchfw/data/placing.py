@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from benchfw.data import folders
-from benchfw.data.content import check, content_hash
+from benchfw.data.content import check, content_hash, state_of
 from benchfw.data.entry import Dataset
 from benchfw.errors import DataError
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     import numpy as np
 
     from benchfw.data.entry import Arrays
+
+
+class NotWritten(DataError):
+    """Arrays that are right but did not fit on the disk: what was downloaded for them is kept."""
 
 
 @contextlib.contextmanager
@@ -69,14 +73,24 @@ def place(entry: Dataset, found: Any, facts: Mapping[str, Any], checked: str = "
         verdict = _verdict(entry, content, checked)
         if written.suffix == ".npz":
             _save(written, arrays)
-        about = {"name": entry.name, "content": content, "checked": verdict, **facts}
+        about = {
+            "name": entry.name,
+            "content": content,
+            "checked": verdict,
+            "state": state_of(written),
+            **facts,
+        }
         (work / "about.json").write_text(json.dumps(about, indent=2), encoding="utf-8")
         target = folder / written.name
-        shutil.rmtree(folder / entry.name, ignore_errors=True)  # an older copy, if it was kept as .npy files
+        older = work / "older"
+        if target.is_dir():  # moved aside, not removed: a reader sees the old or the new, never half of one
+            target.replace(older)
         written.replace(target)
         (work / "about.json").replace(folder / f"{entry.name}.json")
+        other = folder / (entry.name if target.suffix == ".npz" else f"{entry.name}.npz")
+        shutil.rmtree(other, ignore_errors=True) if other.is_dir() else other.unlink(missing_ok=True)
     except OSError as fault:
-        raise DataError(
+        raise NotWritten(
             f"data set '{entry.name}' cannot be written to {folder} ({fault}); make room"
         ) from None
     finally:
@@ -98,10 +112,17 @@ def _verdict(entry: Dataset, content: str, checked: str) -> str:
 
 
 def _save(path: Path, arrays: Arrays) -> None:
-    import numpy as np
+    import zipfile
 
+    import numpy as np
+    from numpy.lib import format as npy
+
+    # not savez: before NumPy 2.1 it took allow_pickle for the name of one more array
     with path.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, array in arrays.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    npy.write_array(member, np.asanyarray(array), allow_pickle=False)
         file.flush()
         os.fsync(file.fileno())
 

@@ -43,6 +43,7 @@ ENTRIES = (
         by_hand=CONSENT,
         notes="Ids count from 1; sorted by (user, item).",
         twin="movielens-like(users=943, items=1682, ratings=100000)",
+        lengths={"ratings": (100_000,)},
         split=("fraction", 10),
     ),
     Dataset(
@@ -79,6 +80,7 @@ ENTRIES = (
             "Ids are the original ones, films up to 3952."
         ),
         twin="movielens-like(users=6040, items=3706, ratings=1000209)",
+        lengths={"ratings": (1_000_209, 1_000_203)},
         split=("fraction", 10),
     ),
     Dataset(
@@ -99,6 +101,7 @@ ENTRIES = (
         by_hand=CONSENT,
         notes="Ratings in half stars, 0.5 to 5, so float32; original ids; sorted by (user, item).",
         twin="movielens-like(users=69878, items=10677, ratings=10000054)",
+        lengths={"ratings": (10_000_054,)},
         split=("fraction", 10),
     ),
 )

@@ -60,6 +60,7 @@ ENTRIES = (
             "belong to the document's first half; ap.tgz has neither it nor a split, and both are then drawn "
             "from a seed."
         ),
+        lengths={"documents + 1": (2_247,), "words": (10_473,)},
         twin="ap-like",
         split=("fraction", 50),
     ),
@@ -88,6 +89,7 @@ ENTRIES = (
             "stored split and halves. Numbers on the two cannot be compared; "
             "nips-theta-k10 belongs to the second."
         ),
+        lengths={"documents + 1": (1_501,), "words": (7_605, 12_419)},
         twin="nips-like",
         split=("fraction", 50),
     ),
