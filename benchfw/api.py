@@ -109,18 +109,21 @@ def report_run(store: Store, run: Run, registry: Registry, *, page: bool = True)
     summary = summarize(run, results)
     if not page:
         return run, summary
-    from benchfw.report.render import write_report
+    from benchfw.report.drawing import extra_figure
+    from benchfw.report.render import script_json, write_report
 
     figures = []
     for entry in registry.entries("figure").values():
         try:
-            figures.append(entry.factory(summary))
-        except Exception as fault:  # noqa: BLE001 - a stranger's figure may raise anything
+            figure = entry.factory(summary)
+            if figure is not None:
+                script_json(extra_figure(figure).as_data())  # what cannot be drawn is found here
+                figures.append(figure)
+        except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's figure may raise anything
             registry.note(f"figure '{entry.name}' of {entry.plugin} raised {fault_text(fault)}")
     folder = page_folder(store.path, run)
     try:
-        drawn = [figure for figure in figures if figure is not None]
-        return replace(run, report=write_report(summary, run, results, folder, drawn)), summary
+        return replace(run, report=write_report(summary, run, results, folder, figures)), summary
     except OSError as fault:
         raise StoreError(
             f"the report cannot be written to {folder} ({fault}); make room or give --store"
@@ -159,7 +162,9 @@ def run(
         if name not in names:
             raise BenchfwError(f"benchfw.run has no option '{name}'{nearest(name, names)}")
     how = Options(**options)
-    changes = Changes(only, tuple(backends), repetitions, quick)
+    if repetitions is not None and (not isinstance(repetitions, int) or repetitions < 1):
+        raise BenchfwError(f"repetitions must be a whole number from 1, got {repetitions!r}")
+    changes = Changes(only, (backends,) if isinstance(backends, str) else tuple(backends), repetitions, quick)
     planned = plan_suite(suite, [plugins] if isinstance(plugins, str) else plugins, changes)
     return run_planned(planned, Path(store), how, page=can_write_pages())[0]
 

@@ -193,7 +193,7 @@ class Registry:
                 implementation.function(register_for(plugin))
             except PluginError:
                 raise
-            except Exception as fault:  # noqa: BLE001 - a stranger's hook may raise anything
+            except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's hook may raise anything
                 self.broken.append(f"plugin '{plugin.name}', {hook}: {fault_text(fault)}")
 
     def _register(self, kind: str, plugin: Plugin, name: str, factory: Callable[..., Any] | str) -> None:
@@ -203,7 +203,10 @@ class Registry:
 
     def _register_backend(self, plugin: Plugin, name: str, factory: Callable[[], Any]) -> None:
         self._register("backend", plugin, name, factory)
-        register_backend(name, factory)
+        register_backend(name, partial(self._open, "backend", name))
+
+    def _open(self, kind: str, name: str) -> Any:
+        return self._entries[kind, name].factory()
 
     def _register_kernel(self, plugin: Plugin, kernel: Any, sample: Callable[..., tuple[Any, ...]]) -> None:
         name = kernel.partition(":")[2].replace("_", "-") if isinstance(kernel, str) else kernel.name

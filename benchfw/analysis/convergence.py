@@ -163,6 +163,8 @@ def automatic_target(reference: Sequence[Curve]) -> float:
     if min(finals) >= 0:
         starts = [float(curve.values[0]) for curve in reference if math.isfinite(curve.values[0])]
         worst = max(worst, ROUNDING_FLOOR * max(starts, default=0.0))
+        if worst >= min(starts, default=math.inf):  # some run would be there before its first step
+            worst = min(starts) / 2
     return _rounded_up(worst)
 
 

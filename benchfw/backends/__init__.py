@@ -51,12 +51,17 @@ def get_backend(name: str) -> Backend:
     if name not in _factories:
         raise BackendUnavailable(f"unknown backend '{name}'{nearest(name, _factories)}")
     try:
-        _open[name] = _factories[name]()
+        made = _factories[name]()
     except BackendUnavailable:
         raise
     except Exception as fault:
         raise BackendUnavailable(f"{name} is not available: {type(fault).__name__}: {fault}") from fault
-    return _open[name]
+    if not isinstance(made, Backend):
+        raise BackendUnavailable(
+            f"{name} is not available: its factory gave {type(made).__name__}, no Backend"
+        )
+    _open[name] = made
+    return made
 
 
 def __getattr__(name: str) -> Any:

@@ -20,6 +20,10 @@ PATIENCE = 5.0  # a cheap draw costs less than its statistics: the trial may tak
 
 def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Ending:
     """Draw at one point until the variance is known to the precision asked for, or the budget ends."""
+    if method.estimates not in {"value", "grad"}:
+        raise BenchfwError(
+            f'{type(method).__name__}.estimates must be "value" or "grad", not {method.estimates!r}'
+        )
     meter = Meter(problem, trial.budget)
     params = meter.off_the_record(lambda: _place(trial, problem))
     statistics = DrawStatistics(meter.off_the_record(lambda: _exact(method, problem, params)))
@@ -40,7 +44,7 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
         if draws < look and not ending:
             continue
         look = next_look(draws)
-        meter.check()
+        meter.check(draws)
         emit(
             [
                 Record(name, draws, meter.clock.seconds, meter.cost, value)

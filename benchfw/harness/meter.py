@@ -32,15 +32,17 @@ class Meter:
         self._uncounted = float(problem.cost)  # what building the problem, metrics and the harness used
         self._budget = budget
         self._last = 0.0
+        self._moved = 0
 
     @property
     def cost(self) -> float:
         """Return the oracle calls that the method made."""
         return float(self._problem.cost) - self._uncounted
 
-    def check(self) -> None:
+    def check(self, iteration: int) -> None:
         """Raise unless the problem's count is a number that has only grown since the last look."""
         cost = self.cost
+        self._moved = iteration if cost > self._last else self._moved
         if not cost >= self._last:  # also false for NaN
             raise BenchfwError(
                 f"problem.cost went from {self._last:g} to {cost:g}; it counts calls and must only grow"
@@ -84,10 +86,11 @@ class Meter:
             return f"budget of {limits.cost:,g} {getattr(self._problem, 'cost_unit', 'gradients')}"
         if limits.seconds is not None and self.clock.seconds >= limits.seconds:
             return f"budget of {limits.seconds:g} seconds"
-        if limits.iterations is None and limits.seconds is None and self.cost == 0 and iteration >= FREE_RIDE:
+        alone = limits.iterations is None and limits.seconds is None
+        if alone and iteration - self._moved >= FREE_RIDE:
             raise BenchfwError(
-                f"{iteration:,} iterations without a counted oracle call: a budget of cost alone never ends; "
-                "add iterations or seconds to it"
+                f"{iteration - self._moved:,} iterations without a counted oracle call: a budget of cost "
+                "alone never ends; add iterations or seconds to it"
             )
         return ""
 

@@ -29,7 +29,7 @@ def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
     taken: list[Record] = []
 
     def look(iteration: int, answer: Any) -> Ending | None:
-        meter.check()
+        meter.check(iteration)
         metrics = meter.off_the_record(lambda: problem.metrics(answer))
         if not metrics:
             raise BenchfwError(f"metrics() of {type(problem).__name__} gave nothing to measure")

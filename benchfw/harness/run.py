@@ -16,6 +16,7 @@ from benchfw.harness.executors.local import LocalExecutor
 from benchfw.harness.identity import Identity
 from benchfw.harness.seeding import order_seed
 from benchfw.loading import fault_text
+from benchfw.parameters import fits
 from benchfw.records import Outcome, Run, Status, Trial
 from benchfw.registry import Registry
 from benchfw.store import Store
@@ -38,10 +39,11 @@ class Options:
     fail_fast: bool = False
 
     def __post_init__(self) -> None:
-        for name, value in (("jobs", self.jobs), ("threads", self.threads), ("memory", self.memory)):
-            if value is not None and (not isinstance(value, int) or value < 1):
-                raise BenchfwError(f"{name} must be a whole number from 1, got {value!r}")
-        if self.timeout is not None and not 0 < self.timeout < math.inf:
+        limits = (("jobs", self.jobs, 1024), ("threads", self.threads, 1024), ("memory", self.memory, 2**60))
+        for name, value, most in limits:
+            if value is not None and (not isinstance(value, int) or not 1 <= value <= most):
+                raise BenchfwError(f"{name} must be a whole number from 1 to {most:,}, got {value!r}")
+        if self.timeout is not None and not (fits(self.timeout, float) and 0 < self.timeout < math.inf):
             raise BenchfwError(f"timeout must be a positive number of seconds, got {self.timeout!r}")
 
 

@@ -20,6 +20,7 @@ from benchfw.records import Budget, Record, Status, Trial
 from benchfw.registry import Registry
 
 WARM_UP = Budget(iterations=1)
+LONGEST_REASON = 500  # characters: a reason is repeated in every row of an export
 
 
 class Ended(NamedTuple):
@@ -53,11 +54,11 @@ def run_trial(
     return Ended(status, reason, cost_unit)
 
 
-def warm_up(trial: Trial, registry: Registry, emit: Emit) -> None:
+def warm_up(trial: Trial, registry: Registry, emit: Emit) -> Ended:
     """Run the trial's first iteration once, so that imports, compilation and caches are paid for."""
     # two draws are the fewest that have a variance
     budget = Budget(iterations=2) if trial.kind == "estimator" else WARM_UP
-    run_trial(replace(trial, budget=budget, target={}, precision=None), registry, emit)
+    return run_trial(replace(trial, budget=budget, target={}, precision=None), registry, emit)
 
 
 def build_trial(trial: Trial, registry: Registry) -> tuple[str, Callable[[Emit], Ending]]:
@@ -81,8 +82,12 @@ def explain(fault: BaseException) -> str:
     """Return a fault as one line: its type, its message, and where in whose file it was raised."""
     frames = traceback.extract_tb(fault.__traceback__)
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    message = " ".join(str(fault).split())
-    return f"{type(fault).__name__}: {message}{place}" if message else f"{type(fault).__name__}{place}"
+    try:
+        message = " ".join(str(fault).split())
+    except Exception:  # noqa: BLE001 - a stranger's exception may not even print
+        message = "its message cannot be printed"
+    short = message if len(message) <= LONGEST_REASON else f"{message[:LONGEST_REASON]}…"
+    return f"{type(fault).__name__}: {short}{place}" if short else f"{type(fault).__name__}{place}"
 
 
 def collector() -> tuple[list[Record], Emit]:

@@ -125,7 +125,7 @@ def _fastest(comparison: Comparison, best: Row) -> str:
         return ""
     less = comparative(first, "less", "more")
     reference = comparison.name(comparison.reference)
-    return f" In time {comparison.name(first.method)} is first: {less} than {reference} ({runs(first)})."
+    return f" In time {comparison.name(first.method)} is ahead: {less} than {reference} ({runs(first)})."
 
 
 def _end(comparison: Comparison, best: Row) -> str:

@@ -42,6 +42,8 @@ def noise(row: Row) -> str:
         return "No difference beyond noise"
     if row.ratio.count == 2:
         return "Two paired runs are too few to tell a difference"
+    if not row.ratio.bounded:
+        return f"Too little to tell a difference ({runs(row)})"
     return f"No difference beyond noise ({runs(row)})"
 
 

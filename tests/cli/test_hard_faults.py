@@ -50,6 +50,8 @@ FAULTS = {
     "interrupt": ("failed", "KeyboardInterrupt"),
     "number": ("failed", "run() of Hard gave int"),
     "falling cost": ("failed", "it counts calls and must only grow"),
+    "long words": ("failed", "ValueError: xxx"),
+    "base": ("failed", "Odd: beyond Exception"),
 }
 
 
@@ -59,6 +61,7 @@ def test_a_fault_that_hides_is_found_and_the_next_trial_runs(hard, how):
     status, reason = FAULTS[how]
     assert ends[f"hard (how={how})"][0] == status
     assert reason in ends[f"hard (how={how})"][1]
+    assert len(ends[f"hard (how={how})"][1]) < 700
     assert ends["hard (how=nothing)"][0] == "done"
 
 
@@ -96,8 +99,10 @@ def test_work_that_run_does_before_the_first_answer_is_on_the_clock(hard):
     assert min(seconds) >= 0.2
 
 
-def test_a_budget_of_cost_alone_ends_also_for_a_method_that_asks_nothing(hard):
-    status, reason = hard("nothing", budget="cost = 5")["hard"]
+@pytest.mark.parametrize("how", ["nothing", "one call"])
+def test_a_budget_of_cost_alone_ends_also_for_a_method_that_asks_no_more(hard, how):
+    ends = hard(how, budget="cost = 5")
+    status, reason = ends.get("hard") or ends[f"hard (how={how})"]
     assert status == "failed"
     assert "add iterations or seconds" in reason
 
@@ -188,6 +193,7 @@ def trial_finished(trial, status):
 @hookimpl
 def register_figures(register):
     register("broken", lambda summary: 1 / 0)
+    register("number", lambda summary: 5)
 @hookimpl
 def register_optimizers(register):
     register("five", 5)
@@ -202,7 +208,7 @@ def test_a_plugin_whose_hooks_raise_loses_nothing_but_its_own_work(cli):
     done = cli("run", "bowls.toml", "--plugin", "hooks.py", "--only", "step=0.5")
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
-    for part in ("not my day", "figure 'broken'", "register('five', 5)"):
+    for part in ("not my day", "figure 'broken'", "figure 'number'", "register('five', 5)"):
         assert part in done.stderr
     assert (cli.folder / "reports/run-1/index.html").is_file()
     listed = cli("list", "backends", "--plugin", "hooks.py")

@@ -60,7 +60,7 @@ def test_another_method_may_be_first_in_time(make, run):
     )
     assert said(run, results).endswith(
         "and in about the same time (5 paired runs). "
-        "In time lbfgs is first: 4.0 [3.8, 4.2] times less than gd (5 paired runs)."
+        "In time lbfgs is ahead: 4.0 [3.8, 4.2] times less than gd (5 paired runs)."
     )
 
 

@@ -15,13 +15,15 @@ import resource
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+import traceback
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
+from functools import partial
 from multiprocessing.connection import Connection
 from time import perf_counter
 
 from benchfw import data
-from benchfw.harness.trial import Ended, run_trial, warm_up
+from benchfw.harness.trial import Ended, explain, run_trial, warm_up
 from benchfw.records import Record, Status, Trial
 from benchfw.registry import Registry
 
@@ -54,6 +56,8 @@ def serve(requests: Connection, replies: Connection) -> None:
     home, process = os.getcwd(), os.getpid()  # noqa: PTH109 - restored below, a Path would not help
 
     def emit(records: Sequence[Record]) -> None:
+        if os.getpid() != process:
+            os._exit(1)  # a child that the trial forked: its records are not the trial's
         if records:
             replies.send(("records", [astuple(each) for each in records]))
 
@@ -64,20 +68,25 @@ def serve(requests: Connection, replies: Connection) -> None:
             return
         began = perf_counter()
         kind = (trial.kind, repr(trial.problem.table), repr(trial.method.table), trial.backend)
-        try:
-            if kind not in warm:
-                warm_up(trial, registry, emit)
-                warm.add(kind)
-                replies.send(("restart",))
-            ended = run_trial(trial, registry, emit)
-        except MemoryError:  # the method had kept all there was
-            ended = Ended(Status.OUT_OF_MEMORY, "not enough memory to go on", "")
-        except KeyboardInterrupt:  # no key of the user's: this process has a session of its own
-            ended = Ended(Status.FAILED, "KeyboardInterrupt: the trial interrupted itself", "")
+        if kind not in warm:
+            _contained(partial(warm_up, trial, registry, emit))
+            warm.add(kind)
+            replies.send(("restart",))
+        ended = _contained(partial(run_trial, trial, registry, emit))
         if os.getpid() != process:
             os._exit(1)  # a child that the trial forked and let run into here
         os.chdir(home)
         replies.send(("end", *ended, perf_counter() - began))
+
+
+def _contained(run: Callable[[], Ended]) -> Ended:
+    """Return how a trial ended, also where what it raises is beyond `run_trial`."""
+    try:
+        return run()
+    except MemoryError:  # the method had kept all there was
+        return Ended(Status.OUT_OF_MEMORY, "not enough memory to go on", "")
+    except BaseException as fault:  # noqa: BLE001 - no key of the user's: this process has its own session
+        return Ended(Status.FAILED, explain(fault), "")
 
 
 def _pin_threads(threads: int) -> None:
@@ -100,8 +109,14 @@ def main() -> None:
     if sys.platform == "linux":  # also while native code holds the interpreter, which the thread below needs
         ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
     threading.Thread(target=_die_with_parent, args=(lifeline,), daemon=True).start()
-    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
+    try:
         serve(Connection(requests, writable=False), Connection(replies, readable=False))
+    except BrokenPipeError:
+        pass  # the parent is gone
+    except BaseException:  # noqa: BLE001 - told in the log, which the parent reads
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)  # at once: a thread that a trial left behind would be waited for
 
 
 if __name__ == "__main__":

@@ -25,6 +25,10 @@ class Point:
         return dict.fromkeys(self.names, 1.0)
 
 
+class Odd(BaseException):
+    """Nothing that `except Exception` would catch."""
+
+
 @dataclass(frozen=True)
 class Hard:
     """Gives the start, then does what it is told."""
@@ -60,6 +64,12 @@ class Hard:
                 subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
             case "falling cost":
                 problem.cost = -5.0
+            case "long words":
+                raise ValueError("x" * 5_000_000)
+            case "base":
+                raise Odd("beyond Exception")
+            case "one call":
+                problem.cost += 1
         while True:
             yield 1
 
