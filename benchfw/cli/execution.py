@@ -15,7 +15,7 @@ import click
 from benchfw import data
 from benchfw.api import Planned, can_write_pages, datasets_of, report_run, run_planned
 from benchfw.cli.data import Bar
-from benchfw.cli.options import echo_json, printable
+from benchfw.cli.options import counted, echo_json, printable
 from benchfw.cli.progress import display
 from benchfw.errors import StoreError
 from benchfw.harness.executors.events import Event, Finished
@@ -109,11 +109,6 @@ def describe_counts(run: Run) -> str:
         reused = f", {run.reused} of them from the store" if run.reused else ""
         line = f"run {run.id}: {counted(total)} ({ends}){reused}, kept in {run.store}"
     return f"{line}; --retry-failed runs the faulty ones again" if run.faults else line
-
-
-def counted(trials: int) -> str:
-    """Return '1 trial' or '8 trials'."""
-    return f"{trials} trial" if trials == 1 else f"{trials} trials"
 
 
 def _salvage(planned: Planned, store: Path, begun: Sequence[int], *, page: bool) -> None:

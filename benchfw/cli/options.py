@@ -88,3 +88,8 @@ def echo_facts(facts: Mapping[str, Any], indent: int = 0) -> None:
 def printable(text: str) -> str:
     """Return text that cannot steer a terminal: control characters become spaces."""
     return "".join(character if character.isprintable() else " " for character in text)
+
+
+def counted(trials: int) -> str:
+    """Return '1 trial' or '8 trials'."""
+    return f"{trials} trial" if trials == 1 else f"{trials} trials"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import TextIO
 
-from benchfw.cli.options import printable
+from benchfw.cli.options import counted, printable
 from benchfw.harness.executors.events import Event, Finished, Started
 from benchfw.harness.run import Begun
 
@@ -43,7 +43,7 @@ class Lines:
             self._total = event.total - event.reused
             if self._total:
                 self._print(
-                    f"run {event.run}: {self._total} trials to run, {event.reused} in the store already"
+                    f"run {event.run}: {counted(self._total)} to run, {event.reused} in the store already"
                 )
         elif isinstance(event, Finished):
             self._done += 1
