@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,6 +74,13 @@ def datasets_of(planned: Planned) -> list[str]:
     return sorted({name for name in names if name})
 
 
+def bring_data(planned: Planned, progress: Callable[[str, int, int | None], None] | None = None) -> None:
+    """Fetch the data sets that the trials read and that are not here: once, rather than in every worker."""
+    data.use(planned.registry)
+    for name in datasets_of(planned):
+        data.ensure(name, progress)
+
+
 def _beside(path: Path, plugin: str) -> str:
     """Return a plugin as named in a suite; a file is looked up beside the suite first."""
     beside = path.parent / plugin
@@ -92,9 +99,6 @@ def run_planned(
     planned: Planned, store: Path, options: Options, listen: Listener = lambda _: None, *, page: bool = True
 ) -> tuple[Run, Summary]:
     """Run a planned suite, keep it in the store, write its page; return the run and its summary."""
-    data.use(planned.registry)
-    for name in datasets_of(planned):
-        data.ensure(name)  # once and here, rather than in every worker
     with Store(store, create=True) as opened:
         agenda = prepare(planned.suite, planned.trials, planned.registry, opened, options)
         run = execute(agenda, planned.registry, opened, options, listen)
@@ -166,6 +170,7 @@ def run(
         raise BenchfwError(f"repetitions must be a whole number from 1, got {repetitions!r}")
     changes = Changes(only, (backends,) if isinstance(backends, str) else tuple(backends), repetitions, quick)
     planned = plan_suite(suite, [plugins] if isinstance(plugins, str) else plugins, changes)
+    bring_data(planned)
     return run_planned(planned, Path(store), how, page=can_write_pages())[0]
 
 

@@ -12,8 +12,7 @@ from typing import IO
 
 import click
 
-from benchfw import data
-from benchfw.api import Planned, can_write_pages, datasets_of, report_run, run_planned
+from benchfw.api import Planned, bring_data, can_write_pages, datasets_of, report_run, run_planned
 from benchfw.cli.data import Bar
 from benchfw.cli.options import counted, echo_json, printable
 from benchfw.cli.progress import display
@@ -39,11 +38,11 @@ def run_all(
 ) -> int:
     """Run the suites one after the other; return the exit code."""
     signal.signal(signal.SIGTERM, _interrupt)
+    _bring_data(planned)
     page = _pages(page=page)
     faults = 0
     for each in planned:
         begun: list[int] = []
-        _fetch_data(each)
         try:
             with _listening(events, each.suite.title, begun) as listen:
                 run, summary = run_planned(each, store, options, listen, page=page)
@@ -58,12 +57,12 @@ def run_all(
     return 1 if faults else 0
 
 
-def _fetch_data(planned: Planned) -> None:
-    """Bring the data sets that the trials read, with a progress bar."""
-    data.use(planned.registry)
-    for name in datasets_of(planned):
-        with Bar() as bar:
-            data.ensure(name, bar.show)
+def _bring_data(planned: Sequence[Planned]) -> None:
+    """Bring the data sets of all suites, with a progress bar, before any of them runs."""
+    for each in planned:
+        if datasets_of(each):
+            with Bar() as bar:
+                bring_data(each, bar.show)
 
 
 def tell_broken(faults: Sequence[str]) -> None:

@@ -224,3 +224,11 @@ def test_an_unknown_data_set_stops_a_suite_with_the_nearest_name(line):
     done = line("run", "data.toml", "--no-report")
     assert done.returncode == 2
     assert "did you mean 'mnist'" in done.stderr
+
+
+def test_missing_data_of_one_suite_stop_all_of_them_before_anything_runs(line):
+    line.write("good.toml", SUITE.format(datasets='"my-simulation"'))
+    line.write("bad.toml", SUITE.format(datasets='"mnist"'))
+    done = line("run", "good.toml", "bad.toml", "--no-report")
+    assert done.returncode == 2
+    assert not (line.folder / "reports").exists()
