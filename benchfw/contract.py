@@ -7,7 +7,7 @@ ask of a problem; a family adds protocols of its own in its package.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ class Problem(Protocol):
     """Data on one backend plus the oracles that methods may call; it counts every call itself.
 
     Built by `factory(backend, rng, **params)`. A problem may also have `cost_unit: str` (what one unit
-    of cost is; "gradients" where it says nothing) and `optimum: Params` (where the answer is known).
+    of cost is; "gradients" where it says nothing), `optimum: Params` (where the answer is known) and
+    `caveats: Sequence[str]` (what a reader must know to believe the numbers: made-up data, added jitter).
     """
 
     backend: Backend
@@ -72,12 +73,15 @@ class SpectralSum(Problem, Protocol):
 
 
 class Estimator(Protocol):
-    """A random function whose mean is a problem's value or gradient: a frozen dataclass."""
+    """A random function whose mean is a problem's value or gradient: a frozen dataclass.
+
+    One that can do both says "auto": the gradient where the problem has one, else the value.
+    """
 
     @property
     def solves(self) -> type: ...
     @property
-    def estimates(self) -> Literal["value", "grad"]: ...
+    def estimates(self) -> Literal["value", "grad", "auto"]: ...
     @property
     def unbiased(self) -> bool: ...
 
@@ -95,6 +99,19 @@ class Bounded(Protocol):
 
     def bound(self, problem: Any, iterations: Array) -> Array | None:
         """Return the theorem's values at these iteration numbers, or None where it says nothing."""
+        ...
+
+
+@runtime_checkable
+class Informative(Protocol):
+    """A method with something to say about a trial when it is over; a method may have either of the two."""
+
+    def facts(self, problem: Any) -> Mapping[str, float]:
+        """Return named numbers that explain what was measured: shown in the report, never ranked."""
+        ...
+
+    def caveats(self, problem: Any) -> Sequence[str]:
+        """Return sentences that a reader must know to believe the numbers."""
         ...
 
 

@@ -17,7 +17,11 @@ class PluginError(BenchfwError):
     """A plugin that cannot be loaded, or breaks the contract."""
 
 
-class BackendUnavailable(BenchfwError):
+class Unavailable(BenchfwError):
+    """Something this machine does not have, such as an optional library: its trials are skipped."""
+
+
+class BackendUnavailable(Unavailable):
     """A backend that this machine does not have; the message is the reason."""
 
 

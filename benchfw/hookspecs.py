@@ -33,10 +33,10 @@ class Register(Protocol):
 class RegisterKernel(Protocol):
     """What `register_kernels` calls: the kernel, and how to make arguments of a given size for it.
 
-    A kernel may be given as "module:soft_threshold"; its name is then "soft-threshold".
+    Both may be given as "module:name"; the name of "module:soft_threshold" is then "soft-threshold".
     """
 
-    def __call__(self, kernel: Any | str, sample: Callable[..., tuple[Any, ...]]) -> None: ...
+    def __call__(self, kernel: Any | str, sample: Callable[..., tuple[Any, ...]] | str) -> None: ...
 
 
 @hookspec

@@ -20,6 +20,12 @@ DEFAULT_STORE = Path("reports/benchfw.sqlite")
 BOUND_PREFIX = "bound:"
 """A metric `bound:gap` holds a theorem's curve for the metric `gap`, at the same iterations."""
 
+FACT_PREFIX = "fact:"
+"""A metric `fact:decay` holds a number that explains a trial: shown beside the others, never ranked."""
+
+CAVEAT = "; caveat: "
+"""What stands in a trial's reason before each sentence that a reader must know to believe its numbers."""
+
 MethodKind = Literal["optimizer", "estimator", "kernel"]
 
 
@@ -107,6 +113,11 @@ class Outcome:
     records: tuple[Record, ...] = ()
     seconds: float = 0.0
     cost_unit: str = ""
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """Return the caveats that the reason carries."""
+        return tuple(self.reason.split(CAVEAT)[1:])
 
 
 @dataclass(frozen=True)

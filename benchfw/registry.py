@@ -37,7 +37,7 @@ class Entry(NamedTuple):
     name: str
     source: Callable[..., Any] | str
     plugin: Plugin
-    sample: Callable[..., tuple[Any, ...]] | None = None
+    sample_source: Callable[..., tuple[Any, ...]] | str | None = None
 
     def __str__(self) -> str:
         return f"{self.kind} '{self.name}' of {self.plugin}"
@@ -45,16 +45,26 @@ class Entry(NamedTuple):
     @property
     def factory(self) -> Callable[..., Any]:
         """What makes the object, imported now if it was registered by name."""
-        if not isinstance(self.source, str):
-            return self.source
-        module, _, name = self.source.partition(":")
+        return self._found(self.source)
+
+    @property
+    def sample(self) -> Callable[..., tuple[Any, ...]]:
+        """What makes a kernel's arguments, imported now if it was registered by name."""
+        if self.sample_source is None:
+            raise PluginError(f"{self} was registered without a sample")
+        return self._found(self.sample_source)
+
+    def _found(self, source: Callable[..., Any] | str) -> Callable[..., Any]:
+        if not isinstance(source, str):
+            return source
+        module, _, name = source.partition(":")
         try:
-            factory: Callable[..., Any] = getattr(importlib.import_module(module), name)
+            found: Callable[..., Any] = getattr(importlib.import_module(module), name)
         except Exception as fault:
             raise PluginError(
-                f"{self} is not at '{self.source}' ({fault_text(fault)}); give it as 'module:name'"
+                f"{self} is not at '{source}' ({fault_text(fault)}); give it as 'module:name'"
             ) from fault
-        return factory
+        return found
 
     @property
     def parameters(self) -> Mapping[str, Parameter]:
@@ -208,7 +218,9 @@ class Registry:
     def _open(self, kind: str, name: str) -> Any:
         return self._entries[kind, name].factory()
 
-    def _register_kernel(self, plugin: Plugin, kernel: Any, sample: Callable[..., tuple[Any, ...]]) -> None:
+    def _register_kernel(
+        self, plugin: Plugin, kernel: Any, sample: Callable[..., tuple[Any, ...]] | str
+    ) -> None:
         name = kernel.partition(":")[2].replace("_", "-") if isinstance(kernel, str) else kernel.name
         self._add(Entry("kernel", name, kernel, plugin, sample))
 

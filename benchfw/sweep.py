@@ -45,7 +45,9 @@ def labelled(specs: Sequence[Spec], kind: str, where: str) -> list[Spec]:
     groups: dict[str, list[Spec]] = defaultdict(list)
     for spec in specs:
         groups[spec.label or spec.use].append(spec)
-    telling = {name: _differing(group) for name, group in groups.items()}
+    telling = {
+        name: _differing([dict(leaves(spec.table)) for spec in group]) for name, group in groups.items()
+    }
     named = [replace(spec, label=_label(spec, telling[spec.label or spec.use])) for spec in specs]
     tables: dict[str, str] = {}
     labels: set[str] = set()
@@ -62,27 +64,35 @@ def labelled(specs: Sequence[Spec], kind: str, where: str) -> list[Spec]:
     return named
 
 
-def _differing(group: Sequence[Spec]) -> list[str]:
-    leaves = [dict(_leaves(spec.table)) for spec in group]
-    paths = dict.fromkeys(path for each in leaves for path in each)
-    return [path for path in paths if len({repr(each.get(path)) for each in leaves}) > 1]
+def _differing(tables: Sequence[Mapping[str, Any]]) -> list[str]:
+    paths = dict.fromkeys(path for each in tables for path in each)
+    return [path for path in paths if len({repr(each.get(path)) for each in tables}) > 1]
 
 
-def _leaves(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def leaves(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the values of a table with their paths: ("distribution.mean", 20)."""
     for key, value in params.items():
         if isinstance(value, Mapping):
-            yield from _leaves(value, f"{prefix}{key}.")
+            yield from leaves(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
 
 
 def _label(spec: Spec, paths: Sequence[str]) -> str:
-    name = spec.label or spec.use
-    leaves = dict(_leaves(spec.table))
+    return _spelled(spec.label or spec.use, dict(leaves(spec.table)), paths)
+
+
+def spelled_apart(tables: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a name for each table of leaves: what it uses, and whatever differs among them."""
+    paths = _differing(tables)
+    return [_spelled(str(table["use"]), table, paths) for table in tables]
+
+
+def _spelled(name: str, table: Mapping[str, Any], paths: Sequence[str]) -> str:
     parts = [
-        f"{leaves[path]}" if path.endswith("use") else f"{path.rpartition('.')[2]}={_short(leaves[path])}"
+        f"{table[path]}" if path.endswith("use") else f"{path.rpartition('.')[2]}={_short(table[path])}"
         for path in paths
-        if path in leaves and not (path == "use" and name == spec.use)
+        if path in table and not (path == "use" and name == table["use"])
     ]
     return f"{name} ({', '.join(parts)})" if parts else name
 

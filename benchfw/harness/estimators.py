@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from itertools import count
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,13 +20,10 @@ PATIENCE = 5.0  # a cheap draw costs less than its statistics: the trial may tak
 
 def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Ending:
     """Draw at one point until the variance is known to the precision asked for, or the budget ends."""
-    if method.estimates not in {"value", "grad"}:
-        raise BenchfwError(
-            f'{type(method).__name__}.estimates must be "value" or "grad", not {method.estimates!r}'
-        )
+    quantity = estimated_quantity(method, problem)
     meter = Meter(problem, trial.budget)
     params = meter.off_the_record(lambda: _place(trial, problem))
-    statistics = DrawStatistics(meter.off_the_record(lambda: _exact(method, problem, params)))
+    statistics = DrawStatistics(meter.off_the_record(lambda: _exact(quantity, problem, params)))
     began = perf_counter()
     patience = PATIENCE * (trial.budget.seconds or math.inf)
     look = 2  # one draw has no variance
@@ -59,6 +56,18 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
     raise AssertionError("unreachable: the loop above has no end of its own")
 
 
+def estimated_quantity(method: Any, problem: Any) -> Literal["value", "grad"]:
+    """Return what an estimator estimates on a problem; "auto" is the gradient where there is one."""
+    found = method.estimates
+    if found == "auto":
+        return "grad" if hasattr(problem, "grad") else "value"
+    if found not in {"value", "grad"}:
+        raise BenchfwError(
+            f'{type(method).__name__}.estimates must be "value", "grad" or "auto", not {found!r}'
+        )
+    return "value" if found == "value" else "grad"
+
+
 def _sample(method: Any, problem: Any, draw: Any, value: Any) -> np.ndarray[Any, Any]:
     """Return a drawn value as a NumPy array, or explain what is wrong with it."""
     name = type(method).__name__
@@ -84,6 +93,6 @@ def _place(trial: Trial, problem: Any) -> Any:
     return problem.start() if hasattr(problem, "start") else None
 
 
-def _exact(method: Any, problem: Any, params: Any) -> Any:
-    oracle = getattr(problem, method.estimates, None)
+def _exact(quantity: str, problem: Any, params: Any) -> Any:
+    oracle = getattr(problem, quantity, None)
     return None if oracle is None else np.asarray(problem.backend.to_numpy(oracle(params)), dtype=np.float64)

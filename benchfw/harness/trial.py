@@ -9,15 +9,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchfw.backends import get_backend
-from benchfw.errors import BackendUnavailable, BenchfwError, PluginError
+from benchfw.backends import Rng, get_backend
+from benchfw.errors import BenchfwError, Unavailable
 from benchfw.harness.estimators import measure_estimator
+from benchfw.harness.information import fact_records, with_caveats
 from benchfw.harness.kernels import measure_kernel
 from benchfw.harness.meter import Emit, Ending
 from benchfw.harness.optimizers import measure_optimizer
 from benchfw.harness.seeding import data_seed, method_seed
 from benchfw.records import Budget, Record, Status, Trial
 from benchfw.registry import Registry
+
+Measure = Callable[[Trial, Any, Any, Rng, Emit], Ending]
 
 WARM_UP = Budget(iterations=1)
 LONGEST_REASON = 500  # characters: a reason is repeated in every row of an export
@@ -42,7 +45,7 @@ def run_trial(
     try:
         cost_unit, measure = build_trial(trial, registry)
         status, reason = measure(emit)
-    except BackendUnavailable as fault:
+    except Unavailable as fault:
         status, reason = Status.SKIPPED, str(fault)
     except MemoryError as fault:
         status, reason = Status.OUT_OF_MEMORY, f"not enough memory: {fault or 'an allocation was refused'}"
@@ -67,15 +70,19 @@ def build_trial(trial: Trial, registry: Registry) -> tuple[str, Callable[[Emit],
     data = backend.rng(data_seed(trial))
     if trial.kind == "kernel":
         entry = registry.get("kernel", trial.method.use)
-        if entry.sample is None:
-            raise PluginError(f"kernel '{entry.name}' was registered without a sample")
         arguments = entry.sample(backend, data, trial.problem.params["size"])
         return "calls", partial(measure_kernel, trial, backend, entry.factory, arguments)
     problem = registry.build("problem", trial.problem.table, backend, data)
     method = registry.build(trial.kind, trial.method.table)
     measure = measure_optimizer if trial.kind == "optimizer" else measure_estimator
     unit = str(getattr(problem, "cost_unit", "gradients"))
-    return unit, partial(measure, trial, problem, method, backend.rng(method_seed(trial)))
+    return unit, partial(_measure, measure, trial, problem, method, backend.rng(method_seed(trial)))
+
+
+def _measure(measure: Measure, trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Ending:
+    status, reason = measure(trial, problem, method, rng, emit)
+    emit(fact_records(method, problem))
+    return status, with_caveats(reason, method, problem)
 
 
 def explain(fault: BaseException) -> str:

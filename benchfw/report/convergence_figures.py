@@ -11,7 +11,8 @@ import numpy as np
 from benchfw.analysis.convergence import AXES, Axis, Band, Curve, band, curves_by_metric
 from benchfw.records import BOUND_PREFIX, Result, Status
 from benchfw.report.drawing import Figure, Style, View, log_axis, plain, rounded
-from benchfw.report.summary import Comparison, Method, by_method
+from benchfw.report.methods import Method, by_method
+from benchfw.report.summary import Comparison
 
 MOST_BANDS = 10
 """With more methods than this the bands start hidden: they would cover the lines."""

@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 
 from benchfw.analysis.intervals import Interval
 from benchfw.report.drawing import Figure, Style, View, log_axis, plain, rounded
+from benchfw.report.methods import Method
 from benchfw.report.numbers import interval_text
-from benchfw.report.summary import Comparison, Method, Row
+from benchfw.report.summary import Comparison, Row
 
 Styles: TypeAlias = Mapping[Method, Style]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchfw.report.summary import Method
+from benchfw.report.methods import Method
 
 # Okabe & Ito 2008, for colour-blind readers too; without black and yellow, which vanish on one background
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8f8f8f")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
+from benchfw.report.methods import FEW_NAMES, listed
 from benchfw.report.numbers import figures, interval_text, time_unit
-from benchfw.report.phrases import FEW_NAMES, ahead, comparative, counted, listed, merit, noise, rows_of, runs
+from benchfw.report.phrases import ahead, comparative, counted, merit, noise, rows_of, runs
 from benchfw.report.summary import Comparison, Row
 
 
@@ -23,6 +26,7 @@ def estimator_verdict(comparison: Comparison) -> str:
         variance = comparison.row(comparison.reference, "variance")
         shown = interval_text(variance.interval) if variance else "unknown"
         sentences.insert(0, f"{reference} has variance {shown}; there is no other method to compare it with")
+    sentences.append(_along_the_sweep(comparison))
     sentences.append(_bias(comparison))
     return " ".join(f"{sentence}." for sentence in sentences if sentence)
 
@@ -43,6 +47,31 @@ def _efficiency(comparison: Comparison, best: Row, reference: str) -> str:
     spread = f"{less} than" if less else "the same variance within noise as"
     seconds = f"{longer} a draw" if longer else "about the same time a draw"
     return f"{name} has {spread} {reference} and takes {seconds}: variance x time {product} ({runs(best)})"
+
+
+def _along_the_sweep(comparison: Comparison) -> str:
+    """Return which family of a sweep has the smallest variance at every value that all of them have."""
+    sweep = comparison.sweep
+    if sweep is None or len(sweep.families) < 2 or not sweep.values:
+        return ""
+    leaders, margins = set(), []
+    for value in sweep.values:
+        rows = {
+            family: row
+            for family, members in sweep.families.items()
+            if (row := comparison.row(members[value], "variance"))
+        }
+        if len(rows) < 2:
+            return ""
+        first, second, *_ = sorted(rows, key=lambda family: merit(rows[family]))
+        apart = all(rows[first].interval.high < rows[other].interval.low for other in rows if other != first)
+        leaders.add(first if apart else "")
+        margins.append(merit(rows[second]) / merit(rows[first]) if merit(rows[first]) else math.inf)
+    where = f"at every {sweep.parameter} from {sweep.values[0]:g} to {sweep.values[-1]:g}"
+    if len(leaders) > 1 or "" in leaders:
+        return f"No family of methods has the smallest variance beyond noise {where}"
+    between = " to ".join(dict.fromkeys(figures(margin, 2) for margin in (min(margins), max(margins))))
+    return f"{leaders.pop()} has the smallest variance {where}, {between} times below the next"
 
 
 def _bias(comparison: Comparison) -> str:

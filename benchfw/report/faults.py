@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchfw.records import Result, Status, Trial
+from benchfw.records import CAVEAT, Result, Status, Trial
 
 _ADVICE = {
     Status.TIMEOUT: "raise --timeout, or lower the budget in the suite",
@@ -47,7 +47,8 @@ def find_faults(results: Sequence[Result]) -> tuple[Fault, ...]:
         place = (trial.problem.label, trial.method.label, trial.backend)
         totals[place] = totals.get(place, 0) + 1
         if outcome.status not in {Status.DONE, Status.REACHED}:
-            groups.setdefault((place, outcome.status, outcome.reason), []).append(result)
+            reason = outcome.reason.partition(CAVEAT)[0]
+            groups.setdefault((place, outcome.status, reason), []).append(result)
     return tuple(
         Fault(
             *place,

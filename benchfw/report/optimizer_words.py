@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from benchfw.report.methods import FEW_NAMES, listed
 from benchfw.report.numbers import interval_text
 from benchfw.report.phrases import (
-    FEW_NAMES,
     ahead,
     comparative,
     counted,
-    listed,
     merit,
     noise,
     rows_of,

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from benchfw.report.numbers import figures, ratio_text
 from benchfw.report.summary import Comparison, Row
 
-FEW_NAMES = 4
-
 
 def target_text(comparison: Comparison) -> str:
     """Return the common target: 'gap 1.2e-05', and where it comes from if the suite names none."""
@@ -70,10 +68,3 @@ def runs(row: Row) -> str:
 def counted(count: int, noun: str) -> str:
     """Return '1 run' or '5 runs'."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return 'a, b and c', or the first few and a number."""
-    if len(names) > FEW_NAMES:
-        return f"{', '.join(names[:FEW_NAMES])} and {len(names) - FEW_NAMES} more"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -20,7 +20,7 @@ from benchfw.analysis.intervals import (
     median_interval,
     std_error_interval,
 )
-from benchfw.records import BOUND_PREFIX, MethodKind, Result, Status
+from benchfw.records import BOUND_PREFIX, FACT_PREFIX, MethodKind, Result, Status
 
 TO_TARGET = ("seconds_to_target", "cost_to_target")
 
@@ -59,7 +59,7 @@ class Sample:
         """Return the quantity over the repetitions.
 
         Optimizers: the median, as in the figures. Estimators and kernels: the geometric mean, so that
-        variance times seconds is what it says; bias: the mean.
+        variance times seconds is what it says; bias and facts: the mean.
         """
         values = list(self.values[quantity].values())
         if len(values) == 1 and quantity in self.within:
@@ -67,7 +67,7 @@ class Sample:
         estimate: Callable[[Values], Interval] = geometric_interval
         if self.kind == "optimizer":
             estimate = median_interval
-        elif quantity == "bias":
+        if quantity == "bias" or quantity.startswith(FACT_PREFIX):
             estimate = mean_interval
         found = estimate(values)
         return replace(found, low=max(found.low, 0.0)) if quantity != "bias" and min(values) >= 0 else found
@@ -76,7 +76,7 @@ class Sample:
         """Return the ratio to the reference over the repetitions that both have; None where there is none."""
         mine, theirs = self.values[quantity], reference.values.get(quantity, {})
         shared = [repetition for repetition in mine if repetition in theirs]
-        if quantity == "bias" or not shared:
+        if quantity == "bias" or quantity.startswith(FACT_PREFIX) or not shared:
             return None
         above = np.array([mine[repetition] for repetition in shared])
         below = np.array([theirs[repetition] for repetition in shared])
@@ -101,7 +101,7 @@ def metric_names(results: Iterable[Result]) -> tuple[str, ...]:
     for result in results:
         if not names or not result.outcome.status.faulty:
             names.update(dict.fromkeys(record.metric for record in result.outcome.records))
-    return tuple(name for name in names if not name.startswith(BOUND_PREFIX))
+    return tuple(name for name in names if not name.startswith((BOUND_PREFIX, FACT_PREFIX)))
 
 
 def choose_targets(reference: Sequence[Result]) -> tuple[Target, ...]:
@@ -112,7 +112,7 @@ def choose_targets(reference: Sequence[Result]) -> tuple[Target, ...]:
     named = [(metric, value) for metric, value in reference[0].trial.target.items() if metric in curves[0]]
     if named:
         return tuple(Target(metric, value) for metric, value in named)
-    primary = next((name for name in curves[0] if not name.startswith(BOUND_PREFIX)), None)
+    primary = next((name for name in curves[0] if not name.startswith((BOUND_PREFIX, FACT_PREFIX))), None)
     if primary is None:
         return ()
     value = automatic_target([found[primary] for found in curves if primary in found])
@@ -121,8 +121,20 @@ def choose_targets(reference: Sequence[Result]) -> tuple[Target, ...]:
 
 def sample_trials(kind: MethodKind, results: Sequence[Result], targets: Sequence[Target]) -> Sample:
     """Return the sample of one method's trials on one problem."""
-    if kind == "optimizer":
-        return _sample_optimizer(results, targets)
+    sample = _sample_optimizer(results, targets) if kind == "optimizer" else _sample_draws(kind, results)
+    return replace(sample, values={**sample.values, **_facts(results)})
+
+
+def _facts(results: Sequence[Result]) -> dict[str, dict[int, float]]:
+    facts: dict[str, dict[int, float]] = {}
+    for result in results:
+        for record in result.outcome.records:
+            if record.metric.startswith(FACT_PREFIX):
+                facts.setdefault(record.metric, {})[result.trial.repetition] = record.value
+    return facts
+
+
+def _sample_draws(kind: MethodKind, results: Sequence[Result]) -> Sample:
     collect = _estimator_values if kind == "estimator" else _kernel_values
     values: dict[str, dict[int, float]] = {}
     within: dict[str, dict[int, Interval]] = {}
@@ -148,7 +160,7 @@ def _sample_optimizer(results: Sequence[Result], targets: Sequence[Target]) -> S
         if targets:
             counted[repetition] = NEVER if status is Status.DIVERGED else _first_hit(curves, targets)
         for metric, curve in curves.items():
-            if not metric.startswith(BOUND_PREFIX):
+            if not metric.startswith((BOUND_PREFIX, FACT_PREFIX)):
                 # a run that did not get to the end has no value there: leaving it out would flatter the rest
                 final = curve.final if status in _FINISHED else math.inf
                 values.setdefault(metric, {})[repetition] = final

@@ -15,7 +15,9 @@ from benchfw.report.convergence_figures import convergence_figures
 from benchfw.report.dot_figures import estimator_figures, kernel_figures, target_figures
 from benchfw.report.drawing import Figure, Style, extra_figure, styles_of
 from benchfw.report.exports import RECORD_COLUMNS, record_rows, write_csv
-from benchfw.report.summary import EXPORT_COLUMNS, Comparison, Method, Summary
+from benchfw.report.methods import Method
+from benchfw.report.summary import EXPORT_COLUMNS, Comparison, Summary
+from benchfw.report.sweep_figures import sweep_figures
 from benchfw.report.tables import caption, full_table, heading, headline_table
 from benchfw.report.wording import verdict
 
@@ -61,6 +63,7 @@ def build_figures(summary: Summary, results: Sequence[Result]) -> list[Figure]:
             figures += convergence_figures(comparison, mine, chosen)
             figures += target_figures(comparison, chosen)
         elif comparison.kind == "estimator":
+            figures += sweep_figures(comparison)
             figures += estimator_figures(comparison, chosen)
         else:
             figures += kernel_figures(comparison, chosen)

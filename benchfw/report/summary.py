@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from benchfw.analysis.intervals import LEVEL, Interval, mean_interval
-from benchfw.records import MethodKind, Result, Run
+from benchfw.records import FACT_PREFIX, MethodKind, Result, Run
+from benchfw.report.caveats import Caveat, find_caveats
 from benchfw.report.faults import Fault, find_faults
+from benchfw.report.methods import Method, by_method
 from benchfw.report.quantities import (
     TO_TARGET,
     Sample,
@@ -18,16 +20,9 @@ from benchfw.report.quantities import (
     metric_names,
     sample_trials,
 )
+from benchfw.report.sweeps import Sweep, find_sweep
 
 EXPORT_COLUMNS = ("problem", "method", "backend", "quantity", "estimate", "low", "high", "count")
-
-
-@dataclass(frozen=True)
-class Method:
-    """A method on a backend: what one row of a table is about."""
-
-    label: str
-    backend: str
 
 
 @dataclass(frozen=True)
@@ -62,6 +57,7 @@ class Comparison:
     biased: tuple[Method, ...] = ()
     trials: int = 0
     finished: int = 0
+    sweep: Sweep | None = None
 
     @cached_property
     def _index(self) -> dict[tuple[Method, str], Row]:
@@ -90,6 +86,7 @@ class Summary:
     title: str
     comparisons: tuple[Comparison, ...]
     faults: tuple[Fault, ...] = ()
+    caveats: tuple[Caveat, ...] = ()
 
     def export_rows(self) -> list[tuple[str | float | int, ...]]:
         """Return one flat row a quantity, in the order of EXPORT_COLUMNS."""
@@ -115,15 +112,7 @@ def summarize(run: Run, results: Sequence[Result]) -> Summary:
     for result in results:
         groups.setdefault((result.trial.problem.label, result.trial.kind), []).append(result)
     comparisons = [_compare(problem, kind, group) for (problem, kind), group in groups.items()]
-    return Summary(run.title or run.suite, tuple(comparisons), find_faults(results))
-
-
-def by_method(results: Iterable[Result]) -> dict[Method, list[Result]]:
-    """Return the results of each method, in the order of first appearance."""
-    groups: dict[Method, list[Result]] = {}
-    for result in results:
-        groups.setdefault(Method(result.trial.method.label, result.trial.backend), []).append(result)
-    return groups
+    return Summary(run.title or run.suite, tuple(comparisons), find_faults(results), find_caveats(results))
 
 
 def _compare(problem: str, kind: MethodKind, results: Sequence[Result]) -> Comparison:
@@ -147,6 +136,7 @@ def _compare(problem: str, kind: MethodKind, results: Sequence[Result]) -> Compa
         biased=_biased(samples),
         trials=len(results),
         finished=sum(map(len, finished.values())),
+        sweep=find_sweep({method: group[0].trial.method for method, group in groups.items()}),
     )
     rows = [
         row
@@ -162,7 +152,7 @@ def _rows(method: Method, sample: Sample, reference: Sample, rivals: int) -> Ite
         same = sample is reference
         yield Row(
             method,
-            quantity,
+            quantity.removeprefix(FACT_PREFIX),
             sample.interval(quantity),
             None if same else sample.ratio(reference, quantity),
             False if same else _differs(sample.ratio(reference, quantity, strict)),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from benchfw.report.methods import Method
 from benchfw.report.numbers import figures, interval_text, ratio_text, time_unit
 from benchfw.report.phrases import target_text
-from benchfw.report.summary import Comparison, Method, Row
+from benchfw.report.summary import Comparison, Row
 
 _TIMES = frozenset({"seconds_to_target", "seconds_per_draw", "seconds_per_call"})
 _HEADERS = {

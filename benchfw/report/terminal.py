@@ -41,6 +41,8 @@ def _plain_lines(summary: Summary, width: int) -> Iterator[str]:
     for comparison in summary.comparisons:
         said = f"{visible(heading(comparison))}: {visible(verdict(comparison))}"
         yield from textwrap.wrap(said, width, subsequent_indent="  ", break_on_hyphens=False)
+    for caveat in summary.caveats:
+        yield from textwrap.wrap(visible(f"caveat: {caveat.sentence}"), width, subsequent_indent="  ")
     for comparison in summary.comparisons:
         yield ""
         yield visible(heading(comparison))
@@ -82,6 +84,8 @@ def _draw(summary: Summary, console: Console) -> None:
         said = Text(visible(heading(comparison)), style="bold")
         said.append(f": {visible(verdict(comparison))}", style="not bold")
         console.print(said)
+    for caveat in summary.caveats:
+        console.print(Text(visible(f"caveat: {caveat.sentence}"), style="yellow"))
     for comparison in summary.comparisons:
         _draw_table(comparison, console)
     faults = list(_fault_lines(summary))

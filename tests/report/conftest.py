@@ -24,10 +24,11 @@ def make_result(
     reason: str = "",
     target: Mapping[str, float] | None = None,
     params: Mapping[str, object] | None = None,
+    use: str = "",
     backend: str = "numpy",
     number: int = 0,
 ) -> Result:
-    spec = Spec(use=method, params=params or {}, label=method)
+    spec = Spec(use=use or method, params=params or {}, label=method)
     trial = Trial(
         kind=kind,
         problem=Spec(use=problem, label=problem),

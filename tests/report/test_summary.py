@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchfw.records import Record, Status
-from benchfw.report.summary import EXPORT_COLUMNS, Method, summarize
+from benchfw.report.methods import Method
+from benchfw.report.summary import EXPORT_COLUMNS, summarize
 
 
 def rows_of(summary, method, backend="numpy"):
@@ -212,3 +213,28 @@ def test_cost_is_named_as_the_problem_names_it(make, run):
     result = make.result("optimizer", "p", "lanczos", 0, make.curve("gap", [9, 1]))
     counted = replace(result, outcome=replace(result.outcome, cost_unit="products with A"))
     assert summarize(run, [counted]).comparisons[0].cost_unit == "products with A"
+
+
+def test_a_fact_is_a_row_without_a_ratio_and_no_metric_to_rank_by(make, run):
+    fact = Record("fact:decay", 0, 0.0, 0.0, 1.6)
+    results = [
+        make.result("optimizer", "p", name, r, [*make.curve("gap", [9, 0.2]), fact])
+        for name in ("gd", "sgd")
+        for r in range(3)
+    ]
+    summary = summarize(run, results)
+    assert summary.comparisons[0].metrics == ("gap",)
+    row = rows_of(summary, "sgd")["decay"]
+    assert row.interval.estimate == pytest.approx(1.6)
+    assert row.ratio is None
+
+
+def test_caveats_are_told_once_with_all_whom_they_concern(make, run):
+    results = [
+        make.result("optimizer", "p", name, r, make.curve("gap", [9, 0.2]), reason="end; caveat: made up")
+        for name in ("gd", "sgd")
+        for r in range(3)
+    ]
+    summary = summarize(run, results)
+    assert [caveat.sentence for caveat in summary.caveats] == ["gd and sgd on p: made up"]
+    assert not summary.faults

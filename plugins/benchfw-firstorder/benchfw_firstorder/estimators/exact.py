@@ -1,27 +1,34 @@
-"""The gradient itself, as an estimator without randomness."""
+"""The value or the gradient itself, as an estimator without randomness."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from benchfw import Rng, Smooth
+from benchfw import BenchfwError, Problem, Rng, Smooth
 from benchfw_firstorder.oracles import Array
 from benchfw_firstorder.steps import known_smoothness
 
 
 @dataclass(frozen=True)
 class Exact:
-    """The full gradient: no variance, the full cost. What the others are measured against."""
+    """The full gradient, or the value: no variance, the full cost. What the others are measured against."""
 
-    solves: ClassVar[type] = Smooth
-    estimates: ClassVar[Literal["grad"]] = "grad"
+    estimates: Literal["value", "grad", "auto"] = "auto"
+
+    solves: ClassVar[type] = Problem
     unbiased: ClassVar[bool] = True
 
-    def draw(self, problem: Smooth, rng: Rng) -> Callable[[Array], Array]:
-        """Return ∇f."""
-        return problem.grad
+    def draw(self, problem: Any, rng: Rng) -> Callable[[Array], Array]:
+        """Return ∇f, or f."""
+        chosen = self.estimates
+        if chosen == "auto":
+            chosen = "grad" if hasattr(problem, "grad") else "value"
+        oracle = getattr(problem, chosen, None)
+        if oracle is None:
+            raise BenchfwError(f"{type(problem).__name__} has no exact {chosen} to give")
+        return oracle
 
     def smoothness(self, problem: Smooth) -> float:
         """Return L."""

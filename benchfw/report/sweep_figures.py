@@ -1,0 +1,89 @@
+"""A quantity against the number that a sweep varied, a line a family of methods."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchfw.report.drawing import DASHES, PALETTE, SYMBOLS, Figure, Style, View, log_axis, plain, rounded
+from benchfw.report.methods import Method
+from benchfw.report.summary import Comparison, Row
+from benchfw.report.sweeps import Sweep
+
+_MEASURED = ("variance", "variance_x_seconds", "mse", "seconds_per_draw", "cost_per_draw")
+_BESIDE = frozenset({"bias", "setup_cost", "setup_seconds"})
+_HOW_TO_READ = (
+    "Lower is better for variance, mse and their product with time. Each line is one family of methods that "
+    "differ in {parameter} only; a bar is the 95 % interval over repetitions. The other views show what a "
+    "draw takes, and what the methods themselves say of the problem."
+)
+
+
+def sweep_figures(comparison: Comparison) -> list[Figure]:
+    """Return one figure with a view a quantity, or none where the suite varied no number."""
+    sweep = comparison.sweep
+    if sweep is None or comparison.kind != "estimator":
+        return []
+    styles = {
+        family: Style(PALETTE[i % len(PALETTE)], DASHES[i // len(PALETTE)], SYMBOLS[i % len(SYMBOLS)])
+        for i, family in enumerate(sweep.families)
+    }
+    found = dict.fromkeys(row.quantity for row in comparison.rows)
+    facts = [name for name in found if name not in _MEASURED and name not in _BESIDE]
+    views = [_view(comparison, sweep, name, styles) for name in (*_MEASURED, *facts) if name in found]
+    views = [view for view in views if view.data]
+    if not views:
+        return []
+    names = ", ".join(sweep.families)
+    title = f"{comparison.problem}: against {sweep.parameter}"
+    alt = f"Lines of variance and other quantities against {sweep.parameter} for {names}."
+    return [Figure(title, alt, _HOW_TO_READ.format(parameter=sweep.parameter), tuple(views), height=460)]
+
+
+def _view(comparison: Comparison, sweep: Sweep, quantity: str, styles: Mapping[str, Style]) -> View:
+    lines = {family: _points(comparison, members, quantity) for family, members in sweep.families.items()}
+    lines = {family: points for family, points in lines.items() if points}
+    heights = [row.interval.estimate for points in lines.values() for _, row in points]
+    data = [_line(family, points, styles[family]) for family, points in lines.items()]
+    label = quantity.replace("_", " ")
+    layout = {
+        "xaxis": {"title": {"text": plain(sweep.parameter)}, "type": "linear"},
+        "yaxis": {
+            "title": {"text": plain(label)},
+            "type": "log" if log_axis(heights) else "linear",
+            "exponentformat": "power",
+        },
+        "showlegend": True,
+    }
+    return View(label, data, layout)
+
+
+def _points(
+    comparison: Comparison, members: Mapping[float, Method], quantity: str
+) -> list[tuple[float, Row]]:
+    rows = ((value, comparison.row(method, quantity)) for value, method in members.items())
+    return [(value, row) for value, row in rows if row and math.isfinite(row.interval.estimate)]
+
+
+def _line(family: str, points: Sequence[tuple[float, Row]], style: Style) -> dict[str, Any]:
+    estimates = [row.interval.estimate for _, row in points]
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": plain(family),
+        "x": rounded([value for value, _ in points]),
+        "y": rounded(estimates),
+        "line": {"color": style.colour, "dash": style.dash, "width": 2},
+        "marker": {"color": style.colour, "symbol": style.symbol, "size": 8},
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": rounded([row.interval.high - row.interval.estimate for _, row in points]),
+            "arrayminus": rounded([row.interval.estimate - row.interval.low for _, row in points]),
+            "color": style.colour,
+            "thickness": 1.2,
+            "width": 4,
+        },
+        "hovertemplate": f"{plain(family)}<br>%{{y:.3g}} at %{{x:g}}<extra></extra>",
+    }

@@ -1,0 +1,45 @@
+"""What problems and methods say of themselves travels with the trial."""
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+from benchfw.harness.information import fact_records, with_caveats
+from benchfw.records import Outcome, Status
+
+
+@dataclass(frozen=True)
+class Law:
+    mean: float = 5.0
+
+    def facts(self, problem):
+        return {"mean": self.mean, "unknown": float("nan")}
+
+    def caveats(self, problem):
+        return [f"a mean of {self.mean:g} is little on {problem.name}"]
+
+
+@dataclass(frozen=True)
+class Outer:
+    law: Law = field(default_factory=Law)
+
+    def facts(self, problem):
+        return {"degree": 3}
+
+
+PROBLEM = SimpleNamespace(name="toy", caveats=("made-up data",))
+
+
+def test_facts_of_a_method_and_of_the_methods_inside_it_are_recorded_once():
+    found = {record.metric: record.value for record in fact_records(Outer(), PROBLEM)}
+    assert found == {"fact:degree": 3.0, "fact:mean": 5.0}
+
+
+def test_caveats_of_problem_and_method_stand_behind_the_reason_and_come_back_from_it():
+    reason = with_caveats("budget of 10 iterations", Outer(), PROBLEM)
+    assert Outcome(Status.DONE, reason).caveats == ("made-up data", "a mean of 5 is little on toy")
+    assert reason.startswith("budget of 10 iterations; ")
+
+
+def test_who_has_nothing_to_say_adds_nothing():
+    assert fact_records(object(), object()) == []
+    assert with_caveats("the end", object(), object()) == "the end"
