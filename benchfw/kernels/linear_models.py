@@ -12,6 +12,8 @@ import numpy as np
 
 from benchfw.kernels._kernel import kernel, namespace
 
+COLUMNS = 64  # of the samples
+
 
 def _value_counts(A: Any, b: Any, x: Any) -> tuple[float, float]:
     return 2.0 * A.size, float(A.nbytes + b.nbytes + x.nbytes)
@@ -94,3 +96,18 @@ def _logistic_gradient_numpy(A: Any, y: Any, x: Any) -> Any:
     slope /= decay
     slope *= y
     return slope @ A / -max(A.shape[0], 1)
+
+
+def sample_least_squares_value(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
+    """Return A (size, 64), b (size,), x (64,)."""
+    del backend
+    return rng.standard_normal((size, COLUMNS)), rng.standard_normal(size), rng.standard_normal(COLUMNS)
+
+
+def sample_logistic_value(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
+    """Return A (size, 64), labels of ±1 (size,), x (64,)."""
+    del backend
+    return rng.standard_normal((size, COLUMNS)), rng.rademacher(size), rng.standard_normal(COLUMNS)
+
+
+sample_least_squares_gradient, sample_logistic_gradient = sample_least_squares_value, sample_logistic_value

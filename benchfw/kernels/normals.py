@@ -33,3 +33,9 @@ def _normals_cupy(words: Any, *, dtype: Any = np.float64) -> Any:
     import cupy
 
     return box_muller(cupy, words, dtype)
+
+
+def sample_normals(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
+    """Return an even number of words."""
+    del backend
+    return (rng.bits(2 * size),)

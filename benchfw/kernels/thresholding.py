@@ -51,3 +51,9 @@ def _fused() -> Any:
         "result = x > threshold ? x - threshold : (x < -threshold ? x + threshold : (x != x ? x : (T)0))",
         "benchfw_soft_threshold",
     )
+
+
+def sample_soft_threshold(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
+    """Return a vector and a threshold."""
+    del backend
+    return rng.standard_normal(size), 0.5

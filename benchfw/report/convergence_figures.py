@@ -134,7 +134,7 @@ def _value_axis(bands: Any) -> dict[str, Any]:
     finite = medians[np.isfinite(medians) & (medians > 0)]
     if not log_axis(medians):
         return {"type": "linear"}
-    starts = [float(drawn.median[0]) for drawn in found if math.isfinite(drawn.median[0])]
+    starts = [float(drawn.median[0]) for drawn in found if 0 < drawn.median[0] < math.inf]
     top = min(float(finite.max()), 10 * max(starts, default=float(finite.max())))
     ends = [math.log10(float(finite.min())), math.log10(top)]
     margin = 0.05 * (ends[1] - ends[0])

@@ -13,7 +13,7 @@ import pytest
 from benchfw.errors import BenchfwError
 from benchfw.records import Record, Status
 from benchfw.report.exports import safe_cell
-from benchfw.report.render import script_json, write_report
+from benchfw.report.render import build_figures, script_json, write_report
 from benchfw.report.summary import summarize
 
 HOSTILE = "<script>alert(1)</script>"
@@ -181,3 +181,12 @@ def test_a_phone_sees_no_wider_page_than_its_screen(realistic, run, tmp_path):
     wide, screen = map(int, found.groups())
     assert screen == 390
     assert wide <= screen
+
+
+def test_a_metric_that_starts_at_zero_is_drawn_all_the_same(make, run):
+    results = [
+        make.result("optimizer", "p", "gd", r, make.curve("train_rmse", [0.0, 0.001, 0.3])) for r in range(3)
+    ]
+    summary = summarize(run, results)
+    (figure,) = [each for each in build_figures(summary, results) if "train_rmse" in each.title]
+    assert figure.views[0].layout["yaxis"]["type"] == "log"

@@ -1,0 +1,85 @@
+"""Conjugate gradients for a block of right-hand sides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isqrt
+from typing import Any
+
+from benchfw.errors import BenchfwError
+from benchfw.kernels._kernel import kernel, namespace
+from benchfw.kernels.blocks import add_scaled, column_dots, well_conditioned
+from benchfw.kernels.operators import as_operator
+
+
+def _counts(
+    rhs: Any, matrix: Any, tolerance: float = 1e-10, iterations: int = 1000, preconditioner: Any = None
+) -> tuple[float, float]:
+    """Return the cost of one iteration: how many there are depends on the spectrum."""
+    del tolerance, iterations, preconditioner
+    operator = as_operator(matrix, size=rhs.shape[0])
+    flops = rhs.shape[1] * (operator.work + 10 * operator.size)
+    return float(flops), float((operator.work / 2 + 8 * rhs.size) * rhs.dtype.itemsize)
+
+
+@kernel("conjugate-gradients", counts=_counts)
+def conjugate_gradients(
+    rhs: Any,
+    matrix: Any,
+    tolerance: float = 1e-10,
+    iterations: int = 1000,
+    preconditioner: Callable[[Any], Any] | None = None,
+) -> Any:
+    """Return X with A X = rhs, (size, k), for positive definite A; the columns share products, nothing else.
+
+    A column is done, and stays as it is, when its residual, as the recurrence updates it, is at most
+    `tolerance` times as long as its right-hand side. `preconditioner` maps a block R to about A⁻¹ R.
+    Hestenes & Stiefel 1952.
+    """
+    xp = namespace(rhs)
+    operator = as_operator(matrix, size=rhs.shape[0])
+    goal = tolerance * xp.sqrt(column_dots(rhs, rhs))
+    solution, residual, direction = xp.zeros_like(rhs), rhs, xp.zeros_like(rhs)
+    active, slope = _longer(xp, residual, goal), xp.zeros_like(goal)
+    for iteration in range(1, iterations + 1):
+        if not bool(xp.any(active)):
+            break
+        descent = residual if preconditioner is None else preconditioner(residual)
+        before, slope = slope, column_dots(residual, descent)
+        direction = add_scaled(descent, _ratio(xp, slope, before, before != 0), direction)
+        product = operator.matmat(direction)
+        curvature = column_dots(direction, product)
+        if bool(xp.any(active & ~(curvature > 0))):
+            least = float(xp.min(xp.where(active, curvature, xp.ones_like(curvature))))
+            raise BenchfwError(
+                f"the matrix given to conjugate gradients is not positive definite: p'Ap = {least:.3g} in "
+                f"iteration {iteration}; add a multiple of the identity, or check its products"
+            )
+        step = _ratio(xp, slope, curvature, active)
+        solution = add_scaled(solution, step, direction)
+        residual = add_scaled(residual, -step, product)
+        active = _longer(xp, residual, goal)
+    unsolved = int(xp.sum(xp.astype(active, xp.int64)))
+    if unsolved:
+        raise BenchfwError(
+            f"conjugate gradients left {unsolved} of {rhs.shape[1]} columns above tolerance {tolerance:g} "
+            f"after {iterations} iterations; give more iterations, a preconditioner or a larger tolerance"
+        )
+    return solution
+
+
+def _longer(xp: Any, residual: Any, goal: Any) -> Any:
+    # not (length <= goal): what is not a number must not pass for solved
+    return ~(xp.sqrt(column_dots(residual, residual)) <= goal)
+
+
+def _ratio(xp: Any, above: Any, below: Any, where: Any) -> Any:
+    """Return above / below in some places, 0 in the others."""
+    return xp.where(where, above / xp.where(where, below, xp.ones_like(below)), xp.zeros_like(above))
+
+
+def sample_conjugate_gradients(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
+    """Return 8 right-hand sides, a matrix of condition about 5, and a tolerance below the rounding."""
+    del backend
+    side = isqrt(size)
+    return rng.standard_normal((side, 8)), well_conditioned(rng, side), 1e-15

@@ -1,0 +1,167 @@
+"""Lanczos recurrences, one a column: tridiagonals, their Gauss quadratures, and f(A) V.
+
+The recurrence is the same on every backend; `column_dots` and `add_scaled` are the passes over memory that
+make it fast, and have the bodies (blocks.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import isqrt
+from typing import Any
+
+from benchfw.errors import BenchfwError
+from benchfw.kernels._kernel import kernel, namespace
+from benchfw.kernels.blocks import add_scaled, column_dots, well_conditioned
+from benchfw.kernels.operators import as_operator
+
+BREAKDOWN = 10.0  # roundings of A w: where a Krylov space ends, residuals are mostly below 3 of them
+
+
+def _counts(probes: Any, matrix: Any, steps: int, reorthogonalize: bool = False) -> tuple[float, float]:
+    operator = as_operator(matrix, size=probes.shape[0])
+    passes = 2 * steps * (steps + 1) if reorthogonalize else 0
+    columns = probes.shape[1]
+    flops = columns * (steps * operator.work + (9 * steps + passes) * operator.size)
+    # a step reads the matrix, two blocks and a product, and writes a block
+    moved = steps * (operator.work / 2 + 4 * probes.size) + passes * probes.size
+    return float(flops), float(moved * probes.dtype.itemsize)
+
+
+@kernel("lanczos", counts=_counts)
+def lanczos(probes: Any, matrix: Any, steps: int, reorthogonalize: bool = False) -> tuple[Any, Any]:
+    """Return the tridiagonals of A from each column v / |v|: alpha (steps, M), beta (steps-1, M).
+
+    Probes are (size, M), of any length; Golub & Meurant 2010, §4.1, in the order of Paige 1972. Where a
+    Krylov space is exhausted, all further alpha and beta are zero. Full reorthogonalization keeps `steps`
+    blocks; quadratures converge without it, only later.
+    """
+    xp = namespace(probes)
+    rows = [(alpha, beta) for _, alpha, beta in lanczos_steps(probes, matrix, steps, reorthogonalize)]
+    alphas, betas = zip(*rows, strict=True)
+    return xp.stack(alphas), xp.stack(betas)[: steps - 1, :]
+
+
+def lanczos_steps(
+    probes: Any, matrix: Any, steps: int, reorthogonalize: bool = False
+) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield w_j (size, M), alpha_j (M,), beta_j (M,) of A w_j = beta_j-1 w_j-1 + alpha_j w_j + beta_j w_j+1.
+
+    After a breakdown w = alpha = beta = 0.
+    """
+    if steps < 1:
+        raise BenchfwError(f"Lanczos takes at least one step, not {steps}; give steps=1 or more")
+    xp = namespace(probes)
+    operator = as_operator(matrix, size=probes.shape[0])
+    rounding = BREAKDOWN * float(xp.finfo(probes.dtype).eps) * probes.shape[0] ** 0.5
+    residual, current = probes, xp.zeros_like(probes)
+    beta = xp.sqrt(column_dots(probes, probes))
+    scale = xp.zeros_like(beta)
+    basis: list[Any] = []
+    for _ in range(steps):
+        previous, current = current, residual * _inverse(xp, beta)
+        residual = add_scaled(operator.matmat(current), -beta, previous)
+        alpha = column_dots(current, residual)
+        residual = add_scaled(residual, -alpha, current)
+        if reorthogonalize:
+            basis.append(current)
+            for vector in basis:  # once more is enough: the recurrence was the first time
+                residual = add_scaled(residual, -column_dots(vector, residual), vector)
+        beta = xp.sqrt(column_dots(residual, residual))
+        scale = xp.maximum(scale, xp.abs(alpha) + beta)
+        beta = xp.where(beta > rounding * scale, beta, xp.zeros_like(beta))
+        yield current, alpha, beta
+
+
+def _inverse(xp: Any, lengths: Any) -> Any:
+    """Return 1 / lengths, and 0 where a length is 0."""
+    some = lengths > 0
+    return xp.where(some, 1.0 / xp.where(some, lengths, xp.ones_like(lengths)), xp.zeros_like(lengths))
+
+
+def ritz(alpha: Any, beta: Any) -> tuple[Any, Any]:
+    """Return the eigenvalues (M, steps) and eigenvectors (M, steps, steps) of the tridiagonals.
+
+    Steps after a breakdown stand apart from the first one; they get its alpha, a mean of eigenvalues of A, so
+    that a function of A can be evaluated there.
+    """
+    xp = namespace(alpha)
+    steps, kind = alpha.shape[0], alpha.dtype
+    reached = xp.concat([alpha[:1, :], xp.where(beta > 0, alpha[1:, :], alpha[:1, :])])
+    diagonal = xp.matrix_transpose(reached)
+    beside = xp.matrix_transpose(xp.concat([beta, xp.zeros_like(alpha[:1, :])]))
+    tridiagonal = (
+        diagonal[:, :, None] * xp.eye(steps, dtype=kind)
+        + beside[:, :, None] * xp.eye(steps, k=1, dtype=kind)
+        + beside[:, None, :] * xp.eye(steps, k=-1, dtype=kind)
+    )
+    values, vectors = xp.linalg.eigh(tridiagonal)
+    return values, vectors
+
+
+def _quadrature_counts(alpha: Any, beta: Any) -> tuple[float, float]:
+    steps, columns = alpha.shape
+    return 9.0 * steps**3 * columns, float(3 * alpha.nbytes + beta.nbytes)
+
+
+@kernel("gauss-quadrature", counts=_quadrature_counts)
+def gauss_quadrature(alpha: Any, beta: Any) -> tuple[Any, Any]:
+    """Return nodes and weights, (steps, M) each, with v'f(A)v / v'v ≈ Σ_i weights_i f(nodes_i) a column.
+
+    `alpha` and `beta` are those of `lanczos`; weights add up to 1. Golub & Welsch 1969. Steps after a
+    breakdown give nodes of weight zero, at the first alpha.
+    """
+    xp = namespace(alpha)
+    values, vectors = ritz(alpha, beta)
+    return xp.matrix_transpose(values), xp.matrix_transpose(vectors[:, 0, :] ** 2)
+
+
+def _apply_counts(
+    probes: Any, matrix: Any, function: Any, steps: int, reorthogonalize: bool = False
+) -> tuple[float, float]:
+    del function
+    flops, moved = _counts(probes, matrix, steps, reorthogonalize)
+    return flops + 2.0 * steps * probes.size, moved + (steps + 1.0) * probes.nbytes
+
+
+@kernel("lanczos-apply", counts=_apply_counts)
+def lanczos_apply(
+    probes: Any, matrix: Any, function: Callable[[Any], Any], steps: int, reorthogonalize: bool = False
+) -> Any:
+    """Return f(A) V ≈ |v| W f(T) e_1 for each column v, (size, M); it keeps `steps` blocks.
+
+    Exact for polynomials f of degree below `steps`. `function` maps arrays elementwise. Saad 1992; it
+    converges without reorthogonalization too, Druskin & Knizhnerman 1991.
+    """
+    xp = namespace(probes)
+    basis, alphas, betas = zip(*lanczos_steps(probes, matrix, steps, reorthogonalize), strict=True)
+    values, vectors = ritz(xp.stack(alphas), xp.stack(betas)[: steps - 1, :])
+    images = function(values) * vectors[:, 0, :]
+    coefficients = (
+        xp.sum(vectors * images[:, None, :], axis=2) * xp.sqrt(column_dots(probes, probes))[:, None]
+    )
+    total = xp.zeros_like(probes)
+    for step, vector in enumerate(basis):
+        total = add_scaled(total, coefficients[:, step], vector)
+    return total
+
+
+def sample_lanczos(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
+    """Return 8 probes, a matrix of condition about 5, and at most 6 steps."""
+    del backend
+    side = isqrt(size)
+    return rng.rademacher((side, 8)), well_conditioned(rng, side), max(1, min(6, side))
+
+
+def sample_gauss_quadrature(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
+    """Return tridiagonals of at most 6 steps."""
+    del backend
+    steps = max(1, min(6, size))
+    columns = size // steps
+    return 4.0 + rng.random((steps, columns)), 1.0 + rng.random((steps - 1, columns))
+
+
+def sample_lanczos_apply(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
+    """Return the arguments of `sample_lanczos` with the function 1 / (1 + x)."""
+    probes, matrix, steps = sample_lanczos(backend, rng, size)
+    return probes, matrix, lambda values: 1.0 / (1.0 + values), steps

@@ -1,0 +1,230 @@
+"""Symmetric matrices as kernels take them: dense, sparse, or known by their products alone.
+
+A matrix must not be changed while an operator holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Literal, Protocol
+
+from benchfw.errors import BenchfwError
+
+Order = Literal["C", "F"]
+
+
+class Operator(Protocol):
+    """A square matrix through its products with blocks of columns, (size, k) -> (size, k).
+
+    One that can hold scale A + shift I at no cost a product may offer a method `shifted(scale, shift)`.
+    """
+
+    size: int
+    order: Order  # the memory order of blocks that its products like best
+    work: float  # floating-point operations of a product with one column
+
+    def matmat(self, block: Any) -> Any:
+        """Return A block."""
+        ...
+
+    def update(self, block: Any, out: Any, scale: float, keep: float) -> Any:
+        """Return scale A block + keep out; `out` may be overwritten."""
+        ...
+
+
+class DenseOperator:
+    """A matrix that is stored whole."""
+
+    order: Order = "F"
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+        self.size: int = matrix.shape[0]
+        self.work = 2.0 * self.size * self.size
+
+    def matmat(self, block: Any) -> Any:
+        """Return A block."""
+        return self.matrix @ block
+
+    def update(self, block: Any, out: Any, scale: float, keep: float) -> Any:
+        """Return scale A block + keep out; one call of BLAS where the block and `out` are F-ordered."""
+        matrix, library = self.matrix, _library(out)
+        if library in {"numpy", "cupy"} and out.size and _all_single_or_double(matrix, block, out):
+            if library == "cupy":
+                from cupy import cublas
+
+                return cublas.gemm("N", "N", matrix, block, out=out, alpha=scale, beta=keep)
+            if out.flags.f_contiguous and matrix.flags.forc:
+                from scipy.linalg import blas
+
+                gemm = blas.sgemm if out.dtype.char == "f" else blas.dgemm
+                # A = A', so its rows may be read as columns: BLAS need neither copy nor transpose A
+                columns = matrix if matrix.flags.f_contiguous else matrix.T
+                return gemm(scale, columns, block, keep, out, overwrite_c=True)
+        return scale * (matrix @ block) + keep * out
+
+
+class SparseOperator:
+    """A matrix in compressed sparse rows, of scipy.sparse or cupyx.scipy.sparse."""
+
+    order: Order
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix.tocsr()
+        self.size: int = matrix.shape[0]
+        self.work = 2.0 * self.matrix.nnz
+        self.order = "C" if _library(matrix) == "scipy" else "F"
+        self._last_shifted: tuple[float, float, SparseOperator] | None = None
+
+    def matmat(self, block: Any) -> Any:
+        """Return A block."""
+        return self.matrix @ block
+
+    def update(self, block: Any, out: Any, scale: float, keep: float) -> Any:
+        """Return scale A block + keep out; without a new block where both are of the operator's order."""
+        matrix = self.matrix
+        if matrix.nnz and _all_single_or_double(matrix, block, out):
+            accumulate = _csr_matvecs()
+            if accumulate and self.order == "C" and block.flags.c_contiguous and out.flags.c_contiguous:
+                if keep != 1.0:
+                    out *= keep
+                entries = matrix.data if scale == 1.0 else scale * matrix.data
+                rows = matrix.indptr, matrix.indices, entries
+                accumulate(*matrix.shape, block.shape[1], *rows, block.ravel(), out.ravel())
+                return out
+            if self.order == "F" and block.flags.f_contiguous and out.flags.f_contiguous:
+                from cupyx import cusparse
+
+                return cusparse.spmm(matrix, block, out, scale, keep)
+        return scale * (matrix @ block) + keep * out
+
+    def shifted(self, scale: float, shift: float) -> SparseOperator:
+        """Return the operator of scale A + shift I, stored as such and kept for the next call."""
+        last = self._last_shifted
+        if last is None or last[:2] != (scale, shift):
+            identity = _sparse(self.matrix).eye(self.size, dtype=self.matrix.dtype, format="csr")
+            last = scale, shift, SparseOperator(self.matrix * scale + identity * shift)
+            self._last_shifted = last
+        return last[2]
+
+
+class MatrixFree:
+    """A matrix of which only the product with a block is known."""
+
+    order: Order = "C"
+
+    def __init__(self, product: Callable[[Any], Any], size: int, work: float | None = None) -> None:
+        self._product = product
+        self.size = size
+        self.work = 2.0 * size * size if work is None else work
+
+    def matmat(self, block: Any) -> Any:
+        """Return A block."""
+        return self._product(block)
+
+    def update(self, block: Any, out: Any, scale: float, keep: float) -> Any:
+        """Return scale A block + keep out, in place of `out`: the product may be somebody's own array."""
+        if keep != 1.0:
+            out *= keep
+        out += scale * self._product(block)
+        return out
+
+
+class Shifted:
+    """The operator of scale A + shift I, for an A that cannot take them in."""
+
+    def __init__(self, operator: Operator, scale: float, shift: float) -> None:
+        self._operator = operator
+        self._scale = scale
+        self._shift = shift
+        self.size = operator.size
+        self.order = operator.order
+        self.work = operator.work
+
+    def matmat(self, block: Any) -> Any:
+        """Return (scale A + shift I) block."""
+        return self._scale * self._operator.matmat(block) + self._shift * block
+
+    def update(self, block: Any, out: Any, scale: float, keep: float) -> Any:
+        """Return scale (this matrix) block + keep out."""
+        if keep != 1.0:
+            out *= keep
+        out += (scale * self._shift) * block
+        return self._operator.update(block, out, scale * self._scale, 1.0)
+
+
+class Counted:
+    """An operator that tells how many columns were multiplied."""
+
+    def __init__(self, operator: Operator, count: Callable[[int], None]) -> None:
+        self._operator = operator
+        self._count = count
+        self.size = operator.size
+        self.order = operator.order
+        self.work = operator.work
+
+    def matmat(self, block: Any) -> Any:
+        """Return A block, and count its columns."""
+        self._count(block.shape[1])
+        return self._operator.matmat(block)
+
+    def update(self, block: Any, out: Any, scale: float, keep: float) -> Any:
+        """Return scale A block + keep out, and count the columns of the block."""
+        self._count(block.shape[1])
+        return self._operator.update(block, out, scale, keep)
+
+    def shifted(self, scale: float, shift: float) -> Counted:
+        """Return the operator of scale A + shift I, counted in the same place."""
+        return Counted(shifted(self._operator, scale, shift), self._count)
+
+
+def as_operator(matrix: Any, size: int | None = None) -> Operator:
+    """Return the operator of an array, a sparse matrix, or a product function of a matrix of a given size."""
+    if hasattr(matrix, "matmat") and hasattr(matrix, "update"):
+        operator: Operator = matrix
+        return operator
+    if hasattr(matrix, "tocsr"):
+        return SparseOperator(matrix)
+    if callable(matrix):
+        if size is None:
+            raise BenchfwError("a product function says nothing of its size; give size as well")
+        return MatrixFree(matrix, size)
+    return DenseOperator(matrix)
+
+
+def shifted(operator: Operator, scale: float, shift: float) -> Operator:
+    """Return the operator of scale A + shift I, by the operator's own method where it has one."""
+    own: Callable[[float, float], Operator] | None = getattr(operator, "shifted", None)
+    return Shifted(operator, scale, shift) if own is None else own(scale, shift)
+
+
+def _library(array: Any) -> str:
+    """Return the name of the package that an array or a sparse matrix comes from."""
+    return type(array).__module__.partition(".")[0]
+
+
+def _sparse(matrix: Any) -> Any:
+    """Return the module of a sparse matrix: scipy.sparse or cupyx.scipy.sparse."""
+    if _library(matrix) == "scipy":
+        import scipy.sparse
+
+        return scipy.sparse
+    import cupyx.scipy.sparse
+
+    return cupyx.scipy.sparse
+
+
+def _all_single_or_double(*arrays: Any) -> bool:
+    """Return whether the arrays, of NumPy or CuPy, are all float32 or all float64, as BLAS wants them."""
+    return {array.dtype.char for array in arrays} in ({"f"}, {"d"})
+
+
+@cache
+def _csr_matvecs() -> Any:
+    """Return SciPy's out += A block for sparse rows, if it is where it was: it is not public."""
+    try:
+        from scipy.sparse._sparsetools import csr_matvecs
+    except ImportError:
+        return None
+    return csr_matvecs

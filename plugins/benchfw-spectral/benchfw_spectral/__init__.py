@@ -1,0 +1,117 @@
+"""Spectral sums: unbiased Chebyshev estimators of tr f(A) and of its gradient, degree laws, and their rivals.
+
+Every name is imported when it is first used, so that the command line starts no slower for this package.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from benchfw import hookimpl
+
+if TYPE_CHECKING:
+    from benchfw.hookspecs import Register
+    from benchfw_spectral.distributions import (
+        Deterministic,
+        Geometric,
+        NegativeBinomial,
+        Optimal,
+        Oracle,
+        Poisson,
+    )
+    from benchfw_spectral.estimators.chebyshev import Chebyshev
+    from benchfw_spectral.estimators.hutch_plus_plus import HutchPlusPlus
+    from benchfw_spectral.estimators.hutchinson import Hutchinson
+    from benchfw_spectral.estimators.lanczos import Lanczos
+    from benchfw_spectral.estimators.xtrace import XTrace
+    from benchfw_spectral.functions import Analytic, Function, get_function
+    from benchfw_spectral.oracles import Estimate, SpectralObjective
+    from benchfw_spectral.problems.gp_hyperparameters import GPHyperparameters
+    from benchfw_spectral.problems.matrix_completion import MatrixCompletion
+    from benchfw_spectral.problems.spectral_quadratic import SpectralQuadratic
+    from benchfw_spectral.problems.spectral_sum import SpectralSumProblem
+    from benchfw_spectral.variance import weighted_variance
+
+__all__ = [
+    "Analytic",
+    "Chebyshev",
+    "Deterministic",
+    "Estimate",
+    "Function",
+    "GPHyperparameters",
+    "Geometric",
+    "HutchPlusPlus",
+    "Hutchinson",
+    "Lanczos",
+    "MatrixCompletion",
+    "NegativeBinomial",
+    "Optimal",
+    "Oracle",
+    "Poisson",
+    "SpectralObjective",
+    "SpectralQuadratic",
+    "SpectralSumProblem",
+    "XTrace",
+    "get_function",
+    "weighted_variance",
+]
+
+PROBLEMS = {
+    "spectral-sum": "problems.spectral_sum:SpectralSumProblem",
+    "matrix-completion": "problems.matrix_completion:MatrixCompletion",
+    "gp-hyperparameters": "problems.gp_hyperparameters:GPHyperparameters",
+    "spectral-quadratic": "problems.spectral_quadratic:SpectralQuadratic",
+}
+ESTIMATORS = {
+    "chebyshev": "estimators.chebyshev:Chebyshev",
+    "hutchinson": "estimators.hutchinson:Hutchinson",
+    "hutch++": "estimators.hutch_plus_plus:HutchPlusPlus",
+    "xtrace": "estimators.xtrace:XTrace",
+    "lanczos": "estimators.lanczos:Lanczos",
+    "peer-imate": "peers.imate:PeerImate",
+    "peer-linear-operator": "peers.linear_operator:PeerLinearOperator",
+    "peer-matfree": "peers.matfree:PeerMatfree",
+    "peer-primate": "peers.primate:PeerPrimate",
+}
+DISTRIBUTIONS = {
+    "optimal": "distributions.optimal:Optimal",
+    "negative-binomial": "distributions.negative_binomial:NegativeBinomial",
+    "poisson": "distributions.poisson:Poisson",
+    "geometric": "distributions.geometric:Geometric",
+    "deterministic": "distributions.deterministic:Deterministic",
+    "oracle": "distributions.oracle:Oracle",
+}
+OTHERS = ("functions:Analytic", "functions:Function", "functions:get_function", "oracles:Estimate")
+OTHERS += ("oracles:SpectralObjective", "variance:weighted_variance")
+
+
+@hookimpl
+def register_problems(register: Register) -> None:
+    """Add the problems."""
+    _register_all(register, PROBLEMS)
+
+
+@hookimpl
+def register_estimators(register: Register) -> None:
+    """Add the estimators of values and gradients."""
+    _register_all(register, ESTIMATORS)
+
+
+@hookimpl
+def register_distributions(register: Register) -> None:
+    """Add the laws of the degree."""
+    _register_all(register, DISTRIBUTIONS)
+
+
+def _register_all(register: Register, places: dict[str, str]) -> None:
+    for name, place in places.items():
+        register(name, f"{__name__}.{place}")
+
+
+def __getattr__(name: str) -> Any:
+    places = [*PROBLEMS.values(), *ESTIMATORS.values(), *DISTRIBUTIONS.values(), *OTHERS]
+    for module, _, attribute in (place.partition(":") for place in places):
+        if attribute == name:
+            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

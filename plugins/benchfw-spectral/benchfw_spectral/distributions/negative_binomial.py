@@ -1,0 +1,61 @@
+"""The negative binomial law."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import betainc, betaln
+
+from benchfw import Rng
+from benchfw_spectral.distributions.checks import check_positive
+from benchfw_spectral.distributions.inversion import draw
+from benchfw_spectral.distributions.tails import log_tails
+from benchfw_spectral.functions.function import Falloff
+
+
+@dataclass(frozen=True)
+class NegativeBinomial:
+    """Failures before success number r (any r > 0) of probability p = r/(N+r): t_j = I_{1-p}(j, r).
+
+    The variance is finite where N/(N+r) > ρ^-2.
+    """
+
+    mean: float
+    shape: float = 5.0
+
+    unbiased: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_positive(mean=self.mean, shape=self.shape)
+
+    def survival(self, degree: Any, decay: float | None = None) -> Any:
+        """Return t_j = P(n >= j)."""
+        return np.exp(self.log_survival(degree, decay))
+
+    def log_survival(self, degree: Any, decay: float | None = None) -> Any:
+        """Return log t_j, finite however small the tail."""
+        mean, shape = self.mean, self.shape
+        failure, success = mean / (mean + shape), shape / (mean + shape)
+        log_failure, log_success = -math.log1p(shape / mean), -math.log1p(mean / shape)
+        return log_tails(
+            degree,
+            mean,
+            tail=lambda j: betainc(j, shape, failure),
+            head=lambda j: betainc(shape, j, success),
+            log_mass=lambda j: (
+                shape * log_success + j * log_failure - betaln(j + 1, shape) - np.log(j + shape)
+            ),
+            ratio=lambda i: failure * (i + shape) / (i + 1),
+            limit=failure,
+        )
+
+    def falloff(self, decay: float | None = None) -> Falloff:
+        """Return how t_j falls: like (N/(N+r))^j."""
+        return Falloff(0, -math.log1p(self.shape / self.mean))
+
+    def sample(self, rng: Rng, decay: float | None = None, size: Any = None) -> Any:
+        """Return degrees: int64, or an int where `size` is None."""
+        return draw(self, rng, size)

@@ -1,0 +1,1 @@
+"""The estimators of the family, one a file."""

@@ -1,0 +1,183 @@
+"""The randomly cut Chebyshev series of a spectral sum, and of its gradient."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, ClassVar, Literal
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from benchfw import BenchfwError, Distribution, Problem, Rng
+from benchfw.kernels.chebyshev import chebyshev_forms, chebyshev_pairs
+from benchfw_spectral.distributions import Optimal
+from benchfw_spectral.functions.function import Function, Interval, Vector
+from benchfw_spectral.oracles import Array, Draw, Estimate, operator_of
+from benchfw_spectral.probes import Kind, ValueDraw, check_probes, draw_probes, mean_of
+from benchfw_spectral.variance import fitted, weighted_variance
+
+MARGIN = 0.05  # of the interval's length: the iterates near the first one fit into the same interval
+MOST_BYTES = 1 << 29  # of the pairs that are held at once
+
+
+@dataclass(frozen=True)
+class Chebyshev:
+    """Probes and a random degree (Han, Avron & Shin 2018): (1/M) Σ_k v_k'p̂_n(A)v_k, and its gradient.
+
+    p̂_n = Σ_{j<=n} (b_j/t_j) T_j has the mean f whatever law n has, if only t_j = P(n >= j) > 0. One draw is
+    probes, a degree and an interval, the same at every θ that it is asked about; where the spectrum at a
+    later θ leaves the interval, that evaluation takes a wider one. Cost: n/2 products a probe for a value,
+    n - 1 and n pairs for a gradient by Hankel sums, n - 1 more in reverse `mode`.
+    """
+
+    probes: int = 10
+    distribution: Distribution = field(default=Optimal(mean=20.0))
+    probe: Kind = "rademacher"
+    mode: Literal["auto", "hankel", "reverse"] = "auto"
+    estimates: Literal["value", "grad", "auto"] = "auto"
+
+    solves: ClassVar[type] = Problem
+
+    def __post_init__(self) -> None:
+        check_probes(self.probes)
+
+    @property
+    def unbiased(self) -> bool:
+        """Whether the law leaves no degree out."""
+        return bool(getattr(self.distribution, "unbiased", True))
+
+    def draw(self, problem: Any, rng: Rng) -> Draw:
+        """Draw the probes and the degree; return the value or the gradient that they give."""
+        parametric = hasattr(problem, "at")
+        if not (parametric or hasattr(problem, "matmat") or hasattr(problem, "operator")):
+            raise BenchfwError(
+                f"chebyshev needs products with a matrix, and {type(problem).__name__} has none"
+            )
+        if self.estimates == "grad" and not parametric:
+            raise BenchfwError(f"{type(problem).__name__} has no parameters, and so no gradient to estimate")
+        probes = draw_probes(problem, rng, self.probes, self.probe)
+        # the law depends on the interval, which the first θ will tell: its numbers are set aside now
+        cutter = Cutter(
+            self.distribution, problem.backend.rng(rng.integers(1 << 63)), parametric, _seen(problem)
+        )
+        if self.estimates == "value" or not parametric:
+            return ValueDraw(problem, partial(self._trace, probes, cutter))
+        return partial(self._gradient, problem, probes, cutter)
+
+    def _trace(self, probes: Array, cutter: Cutter, matrix: Any) -> Estimate:
+        interval, weights = cutter.series(matrix)
+        forms = chebyshev_forms(probes, operator_of(matrix), len(weights) - 1, interval)
+        found = mean_of(cutter.on_backend(weights) @ forms)
+        # the probes share one degree, so that their spread says nothing of what it adds
+        return Estimate(found.value, math.nan) if self.unbiased else found
+
+    def _gradient(self, problem: Any, probes: Array, cutter: Cutter, params: Array) -> Array:
+        """Return scale/M Σ_k ∂_θ(v_k'p̂_n(A(θ))v_k) + rest'(θ)."""
+        matrix = problem.at(params)
+        interval, weights = cutter.series(matrix)
+        gradient = problem.rest_grad(params)
+        degree, operator = len(weights) - 1, operator_of(matrix)
+        if degree == 0:
+            return gradient
+        at_once = max(1, MOST_BYTES // (2 * degree * probes.itemsize * matrix.size))
+        count = probes.shape[1]
+        for first in range(0, count, at_once):
+            some = probes[:, first : first + at_once]
+            pairs = chebyshev_pairs(some, operator, weights, interval, self.mode)
+            left, right = (_columns(each, operator.order) for each in pairs)
+            pulled = matrix.pullback(left, right, symmetric=True)
+            pulled *= problem.scale / count
+            pulled += gradient
+            gradient = pulled
+        return gradient
+
+    def facts(self, problem: Any) -> dict[str, float]:
+        """Return the last interval's condition and decay, Lemma 2's variance, K, and the degrees drawn."""
+        seen = _seen(problem)
+        if seen.function is None or not seen.degrees:
+            return {}
+        (low, high), decay = seen.interval, seen.decay
+        law = fitted(self.distribution, seen.function, seen.interval)
+        sure = np.asarray(law.survival(np.arange(math.ceil(law.mean) + 1), decay)) == 1.0
+        return {
+            "condition": high / low if low > 0 else math.nan,
+            "decay": decay,
+            "weighted_variance": weighted_variance(seen.function, seen.interval, law),
+            "sure_degree": float(np.flatnonzero(sure)[-1]),
+            "mean_degree": float(np.mean(seen.degrees)),
+            "largest_degree": float(max(seen.degrees)),
+        }
+
+    def caveats(self, problem: Any) -> list[str]:
+        """Say so where the law makes the variance infinite."""
+        seen = _seen(problem)
+        if not self.unbiased or seen.function is None:
+            return []
+        if math.isfinite(weighted_variance(seen.function, seen.interval, self.distribution)):
+            return []
+        name = type(self.distribution).__name__
+        tail = f"the tail of {name} falls faster than the series of {seen.function.name}, squared"
+        return [f"{tail}: its variance is infinite, and a measured one grows with the number of draws"]
+
+
+@dataclass
+class Seen:
+    """What the draws on one problem have met: the degrees, and the last interval."""
+
+    degrees: list[int] = field(default_factory=list)
+    function: Function | None = None
+    interval: Interval = (math.nan, math.nan)
+    decay: float = math.nan
+
+
+_met: WeakKeyDictionary[Any, Seen] = WeakKeyDictionary()
+
+
+def _seen(problem: Any) -> Seen:
+    return _met.setdefault(problem, Seen())
+
+
+class Cutter:
+    """The degree and the interval of one draw, fixed by the first matrix that it meets."""
+
+    def __init__(self, law: Any, rng: Rng, parametric: bool, seen: Seen) -> None:
+        self._law = law
+        self._rng = rng
+        self._margin = MARGIN if parametric else 0.0
+        self._seen = seen
+        self._interval: Interval | None = None
+        self._degree = 0
+        self._tails: Vector = np.ones(1)
+
+    def series(self, matrix: Any) -> tuple[Interval, Vector]:
+        """Return the interval and the weights b_j/t_j, j = 0 … n, for this matrix."""
+        low, high = matrix.interval
+        if self._interval is None:
+            self._interval = (low, high + self._margin * (high - low))
+            self._cut(matrix.function)
+        interval = (min(low, self._interval[0]), max(high, self._interval[1]))
+        return interval, matrix.function.coefficients(interval, self._degree) / self._tails
+
+    def on_backend(self, weights: Vector) -> Array:
+        """Return the weights where the probes are."""
+        return self._rng.backend.asarray(weights)
+
+    def _cut(self, function: Function) -> None:
+        interval = self._interval or (math.nan, math.nan)
+        function.check(interval)
+        law = fitted(self._law, function, interval)
+        decay = function.decay(interval, law.mean)
+        self._degree = int(law.sample(self._rng, decay))
+        self._tails = law.survival(np.arange(self._degree + 1), decay)
+        self._seen.degrees.append(self._degree)
+        self._seen.function, self._seen.interval, self._seen.decay = function, interval, decay
+
+
+def _columns(blocks: Array, order: str) -> Array:
+    """Return blocks (n, size, M) side by side, (size, n M), in the memory order of products."""
+    count, size, width = blocks.shape
+    if order == "C":
+        return blocks.transpose(1, 0, 2).reshape(size, count * width)
+    return blocks.transpose(0, 2, 1).reshape(count * width, size).T  # a view: so the kernel stored them

@@ -1,0 +1,61 @@
+"""Hutch++: the trace of a sketch of f(A), plus Hutchinson for what is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+from benchfw import Rng, SpectralSum
+from benchfw.kernels import namespace
+from benchfw.kernels.chebyshev import chebyshev_forms
+from benchfw_spectral.oracles import Array, Estimate, operator_of
+from benchfw_spectral.probes import Kind, ValueDraw, check_probes, draw_probes, mean_of
+from benchfw_spectral.series import apply_series
+
+
+@dataclass(frozen=True)
+class HutchPlusPlus:
+    """tr Q'f(A)Q + the mean of g'(I-QQ')f(A)(I-QQ')g, with Q a basis of f(A)S (Meyer et al. 2021).
+
+    `probes` columns meet f(A), a third each in S, Q and g. f is cut to a Chebyshev series of the given degree
+    n, which is the only bias; a draw costs (n + n/2 + n/2) probes/3 products. Given Q the first part is a
+    number and the second is unbiased, so the spread over g is the standard error of the whole.
+    """
+
+    probes: int = 30
+    degree: int = 30
+    probe: Kind = "rademacher"
+
+    solves: ClassVar[type] = SpectralSum
+    estimates: ClassVar[Literal["value"]] = "value"
+    unbiased: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_probes(self.probes, least=3)
+        check_degree(self.degree)
+
+    def draw(self, problem: SpectralSum, rng: Rng) -> ValueDraw:
+        """Draw the sketch and the probes; return the estimate that they give."""
+        third = self.probes // 3
+        sketch = draw_probes(problem, rng, third, self.probe)
+        probes = draw_probes(problem, rng, third, self.probe)
+        return ValueDraw(problem, partial(self._trace, sketch, probes))
+
+    def _trace(self, sketch: Array, probes: Array, matrix: Any) -> Estimate:
+        operator, interval = operator_of(matrix), matrix.interval
+        series = matrix.function.coefficients(interval, self.degree)
+        xp = namespace(sketch)
+        basis, _ = xp.linalg.qr(apply_series(sketch, operator, series, interval))
+        rest = probes - basis @ (basis.T @ probes)
+        blocks = xp.concat([basis, rest], axis=1)  # one pass over A serves both
+        forms = xp.asarray(series) @ chebyshev_forms(blocks, operator, self.degree, interval)
+        caught = float(forms[: basis.shape[1]].sum())
+        left = mean_of(forms[basis.shape[1] :])
+        return Estimate(caught + left.value, left.std_error)
+
+
+def check_degree(degree: int) -> None:
+    """Raise ValueError for a negative degree."""
+    if degree < 0:
+        raise ValueError(f"degree must not be negative, got {degree}")

@@ -1,0 +1,73 @@
+"""Stochastic Lanczos quadrature, and the gradient that goes with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+from benchfw import BenchfwError, Problem, Rng
+from benchfw.kernels.conjugate_gradients import conjugate_gradients
+from benchfw.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply
+from benchfw_spectral.oracles import Array, Draw, Estimate, operator_of
+from benchfw_spectral.probes import Kind, ValueDraw, check_probes, draw_probes, mean_of
+
+
+@dataclass(frozen=True)
+class Lanczos:
+    """The Gauss quadrature of v'f(A)v by Lanczos steps from random probes v (Ubaru, Chen & Saad 2017).
+
+    The gradient contracts dA with the mean of f'(A)v v': for log by conjugate gradients to the relative
+    `tolerance`, for other functions by the Lanczos basis (Gardner et al. 2018). Both are biased by what the
+    steps leave, which falls like ρ^-2·steps for a value. A value costs `steps` products a probe, and no
+    interval is needed. `reorthogonalize` keeps the whole basis orthogonal, for as many blocks of memory.
+    """
+
+    probes: int = 10
+    steps: int = 20
+    reorthogonalize: bool = False
+    tolerance: float = 1e-6
+    iterations: int = 1_000
+    probe: Kind = "rademacher"
+    estimates: Literal["value", "grad", "auto"] = "auto"
+
+    solves: ClassVar[type] = Problem
+    unbiased: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_probes(self.probes)
+        for name, value in {"steps": self.steps, "iterations": self.iterations}.items():
+            if value < 1:
+                raise ValueError(f"{name} must be at least 1, got {value}")
+        if not self.tolerance > 0:
+            raise ValueError(f"tolerance must be positive, got {self.tolerance}")
+
+    def draw(self, problem: Any, rng: Rng) -> Draw:
+        """Draw the probes; return the value or the gradient that they give."""
+        parametric = hasattr(problem, "at")
+        if not (parametric or hasattr(problem, "matmat") or hasattr(problem, "operator")):
+            raise BenchfwError(f"lanczos needs products with a matrix, and {type(problem).__name__} has none")
+        if self.estimates == "grad" and not parametric:
+            raise BenchfwError(f"{type(problem).__name__} has no parameters, and so no gradient to estimate")
+        probes = draw_probes(problem, rng, self.probes, self.probe)
+        if self.estimates == "value" or not parametric:
+            return ValueDraw(problem, partial(self._trace, probes))
+        return partial(self._gradient, problem, probes)
+
+    def _trace(self, probes: Array, matrix: Any) -> Estimate:
+        steps = min(self.steps, matrix.size)
+        tridiagonals = lanczos(probes, operator_of(matrix), steps, self.reorthogonalize)
+        nodes, weights = gauss_quadrature(*tridiagonals)
+        squares = (probes * probes).sum(axis=0)
+        return mean_of(squares * (weights * matrix.function(nodes)).sum(axis=0))
+
+    def _gradient(self, problem: Any, probes: Array, params: Array) -> Array:
+        """Return scale/M Σ_k ∂_θ(v_k'f'(A)·A(θ)v_k) + rest'(θ)."""
+        matrix = problem.at(params)
+        operator, function = operator_of(matrix), matrix.function
+        if function.name == "log":
+            images = conjugate_gradients(probes, operator, self.tolerance, self.iterations)
+        else:
+            steps = min(self.steps, matrix.size)
+            images = lanczos_apply(probes, operator, function.derivative, steps, self.reorthogonalize)
+        return problem.scale / self.probes * matrix.pullback(images, probes) + problem.rest_grad(params)

@@ -1,0 +1,71 @@
+"""The library matfree (Krämer et al.), on JAX."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from benchfw import Rng, SpectralSum
+from benchfw_spectral.oracles import Array, Estimate
+from benchfw_spectral.peers import check_function, import_peer, stored_matrix
+from benchfw_spectral.probes import Kind, ValueDraw, check_probes, draw_probes, mean_of
+
+
+@dataclass(frozen=True)
+class PeerMatfree:
+    """Lanczos quadrature by matfree, compiled by JAX for all probes at once: log, sqrt and exp.
+
+    It multiplies by itself; probes x steps products are counted. JAX takes the threads that it likes.
+    """
+
+    probes: int = 10
+    steps: int = 20
+    reorthogonalize: bool = False
+    probe: Kind = "rademacher"
+
+    solves: ClassVar[type] = SpectralSum
+    estimates: ClassVar[Literal["value"]] = "value"
+    unbiased: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_probes(self.probes)
+
+    def draw(self, problem: Any, rng: Rng) -> ValueDraw:
+        """Draw the probes; return what matfree makes of them."""
+        import_peer("matfree.funm", "matfree")
+        check_function(problem, "peer-matfree", ("log", "sqrt", "exp"))
+        matrix = stored_matrix(problem, "peer-matfree")
+        probes = draw_probes(problem, rng, self.probes, self.probe)
+        return ValueDraw(problem, partial(self._trace, matrix, probes))
+
+    def _trace(self, stored: Any, probes: Array, problem: Any) -> Estimate:
+        import jax
+
+        problem.cost += self.probes * self.steps
+        with jax.enable_x64(True):
+            forms = _forms(problem.function.name, self.steps, self.reorthogonalize)
+            return mean_of(np.asarray(forms(_on_jax(stored), probes.T)))
+
+
+@cache
+def _forms(function: str, steps: int, reorthogonalize: bool) -> Any:
+    """Return the compiled v'f(A)v for the rows v of a block; compiled once a process."""
+    import jax
+    from matfree import decomp, funm
+
+    tridiagonal = decomp.tridiag_sym(steps, reortho="full" if reorthogonalize else "none")
+    form = funm.monte_carlo_funm_sym(funm.dense_funm_sym_eigh(getattr(jax.numpy, function)), tridiagonal)
+    return jax.jit(lambda matrix, rows: jax.vmap(lambda row: form(lambda v: matrix @ v, row))(rows))
+
+
+def _on_jax(stored: Any) -> Any:
+    import jax
+
+    if not hasattr(stored, "tocsr"):
+        return jax.numpy.asarray(stored)
+    from jax.experimental.sparse import BCOO
+
+    return BCOO.from_scipy_sparse(stored)

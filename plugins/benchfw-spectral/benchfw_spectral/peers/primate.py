@@ -1,0 +1,45 @@
+"""The library primate (Piekenbrock; on PyPI scikit-primate)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+from benchfw import Rng, SpectralSum
+from benchfw_spectral.oracles import Array, Estimate
+from benchfw_spectral.peers import import_peer, stored_matrix
+from benchfw_spectral.probes import Kind, ValueDraw, check_probes, draw_probes, mean_of
+
+
+@dataclass(frozen=True)
+class PeerPrimate:
+    """Lanczos quadrature by primate, one probe after the other: any function.
+
+    It multiplies by itself; probes x steps products are counted.
+    """
+
+    probes: int = 10
+    steps: int = 20
+    probe: Kind = "rademacher"
+
+    solves: ClassVar[type] = SpectralSum
+    estimates: ClassVar[Literal["value"]] = "value"
+    unbiased: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_probes(self.probes)
+
+    def draw(self, problem: Any, rng: Rng) -> ValueDraw:
+        """Draw the probes; return what primate makes of them."""
+        operators = import_peer("primate.operators", "scikit-primate")
+        matrix = stored_matrix(problem, "peer-primate")
+        # orth=0: else primate 0.5.6 orthogonalizes a probe's basis against that of the probe before
+        function = operators.MatrixFunction(matrix, fun=problem.function, deg=self.steps, orth=0)
+        probes = draw_probes(problem, rng, self.probes, self.probe)
+        return ValueDraw(problem, partial(_trace, function, probes, self.steps))
+
+
+def _trace(function: Any, probes: Array, steps: int, problem: Any) -> Estimate:
+    problem.cost += probes.shape[1] * steps
+    return mean_of(function.quad(probes))

@@ -1,0 +1,161 @@
+"""The matrices of spectral sums: of a known spectrum, of random points, or read from a file."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchfw import Backend, BenchfwError, Rng
+from benchfw.kernels.operators import MatrixFree, Operator, as_operator
+from benchfw_spectral.functions.function import Interval, Vector
+
+
+class Matrix(NamedTuple):
+    """A symmetric matrix on a backend, and what is known of it beside its products."""
+
+    operator: Operator
+    stored: Any = None  # a dense array or sparse rows; None where products are all there is
+    eigenvalues: Vector | None = None
+    low: float | None = None  # no eigenvalue lies below
+    high: float | None = None  # nor above
+
+
+def laplacian_2d(backend: Backend, size: int, shift: float) -> Matrix:
+    """Return the five-point Laplacian of a square grid with zero boundary, plus shift·I, as sparse rows."""
+    import scipy.sparse
+
+    side = max(1, round(math.sqrt(size)))
+    if side * side != size:
+        raise BenchfwError(
+            f"laplacian-2d needs a square number of rows, and {size} is none; the nearest is {side * side}"
+        )
+    line = scipy.sparse.diags_array([2.0, -1.0, -1.0], offsets=[0, 1, -1], shape=(side, side))
+    shifted = line + shift / 2 * scipy.sparse.eye_array(side)
+    waves = 4 * np.sin(np.arange(1, side + 1) * (np.pi / (2 * (side + 1)))) ** 2
+    eigenvalues = np.add.outer(waves, waves).ravel() + shift
+    return _stored(backend, scipy.sparse.kronsum(shifted, shifted), eigenvalues)
+
+
+def gaussian_points(
+    backend: Backend, rng: Rng, size: int, shift: float, length: float, dimension: int
+) -> Matrix:
+    """Return exp(-|x_i - x_j|²/(2 length²)) + shift·I of points uniform in the unit cube, stored whole."""
+    from benchfw.kernels.gram import gaussian_gram
+
+    for name, value in {"length": length, "dimension": dimension}.items():
+        if not value > 0:
+            raise BenchfwError(f"{name} must be positive, got {value}")
+    points = rng.random((size, dimension))
+    gram = gaussian_gram(points, points, length)
+    diagonal = backend.xp.arange(size)
+    gram[diagonal, diagonal] += shift
+    return Matrix(as_operator(gram), gram, low=shift)
+
+
+def with_spectrum(backend: Backend, rng: Rng, eigenvalues: Vector, interval: Interval) -> Matrix:
+    """Return a matrix with these eigenvalues and no eigenvector near an axis, by its products alone.
+
+    A = H D H with D the eigenvalues in random order and H the orthonormal Hartley transform: a product costs
+    two Fourier transforms. (Reflections would be cheaper, but a few of them leave A almost diagonal, and
+    Rademacher probes almost without variance.)
+    """
+    size, xp = len(eigenvalues), backend.xp
+    diagonal = backend.asarray(eigenvalues)[rng.permutation(size)][:, None]
+
+    def product(block: Any) -> Any:
+        return _hartley(xp, diagonal * _hartley(xp, block))
+
+    work = 10.0 * size * math.log2(size + 1)
+    return Matrix(MatrixFree(product, size, work), None, eigenvalues, *interval)
+
+
+def spread(kind: str, size: int, low: float, high: float) -> Vector:
+    """Return numbers in [low, high]: Chebyshev's nodes, evenly spaced, or evenly spaced in the logarithm."""
+    if not low < high:
+        raise BenchfwError(f"a spectrum needs low < high, got [{low}, {high}]")
+    if kind == "uniform":
+        return np.linspace(low, high, size)
+    if kind == "geometric":
+        if not low > 0:
+            raise BenchfwError(f"a geometric spectrum needs low > 0, got {low}")
+        return np.geomspace(low, high, size)
+    angles = (np.arange(size) + 0.5) * (np.pi / size)
+    return (low + high) / 2 - (high - low) / 2 * np.cos(angles)
+
+
+def read_matrix(backend: Backend, path: str, shift: float) -> Matrix:
+    """Return the matrix of a Matrix Market or .npz file, plus shift·I."""
+    import scipy.sparse
+
+    found = _checked(_read(path), path)
+    if scipy.sparse.issparse(found):
+        return _stored(backend, found + shift * scipy.sparse.eye_array(found.shape[0]))
+    dense = backend.asarray(found + shift * np.eye(len(found)))
+    return Matrix(as_operator(dense), dense)
+
+
+def _stored(backend: Backend, matrix: Any, eigenvalues: Vector | None = None) -> Matrix:
+    rows = matrix.tocsr()
+    if backend.name == "cupy":
+        from cupyx.scipy.sparse import csr_matrix
+
+        rows = csr_matrix(rows)
+    ends = () if eigenvalues is None else (float(eigenvalues.min()), float(eigenvalues.max()))
+    return Matrix(as_operator(rows), rows, eigenvalues, *ends)
+
+
+def _hartley(xp: Any, block: Any) -> Any:
+    """Return the orthonormal Hartley transform of each column: real, symmetric, its own inverse."""
+    size = block.shape[0]
+    waves = xp.fft.rfft(block, axis=0, norm="ortho")
+    mirrored = (waves.real + waves.imag)[1 : (size + 1) // 2]
+    return xp.concatenate([waves.real - waves.imag, mirrored[::-1]])
+
+
+def _read(path: str) -> Any:
+    from zipfile import BadZipFile
+
+    place = Path(path)
+    if not place.is_file():
+        raise BenchfwError(f"matrix file '{path}' does not exist")
+    try:
+        if place.suffix == ".npz":
+            return _read_npz(place)
+        import scipy.io
+
+        return scipy.io.mmread(place, spmatrix=False)
+    except (OSError, ValueError, TypeError, EOFError, BadZipFile) as fault:
+        raise BenchfwError(f"matrix file '{path}' cannot be read: {' '.join(str(fault).split())}") from fault
+
+
+def _read_npz(place: Path) -> Any:
+    import scipy.sparse
+
+    with np.load(place) as arrays:
+        if "format" in arrays:
+            return scipy.sparse.load_npz(place)
+        tables = [array for array in arrays.values() if array.ndim == 2]
+    if len(tables) != 1:
+        raise ValueError(f"it holds {len(tables)} arrays of two dimensions, and one is needed")
+    return tables[0]
+
+
+def _checked(matrix: Any, path: str) -> Any:
+    """Return the matrix as float64, or raise unless it is real, finite, square and symmetric."""
+    rows, columns = matrix.shape
+    if rows != columns or rows == 0:
+        raise BenchfwError(f"the matrix in '{path}' is {rows} × {columns}; a spectral sum needs a square one")
+    entries: NDArray[Any] = matrix.data if hasattr(matrix, "tocsr") else matrix
+    if entries.dtype.kind not in "fiub":
+        raise BenchfwError(f"the matrix in '{path}' has {entries.dtype} entries; they must be real numbers")
+    if not np.isfinite(entries).all():
+        raise BenchfwError(f"the matrix in '{path}' has entries that are not finite")
+    matrix = matrix.astype(np.float64)  # whole numbers and truth values do not subtract
+    gap = abs(matrix - matrix.T).max()
+    if gap > 1e-12 * abs(matrix).max():
+        raise BenchfwError(f"the matrix in '{path}' is not symmetric: entries differ by up to {gap:.3g}")
+    return matrix

@@ -1,0 +1,281 @@
+"""Matrix completion by a smoothed nuclear norm."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchfw import Backend, BenchfwError, Rng
+from benchfw.data import load, split
+from benchfw.kernels.operators import Counted, Order
+from benchfw_spectral.functions.function import Interval
+from benchfw_spectral.functions.power import Power
+from benchfw_spectral.oracles import Array
+
+BOX = (0.0, 5.0)
+CONDITION = 350.0  # λmax/ε at the start, unless ε is given
+POWER_STEPS = 3  # they bound λmax within 1.3 % on MovieLens 100K and 1M
+FLOOR = 1e-3  # of Collatz's vector, which must be positive
+HAIR = 1e-6  # rounding must not put an eigenvalue outside of the interval
+LARGEST_OBJECTIVE = 1_000  # of min(d, r): eigenvalues of more would take longer than most steps
+
+
+class MatrixCompletion:
+    """Matrix completion: F(θ) = tr (θθ' + εI)^½ + λ Σ_Ω (θ_ij - R_ij)² over 0 <= θ_ij <= 5, θ (items, users).
+
+    `dataset` names ratings; those of the data's own split, or nine tenths drawn anew in each repetition, are
+    R on Ω, and the others test. λ is `weight`, ε is `smoothing`; without it, ε = λmax(RR')/350 for R filled
+    up with zeros, where the methods start. Han, Avron & Shin 2018, §5.1.
+
+    A product with θθ' + εI costs 1 a column, also those that bound its spectrum; an exact value or gradient
+    costs as much as there are items. Metrics are the root mean squared errors on the test and the training
+    ratings and, up to 1,000 items or users, the objective.
+    """
+
+    cost_unit = "products"
+    scale = 1.0
+    function = Power(0.5)
+
+    def __init__(
+        self,
+        backend: Backend,
+        rng: Rng,
+        *,
+        dataset: str = "movielens-100k",
+        weight: float = 0.02,
+        smoothing: float | None = None,
+    ) -> None:
+        if not (weight > 0 and math.isfinite(weight)):
+            raise ValueError(f"weight must be positive, got {weight}")
+        if smoothing is not None and not (smoothing > 0 and math.isfinite(smoothing)):
+            raise ValueError(f"smoothing must be positive, got {smoothing}")
+        self.backend = backend
+        self.cost = 0.0
+        self.weight = weight
+        ratings = read_ratings(dataset, seed=rng.integers(1 << 63))
+        self.shape = self.size, self.num_users = ratings.shape
+        self._train, self._test = (
+            Known(backend.asarray(each.cells), backend.asarray(each.values))
+            for each in (ratings.train, ratings.test)
+        )
+        if smoothing is None:
+            top = top_bound(backend, self.start(), steps=10)
+            smoothing = top / CONDITION if top > 0 else 1.0
+        self.smoothing = float(smoothing)
+        # a function of the singular values, h(σ) = √(σ² + ε), has gradients as smooth as h: h'' <= 1/√ε
+        self.smoothness = 2 * weight + 1 / math.sqrt(self.smoothing)
+
+    def start(self) -> Array:
+        """Return the training ratings, and zeros elsewhere."""
+        params = self.backend.xp.zeros(self.shape)
+        params.reshape(-1)[self._train.cells] = self._train.values
+        return params
+
+    def project(self, params: Array) -> Array:
+        """Return the nearest point of the box."""
+        return self.backend.xp.clip(params, *BOX)
+
+    def at(self, params: Array) -> SmoothedGram:
+        """Return A(θ) = θθ' + εI."""
+        return SmoothedGram(self.backend, params, self.smoothing, self._count)
+
+    def value(self, params: Array) -> float:
+        """Return F, from the eigenvalues of the smaller of θθ' and θ'θ."""
+        self._count(self.size)
+        return self._value(params)
+
+    def grad(self, params: Array) -> Array:
+        """Return (θθ' + εI)^-½ θ = θ (θ'θ + εI)^-½, from the smaller of both, plus the rest's gradient."""
+        self._count(self.size)
+        values, vectors = self.backend.xp.linalg.eigh(_smaller_gram(params))
+        slopes = 2 * self.function.derivative(values.clip(0) + self.smoothing)
+        half = vectors * slopes**0.5
+        root = half @ half.T  # of an array and itself: BLAS computes one triangle
+        gradient = root @ params if self.size <= self.num_users else params @ root
+        gradient.reshape(-1)[self._train.cells] += self._rest_slopes(params)
+        return gradient
+
+    def rest(self, params: Array) -> float:
+        """Return λ Σ_Ω (θ_ij - R_ij)²."""
+        residuals = self._train.residuals(params)
+        return self.weight * float(residuals @ residuals)
+
+    def rest_grad(self, params: Array) -> Array:
+        """Return 2λ (θ - R) on Ω and 0 elsewhere."""
+        gradient = self.backend.xp.zeros(self.shape)
+        gradient.reshape(-1)[self._train.cells] = self._rest_slopes(params)
+        return gradient
+
+    def metrics(self, answer: Array) -> Mapping[str, float]:
+        """Return test_rmse, train_rmse and, where it is soon found, the objective."""
+        found = {"test_rmse": self._test.rmse(answer), "train_rmse": self._train.rmse(answer)}
+        if min(self.shape) <= LARGEST_OBJECTIVE:
+            found["objective"] = self._value(answer)
+        return found
+
+    def _value(self, params: Array) -> float:
+        values = self.backend.xp.linalg.eigvalsh(_smaller_gram(params)).clip(0) + self.smoothing
+        null = self.size - values.shape[0]  # eigenvalues ε of θθ' + εI that θ'θ does not have
+        trace: float = float(self.function(values).sum()) + null * float(self.function(self.smoothing))
+        return trace + self.rest(params)
+
+    def _rest_slopes(self, params: Array) -> Array:
+        return 2 * self.weight * self._train.residuals(params)
+
+    def _count(self, products: int) -> None:
+        self.cost += products
+
+
+class SmoothedGram:
+    """A = θθ' + εI at one θ: a ParametricMatrix of the square root; `count` hears of all products."""
+
+    function = MatrixCompletion.function
+
+    def __init__(
+        self, backend: Backend, params: Array, smoothing: float, count: Callable[[int], None]
+    ) -> None:
+        self.backend = backend
+        self.size: int = params.shape[0]
+        self.operator = Counted(Factored(params, 1.0, smoothing), count)
+        self._params = params
+        self._smoothing = smoothing
+        self._count = count
+
+    @cached_property
+    def interval(self) -> Interval:
+        """From ε to a bound of the largest eigenvalue, found at the first question."""
+        self._count(POWER_STEPS)
+        top = top_bound(self.backend, self._params, POWER_STEPS) + self._smoothing
+        return self._smoothing * (1 - HAIR), top * (1 + HAIR)
+
+    def pullback(self, left: Array, right: Array, symmetric: bool = False) -> Array:
+        """Return Σ_i ∂_θ (l_i'θθ'r_i) = (LR' + RL')θ, (size, users), for two (size, k) blocks.
+
+        `symmetric` promises that LR' = RL', as for the pairs of a polynomial of A, and halves the work.
+        """
+        xp, params = self.backend.xp, self._params
+        (size, users), count = params.shape, left.shape[1]
+        self._count(count)
+        rank = count if symmetric else 2 * count
+        if 2 * rank * users > size * (count + users):  # then fewer operations go through LR', (size, size)
+            coupling = left @ right.T
+            return (coupling + coupling.T) @ params
+        images = xp.empty((rank, users))
+        xp.matmul(right.T, params, out=images[:count])
+        if symmetric:
+            images *= 2
+            return left @ images
+        xp.matmul(left.T, params, out=images[count:])
+        return xp.concatenate([left.T, right.T]).T @ images
+
+
+class Factored:
+    """The operator of scale θθ' + shift I."""
+
+    order: Order = "F"
+
+    def __init__(self, factor: Array, scale: float, shift: float) -> None:
+        self.size: int = factor.shape[0]
+        self.work = 4.0 * factor.size
+        self._factor = factor
+        self._scale = scale
+        self._shift = shift
+
+    def matmat(self, block: Array) -> Array:
+        """Return A block."""
+        return self._rows(block, 1.0).T
+
+    def update(self, block: Array, out: Array, scale: float, keep: float) -> Array:
+        """Return scale A block + keep out, in place of `out`."""
+        if keep != 1.0:
+            out *= keep
+        out += self._rows(block, scale).T
+        return out
+
+    def shifted(self, scale: float, shift: float) -> Factored:
+        """Return the operator of scale A + shift I."""
+        return Factored(self._factor, scale * self._scale, scale * self._shift + shift)
+
+    def _rows(self, block: Array, scale: float) -> Array:
+        """Return scale (A block)', (k, size)."""
+        rows = (block.T @ self._factor) @ self._factor.T
+        rows *= scale * self._scale
+        rows += (scale * self._shift) * block.T
+        return rows
+
+
+def top_bound(backend: Backend, params: Array, steps: int) -> float:
+    """Return an upper bound of the largest eigenvalue of θ'θ and θθ', after some products with θ'θ.
+
+    max_j (Gx)_j/x_j for any x > 0 is one where G has no negative entry (Collatz 1942), and falls towards the
+    largest eigenvalue with each power step. Users have more ratings than the rarest items: θ'θ is the one of
+    which it falls fast from x = 1. Its dependence on θ alone keeps estimators functions of θ.
+    """
+    xp = backend.xp
+    entries = params if bool(params.min() >= 0) else xp.abs(params)  # |θ|'|θ| has the larger top eigenvalue
+    x = xp.ones(params.shape[1])
+    for _ in range(steps):
+        product = entries.T @ (entries @ x)
+        bound = float((product / x).max())
+        x = xp.maximum(product / (bound or 1.0), FLOOR)
+    return bound
+
+
+class Known(NamedTuple):
+    """Ratings by their places in the flattened θ: cells (n,), values (n,)."""
+
+    cells: Array
+    values: Array
+
+    def residuals(self, params: Array) -> Array:
+        """Return θ_ij - R_ij, (n,)."""
+        return params.reshape(-1)[self.cells] - self.values
+
+    def rmse(self, params: Array) -> float:
+        """Return the root of the mean squared residual."""
+        residuals = self.residuals(params)
+        return math.sqrt(float(residuals @ residuals) / residuals.shape[0])
+
+
+class Ratings(NamedTuple):
+    """The ratings of a data set: shape (items, users), and its two parts."""
+
+    shape: tuple[int, int]
+    train: Known
+    test: Known
+
+
+def read_ratings(name: str, seed: int) -> Ratings:
+    """Return the ratings of a data set, split; items and users without any are left out."""
+    arrays = load(name)
+    columns = [arrays.get(each, np.empty((0, 0))) for each in ("user", "item", "rating")]
+    if any(each.ndim != 1 or len(each) != len(columns[0]) for each in columns):
+        raise BenchfwError(
+            f"data set '{name}' holds no ratings: it needs the columns user, item and rating of one length, "
+            f"and has {', '.join(sorted(arrays))}"
+        )
+    values: NDArray[np.float64] = columns[2].astype(np.float64)
+    if not ((values >= BOX[0]) & (values <= BOX[1])).all():  # NaN is no rating either
+        raise BenchfwError(
+            f"data set '{name}' has ratings that are not numbers from {BOX[0]:g} to {BOX[1]:g}; rescale them"
+        )
+    (users, user), (items, item) = (np.unique(each, return_inverse=True) for each in columns[:2])
+    cells = item * len(users) + user
+    parts = split(name, seed, arrays=arrays)
+    if not len(parts.train) or not len(parts.test):
+        raise BenchfwError(f"data set '{name}' has too few ratings to train on some and test on others")
+    if len(np.unique(cells)) < len(cells):
+        raise BenchfwError(f"data set '{name}' has two ratings of one item by one user; keep one of them")
+    train, test = (rows[np.argsort(cells[rows])] for rows in (parts.train, parts.test))  # in memory's order
+    return Ratings(
+        (len(items), len(users)), Known(cells[train], values[train]), Known(cells[test], values[test])
+    )
+
+
+def _smaller_gram(params: Array) -> Array:
+    return params @ params.T if params.shape[0] <= params.shape[1] else params.T @ params

@@ -1,0 +1,180 @@
+"""Structured kernel interpolation: C = W T W' with sparse W and Toeplitz T. Wilson & Nickisch 2015."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchfw import Backend, BenchfwError
+from benchfw.kernels.interpolation import cubic_weights
+from benchfw.kernels.operators import SparseOperator
+from benchfw.kernels.toeplitz import toeplitz_product
+from benchfw_spectral.functions.function import Interval
+from benchfw_spectral.oracles import Array
+
+BORDER = 2  # cells beside the inputs, so that every input has its four nodes
+BAND = 3  # nodes further apart share no input
+RIDGE = 1e-12  # relative, for grid nodes that no input determines
+
+
+class Interpolation:
+    """One-dimensional inputs on an equispaced grid of m nodes, W (d, m) with four cubic weights a row.
+
+    `root` is U (m, m), upper triangular and banded, with U'U = W'W: as W = Q U with orthonormal columns in
+    Q, the eigenvalues of W T W' are those of U T U', and zeros. So m × m matrices answer exactly what is
+    asked of d × d ones.
+    """
+
+    def __init__(self, backend: Backend, inputs: Array, test_inputs: Array, grid: int) -> None:
+        if grid < 2 * BORDER + 2:
+            raise BenchfwError(f"grid must have at least {2 * BORDER + 2} nodes, got {grid}")
+        if inputs.shape[1] != 1:
+            raise BenchfwError(f'structure "ski" needs one input column, not {inputs.shape[1]}; use "dense"')
+        low, high = float(inputs.min()), float(inputs.max())
+        if not low < high:
+            raise BenchfwError(f"all inputs are the same, {low:g}: no grid can be laid through them")
+        self.backend = backend
+        self.grid = grid
+        self.spacing = (high - low) / (grid - 1 - 2 * BORDER)
+        self.lengths: Interval = (self.spacing / 4, high - low)
+        self.size = len(inputs)
+        origin = low - BORDER * self.spacing
+        rows, tests = (_weight_rows(each, origin, self.spacing, grid) for each in (inputs, test_inputs))
+        self.gram_norm, root = _norm_and_root(rows.T @ rows)
+        self.weights, self.transposed = _placed(backend, rows), _placed(backend, rows.T)
+        self.test_weights, self.root = _placed(backend, tests), _placed(backend, root)
+
+    def covariance(self, scale: float, length: float) -> InterpolatedCovariance:
+        """Return C at one (s_f, ℓ)."""
+        return InterpolatedCovariance(self, scale, length)
+
+
+class InterpolatedOperator:
+    """W T W' + diagonal I by its products, each two sparse ones around a pair of Fourier transforms."""
+
+    def __init__(self, inputs: Interpolation, column: Array, diagonal: float) -> None:
+        self._inputs = inputs
+        self._column = column
+        self._diagonal = diagonal
+        self._weights = SparseOperator(inputs.weights)
+        self.size = inputs.size
+        self.order = self._weights.order
+        self.work = 2 * self._weights.work + 20.0 * inputs.grid * math.log2(2 * inputs.grid) + 2.0 * self.size
+
+    def matmat(self, block: Array) -> Array:
+        """Return the product with a block, (size, k)."""
+        return self._add_to(self._diagonal * block, block, 1.0)
+
+    def update(self, block: Array, out: Array, scale: float, keep: float) -> Array:
+        """Return scale times the product with the block, plus keep out; `out` may be overwritten."""
+        if keep != 1.0:
+            out *= keep
+        out += (scale * self._diagonal) * block
+        return self._add_to(out, block, scale)
+
+    def shifted(self, scale: float, shift: float) -> InterpolatedOperator:
+        """Return the operator of scale times this matrix plus shift I."""
+        return InterpolatedOperator(self._inputs, scale * self._column, scale * self._diagonal + shift)
+
+    def _add_to(self, out: Array, block: Array, scale: float) -> Array:
+        values = toeplitz_product(scale * self._column, self._inputs.transposed @ block)
+        return self._weights.update(values, out, 1.0, 1.0)
+
+
+class InterpolatedCovariance:
+    """C = W T W', T_ij = s_f² exp(-(i-j)²h²/(2ℓ²)); h the spacing of the grid."""
+
+    def __init__(self, inputs: Interpolation, scale: float, length: float) -> None:
+        xp, grid = inputs.backend.xp, inputs.grid
+        self.inputs = inputs
+        self.rank = min(grid, inputs.size)
+        squares = (xp.arange(grid) * (inputs.spacing / length)) ** 2
+        self.column = scale**2 * xp.exp(-squares / 2)
+        self.slope = squares * self.column  # the column of ∂T/∂ log ℓ
+        # T has no negative entry: its norm is at most its largest row sum, the middle one
+        middle = grid // 2
+        row_sum = float(self.column[: middle + 1].sum() + self.column[1 : grid - middle].sum())
+        self.top = row_sum * inputs.gram_norm
+
+    def operator(self, noise: float) -> InterpolatedOperator:
+        """Return C + σ² I, by its products."""
+        return InterpolatedOperator(self.inputs, self.column, noise**2)
+
+    def forms(self, left: Array, right: Array) -> tuple[Array, Array]:
+        """Return Σ_i l_i' C r_i and Σ_i l_i' (∂C/∂ log ℓ) r_i.
+
+        With the lag sums c_j = Σ (W'l)_i (W'r)_{i±j} a form of any Toeplitz matrix is its column times c:
+        a correlation of blocks takes the place of a product for each parameter.
+        """
+        xp, grid = self.inputs.backend.xp, self.inputs.grid
+        length = 2 * grid
+        spectra = [xp.fft.rfft(self.inputs.transposed @ each, length, axis=0) for each in (left, right)]
+        circular = xp.fft.irfft((spectra[0].conj() * spectra[1]).sum(axis=1), length)
+        lags = circular[:grid]
+        lags[1:] += circular[:grid:-1]
+        return self.column @ lags, self.slope @ lags
+
+    def log_determinant(self, noise: float) -> float:
+        """Return log det(C + σ² I), from the m × m matrix U T U' + σ² I and d - m eigenvalues σ²."""
+        xp = self.inputs.backend.xp
+        factor = xp.linalg.cholesky(self._reduced(noise))
+        rest = (self.inputs.size - self.inputs.grid) * np.log(noise**2)
+        return float(rest + 2 * xp.log(xp.diagonal(factor)).sum())
+
+    def inverse_traces(self, noise: float) -> tuple[float, float]:
+        """Return tr A⁻¹ and tr(A⁻¹ ∂C/∂ log ℓ)."""
+        xp, root = self.inputs.backend.xp, self.inputs.root
+        inverse = xp.linalg.inv(self._reduced(noise))
+        rest = (self.inputs.size - self.inputs.grid) / noise**2
+        between = root.T @ (root.T @ inverse).T  # U' S⁻¹ U
+        return float(rest + xp.trace(inverse)), float((between * self._toeplitz(self.slope)).sum())
+
+    def predict(self, weights: Array) -> Array:
+        """Return W_* T W' weights, (t,)."""
+        block = (self.inputs.transposed @ weights)[:, None]
+        return self.inputs.test_weights @ toeplitz_product(self.column, block)[:, 0]
+
+    def _reduced(self, noise: float) -> Array:
+        """Return S = U T U' + σ² I, (m, m)."""
+        xp, root = self.inputs.backend.xp, self.inputs.root
+        return root @ (root @ self._toeplitz(self.column)).T + noise**2 * xp.eye(self.inputs.grid)
+
+    def _toeplitz(self, column: Array) -> Array:
+        nodes = self.inputs.backend.xp.arange(self.inputs.grid)
+        return column[abs(nodes[:, None] - nodes)]
+
+
+def _weight_rows(inputs: NDArray[np.float64], low: float, spacing: float, grid: int) -> Any:
+    """Return the interpolation weights of one-dimensional inputs as sparse rows on the host."""
+    import scipy.sparse
+
+    indices, weights = cubic_weights(inputs[:, 0], low, spacing, grid)
+    starts = np.arange(0, indices.size + 1, indices.shape[1])
+    return scipy.sparse.csr_array((weights.ravel(), indices.ravel(), starts), shape=(len(inputs), grid))
+
+
+def _norm_and_root(gram: Any) -> tuple[float, Any]:
+    """Return the largest eigenvalue of a banded G, (m, m) and sparse, and U upper triangular with U'U = G."""
+    import scipy.linalg
+    import scipy.sparse
+
+    last = gram.shape[0] - 1
+    offsets = range(BAND, -1, -1)
+    band = np.stack([np.pad(gram.diagonal(offset), (offset, 0)) for offset in offsets])  # as in LAPACK
+    top = scipy.linalg.eigvals_banded(band, select="i", select_range=(last, last))[0]
+    band[-1] += RIDGE * top
+    root = scipy.linalg.cholesky_banded(band)
+    return float(top), scipy.sparse.dia_array((root, offsets), shape=gram.shape)
+
+
+def _placed(backend: Backend, matrix: Any) -> Any:
+    """Return sparse rows on the backend."""
+    rows = matrix.tocsr()
+    if backend.name == "cupy":
+        from cupyx.scipy.sparse import csr_matrix
+
+        return csr_matrix(rows)
+    return rows

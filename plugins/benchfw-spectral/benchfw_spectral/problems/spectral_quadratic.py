@@ -1,0 +1,134 @@
+"""A small strongly convex spectral objective whose optimum is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from benchfw import Backend, BenchfwError, Rng
+from benchfw.kernels.operators import Counted, DenseOperator, Operator
+from benchfw_spectral.functions import Function, get_function
+from benchfw_spectral.oracles import Array
+
+CONCAVE = frozenset({"log", "sqrt"})
+CONVEX = frozenset({"exp", "xlogx", "inverse"})
+
+
+@dataclass(frozen=True)
+class AffineMatrix:
+    """A(θ) = S + U diag(θ) U' at one θ."""
+
+    size: int
+    interval: tuple[float, float]
+    function: Function
+    operator: Operator
+    directions: Array
+    count: Callable[[int], None]
+
+    def pullback(self, left: Array, right: Array, symmetric: bool = False) -> Array:
+        """Return Σ_k (u_i'l_k)(u_i'r_k) for each direction: (p,)."""
+        self.count(left.shape[1])
+        return ((self.directions.T @ left) * (self.directions.T @ right)).sum(axis=1)
+
+
+class SpectralQuadratic:
+    """± tr f(S + U diag(θ) U') + (α/2)|θ - c|² over the box [0, 1]^p, with its optimum at ½.
+
+    The sign makes the trace convex: - for log and sqrt, + for exp, xlogx and inverse. The spectrum of S is
+    uniform over [low, high], the columns of U are random directions of length 1, and c is chosen such that
+    the gradient vanishes in the middle of the box. `curvature` is α, a lower bound of the strong convexity.
+    """
+
+    cost_unit = "products"
+
+    def __init__(
+        self,
+        backend: Backend,
+        rng: Rng,
+        *,
+        function: str = "log",
+        size: int = 40,
+        parameters: int = 5,
+        low: float = 0.5,
+        high: float = 1.5,
+        curvature: float = 1.0,
+    ) -> None:
+        if function not in CONCAVE | CONVEX:
+            names = ", ".join(sorted(CONCAVE | CONVEX))
+            raise BenchfwError(
+                f"spectral-quadratic needs a convex or concave function of {names}, got '{function}'"
+            )
+        if min(size, parameters) < 1 or not 0 < low < high or not curvature > 0:
+            raise BenchfwError(
+                "spectral-quadratic needs size and parameters of at least 1, 0 < low < high and curvature > 0"
+            )
+        xp = backend.xp
+        self.backend = backend
+        self.cost = 0.0
+        self.size = size
+        self.scale = -1.0 if function in CONCAVE else 1.0
+        self.function = get_function(function)
+        self.strong_convexity = curvature
+        basis, _ = xp.linalg.qr(rng.standard_normal((size, size)))
+        self._base = (basis * xp.linspace(low, high, size)) @ basis.T
+        directions = rng.standard_normal((size, parameters))
+        self._directions = directions / xp.linalg.norm(directions, axis=0)
+        self.optimum = xp.full(parameters, 0.5)
+        # A grows with every θ_i, so that the corners of the box bound the spectrum over all of it
+        largest = xp.linalg.eigvalsh(self._matrix(xp.ones(parameters)))[-1]
+        self.interval = (low, float(largest) * (1 + 1e-12))
+        self.function.check(self.interval)
+        self._centre = self.optimum + self._trace_grad(self.optimum) / curvature
+        self._least = self._objective(self.optimum)
+
+    def start(self) -> Array:
+        """Return a corner of the box."""
+        return self.backend.xp.zeros_like(self.optimum)
+
+    def at(self, params: Array) -> AffineMatrix:
+        """Return A(θ)."""
+        operator = Counted(DenseOperator(self._matrix(params)), self._count)
+        return AffineMatrix(self.size, self.interval, self.function, operator, self._directions, self._count)
+
+    def rest(self, params: Array) -> float:
+        """Return (α/2)|θ - c|²."""
+        return float(0.5 * self.strong_convexity * ((params - self._centre) ** 2).sum())
+
+    def rest_grad(self, params: Array) -> Array:
+        """Return α(θ - c)."""
+        return self.strong_convexity * (params - self._centre)
+
+    def value(self, params: Array) -> float:
+        """Return F(θ), by an eigendecomposition."""
+        self._count(self.size)
+        return self._objective(params)
+
+    def grad(self, params: Array) -> Array:
+        """Return ∇F(θ), by an eigendecomposition."""
+        self._count(self.size)
+        return self._trace_grad(params) + self.rest_grad(params)
+
+    def project(self, params: Array) -> Array:
+        """Return the nearest point of the box."""
+        return self.backend.xp.clip(params, 0.0, 1.0)
+
+    def metrics(self, params: Array) -> dict[str, float]:
+        """Return |θ - θ*|² and F(θ) - F*."""
+        distance = float(((params - self.optimum) ** 2).sum())
+        return {"squared_distance": distance, "gap": max(0.0, self._objective(params) - self._least)}
+
+    def _count(self, products: int) -> None:
+        self.cost += products
+
+    def _matrix(self, params: Array) -> Array:
+        return self._base + (self._directions * params) @ self._directions.T
+
+    def _objective(self, params: Array) -> float:
+        spectrum = self.backend.xp.linalg.eigvalsh(self._matrix(params))
+        return self.scale * float(self.function(spectrum).sum()) + self.rest(params)
+
+    def _trace_grad(self, params: Array) -> Array:
+        """Return scale · u_i'f'(A)u_i for each direction."""
+        spectrum, vectors = self.backend.xp.linalg.eigh(self._matrix(params))
+        squares = (vectors.T @ self._directions) ** 2
+        return self.scale * (self.function.derivative(spectrum)[:, None] * squares).sum(axis=0)

@@ -1,0 +1,247 @@
+"""The randomly cut series is unbiased, is one function a draw, and refuses what it cannot do."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from benchfw import BenchfwError
+from benchfw.kernels.operators import as_operator
+from benchfw_firstorder import SVRG, Exact
+from benchfw_spectral import (
+    Chebyshev,
+    Deterministic,
+    Geometric,
+    NegativeBinomial,
+    Optimal,
+    Oracle,
+    Poisson,
+    SpectralQuadratic,
+    get_function,
+)
+
+DRAWS = 20_000
+SIZE = 8
+THETA = np.linspace(0.2, 0.9, 3)
+
+LAWS = {
+    "optimal": Optimal(5.0),
+    "negative binomial": NegativeBinomial(5.0),
+    "geometric": Geometric(6.0),
+    "oracle": Oracle(5.0),
+    "poisson": Poisson(6.0),
+}
+
+
+def quadratic(backend, function="log"):
+    return SpectralQuadratic(backend, backend.rng(4), function=function, size=SIZE, parameters=3, low=0.8)
+
+
+@dataclass(eq=False)
+class Fixed:
+    """A matrix without parameters."""
+
+    backend: object
+    operator: object
+    function: object
+    exact: float
+    interval: tuple[float, float] = (0.5, 2.5)
+    size: int = SIZE
+
+
+def fixed_matrix(backend, kind, function):
+    """A matrix whose spectrum is known to lie in [0.5, 2.5]: dense, sparse, or of low rank plus a shift."""
+    rng = np.random.default_rng(3)
+    if kind == "sparse":
+        matrix = scipy.sparse.diags([0.5, 1.5, 0.5], [-1, 0, 1], shape=(SIZE, SIZE), format="csr")
+    elif kind == "low rank":
+        factor = np.linalg.qr(rng.standard_normal((SIZE, 2)))[0]
+        matrix = None
+        product = lambda block: factor @ (1.9 * (factor.T @ block)) + 0.6 * block  # noqa: E731
+    else:
+        basis = np.linalg.qr(rng.standard_normal((SIZE, SIZE)))[0]
+        matrix = (basis * np.linspace(0.6, 2.4, SIZE)) @ basis.T
+    operator = as_operator(product, size=SIZE) if matrix is None else as_operator(matrix)
+    function = get_function(function)
+    exact = float(function(np.linalg.eigvalsh(operator.matmat(np.eye(SIZE)))).sum())
+    return Fixed(backend, operator, function, exact)
+
+
+def z_score(draws, exact):
+    draws = np.asarray(draws)
+    return np.max(np.abs(draws.mean(0) - exact) / (draws.std(0, ddof=1) / math.sqrt(len(draws))))
+
+
+# each law, function and kind of matrix at least once; the suite spectral/unbiased has all combinations
+COVER = [
+    ("optimal", "log", "dense"),
+    ("negative binomial", "xlogx", "low rank"),
+    ("geometric", "sqrt", "sparse"),
+    ("poisson", "exp", "dense"),
+]
+
+
+@pytest.mark.parametrize(("law", "function", "kind"), COVER)
+def test_values_have_no_bias(backend, law, function, kind):
+    problem = fixed_matrix(backend, kind, function)
+    estimator, rng = Chebyshev(probes=1, distribution=LAWS[law], probe="gaussian"), backend.rng(11)
+    draws = [estimator.draw(problem, rng)(None) for _ in range(DRAWS)]
+    assert estimator.unbiased
+    assert z_score(draws, problem.exact) < 4
+
+
+@pytest.mark.parametrize(
+    ("law", "function"),
+    [("optimal", "log"), ("negative binomial", "sqrt"), ("oracle", "xlogx")],
+)
+def test_gradients_have_no_bias(backend, law, function):
+    problem = quadratic(backend, function)
+    estimator, rng = Chebyshev(probes=1, distribution=LAWS[law]), backend.rng(12)
+    draws = [estimator.draw(problem, rng)(THETA) for _ in range(DRAWS)]
+    assert z_score(draws, problem.grad(THETA)) < 4
+
+
+def test_the_bias_of_a_fixed_degree_is_seen(backend):
+    problem = quadratic(backend, "inverse")
+    estimator, rng = Chebyshev(probes=4, distribution=Deterministic(2)), backend.rng(13)
+    draws = [estimator.draw(problem, rng)(THETA) for _ in range(2000)]
+    assert not estimator.unbiased
+    assert z_score(draws, problem.grad(THETA)) > 6
+
+
+@pytest.mark.parametrize("mode", ["hankel", "reverse"])
+@pytest.mark.parametrize("function", ["log", "sqrt", "exp", "xlogx", "inverse"])
+def test_a_drawn_gradient_is_the_derivative_of_the_value_drawn_with_the_same_numbers(backend, function, mode):
+    problem = quadratic(backend, function)
+    gradient = Chebyshev(probes=3, distribution=Optimal(9.0), mode=mode)
+    value = replace(gradient, estimates="value")
+    for seed in range(5):
+        slope = gradient.draw(problem, backend.rng(seed))(THETA)
+        height = value.draw(problem, backend.rng(seed))
+        step = 1e-5
+        ends = [(height(THETA + step * e), height(THETA - step * e)) for e in np.eye(3)]
+        differences = [(above - below) / (2 * step) for above, below in ends]
+        np.testing.assert_allclose(slope, differences, rtol=1e-7, atol=1e-8)
+
+
+def forward_recursion(matrix, derivatives, probes, weights, interval):
+    """Equations (5) and (6) of Han, Avron & Shin: one recurrence a parameter."""
+    low, high = interval
+    scaled = (2 * matrix - (high + low) * np.eye(len(matrix))) / (high - low)
+    gradient = []
+    for derivative in derivatives:
+        w, v = [probes, scaled @ probes], [np.zeros_like(probes), 2 / (high - low) * derivative @ probes]
+        for _ in range(2, len(weights)):
+            v.append(4 / (high - low) * derivative @ w[-1] + 2 * scaled @ v[-1] - v[-2])
+            w.append(2 * scaled @ w[-1] - w[-2])
+        gradient.append(sum(c * np.sum(probes * each) for c, each in zip(weights, v, strict=False)))
+    return np.array(gradient) / probes.shape[1]
+
+
+def test_the_gradient_is_that_of_the_documents_recursion(backend):
+    problem = quadratic(backend)
+    law = Deterministic(12)
+    drawn = Chebyshev(probes=4, distribution=law).draw(problem, backend.rng(5))(THETA)
+    matrix = problem.at(THETA)
+    low, high = matrix.interval
+    interval = (low, high + 0.05 * (high - low))
+    weights = problem.function.coefficients(interval, 12)
+    dense = matrix.operator.matmat(np.eye(SIZE))
+    derivatives = [np.outer(u, u) for u in matrix.directions.T]
+    probes = backend.rng(5).rademacher((SIZE, 4))
+    wanted = problem.scale * forward_recursion(dense, derivatives, probes, weights, interval)
+    np.testing.assert_allclose(drawn, wanted + problem.rest_grad(THETA), rtol=1e-10)
+
+
+def test_one_draw_is_one_function_so_that_svrg_has_no_variance_at_its_snapshot(backend):
+    problem = quadratic(backend)
+    estimator, rng = Chebyshev(probes=2, distribution=Geometric(5.0)), backend.rng(6)
+    for _ in range(20):
+        drawn = estimator.draw(problem, rng)
+        first, elsewhere = drawn(THETA), drawn(THETA[::-1])
+        np.testing.assert_array_equal(drawn(THETA), first)
+        np.testing.assert_array_equal(drawn(THETA[::-1]), elsewhere)
+    steps = SVRG(step=1e-9, inner=3, estimator=estimator).run(problem, rng)
+    start, first = next(steps), next(steps)
+    # the first inner step is at the snapshot itself: the whole gradient, whatever was drawn
+    np.testing.assert_allclose(
+        (start - first) / 1e-9, np.clip(problem.grad(start), None, 0), rtol=1e-5, atol=1e-6
+    )
+
+
+def test_two_draws_differ_and_equal_seeds_agree(backend):
+    problem, estimator, rng = quadratic(backend), Chebyshev(probes=2), backend.rng(6)
+    one, other = (estimator.draw(problem, rng)(THETA) for _ in range(2))
+    assert not np.array_equal(one, other)
+    np.testing.assert_array_equal(estimator.draw(problem, backend.rng(6))(THETA), one)
+
+
+def test_an_interval_that_is_too_small_is_told_instead_of_a_wild_number(backend):
+    problem = fixed_matrix(backend, "dense", "log")
+    problem.interval = (0.5, 1.5)
+    with pytest.raises(BenchfwError, match=r"not inside \[0.5, 1.5\].*widen the interval"):
+        Chebyshev(distribution=Deterministic(30)).draw(problem, backend.rng(1))(None)
+
+
+def test_the_cost_is_half_the_degree_for_a_value_and_the_degree_with_its_pairs_for_a_gradient(backend):
+    problem = quadratic(backend)
+    value = Chebyshev(probes=3, distribution=Deterministic(10), estimates="value")
+    value.draw(problem, backend.rng(1))(THETA)
+    assert problem.cost == 3 * 5
+    problem.cost = 0.0
+    Chebyshev(probes=3, distribution=Deterministic(10), mode="hankel").draw(problem, backend.rng(1))(THETA)
+    assert problem.cost == 3 * (9 + 10)
+
+
+def test_the_standard_error_is_known_for_a_fixed_degree_alone(backend):
+    problem = quadratic(backend)
+    fixed = Chebyshev(probes=50, distribution=Deterministic(20), estimates="value")
+    found = fixed.draw(problem, backend.rng(1)).estimate(THETA)
+    draws = [fixed.draw(problem, backend.rng(2 + i))(THETA) for i in range(300)]
+    # the spread of a standard deviation over 300 draws is 4 %, that of one over 50 probes 10 %
+    assert found.std_error == pytest.approx(np.std(draws), rel=0.45)
+    random = replace(fixed, distribution=Optimal(5.0)).draw(problem, backend.rng(1)).estimate(THETA)
+    assert math.isnan(random.std_error)
+
+
+def test_facts_name_the_interval_lemma_2_and_the_degrees(backend):
+    problem = quadratic(backend)
+    estimator, rng = Chebyshev(probes=1, distribution=Optimal(6.0)), backend.rng(3)
+    for _ in range(50):
+        estimator.draw(problem, rng)(THETA)
+    facts = estimator.facts(problem)
+    assert facts["sure_degree"] <= facts["mean_degree"] <= facts["largest_degree"]
+    assert facts["decay"] == pytest.approx(
+        (math.sqrt(facts["condition"]) + 1) / (math.sqrt(facts["condition"]) - 1)
+    )
+    assert facts["weighted_variance"] > 0
+    assert estimator.caveats(problem) == []
+
+
+def test_a_law_of_infinite_variance_is_a_caveat(backend):
+    problem, estimator = quadratic(backend), Chebyshev(probes=1, distribution=Poisson(6.0))
+    estimator.draw(problem, backend.rng(3))(THETA)
+    (caveat,) = estimator.caveats(problem)
+    assert "its variance is infinite" in caveat
+    assert "Poisson" in caveat
+
+
+def test_bad_settings_and_problems_are_one_sentence(backend):
+    with pytest.raises(ValueError, match="probes must be at least 1, got 0"):
+        Chebyshev(probes=0)
+    with pytest.raises(BenchfwError, match="needs products with a matrix"):
+        Chebyshev().draw(SimpleNamespace(backend=backend), backend.rng(1))
+    fixed = fixed_matrix(backend, "dense", "log")
+    with pytest.raises(BenchfwError, match="no parameters, and so no gradient"):
+        Chebyshev(estimates="grad").draw(fixed, backend.rng(1))
+
+
+def test_the_exact_estimator_gives_value_or_gradient(backend):
+    problem, rng = quadratic(backend), backend.rng(1)
+    assert Exact("value").draw(problem, rng)(THETA) == problem.value(THETA)
+    np.testing.assert_array_equal(Exact().draw(problem, rng)(THETA), problem.grad(THETA))

@@ -1,0 +1,279 @@
+"""Matrix completion: oracles, interval, cost, data."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from benchfw import BenchfwError
+from benchfw.data import here
+from benchfw_firstorder import GradientDescent
+from benchfw_spectral import Chebyshev, MatrixCompletion, Optimal
+
+WIDE = "movielens-like(users=30, items=20, ratings=200)"
+TALL = "movielens-like(users=15, items=24, ratings=150)"
+TWINS = pytest.mark.parametrize("dataset", [WIDE, TALL], ids=["wide", "tall"])
+
+
+def build(backend, dataset=WIDE, seed=11, **params):
+    return MatrixCompletion(backend, backend.rng(seed), dataset=dataset, **params)
+
+
+def somewhere(problem, seed=3):
+    """A point inside of the box that is near no symmetry."""
+    return np.random.default_rng(seed).uniform(0.1, 4.9, problem.shape)
+
+
+def smoothed_nuclear_norm(params, smoothing):
+    """By singular values: Σ √(σ² + ε) over as many as there are rows."""
+    singular = np.zeros(len(params))
+    found = np.linalg.svd(params, compute_uv=False)
+    singular[: len(found)] = found
+    return np.sqrt(singular**2 + smoothing).sum()
+
+
+def inside(interval, params, smoothing):
+    eigenvalues = np.linalg.eigvalsh(params @ params.T + smoothing * np.eye(len(params)))
+    rounding = 1e-12 * eigenvalues[-1]
+    return interval[0] - rounding <= eigenvalues[0] and eigenvalues[-1] <= interval[1]
+
+
+@TWINS
+def test_value_is_the_smoothed_nuclear_norm_plus_the_weighted_squares(backend, dataset):
+    problem = build(backend, dataset, weight=0.3, smoothing=7.0)
+    params, ratings = somewhere(problem), problem.start()
+    squares = ((params - ratings) ** 2)[ratings > 0].sum()
+    expected = smoothed_nuclear_norm(params, 7.0) + 0.3 * squares
+    assert problem.value(params) == pytest.approx(expected, rel=1e-13)
+
+
+@TWINS
+def test_gradient_agrees_with_central_differences(backend, dataset):
+    problem = build(backend, dataset, weight=0.3, smoothing=7.0)
+    params = somewhere(problem)
+    gradient, width = problem.grad(params), 1e-4
+    for place in itertools.product(*map(range, problem.shape)):
+        step = np.zeros(problem.shape)
+        step[place] = width
+        slope = (problem.value(params + step) - problem.value(params - step)) / (2 * width)
+        assert gradient[place] == pytest.approx(slope, abs=1e-7)
+
+
+@TWINS
+def test_gradient_is_that_of_the_trace_plus_that_of_the_rest(backend, dataset):
+    problem = build(backend, dataset)
+    params = somewhere(problem)
+    left, singular, right = np.linalg.svd(params, full_matrices=False)
+    trace = (left * (singular / np.sqrt(singular**2 + problem.smoothing))) @ right
+    np.testing.assert_allclose(problem.grad(params), trace + problem.rest_grad(params), atol=1e-13)
+
+
+def test_rest_and_its_gradient_see_the_training_ratings_alone(backend):
+    problem = build(backend)
+    ratings, params = problem.start(), somewhere(problem)
+    known = ratings > 0
+    assert known.sum() == 180
+    assert problem.rest(np.where(known, ratings, params)) == 0.0
+    expected = np.where(known, 2 * problem.weight * (params - ratings), 0.0)
+    np.testing.assert_allclose(problem.rest_grad(params), expected, rtol=1e-15)
+
+
+@TWINS
+@pytest.mark.parametrize("count", [0, 1, 4, 40])  # few pairs, and so many that a (size, size) matrix pays
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_pullback_is_the_gradient_of_the_bilinear_forms(backend, dataset, count, order, symmetric):
+    problem = build(backend, dataset)
+    params = somewhere(problem)
+    rng = np.random.default_rng(5)
+    left, right = (np.array(rng.standard_normal((problem.size, count)), order=order) for _ in range(2))
+    if symmetric:
+        mix = rng.standard_normal((count, count))
+        left = np.array(right @ (mix + mix.T), order=order)
+
+    def forms(at):
+        return np.sum(left * problem.at(at).operator.matmat(right))
+
+    pulled = problem.at(params).pullback(left, right, symmetric)
+    assert pulled.shape == problem.shape
+    direction = rng.standard_normal(problem.shape)
+    # the forms are quadratic in θ: central differences are exact but for rounding
+    slope = (forms(params + direction) - forms(params - direction)) / 2
+    assert np.sum(pulled * direction) == pytest.approx(slope, rel=1e-11, abs=1e-8)
+
+
+def test_chebyshev_gradients_have_the_exact_one_as_their_mean(backend):
+    problem = build(backend)
+    params, rng = problem.start(), backend.rng(4)
+    estimator = Chebyshev(probes=2, distribution=Optimal(mean=15))
+    direction = np.random.default_rng(6).standard_normal(problem.shape)
+    drawn = [np.sum(direction * estimator.draw(problem, rng)(params)) for _ in range(1500)]
+    std_error = np.std(drawn) / np.sqrt(len(drawn))
+    assert abs(np.mean(drawn) - np.sum(direction * problem.grad(params))) < 4 * std_error
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_operator_multiplies_with_the_matrix_shifted_or_not(backend, order):
+    problem = build(backend)
+    params = somewhere(problem)
+    matrix = params @ params.T + problem.smoothing * np.eye(problem.size)
+    rng = np.random.default_rng(5)
+    block, out = (np.array(rng.standard_normal((problem.size, 3)), order=order) for _ in range(2))
+    operator = problem.at(params).operator
+    np.testing.assert_allclose(operator.matmat(block), matrix @ block, rtol=1e-11)
+    shifted = operator.shifted(0.5, -2.0)
+    np.testing.assert_allclose(shifted.matmat(block), 0.5 * matrix @ block - 2 * block, rtol=1e-11)
+    expected = 3 * (0.5 * matrix @ block - 2 * block) - 4 * out
+    np.testing.assert_allclose(shifted.update(block, out.copy(order=order), 3.0, -4.0), expected, rtol=1e-11)
+
+
+@TWINS
+def test_interval_holds_the_spectrum_along_gradient_descent(backend, dataset):
+    problem = build(backend, dataset)
+    for params in itertools.islice(GradientDescent(step=5.0).run(problem, backend.rng(0)), 30):
+        assert inside(problem.at(params).interval, params, problem.smoothing)
+
+
+@TWINS
+def test_interval_holds_the_spectrum_at_random_points(backend, dataset):
+    problem = build(backend, dataset)
+    rng = np.random.default_rng(8)
+    for density in (0.0, 0.02, 0.1, 0.5, 1.0):
+        params = np.where(rng.random(problem.shape) < density, rng.uniform(0, 5, problem.shape), 0.0)
+        for signed in (params, params - 1.0):  # extrapolating methods leave the box
+            assert inside(problem.at(signed).interval, signed, problem.smoothing)
+
+
+@TWINS
+def test_interval_is_tight(backend, dataset):
+    problem = build(backend, dataset)
+    for params in itertools.islice(GradientDescent(step=5.0).run(problem, backend.rng(0)), 30):
+        top = np.linalg.norm(params, 2) ** 2
+        assert problem.at(params).interval[1] <= 1.05 * top + problem.smoothing
+
+
+def test_smoothing_is_the_top_eigenvalue_of_the_start_over_350(backend):
+    problem = build(backend)
+    assert problem.smoothing == pytest.approx(np.linalg.norm(problem.start(), 2) ** 2 / 350, rel=1e-3)
+    assert build(backend, smoothing=2.0).smoothing == 2.0
+
+
+def test_gradient_descent_with_the_known_smoothness_never_climbs(backend):
+    problem = build(backend)
+    path = itertools.islice(GradientDescent().run(problem, backend.rng(0)), 40)
+    objectives = [problem.metrics(params)["objective"] for params in path]
+    assert (np.diff(objectives) < 0).all()
+
+
+def test_projection_is_onto_the_box_and_leaves_its_argument(backend):
+    problem = build(backend)
+    params = 8 * np.random.default_rng(2).standard_normal(problem.shape)
+    before = params.copy()
+    np.testing.assert_array_equal(problem.project(params), np.minimum(np.maximum(params, 0), 5))
+    np.testing.assert_array_equal(params, before)
+
+
+def test_products_are_counted_and_metrics_are_not(backend):
+    problem = build(backend)
+    params = problem.start()
+    assert problem.cost == 0
+    problem.metrics(params)
+    problem.rest_grad(params)
+    matrix = problem.at(params)
+    assert problem.cost == 0
+    assert matrix.interval == matrix.interval
+    assert problem.cost == 3
+    block = np.ones((problem.size, 4))
+    matrix.operator.update(matrix.operator.matmat(block), block, 1.0, 1.0)
+    assert problem.cost == 3 + 8
+    matrix.pullback(block, block)
+    assert problem.cost == 3 + 8 + 4
+    problem.value(params)
+    problem.grad(params)
+    assert problem.cost == 3 + 8 + 4 + 2 * problem.size
+
+
+def test_metrics_begin_with_the_error_on_ratings_that_were_held_back(backend):
+    problem = build(backend)
+    found = problem.metrics(problem.start())
+    assert list(found) == ["test_rmse", "train_rmse", "objective"]
+    assert found["train_rmse"] == 0.0
+    assert 2.5 < found["test_rmse"] < 4.5  # all of them are guessed as 0
+    assert found["objective"] == problem.value(problem.start())
+
+
+def test_the_objective_of_large_matrices_is_left_out(backend, monkeypatch):
+    monkeypatch.setattr("benchfw_spectral.problems.matrix_completion.LARGEST_OBJECTIVE", 19)
+    problem = build(backend)
+    assert list(problem.metrics(problem.start())) == ["test_rmse", "train_rmse"]
+
+
+def test_the_split_is_drawn_from_the_seed(backend):
+    first, again, other = (build(backend, seed=seed).start() for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+@pytest.fixture
+def save(tmp_path, monkeypatch):
+    monkeypatch.setenv("BENCHFW_DATA", str(tmp_path))
+    return lambda **arrays: np.savez(tmp_path / "own.npz", **arrays)
+
+
+def test_items_and_users_without_ratings_have_no_place(backend, save):
+    user, item = np.divmod(np.arange(20), 5)
+    save(user=100 + 7 * user, item=1 + 1000 * item, rating=np.full(20, 3.5))
+    assert build(backend, "own").shape == (5, 4)
+
+
+def test_a_stored_split_is_kept(backend, save):
+    user, item = np.divmod(np.arange(20), 5)
+    save(user=user, item=item, rating=np.arange(1, 21) / 4, train_idx=np.arange(0, 20, 2))
+    start = build(backend, "own").start()
+    np.testing.assert_array_equal(np.sort(start[start > 0]), np.arange(1, 21, 2) / 4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"rating": np.full(20, np.nan)}, "'own' has ratings that are not numbers from 0 to 5; rescale them"),
+        ({"rating": np.full(20, 10)}, "not numbers from 0 to 5"),
+        ({"rating": np.ones(19)}, "'own' holds no ratings: it needs the columns user, item and rating"),
+        ({"item": np.zeros(20)}, "'own' has two ratings of one item by one user; keep one of them"),
+        ({"train_idx": np.arange(20)}, "'own' has too few ratings to train on some and test on others"),
+    ],
+)
+def test_ratings_that_cannot_be_used_are_refused(backend, save, changes, sentence):
+    user, item = np.divmod(np.arange(20), 5)
+    save(**({"user": user, "item": item, "rating": np.full(20, 3.0)} | changes))
+    with pytest.raises(BenchfwError, match=sentence):
+        build(backend, "own")
+
+
+def test_data_without_ratings_or_of_no_known_name_are_refused(backend):
+    with pytest.raises(BenchfwError, match=r"'uci-like' holds no ratings.*and has"):
+        build(backend, "uci-like")
+    with pytest.raises(BenchfwError, match="no data set 'movielens-7'"):
+        build(backend, "movielens-7")
+
+
+@pytest.mark.parametrize("params", [{"weight": 0.0}, {"weight": np.nan}, {"smoothing": -1.0}])
+def test_parameters_must_be_positive(backend, params):
+    with pytest.raises(ValueError, match="must be positive, got"):
+        build(backend, **params)
+
+
+def test_movielens_100k_as_in_the_paper(backend):
+    if "movielens-100k" not in here():
+        pytest.skip("movielens-100k is in no folder of BENCHFW_DATA")
+    problem = build(backend, "movielens-100k")
+    assert problem.shape == (1682, 943)
+    assert problem.smoothing == pytest.approx(1e3, rel=0.1)
+    params = problem.start()
+    assert (params > 0).sum() == 90_000
+    top = np.linalg.eigvalsh(params.T @ params)[-1] + problem.smoothing
+    assert top < problem.at(params).interval[1] < 1.02 * top
+    params = problem.project(params - 10.0 * problem.grad(params))
+    assert problem.metrics(params)["test_rmse"] == pytest.approx(3.5, abs=0.05)  # from 3.7

@@ -1,0 +1,97 @@
+"""log det by the Chebyshev estimator, against the bare products that it needs and against other libraries.
+
+`python suites/tracked/spectral_speed.py` prints a table: one thread, 30 probes, degree or steps 50, CPU
+seconds and their ratio to ours, all methods in turn within one process. Peers that are not installed are left
+out (`pip install 'benchfw-spectral[peers]'`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+from collections.abc import Callable
+from time import process_time
+
+from benchfw.backends import get_backend
+from benchfw.errors import Unavailable
+from benchfw_spectral import Chebyshev, Deterministic, Lanczos, SpectralSumProblem
+from benchfw_spectral.peers.imate import PeerImate
+from benchfw_spectral.peers.linear_operator import PeerLinearOperator
+from benchfw_spectral.peers.matfree import PeerMatfree
+from benchfw_spectral.peers.primate import PeerPrimate
+
+PROBES, DEGREE = 30, 50
+CASES = {
+    "sparse: 200 x 200 Laplacian + 0.1 I": {"matrix": "laplacian-2d", "size": 40_000, "shift": 0.1},
+    "dense: 4,000 Gaussian points + 0.1 I": {"matrix": "rbf", "size": 4_000, "shift": 0.1, "length": 0.3},
+}
+METHODS = {
+    "chebyshev": Chebyshev(PROBES, Deterministic(DEGREE)),
+    "lanczos": Lanczos(PROBES, DEGREE),
+    "imate": PeerImate(PROBES, DEGREE),
+    "linear_operator": PeerLinearOperator(PROBES, DEGREE),
+    "primate": PeerPrimate(PROBES, DEGREE),
+    "matfree": PeerMatfree(PROBES, DEGREE),
+}
+
+
+def bare_products(problem: SpectralSumProblem) -> None:
+    """Multiply as often as the Chebyshev estimator must: half its degree."""
+    probes = problem.backend.rng(1).rademacher((problem.size, PROBES))
+    block = probes.copy(order=problem.operator.order)
+    for _ in range(DEGREE // 2):
+        problem.stored @ block
+
+
+def measure(case: dict[str, object], rounds: int) -> None:
+    """Print one case: each call once to warm up, then in turn."""
+    backend = get_backend("numpy")
+    problem = SpectralSumProblem(backend, backend.rng(1), function="log", **case)
+    exact = problem.value()
+    calls: dict[str, Callable[[int], float | None]] = {"bare products": lambda _: bare_products(problem)}
+    for name, method in METHODS.items():
+        call = lambda seed, method=method: method.draw(problem, backend.rng(seed))(None)  # noqa: E731
+        try:
+            call(0)
+        except Unavailable as reason:
+            print(f"  {name}: {reason}")
+            continue
+        calls[name] = call
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
+    errors: dict[str, list[float]] = {name: [] for name in calls}
+    for seed in range(1, rounds + 1):
+        for name, call in calls.items():
+            began = process_time()
+            value = call(seed)
+            seconds[name].append(process_time() - began)
+            if value is not None:
+                errors[name].append((value / exact - 1) ** 2)
+    ours = statistics.median(seconds["chebyshev"])
+    for name in calls:
+        middle = statistics.median(seconds[name])
+        error = f"{statistics.fmean(errors[name]) ** 0.5:.1e}" if errors[name] else ""
+        print(f"  {name:<16} {middle:8.3f} s {middle / ours:8.2f} x ours   relative error {error}")
+
+
+def with_one_thread() -> None:
+    """Start this script anew where libraries may take more threads than one: they look when imported."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    if any(os.environ.get(name) != "1" for name in threads):
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **threads})
+
+
+def main() -> None:
+    """Measure both cases."""
+    with_one_thread()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    rounds = parser.parse_args().rounds
+    for title, case in CASES.items():
+        print(title)
+        measure(case, rounds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""Operators: every kind gives the same products, in place where it can."""
+
+from __future__ import annotations
+
+import array_api_strict
+import numpy as np
+import pytest
+import scipy.sparse
+
+from benchfw import BenchfwError
+from benchfw.kernels import operators
+from benchfw.kernels.operators import Counted, MatrixFree, SparseOperator, as_operator, shifted
+
+SIZE, COLUMNS = 40, 5
+
+
+def symmetric(dtype=np.float64):
+    rng = np.random.default_rng(1)
+    matrix = rng.standard_normal((SIZE, SIZE)) * (rng.random((SIZE, SIZE)) < 0.2)
+    return (matrix + matrix.T).astype(dtype)
+
+
+KINDS = {
+    "dense": as_operator,
+    "dense-fortran": lambda matrix: as_operator(np.asfortranarray(matrix)),
+    "dense-strided": lambda matrix: as_operator(np.kron(matrix, np.ones((2, 2), matrix.dtype))[::2, ::2]),
+    "sparse": lambda matrix: as_operator(scipy.sparse.csr_array(matrix)),
+    "sparse-coordinates": lambda matrix: as_operator(scipy.sparse.coo_matrix(matrix)),
+    "matrix-free": lambda matrix: as_operator(lambda block: matrix @ block, size=SIZE),
+    "counted": lambda matrix: Counted(as_operator(matrix), lambda columns: None),
+}
+each_kind = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+each_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+each_order = pytest.mark.parametrize("order", ["C", "F"])
+
+
+def blocks(dtype, order):
+    rng = np.random.default_rng(2)
+    return (rng.standard_normal((SIZE, COLUMNS)).astype(dtype, order=order) for _ in range(2))
+
+
+def assert_close(one, other, dtype):
+    assert one.dtype == dtype
+    np.testing.assert_allclose(one, other, rtol=0, atol=100 * np.finfo(dtype).eps * np.max(np.abs(other)))
+
+
+@each_kind
+@each_dtype
+@each_order
+def test_every_kind_multiplies_and_updates_alike(make, dtype, order):
+    matrix = symmetric(dtype)
+    operator = make(matrix)
+    block, out = blocks(dtype, order)
+    before = block.copy()
+    expected = 0.7 * (matrix @ block) - 1.5 * out
+    assert operator.size == SIZE
+    assert_close(operator.matmat(block), matrix @ block, dtype)
+    assert_close(operator.update(block, out, 0.7, -1.5), expected, dtype)
+    np.testing.assert_array_equal(block, before)
+
+
+@each_kind
+@each_dtype
+@each_order
+def test_a_shifted_operator_is_a_multiple_plus_a_multiple_of_the_identity(make, dtype, order):
+    matrix = symmetric(dtype)
+    operator = shifted(make(matrix), 0.5, -2.0)
+    block, out = blocks(dtype, order)
+    product = 0.5 * (matrix @ block) - 2.0 * block
+    expected = 3.0 * product + 0.25 * out
+    assert_close(operator.matmat(block), product, dtype)
+    assert_close(operator.update(block, out, 3.0, 0.25), expected, dtype)
+
+
+@pytest.mark.parametrize("kind", ["dense", "dense-fortran", "sparse", "matrix-free"])
+def test_an_update_in_the_operators_order_writes_into_out(kind):
+    operator = KINDS[kind](symmetric())
+    block, out = blocks(np.float64, operator.order)
+    assert np.shares_memory(operator.update(block, out, 0.7, -1.5), out)
+
+
+def test_mixed_precision_is_not_rounded_to_the_lower_one():
+    matrix = symmetric()
+    block, out = (array.astype(np.float32) for array in blocks(np.float64, "F"))
+    for make in (KINDS["dense"], KINDS["sparse"]):
+        result = make(matrix).update(block, out, 1.0, 1.0)
+        assert_close(result, matrix @ block + out, np.float64)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (4, 0)])
+def test_empty_blocks_are_no_special_case(shape):
+    size = shape[0]
+    for matrix in (np.eye(size), scipy.sparse.eye_array(size, format="csr")):
+        operator = as_operator(matrix)
+        out = operator.update(np.zeros(shape), np.zeros(shape, order=operator.order), 1.0, 1.0)
+        assert out.shape == shape
+
+
+def test_a_matrix_without_entries_is_zero():
+    operator = as_operator(scipy.sparse.csr_array((3, 3)))
+    np.testing.assert_array_equal(operator.update(np.ones((3, 2)), np.ones((3, 2)), 5.0, 2.0), 2.0)
+    np.testing.assert_array_equal(shifted(operator, 5.0, 2.0).matmat(np.ones((3, 2))), 2.0)
+
+
+def test_sparse_updates_do_without_the_private_function_of_scipy(monkeypatch):
+    monkeypatch.setattr(operators, "_csr_matvecs", lambda: None)
+    matrix = symmetric()
+    block, out = blocks(np.float64, "C")
+    expected = 0.7 * (matrix @ block) - 1.5 * out
+    assert_close(KINDS["sparse"](matrix).update(block, out, 0.7, -1.5), expected, np.float64)
+
+
+def test_dense_operators_take_any_array_library():
+    matrix = symmetric()
+    block, out = blocks(np.float64, "C")
+    expected = 0.7 * (0.5 * (matrix @ block) + 2.0 * block) - 1.5 * out
+    strict = [array_api_strict.asarray(array) for array in (matrix, block, out)]
+    result = shifted(as_operator(strict[0]), 0.5, 2.0).update(strict[1], strict[2], 0.7, -1.5)
+    assert_close(np.asarray(result), expected, np.float64)
+
+
+def test_a_product_function_may_return_its_argument():
+    identity = MatrixFree(lambda block: block, SIZE)
+    block, out = blocks(np.float64, "C")
+    before, expected = block.copy(), 3.0 * block - 2.0 * out
+    np.testing.assert_allclose(identity.update(block, out, 3.0, -2.0), expected)
+    np.testing.assert_array_equal(block, before)
+
+
+def test_counted_products_are_counted_by_column_shifted_or_not():
+    seen = []
+    counted = Counted(KINDS["sparse"](symmetric()), seen.append)
+    block, out = blocks(np.float64, "C")
+    counted.matmat(block)
+    counted.update(block, out, 1.0, 1.0)
+    shifted(counted, 2.0, 1.0).update(block[:, :2].copy(), out[:, :2].copy(), 1.0, 1.0)
+    assert seen == [COLUMNS, COLUMNS, 2]
+
+
+def test_a_sparse_operator_keeps_its_last_shift():
+    operator = SparseOperator(scipy.sparse.csr_array(symmetric()))
+    assert operator.shifted(2.0, 1.0) is operator.shifted(2.0, 1.0)
+    assert operator.shifted(2.0, 1.0) is not operator.shifted(2.0, -1.0)
+
+
+def test_work_is_two_operations_an_entry():
+    matrix = symmetric()
+    assert as_operator(matrix).work == 2 * SIZE**2
+    assert KINDS["sparse"](matrix).work == 2 * np.count_nonzero(matrix)
+
+
+def test_an_operator_is_its_own_operator():
+    operator = as_operator(np.eye(3))
+    assert as_operator(operator) is operator
+
+
+def test_a_product_function_without_a_size_is_refused():
+    with pytest.raises(BenchfwError, match="give size as well"):
+        as_operator(lambda block: block)
