@@ -154,11 +154,11 @@ def sample_lanczos(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
 
 
 def sample_gauss_quadrature(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
-    """Return tridiagonals of at most 6 steps."""
-    del backend
+    """Return tridiagonals of at most 6 steps with well separated eigenvalues."""
     steps = max(1, min(6, size))
     columns = size // steps
-    return 4.0 + rng.random((steps, columns)), 1.0 + rng.random((steps - 1, columns))
+    alpha = 4.0 * backend.xp.arange(1.0, steps + 1)[:, None] + rng.random((steps, columns))
+    return alpha, 1.0 + rng.random((steps - 1, columns))
 
 
 def sample_lanczos_apply(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:

@@ -23,8 +23,9 @@ def draw_probes(problem: Any, rng: Rng, count: int, kind: Kind = "rademacher") -
     if kind == "basis":
         return math.sqrt(size) * problem.backend.xp.eye(size)
     sample = rng.rademacher if kind == "rademacher" else rng.standard_normal
-    by_column = getattr(getattr(problem, "operator", None), "order", "C") == "F"
-    return sample((count, size)).T if by_column else sample((size, count))
+    by_column = sample((count, size)).T  # the same numbers on every backend, whatever order it likes
+    order = getattr(getattr(problem, "operator", None), "order", "F")
+    return problem.backend.xp.ascontiguousarray(by_column) if order == "C" else by_column
 
 
 def check_probes(count: int, least: int = 1) -> None:

@@ -153,7 +153,7 @@ def test_the_gradient_is_that_of_the_documents_recursion(backend):
     weights = problem.function.coefficients(interval, 12)
     dense = matrix.operator.matmat(np.eye(SIZE))
     derivatives = [np.outer(u, u) for u in matrix.directions.T]
-    probes = backend.rng(5).rademacher((SIZE, 4))
+    probes = backend.rng(5).rademacher((4, SIZE)).T
     wanted = problem.scale * forward_recursion(dense, derivatives, probes, weights, interval)
     np.testing.assert_allclose(drawn, wanted + problem.rest_grad(THETA), rtol=1e-10)
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from benchfw import Backend, BenchfwError
 from benchfw.kernels.gram import gaussian_gram, gaussian_gram_length_derivative
 from benchfw.kernels.operators import DenseOperator
+from benchfw_spectral.collatz import collatz_bound
 from benchfw_spectral.functions.function import Interval
 from benchfw_spectral.oracles import Array
 
@@ -43,7 +44,7 @@ class DenseCovariance:
         self.length = length
         self.rank = points.size
         self.matrix = scale**2 * gaussian_gram(points.inputs, points.inputs, length)
-        self.top = _largest_eigenvalue_bound(points.backend, self.matrix)
+        self.top = collatz_bound(points.backend, self.matrix.__matmul__, points.size, POWER_STEPS)
 
     @cached_property
     def slope(self) -> Array:
@@ -77,12 +78,3 @@ class DenseCovariance:
 
     def _noisy(self, noise: float) -> Array:
         return self.matrix + noise**2 * self.points.backend.xp.eye(self.rank)
-
-
-def _largest_eigenvalue_bound(backend: Backend, matrix: Array) -> float:
-    """Return max_i (Cx)_i/x_i, which for any x > 0 bounds a matrix without negative entries. Collatz 1942."""
-    x = backend.xp.ones(matrix.shape[0])
-    for _ in range(POWER_STEPS):  # none of which raises the bound
-        product = matrix @ x
-        bound, x = float((product / x).max()), product / product.max()
-    return bound

@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 
 from benchfw import Backend, BenchfwError, Rng
 from benchfw.kernels.operators import MatrixFree, Operator, as_operator
+from benchfw_spectral.collatz import collatz_bound
 from benchfw_spectral.functions.function import Interval, Vector
+
+POWER_STEPS = 5
 
 
 class Matrix(NamedTuple):
@@ -51,9 +54,10 @@ def gaussian_points(
             raise BenchfwError(f"{name} must be positive, got {value}")
     points = rng.random((size, dimension))
     gram = gaussian_gram(points, points, length)
+    top = collatz_bound(backend, gram.__matmul__, size, POWER_STEPS) * (1 + 1e-9)
     diagonal = backend.xp.arange(size)
     gram[diagonal, diagonal] += shift
-    return Matrix(as_operator(gram), gram, low=shift)
+    return Matrix(as_operator(gram), gram, low=shift, high=top + shift)
 
 
 def with_spectrum(backend: Backend, rng: Rng, eigenvalues: Vector, interval: Interval) -> Matrix:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from benchfw import Backend, BenchfwError, Rng
 from benchfw.data import load, split
 from benchfw.kernels.operators import Counted, Order
+from benchfw_spectral.collatz import collatz_bound
 from benchfw_spectral.functions.function import Interval
 from benchfw_spectral.functions.power import Power
 from benchfw_spectral.oracles import Array
@@ -20,7 +21,6 @@ from benchfw_spectral.oracles import Array
 BOX = (0.0, 5.0)
 CONDITION = 350.0  # λmax/ε at the start, unless ε is given
 POWER_STEPS = 3  # they bound λmax within 1.3 % on MovieLens 100K and 1M
-FLOOR = 1e-3  # of Collatz's vector, which must be positive
 HAIR = 1e-6  # rounding must not put an eigenvalue outside of the interval
 LARGEST_OBJECTIVE = 1_000  # of min(d, r): eigenvalues of more would take longer than most steps
 
@@ -212,18 +212,11 @@ class Factored:
 def top_bound(backend: Backend, params: Array, steps: int) -> float:
     """Return an upper bound of the largest eigenvalue of θ'θ and θθ', after some products with θ'θ.
 
-    max_j (Gx)_j/x_j for any x > 0 is one where G has no negative entry (Collatz 1942), and falls towards the
-    largest eigenvalue with each power step. Users have more ratings than the rarest items: θ'θ is the one of
-    which it falls fast from x = 1. Its dependence on θ alone keeps estimators functions of θ.
+    Users have more ratings than the rarest items: θ'θ is the one whose bound falls fast.
     """
-    xp = backend.xp
-    entries = params if bool(params.min() >= 0) else xp.abs(params)  # |θ|'|θ| has the larger top eigenvalue
-    x = xp.ones(params.shape[1])
-    for _ in range(steps):
-        product = entries.T @ (entries @ x)
-        bound = float((product / x).max())
-        x = xp.maximum(product / (bound or 1.0), FLOOR)
-    return bound
+    # |θ|'|θ| has no smaller a top eigenvalue
+    entries = params if bool(params.min() >= 0) else backend.xp.abs(params)
+    return collatz_bound(backend, lambda x: entries.T @ (entries @ x), params.shape[1], steps)
 
 
 class Known(NamedTuple):

@@ -1,0 +1,111 @@
+"""On a GPU: problems and estimators of spectral sums give the numbers that they give on the host."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchfw.backends import get_backend
+from benchfw.errors import BackendUnavailable
+from benchfw_spectral import (
+    Chebyshev,
+    GPHyperparameters,
+    HutchPlusPlus,
+    Lanczos,
+    MatrixCompletion,
+    NegativeBinomial,
+    Optimal,
+    SpectralQuadratic,
+    SpectralSumProblem,
+    XTrace,
+)
+
+NUMPY = get_backend("numpy")
+try:
+    CUPY = get_backend("cupy")
+except BackendUnavailable as missing:
+    pytest.skip(str(missing), allow_module_level=True)
+
+RATINGS = "movielens-like(users=60, items=40, ratings=900)"
+
+OBJECTIVES = {
+    "quadratic": lambda backend: SpectralQuadratic(backend, backend.rng(3), size=30),
+    "completion": lambda backend: MatrixCompletion(backend, backend.rng(3), dataset=RATINGS),
+    "interpolated": lambda backend: GPHyperparameters(
+        backend, backend.rng(3), dataset="sound-like", points=2_000, grid=200
+    ),
+    "dense": lambda backend: GPHyperparameters(
+        backend, backend.rng(3), dataset="uci-like", structure="dense", points=120
+    ),
+}
+TRACES = {
+    "laplacian": {"matrix": "laplacian-2d", "size": 400},
+    "points": {"matrix": "rbf", "size": 200, "shift": 0.5},
+    "spectrum": {"matrix": "spectrum", "size": 128, "shift": 0.0},
+}
+ESTIMATORS = {
+    "chebyshev": Chebyshev(probes=6, distribution=Optimal(12.0)),
+    "chebyshev, reverse": Chebyshev(probes=6, distribution=NegativeBinomial(12.0), mode="reverse"),
+    "lanczos": Lanczos(probes=6, steps=12, reorthogonalize=True),  # without it rounding is amplified
+}
+
+
+def on_host(backend, value):
+    return np.asarray(backend.to_numpy(backend.asarray(value)))
+
+
+def agree(host, device, tolerance):
+    scale = max(1.0, float(np.max(np.abs(host))))
+    np.testing.assert_allclose(device, host, rtol=0, atol=tolerance * scale)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_an_objective_is_the_same_on_both_backends(name):
+    found = []
+    for backend in (NUMPY, CUPY):
+        problem = OBJECTIVES[name](backend)
+        theta = problem.start()
+        gradient = on_host(backend, problem.grad(theta))
+        moved = problem.project(theta - 1e-3 * problem.grad(theta))
+        metrics = problem.metrics(moved)
+        found.append((problem.value(theta), gradient, metrics))
+    (value, gradient, metrics), (device_value, device_gradient, device_metrics) = found
+    # conjugate gradients stop at 1e-6 in the Gaussian processes
+    loose = name in {"interpolated", "dense"}
+    assert device_value == pytest.approx(value, rel=1e-6 if loose else 1e-12)
+    agree(gradient, device_gradient, 1e-6 if loose else 1e-11)
+    assert device_metrics == pytest.approx(metrics, rel=1e-5 if loose else 1e-9)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_a_drawn_gradient_is_the_same_on_both_backends(name, estimator):
+    drawn = []
+    for backend in (NUMPY, CUPY):
+        problem = OBJECTIVES[name](backend)
+        draw = ESTIMATORS[estimator].draw(problem, backend.rng(8))
+        value = draw(problem.start())
+        assert isinstance(value, backend.xp.ndarray)
+        drawn.append(on_host(backend, value))
+    # conjugate gradients stop at 1e-6, not at the same rounding
+    agree(*drawn, 1e-5 if name in {"interpolated", "dense"} or estimator == "lanczos" else 1e-9)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        Chebyshev(probes=7, distribution=Optimal(15.0)),
+        Lanczos(probes=7, steps=15),
+        HutchPlusPlus(probes=9, degree=10),
+        XTrace(probes=6, degree=10),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+@pytest.mark.parametrize("name", TRACES)
+def test_a_drawn_value_is_the_same_on_both_backends(name, estimator):
+    host, device = (
+        float(estimator.draw(problem, backend.rng(8))(None))
+        for backend in (NUMPY, CUPY)
+        for problem in [SpectralSumProblem(backend, backend.rng(3), function="log", **TRACES[name])]
+    )
+    assert device == pytest.approx(host, rel=1e-9)
