@@ -75,16 +75,18 @@ def _along_the_sweep(comparison: Comparison) -> str:
 
 
 def _bias(comparison: Comparison) -> str:
+    """Return whose mean is off; no number of draws tells a bias from what rarer draws would mend."""
     if comparison.biased:
         shown = [
             # a vector's bias is measured from below, so the near end of its interval is what is sure
-            f"{comparison.name(method)} is biased by at least "
+            f"{comparison.name(method)} by at least "
             f"{figures(min(abs(row.interval.low), abs(row.interval.high)))}"
             for method in comparison.biased[:FEW_NAMES]
             if (row := comparison.row(method, "bias"))
         ]
         more = len(comparison.biased) - FEW_NAMES
-        return "; ".join([*shown, *([f"and {more} more are biased"] if more > 0 else [])])
+        shown += [f"{more} more"] if more > 0 else []
+        return f"Off in the mean, by a bias or for want of rare draws: {listed(shown)}"
     measured = rows_of(comparison, "bias")
     if not measured or all(row.interval.count < 2 for row in measured):
         return ""
