@@ -30,23 +30,27 @@ RESERVED: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Method:
-    """One method of a suite after its sweeps are spelled out."""
+    """One method of a suite after its sweeps are spelled out; `on` names its problems, none meaning all."""
 
     kind: MethodKind
     spec: Spec
     at: Literal["start", "optimum"] = "start"
+    on: tuple[str, ...] = ()
 
 
 def plan(suite: Suite, registry: Registry, where: str = "") -> list[Trial]:
     """Return the suite's trials, problem by problem, methods in the file's order, repetitions last."""
     where = where or suite.name
-    problems = _specs(suite, "problem", registry, where)
-    methods = [_method(kind, spec) for kind in METHOD_KINDS for spec in _specs(suite, kind, registry, where)]
+    problems = [spec for spec, _ in _specs(suite, "problem", registry, where)]
+    methods = [
+        _method(kind, spec, on) for kind in METHOD_KINDS for spec, on in _specs(suite, kind, registry, where)
+    ]
     if not methods:
         raise SuiteError(f"{where}: names no method; add an [[optimizer]], [[estimator]] or [[kernel]] table")
     if not problems and any(method.kind != "kernel" for method in methods):
         raise SuiteError(f"{where}: names no problem; add a [[problem]] table")
     _check_backends(suite, where)
+    _check_places(problems, methods, where)
     _check_oracles(problems, methods, registry, where)
     pairs = list(_pairs(problems, methods))
     total = len(pairs) * len(suite.backends) * suite.repetitions
@@ -55,10 +59,22 @@ def plan(suite: Suite, registry: Registry, where: str = "") -> list[Trial]:
     return [trial for problem, method in pairs for trial in _repeat(suite, problem, method)]
 
 
-def _method(kind: MethodKind, spec: Spec) -> Method:
+def _method(kind: MethodKind, spec: Spec, on: tuple[str, ...]) -> Method:
     if kind != "estimator":  # an optimizer's own parameter may be called `at` too
-        return Method(kind, spec)
-    return Method(kind, replace(spec, params=_without(spec.params, "at")), spec.params.get("at", "start"))
+        return Method(kind, spec, on=on)
+    return Method(kind, replace(spec, params=_without(spec.params, "at")), spec.params.get("at", "start"), on)
+
+
+def _meet(problem: Spec, method: Method) -> bool:
+    return not method.on or problem.label in method.on
+
+
+def _check_places(problems: list[Spec], methods: list[Method], where: str) -> None:
+    labels = [problem.label for problem in problems]
+    for method in methods:
+        for name in method.on:
+            if name not in labels:
+                raise SuiteError(f"{where}: '{method.spec.label}' is on '{name}'{nearest(name, labels)}")
 
 
 def _check_backends(suite: Suite, where: str) -> None:
@@ -72,7 +88,7 @@ def _check_backends(suite: Suite, where: str) -> None:
 def _pairs(problems: list[Spec], methods: list[Method]) -> Iterable[tuple[Spec, Method]]:
     for problem in problems:
         for method in methods:
-            if method.kind != "kernel":
+            if method.kind != "kernel" and _meet(problem, method):
                 yield problem, method
     for method in methods:
         if method.kind == "kernel":  # a kernel's problem is its size
@@ -113,19 +129,30 @@ def select(trials: Sequence[Trial], pattern: str) -> list[Trial]:
     return chosen
 
 
-def _specs(suite: Suite, kind: str, registry: Registry, where: str) -> list[Spec]:
-    specs = []
+def _specs(suite: Suite, kind: str, registry: Registry, where: str) -> list[tuple[Spec, tuple[str, ...]]]:
+    """Return the specs of one kind, each with the labels of the problems that it is for."""
+    specs, places = [], []
     for number, table in enumerate(suite.tables.get(kind, ()), 1):
         place = f"{where}, [[{kind}]] {number}"
         label = table.get("label", "")
         check_type(label, str, "label", place)
-        for each in expand(_without(table, "label"), place):
+        on = () if kind in {"problem", "kernel"} else _labels(table.get("on", ()), place)
+        for each in expand(_without(table, "label", *(["on"] if on else [])), place):
             table = _check_table(kind, each, registry, place, reserved=RESERVED.get(kind, {}))
             specs.append(Spec(table.pop("use"), table, label))
+            places.append(on)
     if kind == "estimator" and any("at" in spec.params for spec in specs):
         # where one says where it draws, all do: the start, written or not, is the same place
         specs = [replace(spec, params={"at": "start", **spec.params}) for spec in specs]
-    return labelled(specs, kind, where)
+    return list(zip(labelled(specs, kind, where), places, strict=True))
+
+
+def _labels(value: Any, place: str) -> tuple[str, ...]:
+    """Return the problems that `on` names: one, or a list, which is no sweep."""
+    names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list | tuple) else None
+    if names is None or not all(isinstance(name, str) for name in names):
+        raise SuiteError(f"{place}: 'on' must be the label of a problem or a list of them, got {value!r}")
+    return names
 
 
 def _check_table(
@@ -184,9 +211,10 @@ def _unknown_parameter(kind: str, use: str, key: str, legal: Sequence[str], plac
 
 
 def _check_oracles(problems: list[Spec], methods: list[Method], registry: Registry, where: str) -> None:
-    needs = {need for method in methods for need in _needs(method.kind, method.spec.table, registry)}
     for problem in problems:
         made = made_by(registry.get("problem", problem.use).factory)
+        meeting = [method for method in methods if _meet(problem, method)]
+        needs = {need for method in meeting for need in _needs(method.kind, method.spec.table, registry)}
         for name, protocol in sorted(needs, key=str):
             missing = missing_oracles(protocol, made) if made is not None else []
             if missing:

@@ -41,6 +41,19 @@ def test_where_an_estimator_draws_is_no_parameter_of_it(registry):
     assert all("at" not in t.method.params for t in trials)
 
 
+def test_a_method_that_names_its_problems_meets_no_others(registry):
+    text = BASE + "size = [2, 3, 4]\n" + SLIDE + 'on = ["bowl (size=2)", "bowl (size=4)"]\n'
+    text += '[[estimator]]\nuse = "noisy"\non = "bowl (size=3)"\n'
+    trials = planned(text, registry)
+    assert {(t.kind, t.problem.params["size"]) for t in trials} == {
+        ("optimizer", 2),
+        ("optimizer", 4),
+        ("estimator", 3),
+    }
+    assert {t.method.label for t in trials} == {"slide", "noisy"}
+    assert all("on" not in t.method.params for t in trials)
+
+
 def test_a_kernel_needs_no_problem_and_its_size_is_one(registry):
     trials = planned('repetitions = 1\n[[kernel]]\nuse = "soft-threshold"\nsize = [10, 1000]\n', registry)
     assert [t.problem.params["size"] for t in trials] == [10, 1000]
@@ -49,6 +62,8 @@ def test_a_kernel_needs_no_problem_and_its_size_is_one(registry):
 
 
 MISTAKES = {
+    "unknown place": (SLIDE + 'on = "bowll"\n', "'slide' is on 'bowll'", "did you mean 'bowl'?"),
+    "place that is no label": (SLIDE + "on = 3\n", "[[optimizer]] 1", "'on' must be the label", "3"),
     "unknown name": (
         SLIDE.replace("slide", "slidee"),
         "unknown optimizer 'slidee'",
