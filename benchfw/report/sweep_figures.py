@@ -11,10 +11,10 @@ from benchfw.report.methods import Method
 from benchfw.report.summary import Comparison, Row
 from benchfw.report.sweeps import Sweep
 
-_MEASURED = ("variance", "variance_x_seconds", "mse", "seconds_per_draw", "cost_per_draw")
-_BESIDE = frozenset({"bias", "setup_cost", "setup_seconds"})
+_MEASURED = ("variance", "variance_x_seconds", "seconds_per_draw", "cost_per_draw")
+_BESIDE = frozenset({"bias", "mse", "setup_cost", "setup_seconds"})
 _HOW_TO_READ = (
-    "Lower is better for variance, mse and their product with time. Each line is one family of methods that "
+    "Lower is better for the variance and its product with time. Each line is one family of methods that "
     "differ in {parameter} only; a bar is the 95 % interval over repetitions. The other views show what a "
     "draw takes, and what the methods themselves say of the problem."
 )
@@ -32,7 +32,7 @@ def sweep_figures(comparison: Comparison) -> list[Figure]:
     found = dict.fromkeys(row.quantity for row in comparison.rows)
     facts = [name for name in found if name not in _MEASURED and name not in _BESIDE]
     views = [_view(comparison, sweep, name, styles) for name in (*_MEASURED, *facts) if name in found]
-    views = [view for view in views if view.data]
+    views = [view for view in views if _varies(view)]
     if not views:
         return []
     names = ", ".join(sweep.families)
@@ -57,6 +57,11 @@ def _view(comparison: Comparison, sweep: Sweep, quantity: str, styles: Mapping[s
         "showlegend": True,
     }
     return View(label, data, layout)
+
+
+def _varies(view: View) -> bool:
+    """Whether there is more to see than one number."""
+    return len({height for line in view.data for height in line["y"]}) > 1
 
 
 def _points(
