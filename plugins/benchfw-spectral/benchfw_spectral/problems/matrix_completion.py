@@ -19,7 +19,6 @@ from benchfw_spectral.functions.power import Power
 from benchfw_spectral.oracles import Array
 
 BOX = (0.0, 5.0)
-CONDITION = 350.0  # λmax/ε at the start, unless ε is given
 POWER_STEPS = 3  # they bound λmax within 1.3 % on MovieLens 100K and 1M
 HAIR = 1e-6  # rounding must not put an eigenvalue outside of the interval
 LARGEST_OBJECTIVE = 1_000  # of min(d, r): eigenvalues of more would take longer than most steps
@@ -29,8 +28,8 @@ class MatrixCompletion:
     """Matrix completion: F(θ) = tr (θθ' + εI)^½ + λ Σ_Ω (θ_ij - R_ij)² over 0 <= θ_ij <= 5, θ (items, users).
 
     `dataset` names ratings; those of the data's own split, or nine tenths drawn anew in each repetition, are
-    R on Ω, and the others test. λ is `weight`, ε is `smoothing`; without it, ε = λmax(RR')/350 for R filled
-    up with zeros, where the methods start. Han, Avron & Shin 2018, §5.1.
+    R on Ω, and the others test. λ is `weight`, ε is `smoothing`; without it, λmax(RR')/`condition` for R
+    filled up with zeros, where the methods start. Han, Avron & Shin 2018, §5.1.
 
     A product with θθ' + εI costs 1 a column, also those that bound its spectrum; an exact value or gradient
     costs as much as there are items. Metrics are the root mean squared errors on the test and the training
@@ -49,11 +48,14 @@ class MatrixCompletion:
         dataset: str = "movielens-100k",
         weight: float = 0.02,
         smoothing: float | None = None,
+        condition: float = 350.0,
     ) -> None:
         if not (weight > 0 and math.isfinite(weight)):
             raise ValueError(f"weight must be positive, got {weight}")
         if smoothing is not None and not (smoothing > 0 and math.isfinite(smoothing)):
             raise ValueError(f"smoothing must be positive, got {smoothing}")
+        if not (condition > 0 and math.isfinite(condition)):
+            raise ValueError(f"condition must be positive, got {condition}")
         self.backend = backend
         self.cost = 0.0
         self.weight = weight
@@ -65,7 +67,7 @@ class MatrixCompletion:
         )
         if smoothing is None:
             top = top_bound(backend, self.start(), steps=10)
-            smoothing = top / CONDITION if top > 0 else 1.0
+            smoothing = top / condition if top > 0 else 1.0
         self.smoothing = float(smoothing)
         # a function of the singular values, h(σ) = √(σ² + ε), has gradients as smooth as h: h'' <= 1/√ε
         self.smoothness = 2 * weight + 1 / math.sqrt(self.smoothing)
