@@ -16,15 +16,19 @@ KERNELS = {
     "blocks": ("add_scaled", "column_dots"),
     "chebyshev": ("chebyshev_forms", "chebyshev_pairs"),
     "conjugate_gradients": ("conjugate_gradients",),
+    "expectations": ("logistic_expectations", "logistic_log_mean", "scaled_erfc"),
     "gram": ("gaussian_gram", "gaussian_gram_length_derivative"),
     "interpolation": ("cubic_weights",),
     "lanczos": ("gauss_quadrature", "lanczos", "lanczos_apply"),
     "linear_models": ("least_squares_gradient", "least_squares_value", "logistic_gradient", "logistic_value"),
+    "monte_carlo": ("score_function_gradients",),
     "normals": ("normals",),
     "probes": ("rademacher",),
+    "scaled_cholesky": ("cholesky_solve", "explained_variances", "inverse_half_powers", "scaled_cholesky"),
     "spectral_bounds": ("spectral_bounds",),
     "thresholding": ("soft_threshold",),
     "toeplitz": ("toeplitz_product", "toeplitz_spectrum"),
+    "topics": ("topic_counts", "topic_derivatives", "topic_log_likelihood", "topic_predictive"),
 }
 """The kernels by their file; `sample_NAME` beside each makes arguments of a given size."""
 

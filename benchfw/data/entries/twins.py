@@ -49,6 +49,7 @@ ENTRIES = (
     _twin("covtype-like", "seven classes, numbers and indicators", "tables:covtype_like"),
     _twin("epsilon-like", "two classes, unit rows", "tables:epsilon_like", "tables:epsilon_stream"),
     _twin("uci-like", "a smooth function of a few columns with noise", "tables:regression_like"),
+    _twin("counts-like", "counts whose mean grows with a sum of the columns", "tables:counts_like"),
     _twin("year-msd-like", "years from ninety columns", "tables:year_like"),
     _twin("ap-like", "counts of a correlated topic model", "text:counts_like", documents=2246, words=10_473),
     _twin(

@@ -45,6 +45,19 @@ def usps_like(rows: int = 1540, train: int = 767, seed: int = 0) -> dict[str, Ar
     return {**arrays, "X": arrays["X"].astype(np.float32), "digits": np.array([3, 5], dtype=np.int8)}
 
 
+def counts_like(rows: int = 600, features: int = 10, train: int = 400, seed: int = 0) -> dict[str, Array]:
+    """Return X, y = 0, 1, 2, … of a mean that grows with a sum of the columns, train_idx, test_idx."""
+    positive(rows=rows, features=features, train=train)
+    if train >= rows:
+        raise ValueError(f"train must leave rows to test, got {train} of {rows}")
+    rng = stream(seed)
+    X = correlated(rng, rows, features) / 4
+    rates = squashed(weighted_sum(X, rng.standard_normal(features)), 0.0, 6.0)
+    # 60 rare events: nearly Poisson, and without a library function whose last bit may differ
+    counts = (rng.random((rows, 60)) < rates[:, None] / 60).sum(axis=1)
+    return {"X": X, "y": counts.astype(np.int64), **train_and_test(rng, rows, train)}
+
+
 def adult_like(rows: int = 32_561, test_rows: int = 16_281, seed: int = 0) -> dict[str, Array]:
     """Return bit-packed answers to fourteen questions, 123 features, and labels of ±1, one in four +1."""
     positive(rows=rows, test_rows=test_rows)

@@ -1,0 +1,212 @@
+"""Solves with B = I + (s s')∘K through its Cholesky factor.
+
+They speak for the Gaussian N(m, (K⁻¹ + diag(s²))⁻¹): no eigenvalue of B is below 1, so that neither a K that
+is almost singular nor an s of zeros does harm. Rasmussen & Williams 2006, §3.4.3.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+from benchfw.errors import BenchfwError
+from benchfw.kernels._kernel import kernel, namespace
+from benchfw.kernels.blocks import column_dots, well_conditioned
+
+
+def _counts(gram: Any, scales: Any) -> tuple[float, float]:
+    side = gram.shape[0]
+    return side**3 / 3 + 3.0 * side**2, float(2 * gram.nbytes + scales.nbytes)
+
+
+@kernel("scaled-cholesky", counts=_counts)
+def scaled_cholesky(gram: Any, scales: Any) -> Any:
+    """Return the lower Cholesky factor of I + (s s')∘K, (n, n), for K (n, n) and s (n,)."""
+    xp = namespace(gram)
+    identity = xp.eye(gram.shape[0], dtype=gram.dtype)
+    return xp.linalg.cholesky(identity + gram * scales * scales[:, None])
+
+
+@scaled_cholesky.on("numpy")
+def _scaled_cholesky_numpy(gram: Any, scales: Any) -> Any:
+    matrix = gram * scales
+    if not matrix.size:
+        return matrix
+    matrix *= scales[:, None]
+    matrix.flat[:: len(scales) + 1] += 1.0
+    potrf = _lapack("potrf", matrix)
+    # B = B', so its rows may be read as columns: LAPACK factors it where it stands
+    columns = matrix if matrix.flags.f_contiguous else matrix.T
+    factor, fault = potrf(columns, lower=True, overwrite_a=True)
+    if fault:
+        raise BenchfwError(
+            f"I + (s s')∘K is not positive definite at row {fault - 1}, so K has a negative eigenvalue; "
+            "add jitter to its diagonal"
+        )
+    return factor
+
+
+@scaled_cholesky.on("cupy")
+def _scaled_cholesky_cupy(gram: Any, scales: Any) -> Any:
+    import cupy
+
+    # a matrix that is not positive definite gives a factor of NaN: asking would wait for the device
+    return cupy.linalg.cholesky(_fused()(gram, scales, scales[:, None], gram.shape[0]))
+
+
+@cache
+def _fused() -> Any:
+    import cupy
+
+    return cupy.ElementwiseKernel(
+        "T entry, T right, T left, int64 side",
+        "T result",
+        "result = entry * right * left + (T)(i / side == i % side)",
+        "benchfw_scaled_gram",
+    )
+
+
+def _solve_counts(factor: Any, block: Any) -> tuple[float, float]:
+    side, columns = block.shape
+    return 2.0 * side**2 * columns, float(factor.nbytes + 2 * block.nbytes)
+
+
+@kernel("cholesky-solve", counts=_solve_counts)
+def cholesky_solve(factor: Any, block: Any) -> Any:
+    """Return (L L')⁻¹ block, (n, k), for a lower factor L (n, n)."""
+    xp = namespace(factor)
+    return xp.linalg.solve(xp.matrix_transpose(factor), xp.linalg.solve(factor, block))
+
+
+@cholesky_solve.on("numpy")
+def _cholesky_solve_numpy(factor: Any, block: Any) -> Any:
+    if not block.size:
+        return block.copy()
+    potrs = _lapack("potrs", factor, block)
+    return potrs(factor, block, lower=True)[0]
+
+
+@cholesky_solve.on("cupy")
+def _cholesky_solve_cupy(factor: Any, block: Any) -> Any:
+    from cupyx.scipy.linalg import solve_triangular
+
+    return solve_triangular(factor, solve_triangular(factor, block, lower=True), lower=True, trans="T")
+
+
+def _explained_counts(columns: Any, scales: Any, factor: Any) -> tuple[float, float]:
+    side, count = columns.shape
+    return float(side**2 * count + 3 * columns.size), float(columns.nbytes + scales.nbytes + factor.nbytes)
+
+
+@kernel("explained-variances", counts=_explained_counts)
+def explained_variances(columns: Any, scales: Any, factor: Any) -> Any:
+    """Return |L⁻¹(s∘k)|² for each column k of (n, c), (c,): by how much s² lowers the variances k_jj.
+
+    `factor` is the L of `scaled_cholesky`, `columns` are those of K, or covariances with new points.
+    """
+    xp = namespace(columns)
+    half = xp.linalg.solve(factor, columns * scales[:, None])
+    return xp.sum(half * half, axis=0)
+
+
+@explained_variances.on("numpy")
+def _explained_variances_numpy(columns: Any, scales: Any, factor: Any) -> Any:
+    block = np.multiply(columns, scales[:, None], order="F")
+    if not block.size:
+        return np.zeros(block.shape[1], block.dtype)
+    trtrs = _lapack("trtrs", factor, block)
+    half = trtrs(factor, block, lower=True, overwrite_b=True)[0]
+    return np.einsum("ij,ij->j", half, half)
+
+
+@explained_variances.on("cupy")
+def _explained_variances_cupy(columns: Any, scales: Any, factor: Any) -> Any:
+    from cupyx.scipy.linalg import solve_triangular
+
+    half = solve_triangular(factor, columns * scales[:, None], lower=True, overwrite_b=True)
+    return column_dots(half, half)
+
+
+def _powers_counts(block: Any, factor: Any, count: int) -> tuple[float, float]:
+    side, columns = block.shape
+    return float(count * side**2 * columns), float(count * (factor.nbytes / 2 + 2 * block.nbytes))
+
+
+@kernel("inverse-half-powers", counts=_powers_counts)
+def inverse_half_powers(block: Any, factor: Any, count: int) -> Any:
+    """Return x_1 = L⁻¹ block, x_2 = L⁻ᵀx_1, x_3 = L⁻¹x_2, …: (count, n, k).
+
+    With A = LL' and x, y from blocks u, v: x_p'y_p = u'A⁻ᵖv, and x_2p = A⁻ᵖu.
+    """
+    xp = namespace(block)
+    powers = []
+    for power in range(count):
+        block = xp.linalg.solve(xp.matrix_transpose(factor) if power % 2 else factor, block)
+        powers.append(block)
+    return xp.stack(powers)
+
+
+@inverse_half_powers.on("numpy")
+def _inverse_half_powers_numpy(block: Any, factor: Any, count: int) -> Any:
+    from scipy.linalg import get_blas_funcs
+
+    # a column after the other, as BLAS wants them
+    powers = np.empty((count, *block.shape[::-1]), block.dtype)
+    if block.size:
+        functions: Any = get_blas_funcs(("trsm", "trsv"), (factor, block))
+        trsm, trsv = functions
+        single = block.shape[1] == 1
+        for power in range(count):
+            if single:  # half the time of trsm
+                block = trsv(factor, block[:, 0], lower=True, trans=power % 2)[:, None]
+            else:
+                block = trsm(1.0, factor, block, lower=True, trans_a=power % 2)
+            powers[power] = block.T
+    return powers.transpose(0, 2, 1)
+
+
+@inverse_half_powers.on("cupy")
+def _inverse_half_powers_cupy(block: Any, factor: Any, count: int) -> Any:
+    import cupy
+    from cupyx.scipy.linalg import solve_triangular
+
+    powers = []
+    for power in range(count):
+        block = solve_triangular(factor, block, lower=True, trans=power % 2)
+        powers.append(block)
+    return cupy.stack(powers)
+
+
+def _lapack(name: str, *arrays: Any) -> Any:
+    from scipy.linalg import get_lapack_funcs
+
+    functions: Any = get_lapack_funcs((name,), arrays)
+    return functions[0]
+
+
+def sample_scaled_cholesky(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
+    """Return a gram matrix of condition about 5, and scales below 1."""
+    del backend
+    side = isqrt(size)
+    return well_conditioned(rng, side), rng.random(side)
+
+
+def sample_cholesky_solve(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
+    """Return a factor and 8 right-hand sides."""
+    factor = scaled_cholesky(*sample_scaled_cholesky(backend, rng, size))
+    return factor, rng.standard_normal((factor.shape[0], 8))
+
+
+def sample_explained_variances(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
+    """Return 8 columns of a gram matrix, scales, and the factor of both."""
+    gram, scales = sample_scaled_cholesky(backend, rng, size)
+    return gram[:, :8], scales, scaled_cholesky(gram, scales)
+
+
+def sample_inverse_half_powers(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
+    """Return 8 right-hand sides, a factor, and the number of 4 powers."""
+    factor, block = sample_cholesky_solve(backend, rng, size)
+    return block, factor, 4

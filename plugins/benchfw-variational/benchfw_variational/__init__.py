@@ -1,0 +1,121 @@
+"""Variational inference: proximal-gradient SVI, everything it is compared with, and its models.
+
+Every name is imported when it is first used, so that the command line starts no slower for this package.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from benchfw import hookimpl
+
+if TYPE_CHECKING:
+    from benchfw.hookspecs import Register
+    from benchfw_variational.estimators.quadrature import Quadrature
+    from benchfw_variational.estimators.reparameterization import Reparameterization
+    from benchfw_variational.estimators.score_function import ScoreFunction
+    from benchfw_variational.likelihoods import get_likelihood
+    from benchfw_variational.optimizers.ctm_delta import CTMDelta
+    from benchfw_variational.optimizers.ctm_laplace import CTMLaplace
+    from benchfw_variational.optimizers.ctm_mean_field import CTMMeanField
+    from benchfw_variational.optimizers.ctm_pg import CTMProximalGradient
+    from benchfw_variational.optimizers.ctm_pg_svi import CTMProximalSVI, CTMProximalSVIMeanField
+    from benchfw_variational.optimizers.laplace import Laplace
+    from benchfw_variational.optimizers.pg import PG
+    from benchfw_variational.optimizers.pg_mc import PGMC
+    from benchfw_variational.optimizers.pg_svi import PGSVI
+    from benchfw_variational.optimizers.proximal_svi import ProximalSVI
+    from benchfw_variational.oracles import LatentGaussian, Likelihood, Local, Posterior, Prior
+    from benchfw_variational.peers.sklearn_laplace import PeerSklearnLaplace
+    from benchfw_variational.problems.bayesian_glm import BayesianGLM
+    from benchfw_variational.problems.correlated_topics import CorrelatedTopics
+    from benchfw_variational.problems.gp_classification import GPClassification
+    from benchfw_variational.problems.scaled_gp import ScaledGP
+
+__all__ = [
+    "PG",
+    "PGMC",
+    "PGSVI",
+    "BayesianGLM",
+    "CTMDelta",
+    "CTMLaplace",
+    "CTMMeanField",
+    "CTMProximalGradient",
+    "CTMProximalSVI",
+    "CTMProximalSVIMeanField",
+    "CorrelatedTopics",
+    "GPClassification",
+    "Laplace",
+    "LatentGaussian",
+    "Likelihood",
+    "Local",
+    "PeerSklearnLaplace",
+    "Posterior",
+    "Prior",
+    "ProximalSVI",
+    "Quadrature",
+    "Reparameterization",
+    "ScaledGP",
+    "ScoreFunction",
+    "get_likelihood",
+]
+
+PROBLEMS = {
+    "gp-classification": "problems.gp_classification:GPClassification",
+    "bayesian-glm": "problems.bayesian_glm:BayesianGLM",
+    "gp-scaled": "problems.scaled_gp:ScaledGP",
+    "correlated-topics": "problems.correlated_topics:CorrelatedTopics",
+}
+ESTIMATORS = {
+    "quadrature": "estimators.quadrature:Quadrature",
+    "score-function": "estimators.score_function:ScoreFunction",
+    "reparameterization": "estimators.reparameterization:Reparameterization",
+}
+OPTIMIZERS = {
+    "pg-svi": "optimizers.pg_svi:PGSVI",
+    "pg": "optimizers.pg:PG",
+    "pg-mc": "optimizers.pg_mc:PGMC",
+    "proximal-svi": "optimizers.proximal_svi:ProximalSVI",
+    "laplace": "optimizers.laplace:Laplace",
+    "ctm-pg": "optimizers.ctm_pg:CTMProximalGradient",
+    "ctm-pg-svi": "optimizers.ctm_pg_svi:CTMProximalSVI",
+    "ctm-pg-svi-mf": "optimizers.ctm_pg_svi:CTMProximalSVIMeanField",
+    "ctm-mean-field": "optimizers.ctm_mean_field:CTMMeanField",
+    "ctm-delta": "optimizers.ctm_delta:CTMDelta",
+    "ctm-laplace": "optimizers.ctm_laplace:CTMLaplace",
+    "peer-sklearn-laplace": "peers.sklearn_laplace:PeerSklearnLaplace",
+}
+OTHERS = ("likelihoods:get_likelihood", "oracles:LatentGaussian", "oracles:Likelihood", "oracles:Local")
+OTHERS += ("oracles:Posterior", "oracles:Prior")
+
+
+@hookimpl
+def register_problems(register: Register) -> None:
+    """Add the problems."""
+    _register_all(register, PROBLEMS)
+
+
+@hookimpl
+def register_estimators(register: Register) -> None:
+    """Add the estimators of the bound's gradient."""
+    _register_all(register, ESTIMATORS)
+
+
+@hookimpl
+def register_optimizers(register: Register) -> None:
+    """Add the optimizers."""
+    _register_all(register, OPTIMIZERS)
+
+
+def _register_all(register: Register, places: dict[str, str]) -> None:
+    for name, place in places.items():
+        register(name, f"{__name__}.{place}")
+
+
+def __getattr__(name: str) -> Any:
+    places = [*PROBLEMS.values(), *ESTIMATORS.values(), *OPTIMIZERS.values(), *OTHERS]
+    for module, _, attribute in (place.partition(":") for place in places):
+        if attribute == name:
+            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -1,0 +1,1 @@
+"""Estimators of the bound's gradient in λ = (m, L)."""

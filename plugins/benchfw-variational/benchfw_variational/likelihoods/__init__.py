@@ -1,0 +1,43 @@
+"""Likelihoods p(y|z) of one example, one a file, and the way to them by name."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from benchfw import BenchfwError
+from benchfw.errors import nearest
+from benchfw_variational.likelihoods.bernoulli_logit import BernoulliLogit
+from benchfw_variational.likelihoods.bernoulli_probit import BernoulliProbit
+from benchfw_variational.likelihoods.gaussian import Gaussian
+from benchfw_variational.likelihoods.laplace import Laplace
+from benchfw_variational.likelihoods.poisson import Poisson
+from benchfw_variational.likelihoods.student_t import StudentT
+from benchfw_variational.oracles import Likelihood
+
+__all__ = [
+    "BernoulliLogit",
+    "BernoulliProbit",
+    "Gaussian",
+    "Laplace",
+    "Poisson",
+    "StudentT",
+    "get_likelihood",
+]
+
+_KNOWN: dict[str, Any] = {
+    kind.name: kind for kind in (BernoulliLogit, BernoulliProbit, Gaussian, Laplace, Poisson, StudentT)
+}
+
+
+def get_likelihood(name: str, **parameters: float) -> Likelihood:
+    """Return the likelihood of this name; `parameters` are the fields of its class."""
+    if name not in _KNOWN:
+        raise BenchfwError(f"unknown likelihood '{name}'{nearest(str(name), _KNOWN)}")
+    fields = {field.name for field in dataclasses.fields(_KNOWN[name])}
+    for parameter in parameters:
+        if parameter not in fields:
+            hint = nearest(parameter, fields)
+            raise BenchfwError(f"the likelihood '{name}' has no parameter '{parameter}'{hint}")
+    likelihood: Likelihood = _KNOWN[name](**parameters)
+    return likelihood

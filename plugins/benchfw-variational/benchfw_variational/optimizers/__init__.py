@@ -1,0 +1,1 @@
+"""Optimizers of variational inference."""

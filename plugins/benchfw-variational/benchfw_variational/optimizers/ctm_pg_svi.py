@@ -1,0 +1,132 @@
+"""PG-SVI for correlated topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from benchfw import Rng
+from benchfw_variational.topic_oracles import Gaussians, Rows, TopicAnswer, TopicModel, Topics
+from benchfw_variational.topics.learning import Statistics, batches, check_batch
+from benchfw_variational.topics.proximal import (
+    Precise,
+    Proximal,
+    Shape,
+    antithetic,
+    check_sampling,
+    idle_steps,
+    precise_prior,
+    proximal_step,
+)
+
+
+@dataclass(frozen=True)
+class CTMProximalSVI:
+    """PG-SVI for correlated topics (Khan et al. 2016, §7.2), V full: steps of size β on mini-batches.
+
+    An iteration sees `batch` documents, and counts their likelihood n/batch times; q of the others falls back
+    towards the prior by r = 1/(1 + β), which is made up for when they are seen again. In the first `rough`
+    passes the words' part of the curvature is left out, later its negative eigenvalues are clipped.
+    θ follows each batch; an answer is given once a pass, and infers q of new documents as ctm-pg does.
+    What counts is step n/batch: the defaults are the paper's, larger batches with larger steps only faster.
+    """
+
+    step: float = 0.001
+    batch: int = 2
+    samples: int = 10
+    rough: int = 5
+
+    covariance: ClassVar[Shape] = "full"
+    solves: ClassVar[type] = TopicModel
+
+    def __post_init__(self) -> None:
+        if not self.step > 0:
+            raise ValueError(f"step must be positive, got {self.step}")
+        check_batch(self.batch)
+        check_sampling(self.covariance, self.samples)
+
+    def run(self, problem: TopicModel, rng: Rng) -> Iterator[TopicAnswer]:
+        """Yield the start, then θ and q after each pass."""
+        topics = problem.start()
+        inference = Proximal(self.covariance, self.samples)
+        statistics = Statistics(problem, topics)
+        visits = Visits.none(topics, problem.num_documents, self.step, self.covariance)
+        passes = 0
+        while True:
+            yield _answer(topics, inference, visits)
+            for chosen in batches(problem, rng, self.batch):
+                weight = problem.num_documents / len(chosen)
+                for rows, block in problem.read(chosen):
+                    normals = antithetic(rng, len(rows), self.samples, len(topics.mean))
+                    found = proximal_step(
+                        visits.now(rows, topics),
+                        topics.words[block.words],
+                        block.counts,
+                        topics,
+                        normals,
+                        self.step,
+                        passes >= self.rough,
+                        self.covariance,
+                        weight,
+                    )
+                    visits.place(rows, found)
+                    if problem.learned:
+                        seen = found.gaussians(problem.backend)
+                        statistics.place(rows, seen)
+                        statistics.count(rows, block, inference.assign(seen, block, topics, rng))
+                visits.iteration += 1
+                if problem.learned:
+                    topics = statistics.topics()
+            passes += 1
+
+
+@dataclass(frozen=True)
+class CTMProximalSVIMeanField(CTMProximalSVI):
+    """PG-SVI for correlated topics, V diagonal. Parameters as for ctm-pg-svi."""
+
+    covariance: ClassVar[Shape] = "diagonal"
+
+
+@dataclass
+class Visits:
+    """q of all documents as each visit left it, and when that was."""
+
+    found: Precise
+    after: Rows  # iterations until then, (n,)
+    iteration: int
+    step: float
+    covariance: Shape
+
+    @classmethod
+    def none(cls, topics: Topics, count: int, step: float, covariance: Shape) -> Visits:
+        """Return the prior for all documents, before the first iteration."""
+        return cls(precise_prior(topics, count, covariance), np.zeros(count, np.int64), 0, step, covariance)
+
+    def place(self, rows: Rows, found: Precise) -> None:
+        """Take q of some documents that the iteration under way has visited."""
+        self.found.mean[rows], self.found.precision[rows] = found
+        self.after[rows] = self.iteration + 1
+
+    def now(self, rows: Rows | slice, topics: Topics) -> Precise:
+        """Return q of some documents, after the iterations that did not visit them."""
+        idle = self.iteration - self.after[rows]
+        change = topics.backend.asarray(-np.expm1(-idle * np.log1p(self.step)))  # 1 - r^idle
+        found = Precise(*(each[rows] for each in self.found))
+        return idle_steps(found, topics, change, self.covariance)
+
+    def copy(self) -> Visits:
+        """Return what later visits leave as it is."""
+        found = Precise(*(each.copy() for each in self.found))
+        return Visits(found, self.after.copy(), self.iteration, self.step, self.covariance)
+
+
+def _answer(topics: Topics, inference: Proximal, visits: Visits) -> TopicAnswer:
+    kept = visits.copy()
+
+    def posteriors() -> Gaussians:
+        return kept.now(slice(None), topics).gaussians(topics.backend)
+
+    return TopicAnswer(topics, inference, posteriors)

@@ -1,0 +1,33 @@
+"""Proximal-gradient variational inference with all examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import repeat
+from typing import ClassVar
+
+from benchfw import Rng
+from benchfw_variational.oracles import LatentGaussian
+from benchfw_variational.posterior import DualPosterior
+from benchfw_variational.proximal_step import Form, check_options, proximal_path
+
+
+@dataclass(frozen=True)
+class PG:
+    """Proximal gradients (Khan et al. 2015): steps of size β = `step` on all examples, exact expectations.
+
+    `form` as for pg-svi.
+    """
+
+    step: float = 1.0
+    form: Form = "approximate"
+
+    solves: ClassVar[type] = LatentGaussian
+
+    def __post_init__(self) -> None:
+        check_options(step=self.step, form=self.form)
+
+    def run(self, problem: LatentGaussian, rng: Rng) -> Iterator[DualPosterior]:
+        """Yield q_0 = prior, q_1, …, one a pass."""
+        return proximal_path(problem, rng, repeat(None), step=self.step, form=self.form)

@@ -1,0 +1,74 @@
+"""Proximal-gradient stochastic variational inference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from benchfw import BenchfwError, Rng
+from benchfw_variational.oracles import Array, LatentGaussian
+from benchfw_variational.posterior import DualPosterior
+from benchfw_variational.proximal_step import Expectation, Form, check_options, proximal_path
+
+
+@dataclass(frozen=True)
+class PGSVI:
+    """PG-SVI (Khan et al. 2016, eq. 19): proximal-gradient steps of size β on mini-batches.
+
+    `step` is β itself; the paper's table gives β n. `batch` examples a step, in an order drawn anew each
+    pass, or in the order stride·i mod n of every pass where `stride` is given. `expectation` "exact" takes no
+    samples, the others `samples` of them. `form` "approximate" moves the mean by the new precisions (eq. 19),
+    "exact" by the decayed ones (eq. 82: the proximal step itself, for two factors a step).
+    With `refactor` above 1 the covariance K, stored whole, is factored anew after so many steps only, to the
+    same answers but for 1e-12: about 4 pays for batches of 20 of 900 examples, 10 for smaller ones of more.
+    """
+
+    step: float = 0.01
+    batch: int = 5
+    expectation: Expectation = "exact"
+    samples: int = 500
+    form: Form = "approximate"
+    stride: int | None = None
+    refactor: int = 1
+
+    solves: ClassVar[type] = LatentGaussian
+
+    def __post_init__(self) -> None:
+        check_options(
+            step=self.step,
+            expectation=self.expectation,
+            form=self.form,
+            batch=self.batch,
+            samples=self.samples,
+            refactor=self.refactor,
+        )
+
+    def run(self, problem: LatentGaussian, rng: Rng) -> Iterator[DualPosterior]:
+        """Yield q_0 = prior, q_1, …, one after each mini-batch."""
+        return proximal_path(
+            problem,
+            rng,
+            self._batches(problem, rng),
+            step=self.step,
+            expectation=self.expectation,
+            samples=self.samples,
+            form=self.form,
+            refactor=self.refactor,
+        )
+
+    def _batches(self, problem: LatentGaussian, rng: Rng) -> Iterator[Array]:
+        size = problem.num_samples
+        if self.stride is not None and math.gcd(self.stride, size) != 1:
+            raise BenchfwError(
+                f"stride {self.stride} does not visit all {size} examples; take one that shares no factor "
+                f"with {size}"
+            )
+        while True:
+            if self.stride is None:
+                order = rng.permutation(size)
+            else:
+                order = self.stride * problem.backend.xp.arange(size) % size
+            for first in range(0, size, self.batch):
+                yield order[first : first + self.batch]

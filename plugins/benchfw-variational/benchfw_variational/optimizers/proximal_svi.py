@@ -1,0 +1,173 @@
+"""The general proximal-gradient iteration with a choice of divergence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice, repeat
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from benchfw import BenchfwError, Rng
+from benchfw_firstorder.steps import check_step, step_sizes
+from benchfw_variational.divergences import (
+    DIVERGENCES,
+    SPLIT,
+    Gaussian,
+    Gradient,
+    Name,
+    inverse,
+    squared_distance,
+)
+from benchfw_variational.gaussian_posterior import NO_STEPS, GaussianPosterior
+from benchfw_variational.oracles import Array, LatentGaussian, Local
+from benchfw_variational.priors.dense import DensePrior
+from benchfw_variational.propositions import (
+    Curve,
+    Iterations,
+    KnownConstants,
+    least_squared_step_bound,
+    mean_squared_step_bound,
+)
+from benchfw_variational.proximal_step import Expectation, check_options
+
+
+@dataclass(frozen=True)
+class ProximalSVI:
+    """Iteration (9) of Khan et al. 2016, λ ← argmin ⟨λ, ∇̂f(λ_k)⟩ + h(λ) + D(λ‖λ_k)/β_k, on whole covariances.
+
+    The reference for all of its kind, O(n³) a step. With `split` h = KL[q‖prior], without h = 0 and f = F:
+    "euclidean" is gradient descent in (m, V), or its proximal form with `split`; "kl" with `split` the method
+    of Khan et al. 2015; "reversed-kl" mirror descent with the log-partition, "symmetric-kl" natural gradients
+    (SVI), both in natural parameters: h is not convex in them, has no closed form there, and is refused.
+    β_k = step (k+1)^-power; step "auto" is α/L, half of it where the gradient is random. `batch` examples
+    a step, in an order drawn anew each pass; None are all. Estimated curvatures are taken as they come.
+    Bound (`split`, a problem that knows its constants): Propositions 1 and 2 for the least |G_k|²,
+    Proposition 3 for the mean of them where the gradient is random.
+    """
+
+    step: float | Literal["auto"] = "auto"
+    divergence: Name = "kl"
+    split: bool = True
+    power: float = 0.0
+    batch: int | None = None
+    expectation: Expectation = "exact"
+    samples: int = 500
+
+    solves: ClassVar[type] = LatentGaussian
+
+    def __post_init__(self) -> None:
+        check_step(self.step)
+        check_options(
+            step=1.0,
+            expectation=self.expectation,
+            samples=self.samples,
+            batch=1 if self.batch is None else self.batch,
+        )
+        if self.power < 0:
+            raise ValueError(f"power must not be negative, got {self.power}")
+        if self.divergence not in DIVERGENCES:
+            raise ValueError(f"divergence must be one of {', '.join(DIVERGENCES)}, got '{self.divergence}'")
+        if self.split and self.divergence not in SPLIT:
+            raise ValueError(
+                f"with split the step of '{self.divergence}' has no closed form; "
+                f"take split = false, or the divergence {' or '.join(SPLIT)}"
+            )
+
+    @property
+    def bounds(self) -> str:
+        """The metric that the propositions bound."""
+        return "mean_squared_step" if self._random else "least_squared_step"
+
+    def run(self, problem: LatentGaussian, rng: Rng) -> Iterator[GaussianPosterior]:
+        """Yield q_0 = prior, q_1, …; where a step ends in no Gaussian, that is yielded for ever."""
+        xp, prior = problem.backend.xp, problem.prior
+        if not isinstance(prior, DensePrior):
+            raise BenchfwError("proximal-svi needs a prior whose covariance is stored whole; take pg-svi")
+        q = Gaussian(xp.zeros(prior.size), prior.gram)
+        squared_steps = NO_STEPS
+        for length, batch in zip(self._steps(problem), self._batches(problem, rng), strict=False):
+            answer = GaussianPosterior(problem, q, squared_steps)
+            yield answer
+            if not answer.proper:
+                yield from repeat(answer)
+            local = self._local(problem, rng, q, batch)
+            if not bool((xp.isfinite(local.slope) & xp.isfinite(local.curvature)).all()):
+                yield from repeat(GaussianPosterior(problem, Gaussian(q.mean + xp.nan, q.covariance)))
+            gradient = _likelihood_gradient(problem, q, batch, local)
+            if self.split:
+                new = SPLIT[self.divergence].proximal_step(q, gradient, length, prior.precision)
+            else:
+                whole = _with_prior(gradient, q, prior.precision)
+                new = DIVERGENCES[self.divergence].step(q, whole, length)
+            squared_steps = squared_steps.and_then(squared_distance(q, new) / length**2)
+            q = new
+
+    def bound(self, problem: Any, iterations: Iterations) -> Curve | None:
+        """Return the propositions' bounds after at least one iteration, or None where they say nothing."""
+        if not self.split or not isinstance(problem, KnownConstants) or self.expectation == "score-function":
+            return None
+        gap, smoothness = problem.start_gap, problem.likelihood_smoothness
+        modulus = SPLIT[self.divergence].modulus(problem.top_eigenvalue)
+        if not self._random:
+            steps = np.array(list(islice(self._steps(problem), int(iterations.max()))))
+            curve = least_squared_step_bound(gap, smoothness, modulus, steps)
+            return None if curve is None else curve[iterations - 1]
+        if self.power > 0:
+            return None
+        noise = problem.gradient_noise(self.batch, None if self.expectation == "exact" else self.samples)
+        step = next(self._steps(problem))
+        return mean_squared_step_bound(gap, smoothness, modulus, step, noise, iterations)
+
+    @property
+    def _random(self) -> bool:
+        return self.batch is not None or self.expectation != "exact"
+
+    def _steps(self, problem: Any) -> Iterator[float]:
+        step = self.step
+        if step == "auto":
+            if not self.split or not isinstance(problem, KnownConstants):
+                raise BenchfwError(
+                    'step = "auto" needs split = true and a problem that knows its constants, such as '
+                    "gp-scaled: give the step as a number"
+                )
+            modulus = SPLIT[self.divergence].modulus(problem.top_eigenvalue)
+            step = modulus / problem.likelihood_smoothness / (2 if self._random else 1)
+        return step_sizes(step, "power", 0.0, self.power)
+
+    def _batches(self, problem: LatentGaussian, rng: Rng) -> Iterator[Array]:
+        size = problem.num_samples
+        everything = problem.backend.xp.arange(size)
+        while True:
+            if self.batch is None:
+                yield everything
+            else:
+                order = rng.permutation(size)
+                for first in range(0, size, self.batch):
+                    yield order[first : first + self.batch]
+
+    def _local(self, problem: LatentGaussian, rng: Rng, q: Gaussian, batch: Array) -> Local:
+        mean, variance = q.mean[batch], problem.backend.xp.diagonal(q.covariance)[batch]
+        if self.expectation == "exact":
+            return problem.local(batch, mean, variance)
+        normals = rng.standard_normal((self.samples, batch.shape[0]))
+        return problem.sampled(batch, mean, variance, normals, self.expectation)
+
+
+def _likelihood_gradient(problem: LatentGaussian, q: Gaussian, batch: Array, local: Local) -> Gradient:
+    """Return ∂f/∂m and ∂f/∂V, n/B times those of a batch."""
+    xp = problem.backend.xp
+    weight = problem.num_samples / batch.shape[0]
+    by_mean, by_covariance = xp.zeros_like(q.mean), xp.zeros_like(q.covariance)
+    by_mean[batch] = weight * local.slope
+    by_covariance[batch, batch] = weight / 2 * local.curvature
+    return Gradient(by_mean, by_covariance)
+
+
+def _with_prior(gradient: Gradient, q: Gaussian, precision: Array) -> Gradient:
+    """Return the gradient plus that of KL[q‖N(0, P⁻¹)]: Pm and ½(P - V⁻¹)."""
+    return Gradient(
+        gradient.mean + precision @ q.mean,
+        gradient.covariance + (precision - inverse(q.covariance)) / 2,
+    )

@@ -1,0 +1,125 @@
+"""What methods of variational inference may ask of a problem."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from benchfw import Backend, FiniteSum
+
+Array: TypeAlias = Any
+
+
+class Local(NamedTuple):
+    """What a batch says of q: f_i = -E_q log p(y_i|z_i), ∂f_i/∂m_i and 2 ∂f_i/∂v_i, each (B,)."""
+
+    loss: Array
+    slope: Array
+    curvature: Array
+
+
+class Likelihood(Protocol):
+    """p(y|z) of one example, by its logarithm in z: a frozen dataclass; all methods are elementwise."""
+
+    name: str
+    twice_differentiable: bool  # whether the second derivative exists everywhere
+
+    def check(self, targets: Array) -> None:
+        """Raise BenchfwError, in one sentence, for targets that this likelihood cannot have."""
+        ...
+
+    def loss(self, targets: Array, latent: Array) -> Array:
+        """Return -log p(y|z); the arguments broadcast."""
+        ...
+
+    def slope(self, targets: Array, latent: Array) -> Array:
+        """Return the first derivative of the loss in z."""
+        ...
+
+    def curvature(self, targets: Array, latent: Array) -> Array:
+        """Return the second derivative of the loss in z."""
+        ...
+
+    def expectations(self, targets: Array, mean: Array, variance: Array) -> Local:
+        """Return loss, slope and curvature under z ~ N(mean, variance), by closed form or quadrature."""
+        ...
+
+    def log_predictive(self, targets: Array, mean: Array, variance: Array) -> Array:
+        """Return log E p(y|z) under z ~ N(mean, variance)."""
+        ...
+
+
+class Factor(Protocol):
+    """B = I + (s s')∘K, factored: it speaks for q = N(m, (K⁻¹ + diag(s²))⁻¹)."""
+
+    @property
+    def log_determinant(self) -> float: ...
+    @property
+    def trace_inverse(self) -> float: ...  # tr B⁻¹
+
+    def solve(self, block: Array) -> Array:
+        """Return B⁻¹ block for (n,) or (n, k)."""
+        ...
+
+    def variances(self, rows: Array | None = None) -> Array:
+        """Return V_ii = k_ii - s-weighted explained part, at these rows or at all of them."""
+        ...
+
+
+class Prior(Protocol):
+    """z ~ N(0, K) over the n training examples."""
+
+    size: int
+    diagonal: Array
+
+    def matmat(self, block: Array) -> Array:
+        """Return K block for (n,) or (n, k)."""
+        ...
+
+    def columns(self, rows: Array) -> Array:
+        """Return the columns of K that belong to these rows: (n, B)."""
+        ...
+
+    def factor(self, scales: Array) -> Factor:
+        """Return B = I + (s s')∘K for s = `scales` >= 0, factored."""
+        ...
+
+
+class LatentGaussian(FiniteSum, Protocol):
+    """Minimize F(q) = Σ_i f_i(m_i, v_i) + KL(q | N(0, K)) over Gaussians q = N(m, V), counted in examples."""
+
+    backend: Backend
+    num_samples: int
+    prior: Prior
+    likelihood: Likelihood
+    targets: Array
+
+    def local(self, batch: Array, mean: Array, variance: Array) -> Local:
+        """Return the exact expectations of a batch whose marginals are given, (B,) each; costs B."""
+        ...
+
+    def sampled(self, batch: Array, mean: Array, variance: Array, normals: Array, kind: str) -> Local:
+        """Return them by Monte Carlo from normals (S, B): "score-function", "reparameterization"; costs B."""
+        ...
+
+    def marginals(self, params: Array, batch: Array) -> tuple[Array, Array]:
+        """Return mean and variance of the latent values of a batch under λ = (m, L), (B,) each."""
+        ...
+
+    def gradient(self, params: Array, batch: Array, local: Local) -> Array:
+        """Return ∇F in λ, with the weight n/B on what the batch says."""
+        ...
+
+
+class Posterior(Protocol):
+    """A Gaussian answer, whatever parameters stand behind it."""
+
+    mean: Array  # of the latent values of the training examples, (n,)
+    variance: Array  # (n,)
+
+    def negative_bound(self) -> float:
+        """Return F(q), with exact expectations."""
+        ...
+
+    def predict(self, features: Array) -> tuple[Array, Array]:
+        """Return mean and variance of the latent value at new rows, (k,) each."""
+        ...

@@ -1,0 +1,238 @@
+"""What all problems with one latent value an example share: oracles, the form λ = (m, L), metrics."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from benchfw import Backend, BenchfwError
+from benchfw.data import load, table
+from benchfw_variational.likelihoods import get_likelihood
+from benchfw_variational.likelihoods.sampling import sampled_local
+from benchfw_variational.oracles import Array, Local, Posterior, Prior
+from benchfw_variational.posterior import FactorPosterior
+
+Diagonal = Literal["log", "raw"]
+
+
+class Examples(NamedTuple):
+    """Features (n, p) and targets (n,), in float64."""
+
+    features: Array
+    targets: Array
+
+
+def load_examples(backend: Backend, dataset: str, *, classes: bool) -> tuple[Examples, Examples]:
+    """Return the training and the test rows of a data set, features as they are.
+
+    Of two `classes` the first in order becomes -1 and the second 1; otherwise targets are as they are.
+    """
+    arrays = load(dataset)
+    tables = [table(dataset, part, arrays=arrays) for part in ("train", "test")]
+    if classes:
+        kinds = np.unique(np.concatenate([each.targets for each in tables]))
+        if len(kinds) != 2:
+            raise BenchfwError(f"data set '{dataset}' has {len(kinds)} classes; this problem needs two")
+        tables = [each._replace(targets=np.where(each.targets == kinds[1], 1, -1)) for each in tables]
+    train, test = (
+        Examples(
+            backend.asarray(features.reshape(len(features), -1).astype(np.float64)),
+            backend.asarray(targets.astype(np.float64)),
+        )
+        for features, targets in tables
+    )
+    return train, test
+
+
+class LatentGaussianModel(ABC):
+    """F(q) = Σ_i f_i(m_i, v_i) + KL(q | prior) over Gaussians q, counted in examples.
+
+    As a function of λ = (m, L) it is over q = N(m, LL') of a vector w of `dimension` entries with a Gaussian
+    prior, of which the latent values are linear functions. λ is flat: m, then the lower triangle of L row by
+    row; L_ii stands there as it is ("raw") or as its logarithm ("log"). The start is the prior.
+    """
+
+    cost_unit = "examples"
+
+    def __init__(
+        self,
+        backend: Backend,
+        prior: Prior,
+        likelihood: str,
+        train: Examples,
+        test: Examples,
+        *,
+        dimension: int,
+        diagonal: Diagonal,
+        classes: bool,
+    ) -> None:
+        if diagonal not in {"log", "raw"}:
+            raise ValueError(f"diagonal must be 'log' or 'raw', got '{diagonal}'")
+        self.backend = backend
+        self.cost = 0.0
+        self.prior = prior
+        self.likelihood = get_likelihood(likelihood)
+        self.likelihood.check(train.targets)
+        self.likelihood.check(test.targets)
+        self.targets = train.targets
+        self.num_samples: int = train.targets.shape[0]
+        self.test = test
+        self.dimension = dimension
+        self.diagonal = diagonal
+        self._metrics = ["negative_bound", "log_loss_bits", "test_error"][: 3 if classes else 2]
+
+    @cached_property
+    def optimum(self) -> Array:
+        """λ of the least F; found when first asked for, and not counted."""
+        from benchfw_variational.optimum import optimum  # which builds on this class
+
+        return optimum(self)
+
+    @abstractmethod
+    def prior_factor(self) -> Array:
+        """Return the lower Cholesky factor C of the prior covariance of w, (d, d)."""
+
+    @abstractmethod
+    def whitened_square(self, block: Array) -> float:
+        """Return |C⁻¹ block|², for (d, k)."""
+
+    @abstractmethod
+    def latent(self, mean: Array, lower: Array, batch: Array | None) -> tuple[Array, Array]:
+        """Return mean and variance, under N(m, LL'), of the latent values of a batch, or of all examples."""
+
+    @abstractmethod
+    def pull_back(
+        self, mean: Array, lower: Array, batch: Array, slopes: Array, curvatures: Array
+    ) -> tuple[Array, Array]:
+        """Return the gradients of Σ slopes m_i + ½ Σ curvatures v_i + ½ |C⁻¹m|² + ½ |C⁻¹L|².
+
+        That in m is (d,), that in L (d, d); what stands above its diagonal is of no account.
+        """
+
+    @abstractmethod
+    def covariances(self, features: Array) -> tuple[Array, Array]:
+        """Return prior covariances of training and new latent values, (n, k), and prior variances, (k,)."""
+
+    @abstractmethod
+    def predict(self, params: Array, features: Array) -> tuple[Array, Array]:
+        """Return mean and variance, under λ, of the latent values at new rows, (k,) each."""
+
+    def local(self, batch: Array, mean: Array, variance: Array) -> Local:
+        """Return the exact expectations of a batch whose marginals are given, (B,) each; costs B."""
+        self.cost += batch.shape[0]
+        return self.likelihood.expectations(self.targets[batch], mean, variance)
+
+    def sampled(self, batch: Array, mean: Array, variance: Array, normals: Array, kind: str) -> Local:
+        """Return them by Monte Carlo from normals (S, B); costs B."""
+        self.cost += batch.shape[0]
+        return sampled_local(self.likelihood, self.targets[batch], mean, variance, normals, kind)
+
+    def losses(self, mean: Array, variance: Array) -> float:
+        """Return Σ f_i over all examples, uncounted: for metrics, not for methods."""
+        return float(self.likelihood.expectations(self.targets, mean, variance).loss.sum())
+
+    def start(self) -> Array:
+        """Return λ of the prior."""
+        return self.pack(self.backend.xp.zeros(self.dimension), self.prior_factor())
+
+    def value(self, params: Array) -> float:
+        """Return F; costs n."""
+        self.cost += self.num_samples
+        return FactorPosterior(self, params).negative_bound()
+
+    def grad(self, params: Array) -> Array:
+        """Return the gradient of F in λ; costs n."""
+        return self.grad_batch(params, self.backend.xp.arange(self.num_samples))
+
+    def grad_batch(self, params: Array, batch: Array) -> Array:
+        """Return the gradient with n/B times the f_i of a batch in place of all of them; costs B."""
+        mean, lower = self.unpack(params)
+        local = self.local(batch, *self.latent(mean, lower, batch))
+        return self._gradient(mean, lower, batch, local)
+
+    def gradient(self, params: Array, batch: Array, local: Local) -> Array:
+        """Return the gradient in λ that follows from what a batch says of its marginals, however found."""
+        return self._gradient(*self.unpack(params), batch, local)
+
+    def _gradient(self, mean: Array, lower: Array, batch: Array, local: Local) -> Array:
+        xp = self.backend.xp
+        weight = self.num_samples / batch.shape[0]
+        by_mean, by_lower = self.pull_back(mean, lower, batch, weight * local.slope, weight * local.curvature)
+        gradient = xp.concatenate([by_mean, by_lower.reshape(-1)[self._triangle]])
+        entries = xp.diagonal(lower)
+        # the entropy of q is the sum of their logarithms
+        gradient[self._diagonal_places] -= 1.0 / entries
+        if self.diagonal == "log":
+            gradient[self._diagonal_places] *= entries
+        return gradient
+
+    def project(self, params: Array) -> Array:
+        """Return λ with a positive diagonal of L: columns of L may change their sign, LL' stays the same."""
+        xp = self.backend.xp
+        if self.diagonal == "log" or bool((params[self._diagonal_places] > 0).all()):
+            return params
+        mean, lower = self.unpack(params)
+        return self.pack(mean, lower * xp.where(xp.diagonal(lower) < 0, -1.0, 1.0))
+
+    def metrics(self, answer: Any) -> Mapping[str, float]:
+        """Return F, the mean of -log₂ p(y|data) over the test rows, and for classes their rate of errors.
+
+        The answer is a posterior or λ; all metrics of one that is not finite are infinite.
+        """
+        posterior: Posterior = answer if hasattr(answer, "negative_bound") else FactorPosterior(self, answer)
+        bound = posterior.negative_bound()
+        if not math.isfinite(bound):
+            return dict.fromkeys(self._metrics, math.inf)
+        mean, variance = posterior.predict(self.test.features)
+        log_probability = self.likelihood.log_predictive(self.test.targets, mean, variance)
+        errors = 1.0 - float((mean * self.test.targets > 0).mean())
+        values = (bound, -float(log_probability.mean()) / math.log(2), errors)
+        return dict(zip(self._metrics, values, strict=False))
+
+    def marginals(self, params: Array, batch: Array | None = None) -> tuple[Array, Array]:
+        """Return mean and variance, under λ, of the latent values of a batch, or of all examples."""
+        return self.latent(*self.unpack(params), batch)
+
+    def divergence(self, params: Array) -> float:
+        """Return the Kullback-Leibler divergence of N(m, LL') from the prior of w."""
+        xp = self.backend.xp
+        mean, lower = self.unpack(params)
+        squares = self.whitened_square(lower) + self.whitened_square(mean[:, None])
+        ratios = xp.diagonal(self.prior_factor()) / xp.abs(xp.diagonal(lower))
+        return (squares - self.dimension) / 2 + float(xp.log(ratios).sum())
+
+    def pack(self, mean: Array, lower: Array) -> Array:
+        """Return λ."""
+        xp = self.backend.xp
+        params = xp.concatenate([mean, lower.reshape(-1)[self._triangle]])
+        if self.diagonal == "log":
+            params[self._diagonal_places] = xp.log(params[self._diagonal_places])
+        return params
+
+    def unpack(self, params: Array) -> tuple[Array, Array]:
+        """Return m, (d,), and L, (d, d)."""
+        xp = self.backend.xp
+        lower = xp.zeros(self.dimension**2)
+        lower[self._triangle] = params[self.dimension :]
+        lower = lower.reshape(self.dimension, self.dimension)
+        if self.diagonal == "log":
+            rows = xp.arange(self.dimension)
+            lower[rows, rows] = xp.exp(lower[rows, rows])
+        return params[: self.dimension], lower
+
+    @cached_property
+    def _triangle(self) -> Array:
+        """Where the entries of the lower triangle stand in the matrix, row by row."""
+        xp = self.backend.xp
+        return xp.flatnonzero(xp.tri(self.dimension, dtype=bool))
+
+    @cached_property
+    def _diagonal_places(self) -> Array:
+        """Where the diagonal entries of L stand in λ."""
+        xp = self.backend.xp
+        return self.dimension - 1 + xp.cumsum(xp.arange(1, self.dimension + 1))

@@ -1,0 +1,1 @@
+"""Correlated topic models: documents, posteriors of their topics, and learning of θ."""

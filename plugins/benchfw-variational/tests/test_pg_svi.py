@@ -1,0 +1,257 @@
+"""Proximal-gradient methods: the update itself, its reference numbers, and the Laplace approximation."""
+
+from __future__ import annotations
+
+import math
+from itertools import islice
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+
+from benchfw import BenchfwError
+from benchfw.data import here
+from benchfw_variational.optimizers.laplace import Laplace
+from benchfw_variational.optimizers.pg import PG
+from benchfw_variational.optimizers.pg_mc import PGMC
+from benchfw_variational.optimizers.pg_svi import PGSVI
+from benchfw_variational.priors.matrix_free import MatrixFreePrior
+from benchfw_variational.problems.bayesian_glm import BayesianGLM
+from benchfw_variational.problems.gp_classification import GPClassification
+
+
+def needs(name):
+    return pytest.mark.skipif(name not in here(), reason=f"data set '{name}' is in no folder of BENCHFW_DATA")
+
+
+@pytest.fixture
+def build(tmp_path, monkeypatch, backend):
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((24, 2))
+    labels = (features[:, 0] * features[:, 1] > 0).astype(int)
+    np.savez(tmp_path / "small.npz", X=features, y=labels, train_idx=np.arange(17))
+    monkeypatch.setenv("BENCHFW_DATA", str(tmp_path))
+    return lambda **params: GPClassification(backend, backend.rng(0), dataset="small", jitter=0.1, **params)
+
+
+@pytest.fixture(scope="module")
+def ionosphere():
+    from benchfw.backends import get_backend
+
+    backend = get_backend("numpy")
+    return GPClassification(backend, backend.rng(0))
+
+
+def path(problem, optimizer, steps, seed=1):
+    """The first answers, the start included."""
+    return list(islice(optimizer.run(problem, problem.backend.rng(seed)), steps + 1))
+
+
+def record_batches(problem, monkeypatch):
+    """Return a list that will hold the batches asked for, with their marginals and what was answered."""
+    asked = []
+
+    def local(batch, mean, variance):
+        found = type(problem).local(problem, batch, mean, variance)
+        asked.append((batch, mean, variance, found))
+        return found
+
+    monkeypatch.setattr(problem, "local", local)
+    return asked
+
+
+@pytest.mark.parametrize("refactor", [1, 4])
+@pytest.mark.parametrize("form", ["approximate", "exact"])
+def test_the_implicit_covariance_is_the_explicit_update(build, monkeypatch, form, refactor):
+    """V⁻¹ ← rV⁻¹ + (1-r)(K⁻¹ + diag γ), eq. (64), m by (82) or (83), over 50 steps of batches of 5."""
+    problem, step = build(), 0.02
+    asked, rate = record_batches(problem, monkeypatch), step / (1 + step)
+    answers = path(problem, PGSVI(step=step, batch=5, form=form, refactor=refactor), 50)
+    gram, inverse = problem.prior.gram, np.linalg.inv(problem.prior.gram)
+    mean, precision = np.zeros(17), inverse
+    for answer, (batch, batch_mean, batch_variance, local) in zip(answers, asked, strict=False):
+        covariance = np.linalg.inv(precision)
+        np.testing.assert_allclose(answer.variance, np.diag(covariance), rtol=1e-8)
+        np.testing.assert_allclose(answer.mean, mean, atol=1e-8)
+        np.testing.assert_allclose(batch_variance, np.diag(covariance)[batch], rtol=1e-8)
+        np.testing.assert_allclose(batch_mean, mean[batch], atol=1e-8)
+        weight, slopes, curvatures = 17 / len(batch), np.zeros(17), np.zeros(17)
+        slopes[batch], curvatures[batch] = weight * local.slope, weight * local.curvature
+        before, precision = precision, (1 - rate) * precision + rate * (inverse + np.diag(curvatures))
+        metric = precision if form == "approximate" else (1 - rate) * before + rate * inverse
+        mean = mean - rate * np.linalg.solve(metric, inverse @ mean + slopes)
+    assert len(asked) == 50
+    np.testing.assert_allclose(gram @ answers[-1].dual, mean, atol=1e-8)
+
+
+def test_with_a_gaussian_likelihood_the_precisions_are_a_geometric_sum(build):
+    """γ_k = 1 - r^k for noise 1, and m → K(K + I)⁻¹y."""
+    problem, keep = build(likelihood="gaussian"), 1 / 1.5
+    answers = path(problem, PG(step=0.5), 100)
+    for step, answer in enumerate(answers[:30]):
+        np.testing.assert_allclose(answer.precisions, 1 - keep**step, rtol=1e-12, atol=1e-15)
+    gram = problem.prior.gram
+    np.testing.assert_allclose(
+        answers[-1].mean, gram @ np.linalg.solve(gram + np.eye(17), problem.targets), atol=1e-10
+    )
+    evidence = problem.targets @ np.linalg.solve(gram + np.eye(17), problem.targets)
+    evidence += np.linalg.slogdet(gram + np.eye(17))[1] + 17 * math.log(2 * math.pi)
+    assert answers[-1].negative_bound() == pytest.approx(evidence / 2, rel=1e-10)
+
+
+def test_both_forms_end_in_the_same_place_where_the_gradient_is_zero(build):
+    problem = build()
+    ends = [path(problem, PG(step=0.5, form=form), 200)[-1] for form in ("approximate", "exact")]
+    np.testing.assert_allclose(ends[0].dual, ends[1].dual, atol=1e-8)
+    covariance = np.linalg.inv(np.linalg.inv(problem.prior.gram) + np.diag(ends[0].precisions))
+    params = problem.pack(ends[0].mean, np.linalg.cholesky(covariance))
+    np.testing.assert_allclose(problem.grad(params), 0, atol=1e-6)
+
+
+def test_the_exact_form_never_raises_the_bound(build):
+    bounds = [answer.negative_bound() for answer in path(build(), PG(step=0.1, form="exact"), 60)]
+    assert np.all(np.diff(bounds) < 1e-10)
+
+
+def test_a_pass_visits_every_example_once_in_a_new_order(build, monkeypatch):
+    problem = build()
+    asked = record_batches(problem, monkeypatch)
+    path(problem, PGSVI(step=0.01, batch=5), 8)
+    passes = [np.concatenate([each[0] for each in asked[first : first + 4]]) for first in (0, 4)]
+    assert [len(each[0]) for each in asked] == [5, 5, 5, 2] * 2
+    for order in passes:
+        np.testing.assert_array_equal(np.sort(order), np.arange(17))
+    assert not np.array_equal(*passes)
+    assert problem.cost == 34
+
+
+def test_a_stride_gives_every_pass_the_same_order(build, monkeypatch):
+    problem = build()
+    asked = record_batches(problem, monkeypatch)
+    path(problem, PGSVI(step=0.01, batch=17, stride=5), 2)
+    for batch, *_ in asked:
+        np.testing.assert_array_equal(batch, 5 * np.arange(17) % 17)
+
+
+def test_a_stride_that_misses_examples_is_refused(build):
+    with pytest.raises(BenchfwError, match="stride 34 does not visit all 17 examples"):
+        path(build(), PGSVI(stride=34), 1)
+
+
+@pytest.mark.parametrize("kind", ["score-function", "reparameterization"])
+def test_sampled_steps_are_steps_with_other_expectations(build, kind):
+    """One step from the prior: α̂ and 2∂f/∂v are means of the draws, negative curvatures are left out."""
+    problem = build()
+    answer = path(problem, PGMC(step=0.25, samples=50, expectation=kind), 1)[1]
+    normals = problem.backend.rng(1).standard_normal((50, 17))
+    local = problem.sampled(np.arange(17), np.zeros(17), problem.prior.diagonal, normals, kind)
+    precisions = 0.2 * np.maximum(local.curvature, 0)
+    np.testing.assert_allclose(answer.precisions, precisions, rtol=1e-12)
+    inner = np.linalg.inv(np.linalg.inv(problem.prior.gram) + np.diag(precisions))
+    np.testing.assert_allclose(answer.mean, -0.2 * inner @ local.slope, rtol=1e-8, atol=1e-10)
+
+
+def test_with_many_samples_sampled_steps_come_close_to_exact_ones(build):
+    problem = build()
+    exact = path(problem, PG(step=0.5), 40)[-1].negative_bound()
+    sampled = path(problem, PGMC(step=0.5, samples=4000, expectation="reparameterization"), 40)[-1]
+    # at a minimum the bound rises with the square of the noise, which is of the order 1/√samples
+    assert exact <= sampled.negative_bound() < exact + 17 / 400
+
+
+def test_a_matrix_free_prior_gives_the_same_steps(build, monkeypatch):
+    problem = build()
+    expected = path(problem, PGSVI(step=0.1), 12)[-1]
+    gram = problem.prior.gram
+    monkeypatch.setattr(problem, "prior", MatrixFreePrior(lambda block: gram @ block, np.diag(gram)))
+    found = path(problem, PGSVI(step=0.1), 12)[-1]
+    np.testing.assert_allclose(found.dual, expected.dual, rtol=1e-7)
+    np.testing.assert_allclose(found.variance, expected.variance, rtol=1e-7)
+
+
+def test_a_reused_factor_needs_a_dense_prior_and_small_steps(build, backend):
+    problem = BayesianGLM(backend, backend.rng(0), dataset="small")
+    with pytest.raises(BenchfwError, match="refactor above 1 needs a prior whose covariance is stored whole"):
+        path(problem, PGSVI(refactor=2), 1)
+    with pytest.raises(BenchfwError, match="too large to reuse a factor"):
+        path(build(), PGSVI(step=0.5, refactor=4), 1)
+
+
+@pytest.mark.parametrize(
+    ("fault", "params"),
+    [
+        ("step must be positive, got 0", {"step": 0}),
+        ("batch must be at least 1, got 0", {"batch": 0}),
+        ("samples must be at least 1, got -2", {"samples": -2}),
+        ("refactor must be at least 1, got 0", {"refactor": 0}),
+        ("form must be 'approximate' or 'exact', got 'other'", {"form": "other"}),
+        (
+            "expectation must be 'exact', 'score-function' or 'reparameterization', got 'a'",
+            {"expectation": "a"},
+        ),
+    ],
+)
+def test_impossible_options_are_refused(fault, params):
+    with pytest.raises(ValueError, match=fault):
+        PGSVI(**params)
+
+
+@needs("ionosphere")
+def test_the_gate_without_randomness_on_ionosphere(ionosphere):
+    """METHODS C5: F after passes 1, 2 and 5 in the order 101 i mod n, Table 1's step."""
+    answers = path(ionosphere, PGSVI(step=2.0 / 280, batch=5, stride=101), 280)
+    bounds = [answers[56 * passes].negative_bound() for passes in (0, 1, 2, 5)]
+    np.testing.assert_allclose(bounds, [1375.8448, 103.4838, 92.8667, 90.0644], atol=1e-3)
+
+
+@needs("ionosphere")
+def test_batch_steps_reach_the_reference_optimum_of_ionosphere(ionosphere):
+    answers = path(ionosphere, PG(step=1.0), 50)
+    bounds = np.array([answer.negative_bound() for answer in answers])
+    steps = 1 + int(np.argmax(np.abs(np.diff(bounds)) < 1e-10 * bounds[1:]))
+    metrics = ionosphere.metrics(answers[-1])
+    assert metrics["negative_bound"] == pytest.approx(89.26565, abs=1e-3)
+    assert metrics["log_loss_bits"] == pytest.approx(0.41769, abs=5e-4)
+    assert round(71 * metrics["test_error"], 9) == 7
+    assert steps == pytest.approx(42, rel=0.1)
+
+
+@needs("sonar")
+def test_batch_steps_of_length_one_fall_into_a_cycle_of_two_on_sonar(backend):
+    problem = GPClassification(backend, backend.rng(0), dataset="sonar")
+    bounds = [answer.negative_bound() for answer in path(problem, PG(step=1.0), 60)[-4:]]
+    np.testing.assert_allclose(bounds[:2], bounds[2:], rtol=1e-3)
+    assert abs(bounds[0] - bounds[1]) > 1.0
+
+
+@needs("ionosphere")
+def test_the_laplace_approximation_is_that_of_scikit_learn(ionosphere):
+    answer = path(ionosphere, Laplace(), 12)[-1]
+    covariance = ConstantKernel(math.exp(5)) * RBF(math.e) + WhiteKernel(0.01)
+    peer = GaussianProcessClassifier(covariance, optimizer=None, max_iter_predict=100)
+    from benchfw.data import table
+
+    peer.fit(table("ionosphere", "train").features, ionosphere.targets)
+    np.testing.assert_allclose(answer.mean, peer.base_estimator_.f_cached, rtol=1e-6, atol=1e-6)
+    metrics = ionosphere.metrics(answer)
+    assert metrics["log_loss_bits"] == pytest.approx(0.5205, abs=5e-4)
+    assert metrics["test_error"] == pytest.approx(0.141, abs=5e-4)
+
+
+def test_the_laplace_approximation_stands_on_the_mode(build):
+    problem = build()
+    answer = path(problem, Laplace(), 20)[-1]
+    np.testing.assert_allclose(
+        answer.dual, -problem.likelihood.slope(problem.targets, answer.mean), atol=1e-9
+    )
+    np.testing.assert_allclose(
+        answer.precisions, problem.likelihood.curvature(problem.targets, answer.mean), rtol=1e-9
+    )
+    assert answer.negative_bound() > path(problem, PG(step=0.5), 60)[-1].negative_bound()
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_a_likelihood_with_a_kink_has_no_laplace_approximation(build):
+    with pytest.raises(BenchfwError, match="laplace needs a likelihood that is smooth, not 'laplace'"):
+        path(build(likelihood="laplace"), Laplace(), 1)
