@@ -91,9 +91,7 @@ def _cholesky_solve_numpy(factor: Any, block: Any) -> Any:
 
 @cholesky_solve.on("cupy")
 def _cholesky_solve_cupy(factor: Any, block: Any) -> Any:
-    from cupyx.scipy.linalg import solve_triangular
-
-    return solve_triangular(factor, solve_triangular(factor, block, lower=True), lower=True, trans="T")
+    return _half_solve_cupy(factor, _half_solve_cupy(factor, block), transposed=True)
 
 
 def _explained_counts(columns: Any, scales: Any, factor: Any) -> tuple[float, float]:
@@ -124,9 +122,7 @@ def _explained_variances_numpy(columns: Any, scales: Any, factor: Any) -> Any:
 
 @explained_variances.on("cupy")
 def _explained_variances_cupy(columns: Any, scales: Any, factor: Any) -> Any:
-    from cupyx.scipy.linalg import solve_triangular
-
-    half = solve_triangular(factor, columns * scales[:, None], lower=True, overwrite_b=True)
+    half = _half_solve_cupy(factor, columns * scales[:, None])
     return column_dots(half, half)
 
 
@@ -171,13 +167,21 @@ def _inverse_half_powers_numpy(block: Any, factor: Any, count: int) -> Any:
 @inverse_half_powers.on("cupy")
 def _inverse_half_powers_cupy(block: Any, factor: Any, count: int) -> Any:
     import cupy
-    from cupyx.scipy.linalg import solve_triangular
 
     powers = []
     for power in range(count):
-        block = solve_triangular(factor, block, lower=True, trans=power % 2)
+        block = _half_solve_cupy(factor, block, transposed=power % 2 == 1)
         powers.append(block)
     return cupy.stack(powers)
+
+
+def _half_solve_cupy(factor: Any, block: Any, *, transposed: bool = False) -> Any:
+    """Return L⁻¹ block, or L'⁻¹ block."""
+    from cupyx.scipy.linalg import solve_triangular
+
+    if block.size == 0:  # which cuBLAS refuses
+        return block
+    return solve_triangular(factor, block, lower=True, trans=int(transposed))
 
 
 def _lapack(name: str, *arrays: Any) -> Any:

@@ -11,7 +11,9 @@ PROBLEMS = {
     "covariance": lambda backend, **more: GPClassification(
         backend, backend.rng(1), dataset="ionosphere-like", log_length=1.0, log_scale=1.0, **more
     ),
-    "weights": lambda backend, **more: BayesianGLM(backend, backend.rng(1), dataset="ionosphere-like", **more),
+    "weights": lambda backend, **more: BayesianGLM(
+        backend, backend.rng(1), dataset="ionosphere-like", **more
+    ),
     "counts": lambda backend, **more: BayesianGLM(
         backend, backend.rng(1), dataset="counts-like(rows=120, train=80)", likelihood="poisson", **more
     ),
