@@ -12,7 +12,7 @@ import benchfw
 ROOT = Path(benchfw.__file__).parent
 
 LAYERS = [
-    {"errors"},
+    {"errors", "places"},
     {"backends"},
     {"kernels"},
     {"contract", "records", "parameters"},

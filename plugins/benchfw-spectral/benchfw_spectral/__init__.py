@@ -5,10 +5,10 @@ Every name is imported when it is first used, so that the command line starts no
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from benchfw import hookimpl
+from benchfw.places import attributes_at, register_places
 
 if TYPE_CHECKING:
     from benchfw.hookspecs import Register
@@ -89,29 +89,19 @@ OTHERS += ("oracles:SpectralObjective", "variance:weighted_variance")
 @hookimpl
 def register_problems(register: Register) -> None:
     """Add the problems."""
-    _register_all(register, PROBLEMS)
+    register_places(register, __name__, PROBLEMS)
 
 
 @hookimpl
 def register_estimators(register: Register) -> None:
     """Add the estimators of values and gradients."""
-    _register_all(register, ESTIMATORS)
+    register_places(register, __name__, ESTIMATORS)
 
 
 @hookimpl
 def register_distributions(register: Register) -> None:
     """Add the laws of the degree."""
-    _register_all(register, DISTRIBUTIONS)
+    register_places(register, __name__, DISTRIBUTIONS)
 
 
-def _register_all(register: Register, places: dict[str, str]) -> None:
-    for name, place in places.items():
-        register(name, f"{__name__}.{place}")
-
-
-def __getattr__(name: str) -> Any:
-    places = [*PROBLEMS.values(), *ESTIMATORS.values(), *DISTRIBUTIONS.values(), *OTHERS]
-    for module, _, attribute in (place.partition(":") for place in places):
-        if attribute == name:
-            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+__getattr__ = attributes_at(__name__, PROBLEMS.values(), ESTIMATORS.values(), DISTRIBUTIONS.values(), OTHERS)
