@@ -27,7 +27,7 @@ KERNELS = {
     "scaled_cholesky": ("cholesky_solve", "explained_variances", "inverse_half_powers", "scaled_cholesky"),
     "spectral_bounds": ("spectral_bounds",),
     "thresholding": ("soft_threshold",),
-    "toeplitz": ("toeplitz_product", "toeplitz_spectrum"),
+    "toeplitz": ("toeplitz_product",),
     "topics": ("topic_counts", "topic_derivatives", "topic_log_likelihood", "topic_predictive"),
 }
 """The kernels by their file; `sample_NAME` beside each makes arguments of a given size."""

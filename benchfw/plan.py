@@ -137,7 +137,8 @@ def _specs(suite: Suite, kind: str, registry: Registry, where: str) -> list[tupl
         label = table.get("label", "")
         check_type(label, str, "label", place)
         on = () if kind in {"problem", "kernel"} else _labels(table.get("on", ()), place)
-        for each in expand(_without(table, "label", *(["on"] if on else [])), place):
+        named = ["label"] if kind in {"problem", "kernel"} else ["label", "on"]
+        for each in expand(_without(table, *named), place):
             table = _check_table(kind, each, registry, place, reserved=RESERVED.get(kind, {}))
             specs.append(Spec(table.pop("use"), table, label))
             places.append(on)

@@ -10,28 +10,29 @@ from typing import Any
 from benchfw.records import CAVEAT, FACT_PREFIX, Record
 
 
-def fact_records(method: Any, problem: Any) -> list[Record]:
-    """Return the facts as records, those of the methods inside the method included."""
-    found = {
-        name: float(value)
-        for each in _with_parts(method)
-        if hasattr(each, "facts")
-        for name, value in each.facts(problem).items()
-    }
-    return [
+def told(method: Any, problem: Any, reason: str) -> tuple[list[Record], str]:
+    """Return the facts as records, and the reason with every caveat behind it.
+
+    What was measured stands whatever goes wrong in here: a fault is one more caveat.
+    """
+    facts: dict[str, float] = {}
+    caveats = list(getattr(problem, "caveats", ()))
+    for each in _with_parts(method):
+        try:
+            if hasattr(each, "facts"):
+                facts |= {name: float(value) for name, value in each.facts(problem).items()}
+            if hasattr(each, "caveats"):
+                caveats += each.caveats(problem)
+        except Exception as fault:  # noqa: BLE001 - a stranger's method may raise anything
+            caveats.append(
+                f"{type(each).__name__} could not tell its facts ({type(fault).__name__}: {fault})"
+            )
+    records = [
         Record(FACT_PREFIX + name, 0, 0.0, 0.0, value)
-        for name, value in found.items()
+        for name, value in facts.items()
         if math.isfinite(value)
     ]
-
-
-def with_caveats(reason: str, method: Any, problem: Any) -> str:
-    """Return the reason with every caveat of the problem and of the method behind it."""
-    found = list(getattr(problem, "caveats", ()))
-    for each in _with_parts(method):
-        if hasattr(each, "caveats"):
-            found += each.caveats(problem)
-    return CAVEAT.join([reason, *dict.fromkeys(found)])
+    return records, CAVEAT.join([reason, *dict.fromkeys(caveats)])
 
 
 def _with_parts(method: Any) -> Iterator[Any]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from benchfw.backends import Rng, get_backend
 from benchfw.errors import BenchfwError, Unavailable
 from benchfw.harness.estimators import measure_estimator
-from benchfw.harness.information import fact_records, with_caveats
+from benchfw.harness.information import told
 from benchfw.harness.kernels import measure_kernel
 from benchfw.harness.meter import Emit, Ending
 from benchfw.harness.optimizers import measure_optimizer
@@ -81,8 +81,9 @@ def build_trial(trial: Trial, registry: Registry) -> tuple[str, Callable[[Emit],
 
 def _measure(measure: Measure, trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Ending:
     status, reason = measure(trial, problem, method, rng, emit)
-    emit(fact_records(method, problem))
-    return status, with_caveats(reason, method, problem)
+    facts, reason = told(method, problem, reason)
+    emit(facts)
+    return status, reason
 
 
 def explain(fault: BaseException) -> str:

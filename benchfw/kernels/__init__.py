@@ -25,7 +25,7 @@ from benchfw.kernels.scaled_cholesky import (
 )
 from benchfw.kernels.spectral_bounds import spectral_bounds
 from benchfw.kernels.thresholding import soft_threshold
-from benchfw.kernels.toeplitz import toeplitz_product, toeplitz_spectrum
+from benchfw.kernels.toeplitz import toeplitz_product
 from benchfw.kernels.topics import topic_counts, topic_derivatives, topic_log_likelihood, topic_predictive
 
 __all__ = [
@@ -60,7 +60,6 @@ __all__ = [
     "soft_threshold",
     "spectral_bounds",
     "toeplitz_product",
-    "toeplitz_spectrum",
     "topic_counts",
     "topic_derivatives",
     "topic_log_likelihood",

@@ -54,30 +54,8 @@ def _product(xp: Any, fft: Any, fast_length: Callable[[int], int], column: Any, 
     return fft.irfft(transformed, n=length, axis=0)[:size, :]
 
 
-def _spectrum_counts(column: Any) -> tuple[float, float]:
-    length = 2 * column.size
-    return 2.5 * length * log2(max(length, 2)), 2.0 * column.nbytes
-
-
-@kernel("toeplitz-spectrum", counts=_spectrum_counts)
-def toeplitz_spectrum(column: Any) -> Any:
-    """Return the different eigenvalues of the smallest circulant matrix that holds T, (m,).
-
-    T is a principal submatrix of it, so that the least and the greatest of them bound the spectrum of T.
-    """
-    xp = namespace(column)
-    if column.shape[0] < 2:
-        return column
-    return xp.real(xp.fft.rfft(xp.concat([column, xp.flip(column[1:-1])])))
-
-
 def sample_toeplitz_product(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
     """Return a first column, and a block of 8 columns."""
-    (column,) = sample_toeplitz_spectrum(backend, rng, -(-size // COLUMNS))
-    return column, rng.standard_normal((column.shape[0], COLUMNS))
-
-
-def sample_toeplitz_spectrum(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
-    """Return a first column."""
     del backend
-    return (rng.standard_normal(size),)
+    rows = -(-size // COLUMNS)
+    return rng.standard_normal(rows), rng.standard_normal((rows, COLUMNS))

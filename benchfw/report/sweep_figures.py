@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchfw.report.drawing import DASHES, PALETTE, SYMBOLS, Figure, Style, View, log_axis, plain, rounded
+from benchfw.report.drawing import Figure, Style, View, log_axis, plain, rounded, styles_of
 from benchfw.report.methods import Method
 from benchfw.report.summary import Comparison, Row
 from benchfw.report.sweeps import Sweep
@@ -25,10 +25,8 @@ def sweep_figures(comparison: Comparison) -> list[Figure]:
     sweep = comparison.sweep
     if sweep is None or comparison.kind != "estimator":
         return []
-    styles = {
-        family: Style(PALETTE[i % len(PALETTE)], DASHES[i // len(PALETTE)], SYMBOLS[i % len(SYMBOLS)])
-        for i, family in enumerate(sweep.families)
-    }
+    drawn = styles_of(Method(family, "") for family in sweep.families)
+    styles = {method.label: style for method, style in drawn.items()}
     found = dict.fromkeys(row.quantity for row in comparison.rows)
     facts = [name for name in found if name not in _MEASURED and name not in _BESIDE]
     views = [_view(comparison, sweep, name, styles) for name in (*_MEASURED, *facts) if name in found]

@@ -71,20 +71,19 @@ def recursion(problem: SpectralQuadratic, theta: np.ndarray) -> np.ndarray:
     scaled = lambda block: (  # noqa: E731
         (2 * matrix.operator.matmat(block) - (high + low) * block) / (high - low)
     )
+    images = [probes, scaled(probes)]  # w_0 … w_14, the same for every parameter
+    for _ in weights[2:-1]:
+        images.append(2 * scaled(images[-1]) - images[-2])
     found = []
     for direction in matrix.directions.T:
         slope = lambda block, u=direction: np.outer(u, u @ block)  # noqa: E731
-        before, now = probes, scaled(probes)
-        change_before, change = np.zeros_like(probes), 2 / (high - low) * slope(probes)
+        before, change = np.zeros_like(probes), 2 / (high - low) * slope(probes)
         total = weights[1] * np.sum(probes * change)
-        for weight in weights[2:]:
-            change, change_before = (
-                4 / (high - low) * slope(now) + 2 * scaled(change) - change_before,
-                change,
-            )
-            now, before = 2 * scaled(now) - before, now
+        for weight, image in zip(weights[2:], images[1:], strict=True):
+            step = 4 / (high - low) * slope(image) + 2 * scaled(change) - before
+            before, change = change, step
             total += weight * np.sum(probes * change)
-        found.append(total)
+        found.append(total / PROBES)
     return np.array(found)
 
 

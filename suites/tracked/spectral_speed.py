@@ -1,7 +1,7 @@
 """log det by the Chebyshev estimator, against the bare products that it needs and against other libraries.
 
 `python suites/tracked/spectral_speed.py` prints a table: one thread, 30 probes, degree or steps 50, CPU
-seconds and their ratio to ours, all methods in turn within one process. Peers that are not installed are left
+seconds and ratios, all methods in turn within one process. Peers that are not installed are left
 out (`pip install 'benchfw-spectral[peers]'`).
 
 In the dense case the eigenvalues crowd at the lower end of an interval of condition 15,000: a series of
@@ -41,12 +41,16 @@ METHODS = {
 }
 
 
-def bare_products(problem: SpectralSumProblem) -> None:
-    """Multiply as often as the Chebyshev estimator must: half its degree."""
+def bare_products(problem: SpectralSumProblem, count: int) -> Callable[[int], None]:
+    """Return a call that multiplies the probes so often, in the memory order that is best."""
     probes = problem.backend.rng(1).rademacher((problem.size, PROBES))
     block = probes.copy(order=problem.operator.order)
-    for _ in range(DEGREE // 2):
-        problem.stored @ block
+
+    def multiply(_: int) -> None:
+        for _ in range(count):
+            problem.stored @ block
+
+    return multiply
 
 
 def measure(case: dict[str, object], rounds: int) -> None:
@@ -54,7 +58,9 @@ def measure(case: dict[str, object], rounds: int) -> None:
     backend = get_backend("numpy")
     problem = SpectralSumProblem(backend, backend.rng(1), function="log", **case)
     exact = problem.value()
-    calls: dict[str, Callable[[int], float | None]] = {"bare products": lambda _: bare_products(problem)}
+    calls: dict[str, Callable[[int], float | None]] = {
+        f"{count} products": bare_products(problem, count) for count in (DEGREE // 2, DEGREE)
+    }
     for name, method in METHODS.items():
         call = lambda seed, method=method: method.draw(problem, backend.rng(seed))(None)  # noqa: E731
         try:
@@ -72,11 +78,15 @@ def measure(case: dict[str, object], rounds: int) -> None:
             seconds[name].append(process_time() - began)
             if value is not None:
                 errors[name].append((value / exact - 1) ** 2)
-    ours = statistics.median(seconds["chebyshev"])
-    for name in calls:
-        middle = statistics.median(seconds[name])
-        error = f"{statistics.fmean(errors[name]) ** 0.5:.1e}" if errors[name] else ""
-        print(f"  {name:<16} {middle:8.3f} s {middle / ours:8.2f} x ours   relative error {error}")
+    middle = {name: statistics.median(times) for name, times in seconds.items()}
+    for name, time in middle.items():
+        error = f"relative error {statistics.fmean(errors[name]) ** 0.5:.1e}" if errors[name] else ""
+        print(f"  {name:<16} {time:8.3f} s   {error}")
+    for ours, count in {"chebyshev": DEGREE // 2, "lanczos": DEGREE}.items():
+        rivals = [name for name in ("imate", "linear_operator", "primate", "matfree") if name in middle]
+        faster = ", ".join(f"{middle[name] / middle[ours]:.1f} times faster than {name}" for name in rivals)
+        share = middle[ours] / middle[f"{count} products"]
+        print(f"  {ours}: {share:.2f} times its {count} bare products{faster and f'; {faster}'}")
 
 
 def with_one_thread() -> None:

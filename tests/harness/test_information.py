@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
-from benchfw.harness.information import fact_records, with_caveats
+from benchfw.harness.information import told
 from benchfw.records import Outcome, Status
 
 
@@ -30,16 +30,21 @@ PROBLEM = SimpleNamespace(name="toy", caveats=("made-up data",))
 
 
 def test_facts_of_a_method_and_of_the_methods_inside_it_are_recorded_once():
-    found = {record.metric: record.value for record in fact_records(Outer(), PROBLEM)}
-    assert found == {"fact:degree": 3.0, "fact:mean": 5.0}
+    records, _ = told(Outer(), PROBLEM, "")
+    assert {record.metric: record.value for record in records} == {"fact:degree": 3.0, "fact:mean": 5.0}
 
 
 def test_caveats_of_problem_and_method_stand_behind_the_reason_and_come_back_from_it():
-    reason = with_caveats("budget of 10 iterations", Outer(), PROBLEM)
+    _, reason = told(Outer(), PROBLEM, "budget of 10 iterations")
     assert Outcome(Status.DONE, reason).caveats == ("made-up data", "a mean of 5 is little on toy")
     assert reason.startswith("budget of 10 iterations; ")
 
 
 def test_who_has_nothing_to_say_adds_nothing():
-    assert fact_records(object(), object()) == []
-    assert with_caveats("the end", object(), object()) == "the end"
+    assert told(object(), object(), "the end") == ([], "the end")
+
+
+def test_a_fault_while_telling_leaves_the_trial_as_it_ended():
+    records, reason = told(Law(), SimpleNamespace(), "the end")  # without a name, its caveat cannot be told
+    assert [record.metric for record in records] == ["fact:mean"]
+    assert Outcome(Status.DONE, reason).caveats[0].startswith("Law could not tell its facts (AttributeError")

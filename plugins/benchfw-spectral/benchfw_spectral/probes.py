@@ -10,11 +10,12 @@ from typing import Any, Literal, TypeAlias
 from benchfw import Rng
 from benchfw_spectral.oracles import Array, Estimate, matrix_at, whole_value
 
-Kind: TypeAlias = Literal["rademacher", "gaussian", "basis"]
+Kind: TypeAlias = Literal["rademacher", "gaussian"]
+AnyKind: TypeAlias = Literal["rademacher", "gaussian", "basis"]
 
 
-def draw_probes(problem: Any, rng: Rng, count: int, kind: Kind = "rademacher") -> Array:
-    """Return (size, count) independent numbers of mean 0 and variance 1, in the order products like.
+def draw_probes(problem: Any, rng: Rng, count: int, kind: AnyKind = "rademacher") -> Array:
+    """Return (size, count) independent numbers of mean 0 and variance 1.
 
     "basis" is no draw: the `size` columns of √size·I, whose mean form is the trace itself.
     """
@@ -22,10 +23,7 @@ def draw_probes(problem: Any, rng: Rng, count: int, kind: Kind = "rademacher") -
     size = problem.size if hasattr(problem, "size") else problem.at(problem.start()).size
     if kind == "basis":
         return math.sqrt(size) * problem.backend.xp.eye(size)
-    sample = rng.rademacher if kind == "rademacher" else rng.standard_normal
-    by_column = sample((count, size)).T  # the same numbers on every backend, whatever order it likes
-    order = getattr(getattr(problem, "operator", None), "order", "F")
-    return problem.backend.xp.ascontiguousarray(by_column) if order == "C" else by_column
+    return (rng.rademacher if kind == "rademacher" else rng.standard_normal)((size, count))
 
 
 def check_probes(count: int, least: int = 1) -> None:
@@ -34,9 +32,14 @@ def check_probes(count: int, least: int = 1) -> None:
         raise ValueError(f"probes must be at least {least}, got {count}")
 
 
-def mean_of(samples: Array) -> Estimate:
-    """Return the mean of independent samples (count,), and its standard error from their spread."""
+def mean_of(samples: Array, kind: AnyKind = "rademacher") -> Estimate:
+    """Return the mean of independent samples (count,), and its standard error from their spread.
+
+    The forms of "basis" vectors are no samples: their mean is the trace, without error.
+    """
     count = samples.shape[0]
+    if kind == "basis":
+        return Estimate(float(samples.mean()), 0.0)
     spread = float(samples.std(ddof=1)) if count > 1 else math.nan
     return Estimate(float(samples.mean()), spread / math.sqrt(count))
 

@@ -12,6 +12,7 @@ from benchfw_spectral.functions import get_function
 from benchfw_spectral.functions.function import Function, Interval, Vector
 
 MOST_TERMS = 1 << 22
+LARGEST_LOG = 709.0  # e^709 is the largest float, or nearly so
 
 
 def weighted_variance(function: str | Function, interval: Interval, law: Any) -> float:
@@ -19,7 +20,8 @@ def weighted_variance(function: str | Function, interval: Interval, law: Any) ->
 
     Also for the deterministic law, whose 1/t_j is inf beyond its degree: its error is no variance but a bias.
     """
-    return math.exp(log_weighted_variance(function, interval, law))
+    logarithm = log_weighted_variance(function, interval, law)
+    return math.exp(logarithm) if logarithm < LARGEST_LOG else math.inf
 
 
 def log_weighted_variance(function: str | Function, interval: Interval, law: Any) -> float:

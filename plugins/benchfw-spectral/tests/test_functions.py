@@ -328,7 +328,7 @@ def test_radius_must_be_finite_and_above_1(radius):
 def test_own_function_knows_its_derivative_where_it_was_given():
     x = np.array([0.5])
     assert Analytic(np.log, 1.5, derivative=np.reciprocal).derivative(x) == 2
-    with pytest.raises(BenchfwError, match="derivative of log is not known"):
+    with pytest.raises(BenchfwError, match="derivative of the function log is not known"):
         Analytic(np.log, 1.5).derivative(x)
 
 

@@ -169,16 +169,29 @@ def test_one_solution_serves_the_rest_and_its_gradient(problem):
     assert problem.cost == solved + 1
 
 
-def test_exact_oracles_cost_the_products_that_determine_the_matrix(backend):
+def test_exact_oracles_cost_the_products_that_determine_the_matrix_and_solve_with_it(backend):
     for params, price in zip(EVERY, (60, 380, 135), strict=True):
         problem = build(backend, **params)
         theta = problem.start()
-        problem.rest_grad(theta)
-        problem.cost = 0.0
+        problem.rest(theta)
+        solution = problem.cost
         problem.value(theta)
-        assert problem.cost == price
+        assert problem.cost == 2 * solution + price
         problem.grad(theta)
-        assert problem.cost == 2 * price + 1
+        assert problem.cost == 3 * solution + 2 * price + 1
+
+
+def test_an_exact_gradient_spares_no_draw_its_own_products(backend):
+    costs = []
+    for exact in (False, True):
+        problem = build(backend, **EVERY[0])
+        theta = problem.start()
+        if exact:
+            problem.grad(theta)
+        before = problem.cost
+        problem.rest_grad(theta)
+        costs.append(problem.cost - before)
+    assert costs[0] == costs[1]
 
 
 def test_products_and_pullbacks_cost_their_columns(problem):

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Literal
-from weakref import WeakKeyDictionary
+from weakref import finalize
 
 import numpy as np
 
@@ -15,11 +15,12 @@ from benchfw.kernels.chebyshev import chebyshev_forms, chebyshev_pairs
 from benchfw_spectral.distributions import Optimal
 from benchfw_spectral.functions.function import Function, Interval, Vector
 from benchfw_spectral.oracles import Array, Draw, Estimate, operator_of
-from benchfw_spectral.probes import Kind, ValueDraw, check_probes, draw_probes, mean_of
-from benchfw_spectral.variance import fitted, weighted_variance
+from benchfw_spectral.probes import AnyKind, ValueDraw, check_probes, draw_probes, mean_of
+from benchfw_spectral.variance import fitted, partial_variance, weighted_variance
 
 MARGIN = 0.05  # of the interval's length: the iterates near the first one fit into the same interval
 MOST_BYTES = 1 << 29  # of the pairs that are held at once
+LEAST_DECAY = 1e-5  # below, Lemma 2's sum has more terms than it is worth
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Chebyshev:
 
     probes: int = 10
     distribution: Distribution = field(default=Optimal(mean=20.0))
-    probe: Kind = "rademacher"
+    probe: AnyKind = "rademacher"
     mode: Literal["auto", "hankel", "reverse"] = "auto"
     estimates: Literal["value", "grad", "auto"] = "auto"
 
@@ -60,7 +61,7 @@ class Chebyshev:
         probes = draw_probes(problem, rng, self.probes, self.probe)
         # the law depends on the interval, which the first θ will tell: its numbers are set aside now
         cutter = Cutter(
-            self.distribution, problem.backend.rng(rng.integers(1 << 63)), parametric, _seen(problem)
+            self.distribution, problem.backend.rng(rng.integers(1 << 63)), parametric, _seen(self, problem)
         )
         if self.estimates == "value" or not parametric:
             return ValueDraw(problem, partial(self._trace, probes, cutter))
@@ -69,7 +70,7 @@ class Chebyshev:
     def _trace(self, probes: Array, cutter: Cutter, matrix: Any) -> Estimate:
         interval, weights = cutter.series(matrix)
         forms = chebyshev_forms(probes, operator_of(matrix), len(weights) - 1, interval)
-        found = mean_of(cutter.on_backend(weights) @ forms)
+        found = mean_of(cutter.on_backend(weights) @ forms, self.probe)
         # the probes share one degree, so that their spread says nothing of what it adds
         return Estimate(found.value, math.nan) if self.unbiased else found
 
@@ -87,24 +88,26 @@ class Chebyshev:
             some = probes[:, first : first + at_once]
             pairs = chebyshev_pairs(some, operator, weights, interval, self.mode)
             left, right = (_columns(each, operator.order) for each in pairs)
-            pulled = matrix.pullback(left, right, symmetric=True)
-            pulled *= problem.scale / count
-            pulled += gradient
-            gradient = pulled
+            gradient = gradient + problem.scale / count * matrix.pullback(left, right, symmetric=True)
         return gradient
 
     def facts(self, problem: Any) -> dict[str, float]:
-        """Return the last interval's condition and decay, Lemma 2's variance, K, and the degrees drawn."""
-        seen = _seen(problem)
+        """Return the last interval's condition and decay, Lemma 2's variance, K, and the degrees drawn.
+
+        The partial variance is Lemma 2's sum up to its least term: all of it, unless that is infinite.
+        """
+        seen = _seen(self, problem)
         if seen.function is None or not seen.degrees:
             return {}
         (low, high), decay = seen.interval, seen.decay
         law = fitted(self.distribution, seen.function, seen.interval)
-        sure = np.asarray(law.survival(np.arange(math.ceil(law.mean) + 1), decay)) == 1.0
+        sure = np.asarray(law.log_survival(np.arange(math.ceil(law.mean) + 1), decay)) == 0.0
+        known = decay - 1 > LEAST_DECAY
         return {
             "condition": high / low if low > 0 else math.nan,
             "decay": decay,
-            "weighted_variance": weighted_variance(seen.function, seen.interval, law),
+            "weighted_variance": weighted_variance(seen.function, seen.interval, law) if known else math.nan,
+            "partial_variance": partial_variance(seen.function, seen.interval, law) if known else math.nan,
             "sure_degree": float(np.flatnonzero(sure)[-1]),
             "mean_degree": float(np.mean(seen.degrees)),
             "largest_degree": float(max(seen.degrees)),
@@ -112,8 +115,10 @@ class Chebyshev:
 
     def caveats(self, problem: Any) -> list[str]:
         """Say so where the law makes the variance infinite."""
-        seen = _seen(problem)
+        seen = _seen(self, problem)
         if not self.unbiased or seen.function is None:
+            return []
+        if seen.decay - 1 <= LEAST_DECAY:
             return []
         if math.isfinite(weighted_variance(seen.function, seen.interval, self.distribution)):
             return []
@@ -132,11 +137,16 @@ class Seen:
     decay: float = math.nan
 
 
-_met: WeakKeyDictionary[Any, Seen] = WeakKeyDictionary()
+_met: dict[int, dict[Chebyshev, Seen]] = {}
 
 
-def _seen(problem: Any) -> Seen:
-    return _met.setdefault(problem, Seen())
+def _seen(estimator: Chebyshev, problem: Any) -> Seen:
+    """Return what an estimator has met on a problem, which need not be hashable; forgotten with it."""
+    key = id(problem)
+    if key not in _met:
+        _met[key] = {}
+        finalize(problem, _met.pop, key, None)
+    return _met[key].setdefault(estimator, Seen())
 
 
 class Cutter:

@@ -12,7 +12,7 @@ from benchfw import Rng, SpectralSum
 from benchfw.kernels import namespace
 from benchfw.kernels.chebyshev import chebyshev_forms
 from benchfw_spectral.oracles import Array, Estimate, operator_of
-from benchfw_spectral.probes import Kind, ValueDraw, check_probes, draw_probes, mean_of
+from benchfw_spectral.probes import AnyKind, ValueDraw, check_probes, draw_probes, mean_of
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Hutchinson:
 
     probes: int = 10
     polynomial: tuple[float, ...] = (0.0, 1.0)
-    probe: Kind = "rademacher"
+    probe: AnyKind = "rademacher"
 
     solves: ClassVar[type] = SpectralSum
     estimates: ClassVar[Literal["value"]] = "value"
@@ -46,4 +46,4 @@ class Hutchinson:
         powers = np.polynomial.Polynomial(self.polynomial)
         series = powers.convert(domain=matrix.interval, kind=np.polynomial.Chebyshev).coef
         forms = chebyshev_forms(probes, operator_of(matrix), len(series) - 1, matrix.interval)
-        return mean_of(namespace(probes).asarray(series) @ forms)
+        return mean_of(namespace(probes).asarray(series) @ forms, self.probe)

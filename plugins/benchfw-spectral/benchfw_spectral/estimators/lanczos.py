@@ -10,7 +10,7 @@ from benchfw import BenchfwError, Problem, Rng
 from benchfw.kernels.conjugate_gradients import conjugate_gradients
 from benchfw.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply
 from benchfw_spectral.oracles import Array, Draw, Estimate, operator_of
-from benchfw_spectral.probes import Kind, ValueDraw, check_probes, draw_probes, mean_of
+from benchfw_spectral.probes import AnyKind, ValueDraw, check_probes, draw_probes, mean_of
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Lanczos:
     reorthogonalize: bool = False
     tolerance: float = 1e-6
     iterations: int = 1_000
-    probe: Kind = "rademacher"
+    probe: AnyKind = "rademacher"
     estimates: Literal["value", "grad", "auto"] = "auto"
 
     solves: ClassVar[type] = Problem
@@ -59,7 +59,7 @@ class Lanczos:
         tridiagonals = lanczos(probes, operator_of(matrix), steps, self.reorthogonalize)
         nodes, weights = gauss_quadrature(*tridiagonals)
         squares = (probes * probes).sum(axis=0)
-        return mean_of(squares * (weights * matrix.function(nodes)).sum(axis=0))
+        return mean_of(squares * (weights * matrix.function(nodes)).sum(axis=0), self.probe)
 
     def _gradient(self, problem: Any, probes: Array, params: Array) -> Array:
         """Return scale/M Σ_k ∂_θ(v_k'f'(A)·A(θ)v_k) + rest'(θ)."""
@@ -70,4 +70,4 @@ class Lanczos:
         else:
             steps = min(self.steps, matrix.size)
             images = lanczos_apply(probes, operator, function.derivative, steps, self.reorthogonalize)
-        return problem.scale / self.probes * matrix.pullback(images, probes) + problem.rest_grad(params)
+        return problem.scale / probes.shape[1] * matrix.pullback(images, probes) + problem.rest_grad(params)

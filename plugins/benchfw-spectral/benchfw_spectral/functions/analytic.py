@@ -33,7 +33,7 @@ class Analytic(Function):
         radius: float | Callable[[Interval], float],
         derivative: Callable[[Any], Any] | None = None,
     ) -> None:
-        self.name = getattr(function, "__name__", type(function).__name__)
+        self.name = f"the function {getattr(function, '__name__', type(function).__name__)}"
         self._function = function
         self._radius = radius
         self._derivative = derivative

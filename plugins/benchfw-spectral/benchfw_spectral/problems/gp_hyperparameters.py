@@ -100,18 +100,17 @@ class GPHyperparameters:
 
     def rest_grad(self, params: Array) -> Array:
         """Return the gradient of `rest`, -½ ∂_θ(α'Aα)/d at α = A⁻¹y."""
-        matrix = self.at(params)
-        column = matrix.weights[:, None]
-        return -self.scale * matrix.pullback(column, column)
+        return self._rest_grad(self.at(params))
 
     def value(self, params: Array) -> float:
         """Return F, its determinant from a factorization."""
-        return self.scale * self.at(params).log_determinant() + self.rest(params)
+        matrix = self._matrix(params, self._count)  # not kept: an estimator's next draw must pay for itself
+        return self.scale * matrix.log_determinant() + self._rest(matrix)
 
     def grad(self, params: Array) -> Array:
         """Return ∇F, its traces from an inverse."""
-        slopes = self.backend.asarray(self.at(params).log_determinant_grad())
-        return self.scale * slopes + self.rest_grad(params)
+        matrix = self._matrix(params, self._count)
+        return self.scale * self.backend.asarray(matrix.log_determinant_grad()) + self._rest_grad(matrix)
 
     def metrics(self, answer: Array) -> Mapping[str, float]:
         """Return F, exactly, the root mean square error of predictions, and the three hyperparameters."""
@@ -126,6 +125,10 @@ class GPHyperparameters:
             "scale": scale,
             "length": length,
         }
+
+    def _rest_grad(self, matrix: CovarianceMatrix) -> Array:
+        column = matrix.weights[:, None]
+        return -self.scale * matrix.pullback(column, column)
 
     def _rest(self, matrix: CovarianceMatrix) -> float:
         return self.scale * float(self._targets @ matrix.weights) + math.log(2 * math.pi) / 2
