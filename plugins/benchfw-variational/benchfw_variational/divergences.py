@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, Protocol
 
-import numpy as np
-
 from benchfw.kernels import namespace
 from benchfw.kernels.scaled_cholesky import cholesky_solve
+from benchfw_variational.cholesky import cholesky, log_determinant
 from benchfw_variational.oracles import Array
 
 Name = Literal["euclidean", "kl", "reversed-kl", "symmetric-kl"]
@@ -90,7 +89,7 @@ class KullbackLeibler:
         """Return ½(tr V_k⁻¹V + |m-m_k|² in V_k⁻¹ + log|V_k| - log|V| - n)."""
         precision, move = inverse(old.covariance), new.mean - old.mean
         distance = float((precision * new.covariance).sum() + move @ precision @ move)
-        volumes = _log_determinant(old.covariance) - _log_determinant(new.covariance)
+        volumes = log_determinant(cholesky(old.covariance)) - log_determinant(cholesky(new.covariance))
         return (distance + volumes - len(move)) / 2
 
     def step(self, old: Gaussian, gradient: Gradient, length: float) -> Gaussian:
@@ -158,20 +157,6 @@ def squared_distance(one: Gaussian, other: Gaussian) -> float:
     return float(((one.mean - other.mean) ** 2).sum() + ((one.covariance - other.covariance) ** 2).sum())
 
 
-def cholesky(matrix: Array) -> Array:
-    """Return the lower Cholesky factor; NaN, on every backend, where the matrix is not positive definite."""
-    xp = namespace(matrix)
-    try:
-        return xp.linalg.cholesky(matrix)
-    except np.linalg.LinAlgError:
-        return xp.full_like(matrix, xp.nan)
-
-
 def inverse(matrix: Array) -> Array:
     """Return the inverse of a positive definite matrix; NaN for any other."""
     return cholesky_solve(cholesky(matrix), namespace(matrix).eye(matrix.shape[0]))
-
-
-def _log_determinant(matrix: Array) -> float:
-    xp = namespace(matrix)
-    return 2 * float(xp.log(xp.linalg.diagonal(cholesky(matrix))).sum())

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from benchfw_variational.divergences import Gaussian, cholesky
-from benchfw_variational.oracles import Array
+from benchfw_variational.cholesky import cholesky
+from benchfw_variational.divergences import Gaussian
+from benchfw_variational.oracles import Array, LatentGaussian
 from benchfw_variational.posterior import FactorPosterior
-
-if TYPE_CHECKING:
-    from benchfw_variational.problems.latent_gaussian import LatentGaussianModel
 
 
 class SquaredSteps(NamedTuple):
@@ -34,7 +32,7 @@ class GaussianPosterior:
     """q = N(m, V) over the latent values of the training examples, and the steps that led there."""
 
     def __init__(
-        self, problem: LatentGaussianModel, gaussian: Gaussian, squared_steps: SquaredSteps = NO_STEPS
+        self, problem: LatentGaussian, gaussian: Gaussian, squared_steps: SquaredSteps = NO_STEPS
     ) -> None:
         self.mean = gaussian.mean
         self.covariance = gaussian.covariance
@@ -59,6 +57,10 @@ class GaussianPosterior:
     def predict(self, features: Array) -> tuple[Array, Array]:
         """Return mean and variance of the latent value at new rows, (k,) each."""
         return self._factored.predict(features)
+
+    def log_predictive(self, features: Array, targets: Array) -> Array:
+        """Return log p(y|x, data) under q for new rows and their targets, (k,)."""
+        return self._problem.likelihood.log_predictive(targets, *self.predict(features))
 
     @cached_property
     def _lower(self) -> Array:

@@ -19,7 +19,7 @@ from benchfw.kernels.scaled_cholesky import (
     scaled_cholesky,
 )
 from benchfw_variational.oracles import Array, Factor, Prior
-from benchfw_variational.priors.dense import DensePrior
+from benchfw_variational.priors.dense import DenseFactor, DensePrior
 
 TOLERANCE = 1e-12  # of reused factors, relative to the prior variances
 
@@ -106,9 +106,12 @@ class ReusedCovariance:
         self._powers.append(seen.powers)
         self._rows = xp.concat([self._rows, rows])
         self._increments = xp.concat([self._increments, increments])
+        self._seen = None  # it knows nothing of the newest rows
 
-    def variances(self, rows: Array) -> Array:
-        """Return V_ii at these rows."""
+    def variances(self, rows: Array | None = None) -> Array:
+        """Return V_ii at these rows, or at all of them, which takes a factor of its own."""
+        if rows is None:
+            return DenseFactor(self._gram, self.precisions**0.5).variances()
         xp = namespace(self._gram)
         seen = self._look_at(rows)
         weights = self._weights()

@@ -21,6 +21,7 @@ class Likelihood(Protocol):
     """p(y|z) of one example, by its logarithm in z: a frozen dataclass; all methods are elementwise."""
 
     name: str
+    discrete: bool  # whether p(y|z) is a probability, and no density
     twice_differentiable: bool  # whether the second derivative exists everywhere
 
     def check(self, targets: Array) -> None:
@@ -53,8 +54,6 @@ class Factor(Protocol):
 
     @property
     def log_determinant(self) -> float: ...
-    @property
-    def trace_inverse(self) -> float: ...  # tr B⁻¹
 
     def solve(self, block: Array) -> Array:
         """Return B⁻¹ block for (n,) or (n, k)."""
@@ -101,12 +100,32 @@ class LatentGaussian(FiniteSum, Protocol):
         """Return them by Monte Carlo from normals (S, B): "score-function", "reparameterization"; costs B."""
         ...
 
-    def marginals(self, params: Array, batch: Array) -> tuple[Array, Array]:
-        """Return mean and variance of the latent values of a batch under λ = (m, L), (B,) each."""
+    def marginals(self, params: Array, batch: Array | None = None) -> tuple[Array, Array]:
+        """Return mean and variance, under λ = (m, L), of the latent values of a batch, or of all examples."""
         ...
 
     def gradient(self, params: Array, batch: Array, local: Local) -> Array:
         """Return ∇F in λ, with the weight n/B on what the batch says."""
+        ...
+
+    def losses(self, mean: Array, variance: Array) -> float:
+        """Return Σ f_i over all examples, uncounted: for metrics, not for methods."""
+        ...
+
+    def divergence(self, params: Array) -> float:
+        """Return KL(q | prior) of λ."""
+        ...
+
+    def pack(self, mean: Array, lower: Array) -> Array:
+        """Return λ of m and L."""
+        ...
+
+    def covariances(self, features: Array) -> tuple[Array, Array]:
+        """Return prior covariances of training and new latent values, (n, k), and prior variances, (k,)."""
+        ...
+
+    def predict(self, params: Array, features: Array) -> tuple[Array, Array]:
+        """Return mean and variance, under λ, of the latent values at new rows, (k,) each."""
         ...
 
 
@@ -122,4 +141,8 @@ class Posterior(Protocol):
 
     def predict(self, features: Array) -> tuple[Array, Array]:
         """Return mean and variance of the latent value at new rows, (k,) each."""
+        ...
+
+    def log_predictive(self, features: Array, targets: Array) -> Array:
+        """Return log p(y|x, data) under q for new rows and their targets, (k,)."""
         ...

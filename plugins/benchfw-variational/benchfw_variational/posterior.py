@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from benchfw.kernels.blocks import column_dots
-from benchfw_variational.oracles import Array, Factor
-
-if TYPE_CHECKING:
-    from benchfw_variational.problems.latent_gaussian import LatentGaussianModel
+from benchfw_variational.oracles import Array, Factor, LatentGaussian
 
 
 class DualPosterior:
     """q = N(Ka, (K⁻¹ + diag γ)⁻¹) by its duals a and its precisions γ >= 0, (n,) each."""
 
-    def __init__(self, problem: LatentGaussianModel, dual: Array, precisions: Array) -> None:
+    def __init__(self, problem: LatentGaussian, dual: Array, precisions: Array) -> None:
         self.dual = dual
         self.precisions = precisions
         self._problem = problem
@@ -52,6 +48,10 @@ class DualPosterior:
         explained = column_dots(scaled, self._factor.solve(scaled))
         return self.dual @ columns, xp.maximum(prior - explained, xp.finfo(prior.dtype).eps * prior)
 
+    def log_predictive(self, features: Array, targets: Array) -> Array:
+        """Return log p(y|x, data) under q for new rows and their targets, (k,)."""
+        return self._problem.likelihood.log_predictive(targets, *self.predict(features))
+
     @cached_property
     def _factor(self) -> Factor:
         return self._problem.prior.factor(self._problem.backend.xp.sqrt(self.precisions))
@@ -60,7 +60,7 @@ class DualPosterior:
 class FactorPosterior:
     """q by λ = (m, L), the flat parameters of first-order methods."""
 
-    def __init__(self, problem: LatentGaussianModel, params: Array) -> None:
+    def __init__(self, problem: LatentGaussian, params: Array) -> None:
         self.params = params
         self._problem = problem
 
@@ -83,6 +83,10 @@ class FactorPosterior:
     def predict(self, features: Array) -> tuple[Array, Array]:
         """Return mean and variance of the latent value at new rows, (k,) each."""
         return self._problem.predict(self.params, features)
+
+    def log_predictive(self, features: Array, targets: Array) -> Array:
+        """Return log p(y|x, data) under q for new rows and their targets, (k,)."""
+        return self._problem.likelihood.log_predictive(targets, *self.predict(features))
 
     @cached_property
     def _marginals(self) -> tuple[Array, Array]:

@@ -12,11 +12,11 @@ from itertools import repeat
 from typing import Literal
 
 from benchfw import Rng
+from benchfw_variational.batches import Expectation, batch_local, check_counts
 from benchfw_variational.implicit_covariance import ImplicitCovariance, ReusedCovariance
-from benchfw_variational.oracles import Array, LatentGaussian, Local
+from benchfw_variational.oracles import Array, LatentGaussian
 from benchfw_variational.posterior import DualPosterior
 
-Expectation = Literal["exact", "score-function", "reparameterization"]
 Form = Literal["approximate", "exact"]
 
 
@@ -49,7 +49,7 @@ def proximal_path(
         yield DualPosterior(problem, dual, covariance.precisions)
         rows = everything if batch is None else batch
         mean = prior.matmat(dual) if batch is None else dual @ prior.columns(batch)
-        local = _local(problem, rng, rows, mean, covariance.variances(batch), expectation, samples)
+        local = batch_local(problem, rng, rows, mean, covariance.variances(batch), expectation, samples)
         if not bool((xp.isfinite(local.slope) & xp.isfinite(local.curvature)).all()):
             yield from repeat(DualPosterior(problem, dual + xp.nan, covariance.precisions))
         weight = problem.num_samples / rows.shape[0]
@@ -67,7 +67,9 @@ def proximal_path(
         dual = dual - rate * move
 
 
-def check_options(*, step: float, expectation: str = "exact", form: str = "exact", **counts: int) -> None:
+def check_options(
+    *, step: float, expectation: str = "exact", form: str = "exact", **counts: int | None
+) -> None:
     """Raise ValueError, in one sentence, for options that a proximal-gradient method cannot have."""
     if not step > 0:
         raise ValueError(f"step must be positive, got {step}")
@@ -77,21 +79,4 @@ def check_options(*, step: float, expectation: str = "exact", form: str = "exact
         )
     if form not in {"approximate", "exact"}:
         raise ValueError(f"form must be 'approximate' or 'exact', got '{form}'")
-    for name, value in counts.items():
-        if value < 1:
-            raise ValueError(f"{name} must be at least 1, got {value}")
-
-
-def _local(
-    problem: LatentGaussian,
-    rng: Rng,
-    rows: Array,
-    mean: Array,
-    variance: Array,
-    expectation: Expectation,
-    samples: int,
-) -> Local:
-    if expectation == "exact":
-        return problem.local(rows, mean, variance)
-    normals = rng.standard_normal((samples, rows.shape[0]))
-    return problem.sampled(rows, mean, variance, normals, expectation)
+    check_counts(**counts)

@@ -8,7 +8,9 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from benchfw import BenchfwError
 from benchfw.data import here
+from benchfw_variational.likelihoods import StudentT
 from benchfw_variational.optimizers.pg import PG
 from benchfw_variational.optimizers.pg_svi import PGSVI
 from benchfw_variational.problems.bayesian_glm import BayesianGLM
@@ -97,6 +99,37 @@ def test_rates_beyond_all_numbers_are_reported_as_divergence(build):
     problem = build("huge", likelihood="poisson")
     answers = list(islice(PGSVI(step=0.1).run(problem, problem.backend.rng(1)), 4))
     assert problem.metrics(answers[-1]) == {"negative_bound": math.inf, "log_loss_bits": math.inf}
+
+
+@pytest.mark.parametrize("form", ["approximate", "exact"])
+@pytest.mark.parametrize("variance", [30.0, 100.0])
+def test_rates_that_are_finite_and_beyond_all_solving_are_reported_as_divergence(backend, variance, form):
+    """From 1e25 on X'ΓX swamps the identity beside it, and is indefinite by rounding."""
+    problem = BayesianGLM(
+        backend, backend.rng(1), dataset="counts-like", likelihood="poisson", variance=variance
+    )
+    first, *others = islice(PG(step=0.1, form=form).run(problem, backend.rng(1)), 4)
+    assert math.isfinite(first.negative_bound())
+    for answer in others:
+        assert problem.metrics(answer) == {"negative_bound": math.inf, "log_loss_bits": math.inf}
+
+
+def test_densities_are_judged_by_their_log_loss_in_nats(build):
+    problem = build("counts", likelihood={"name": "gaussian", "noise": 2.0})
+    answer = after(problem, PG(), 60)
+    mean, variance = answer.predict(problem.test.features)
+    residuals, total = problem.test.targets - mean, variance + 2.0
+    expected = np.mean(residuals**2 / total + np.log(2 * np.pi * total)) / 2
+    assert set(problem.metrics(answer)) == {"negative_bound", "log_loss"}
+    assert problem.metrics(answer)["log_loss"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_likelihood_may_be_a_table_with_parameters(build):
+    assert build("counts", likelihood={"name": "student-t", "degrees": 3.0}).likelihood == StudentT(3.0)
+    with pytest.raises(BenchfwError, match="the likelihood 'student-t' has no parameter 'degree'"):
+        build("counts", likelihood={"name": "student-t", "degree": 3.0})
+    with pytest.raises(BenchfwError, match="the table of a likelihood needs its name"):
+        build("counts", likelihood={"degrees": 3.0})
 
 
 def test_a_variance_of_zero_is_refused(build):

@@ -12,6 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 from benchfw import BenchfwError
 from benchfw.data import here
+from benchfw_variational.implicit_covariance import ImplicitCovariance, ReusedCovariance
 from benchfw_variational.optimizers.laplace import Laplace
 from benchfw_variational.optimizers.pg import PG
 from benchfw_variational.optimizers.pg_mc import PGMC
@@ -168,6 +169,20 @@ def test_a_matrix_free_prior_gives_the_same_steps(build, monkeypatch):
     found = path(problem, PGSVI(step=0.1), 12)[-1]
     np.testing.assert_allclose(found.dual, expected.dual, rtol=1e-7)
     np.testing.assert_allclose(found.variance, expected.variance, rtol=1e-7)
+
+
+def test_a_reused_covariance_forgets_what_it_knew_of_a_batch_when_others_are_added(build):
+    """Also where one array of rows is asked for again and again."""
+    prior, rows = build().prior, np.array([2, 5, 11])
+    reused = ReusedCovariance(prior, np.zeros(17), 0.98, 6)
+    anew = ImplicitCovariance(prior, np.zeros(17))
+    for number in range(8):
+        for each in (reused, anew):
+            each.variances(rows)
+            each.decay(0.98)
+            each.add(rows, np.array([0.1, 0.3, 0.2]) * (number + 1))
+        np.testing.assert_allclose(reused.variances(rows), anew.variances(rows), rtol=1e-9)
+        np.testing.assert_allclose(reused.variances(), anew.variances(), rtol=1e-12)
 
 
 def test_a_reused_factor_needs_a_dense_prior_and_small_steps(build, backend):

@@ -60,6 +60,17 @@ def test_one_gaussian_in_two_forms_has_one_bound_and_one_prediction(kind, diagon
     assert problem.metrics(factors) == pytest.approx(problem.metrics(dual))
 
 
+@pytest.mark.parametrize("kind", [GPClassification, BayesianGLM])
+def test_the_log_loss_is_the_mean_of_the_predictive_log_probabilities(kind):
+    problem = build(kind)
+    dual = some_dual(problem)
+    for posterior in (dual, same_in_factors(problem, dual)):
+        logarithms = posterior.log_predictive(problem.test.features, problem.test.targets)
+        others = posterior.log_predictive(problem.test.features, -problem.test.targets)
+        np.testing.assert_allclose(np.exp(logarithms) + np.exp(others), 1, rtol=1e-9)
+        assert problem.metrics(posterior)["log_loss_bits"] == pytest.approx(-logarithms.mean() / math.log(2))
+
+
 def test_the_bound_is_that_of_the_cholesky_formula():
     """F = Σ f + ½(2 Σ log L_ii + |L⁻¹|² + m'a - n), METHODS C3."""
     problem = build(GPClassification)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import islice
 
 import numpy as np
@@ -82,6 +83,24 @@ def test_proposition_3(problem, options):
     runs = [measured(problem, optimizer, seed)["mean_squared_step"] for seed in range(6)]
     assert optimizer.bounds == "mean_squared_step"
     assert np.all(np.mean(runs, axis=0) <= bound)
+
+
+def test_a_batch_of_all_examples_is_not_random(problem):
+    """Proposition 1, whose proof is as good for the mean; with falling steps it is not."""
+    optimizer = ProximalSVI(batch=problem.num_samples + 1)
+    bound = ProximalSVI().bound(problem, ITERATIONS)
+    np.testing.assert_allclose(optimizer.bound(problem, ITERATIONS), bound, rtol=1e-12)
+    found, expected = measured(problem, optimizer), measured(problem, ProximalSVI())
+    np.testing.assert_allclose(found["gap"], expected["gap"], atol=1e-12)
+    assert optimizer.bounds == "mean_squared_step"
+    assert np.all(found["mean_squared_step"] <= bound)
+    assert ProximalSVI(batch=problem.num_samples, power=0.5).bound(problem, ITERATIONS) is None
+
+
+def test_a_bound_that_is_no_number_is_an_infinite_gap(problem, monkeypatch):
+    answer = next(ProximalSVI().run(problem, problem.backend.rng(0)))
+    monkeypatch.setattr(answer, "negative_bound", lambda: math.nan)
+    assert problem.metrics(answer) == {"gap": math.inf}
 
 
 def test_the_propositions_say_nothing_where_they_do_not_apply(problem, tmp_path, monkeypatch, backend):

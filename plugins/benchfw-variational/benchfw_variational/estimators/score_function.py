@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from benchfw import Rng
-from benchfw_variational.estimators.batches import check_counts, draw_sampled
+from benchfw_variational.batches import check_counts, draw_sampled
 from benchfw_variational.oracles import Array, LatentGaussian
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 from benchfw import BenchfwError
@@ -30,8 +31,15 @@ _KNOWN: dict[str, Any] = {
 }
 
 
-def get_likelihood(name: str, **parameters: float) -> Likelihood:
-    """Return the likelihood of this name; `parameters` are the fields of its class."""
+def get_likelihood(name: str | Mapping[str, Any], **parameters: float) -> Likelihood:
+    """Return the likelihood of this name; `parameters` are the fields of its class.
+
+    Both may come in one table, as { name = "student-t", degrees = 3.0 } in a suite.
+    """
+    if isinstance(name, Mapping):
+        if "name" not in name:
+            raise BenchfwError('the table of a likelihood needs its name, as in { name = "student-t" }')
+        return get_likelihood(**{**name, **parameters})
     if name not in _KNOWN:
         raise BenchfwError(f"unknown likelihood '{name}'{nearest(str(name), _KNOWN)}")
     fields = {field.name for field in dataclasses.fields(_KNOWN[name])}

@@ -15,6 +15,7 @@ class BernoulliLogit:
     """p(y|z) = σ(yz), σ(x) = 1 / (1 + e^-x), y = ±1."""
 
     name = "bernoulli-logit"
+    discrete = True
     twice_differentiable = True
 
     def check(self, targets: Array) -> None:

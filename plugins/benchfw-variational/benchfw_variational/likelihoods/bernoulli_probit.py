@@ -19,6 +19,7 @@ class BernoulliProbit:
     """p(y|z) = Φ(yz), Φ the distribution function of N(0, 1), y = ±1."""
 
     name = "bernoulli-probit"
+    discrete = True
     twice_differentiable = True
 
     def check(self, targets: Array) -> None:

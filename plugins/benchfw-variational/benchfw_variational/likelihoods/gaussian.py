@@ -17,6 +17,7 @@ class Gaussian:
     noise: float = 1.0
 
     name = "gaussian"
+    discrete = False
     twice_differentiable = True
 
     def __post_init__(self) -> None:

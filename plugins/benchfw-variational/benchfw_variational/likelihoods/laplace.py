@@ -18,6 +18,7 @@ class Laplace:
     scale: float = 1.0
 
     name = "laplace"
+    discrete = False
     twice_differentiable = False  # all of the loss's curvature is in one point
 
     def __post_init__(self) -> None:

@@ -21,6 +21,7 @@ class Poisson:
     """p(y|z) = e^(yz - e^z) / y!, y = 0, 1, 2, …; what overflows is inf."""
 
     name = "poisson"
+    discrete = True
     twice_differentiable = True
 
     def check(self, targets: Array) -> None:

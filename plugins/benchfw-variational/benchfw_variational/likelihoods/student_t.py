@@ -21,6 +21,7 @@ class StudentT:
     scale: float = 1.0
 
     name = "student-t"
+    discrete = False
     twice_differentiable = True
 
     def __post_init__(self) -> None:

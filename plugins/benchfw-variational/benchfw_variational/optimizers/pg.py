@@ -17,7 +17,8 @@ from benchfw_variational.proximal_step import Form, check_options, proximal_path
 class PG:
     """Proximal gradients (Khan et al. 2015): steps of size β = `step` on all examples, exact expectations.
 
-    `form` as for pg-svi.
+    `form` as for pg-svi. Where a loss is not convex (student-t), negative curvatures are taken as 0, and the
+    steps end at another place than the least bound.
     """
 
     step: float = 1.0

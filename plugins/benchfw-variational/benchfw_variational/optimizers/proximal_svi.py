@@ -11,6 +11,7 @@ import numpy as np
 
 from benchfw import BenchfwError, Rng
 from benchfw_firstorder.steps import check_step, step_sizes
+from benchfw_variational.batches import Expectation, batch_local, passes
 from benchfw_variational.divergences import (
     DIVERGENCES,
     SPLIT,
@@ -30,7 +31,7 @@ from benchfw_variational.propositions import (
     least_squared_step_bound,
     mean_squared_step_bound,
 )
-from benchfw_variational.proximal_step import Expectation, check_options
+from benchfw_variational.proximal_step import check_options
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class ProximalSVI:
     (SVI), both in natural parameters: h is not convex in them, has no closed form there, and is refused.
     β_k = step (k+1)^-power; step "auto" is α/L, half of it where the gradient is random. `batch` examples
     a step, in an order drawn anew each pass; None are all. Estimated curvatures are taken as they come.
-    Bound (`split`, a problem that knows its constants): Propositions 1 and 2 for the least |G_k|²,
-    Proposition 3 for the mean of them where the gradient is random.
+    Bound (`split`, a problem that knows its constants): Propositions 1 and 2 for the least |G_k|², or with
+    a `batch` or samples for the mean of them, Proposition 3 where the gradient is random.
     """
 
     step: float | Literal["auto"] = "auto"
@@ -59,12 +60,7 @@ class ProximalSVI:
 
     def __post_init__(self) -> None:
         check_step(self.step)
-        check_options(
-            step=1.0,
-            expectation=self.expectation,
-            samples=self.samples,
-            batch=1 if self.batch is None else self.batch,
-        )
+        check_options(step=1.0, expectation=self.expectation, samples=self.samples, batch=self.batch)
         if self.power < 0:
             raise ValueError(f"power must not be negative, got {self.power}")
         if self.divergence not in DIVERGENCES:
@@ -78,7 +74,8 @@ class ProximalSVI:
     @property
     def bounds(self) -> str:
         """The metric that the propositions bound."""
-        return "mean_squared_step" if self._random else "least_squared_step"
+        maybe_random = self.batch is not None or self.expectation != "exact"
+        return "mean_squared_step" if maybe_random else "least_squared_step"
 
     def run(self, problem: LatentGaussian, rng: Rng) -> Iterator[GaussianPosterior]:
         """Yield q_0 = prior, q_1, …; where a step ends in no Gaussian, that is yielded for ever."""
@@ -92,7 +89,8 @@ class ProximalSVI:
             yield answer
             if not answer.proper:
                 yield from repeat(answer)
-            local = self._local(problem, rng, q, batch)
+            mean, variance = q.mean[batch], xp.diagonal(q.covariance)[batch]
+            local = batch_local(problem, rng, batch, mean, variance, self.expectation, self.samples)
             if not bool((xp.isfinite(local.slope) & xp.isfinite(local.curvature)).all()):
                 yield from repeat(GaussianPosterior(problem, Gaussian(q.mean + xp.nan, q.covariance)))
             gradient = _likelihood_gradient(problem, q, batch, local)
@@ -110,19 +108,20 @@ class ProximalSVI:
             return None
         gap, smoothness = problem.start_gap, problem.likelihood_smoothness
         modulus = SPLIT[self.divergence].modulus(problem.top_eigenvalue)
-        if not self._random:
+        if self.power > 0 and self.bounds == "mean_squared_step":
+            return None
+        if not self._random(problem):
+            # the proof of Proposition 2 bounds a weighted mean, which is the mean where all steps are equal
             steps = np.array(list(islice(self._steps(problem), int(iterations.max()))))
             curve = least_squared_step_bound(gap, smoothness, modulus, steps)
             return None if curve is None else curve[iterations - 1]
-        if self.power > 0:
-            return None
         noise = problem.gradient_noise(self.batch, None if self.expectation == "exact" else self.samples)
         step = next(self._steps(problem))
         return mean_squared_step_bound(gap, smoothness, modulus, step, noise, iterations)
 
-    @property
-    def _random(self) -> bool:
-        return self.batch is not None or self.expectation != "exact"
+    def _random(self, problem: Any) -> bool:
+        some = self.batch is not None and self.batch < problem.num_samples
+        return some or self.expectation != "exact"
 
     def _steps(self, problem: Any) -> Iterator[float]:
         step = self.step
@@ -133,26 +132,14 @@ class ProximalSVI:
                     "gp-scaled: give the step as a number"
                 )
             modulus = SPLIT[self.divergence].modulus(problem.top_eigenvalue)
-            step = modulus / problem.likelihood_smoothness / (2 if self._random else 1)
+            step = modulus / problem.likelihood_smoothness / (2 if self._random(problem) else 1)
         return step_sizes(step, "power", 0.0, self.power)
 
     def _batches(self, problem: LatentGaussian, rng: Rng) -> Iterator[Array]:
         size = problem.num_samples
-        everything = problem.backend.xp.arange(size)
-        while True:
-            if self.batch is None:
-                yield everything
-            else:
-                order = rng.permutation(size)
-                for first in range(0, size, self.batch):
-                    yield order[first : first + self.batch]
-
-    def _local(self, problem: LatentGaussian, rng: Rng, q: Gaussian, batch: Array) -> Local:
-        mean, variance = q.mean[batch], problem.backend.xp.diagonal(q.covariance)[batch]
-        if self.expectation == "exact":
-            return problem.local(batch, mean, variance)
-        normals = rng.standard_normal((self.samples, batch.shape[0]))
-        return problem.sampled(batch, mean, variance, normals, self.expectation)
+        if self.batch is None:
+            return repeat(problem.backend.xp.arange(size))
+        return passes(lambda: rng.permutation(size), self.batch)
 
 
 def _likelihood_gradient(problem: LatentGaussian, q: Gaussian, batch: Array, local: Local) -> Gradient:

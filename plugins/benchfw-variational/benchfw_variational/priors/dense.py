@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import cached_property
 
-import numpy as np
-
 from benchfw import BenchfwError
 from benchfw.kernels import namespace
 from benchfw.kernels.scaled_cholesky import cholesky_solve, explained_variances, scaled_cholesky
+from benchfw_variational.cholesky import cholesky, log_determinant
 from benchfw_variational.oracles import Array
 
 JITTER_LIMIT = 1e-3  # of the largest variance: with more the prior would be another one
@@ -35,11 +34,6 @@ class DensePrior:
         """K⁻¹, (n, n)."""
         return cholesky_solve(self.cholesky, namespace(self.gram).eye(self.size))
 
-    @property
-    def log_determinant(self) -> float:
-        """The logarithm of the determinant of K."""
-        return _log_determinant(self.cholesky)
-
     def matmat(self, block: Array) -> Array:
         """Return K block for (n,) or (n, k)."""
         return self.gram @ block
@@ -64,15 +58,7 @@ class DenseFactor:
     @property
     def log_determinant(self) -> float:
         """The logarithm of the determinant of B."""
-        return _log_determinant(self._lower)
-
-    @property
-    def trace_inverse(self) -> float:
-        """The trace of B⁻¹, as |L⁻¹|²."""
-        identity = namespace(self._gram).eye(len(self._scales))
-        return float(
-            explained_variances(identity, namespace(self._gram).ones(len(self._scales)), self._lower).sum()
-        )
+        return log_determinant(self._lower)
 
     def solve(self, block: Array) -> Array:
         """Return B⁻¹ block for (n,) or (n, k)."""
@@ -91,11 +77,6 @@ class DenseFactor:
         return xp.maximum(prior - explained_variances(columns, self._scales, self._lower), least)
 
 
-def _log_determinant(lower: Array) -> float:
-    xp = namespace(lower)
-    return 2 * float(xp.sum(xp.log(xp.linalg.diagonal(lower))))
-
-
 def _positive_definite(gram: Array, jitter: float) -> tuple[Array, Array, float]:
     """Return K + jitter I, its lower Cholesky factor, and the jitter that it took."""
     xp = namespace(gram)
@@ -103,8 +84,8 @@ def _positive_definite(gram: Array, jitter: float) -> tuple[Array, Array, float]
     added = jitter
     while True:
         matrix = gram + added * xp.eye(gram.shape[0])
-        lower = _cholesky(matrix)
-        if lower is not None:
+        lower = cholesky(matrix)
+        if bool(xp.all(xp.isfinite(xp.linalg.diagonal(lower)))):
             return matrix, lower, added
         more = 10 * added or 1e-10 * scale
         if not 0 < more <= JITTER_LIMIT * scale:
@@ -113,13 +94,3 @@ def _positive_definite(gram: Array, jitter: float) -> tuple[Array, Array, float]
                 "diagonal; check that its entries are finite, or take a larger jitter or a shorter length"
             )
         added = more
-
-
-def _cholesky(matrix: Array) -> Array | None:
-    xp = namespace(matrix)
-    try:
-        lower = xp.linalg.cholesky(matrix)
-    except np.linalg.LinAlgError:
-        return None
-    # CuPy does not raise: its factor is not finite
-    return lower if bool(xp.all(xp.isfinite(xp.linalg.diagonal(lower)))) else None

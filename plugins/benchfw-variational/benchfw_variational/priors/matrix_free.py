@@ -21,8 +21,8 @@ AT_A_TIME = 64  # columns that are solved for at once
 class MatrixFreePrior:
     """z ~ N(0, K) by the product K block, (n, k) -> (n, k), and the diagonal of K: O(n) memory beside K's.
 
-    `probes`, (n, p) random signs that stay the same from one factor to the next, give log-determinants and
-    traces by Lanczos quadrature, with a standard error; without them both are NaN.
+    `probes`, (n, p) random signs that stay the same from one factor to the next, give log-determinants by
+    Lanczos quadrature, with a standard error; without them these are NaN.
     """
 
     def __init__(
@@ -61,12 +61,14 @@ class IterativeFactor:
     @property
     def log_determinant(self) -> float:
         """The logarithm of the determinant of B, estimated; NaN without probes."""
-        return self._estimated_trace(namespace(self._scales).log)
-
-    @property
-    def trace_inverse(self) -> float:
-        """The trace of B⁻¹, estimated; NaN without probes."""
-        return self._estimated_trace(lambda nodes: 1 / nodes)
+        if self._prior.probes is None:
+            return math.nan
+        xp = namespace(self._scales)
+        steps = min(LANCZOS_STEPS, self._prior.size)
+        nodes, weights = gauss_quadrature(*lanczos(self._prior.probes, self._operator, steps))
+        # no eigenvalue of B is below 1, whatever rounding says
+        forms = xp.sum(weights * xp.log(xp.maximum(nodes, xp.ones_like(nodes))), axis=0)
+        return float(xp.mean(column_dots(self._prior.probes, self._prior.probes) * forms))
 
     def solve(self, block: Array) -> Array:
         """Return B⁻¹ block for (n,) or (n, k)."""
@@ -88,16 +90,6 @@ class IterativeFactor:
     def _product(self, block: Array) -> Array:
         scales = self._scales[:, None]
         return block + scales * self._prior.matmat(scales * block)
-
-    def _estimated_trace(self, function: Callable[[Array], Array]) -> float:
-        if self._prior.probes is None:
-            return math.nan
-        xp = namespace(self._scales)
-        steps = min(LANCZOS_STEPS, self._prior.size)
-        nodes, weights = gauss_quadrature(*lanczos(self._prior.probes, self._operator, steps))
-        # no eigenvalue of B is below 1, whatever rounding says
-        forms = xp.sum(weights * function(xp.maximum(nodes, xp.ones_like(nodes))), axis=0)
-        return float(xp.mean(column_dots(self._prior.probes, self._prior.probes) * forms))
 
 
 def _in_parts(rows: Array) -> Iterator[Array]:

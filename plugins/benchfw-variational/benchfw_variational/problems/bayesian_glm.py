@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from benchfw import Backend, Rng
+from benchfw_variational.likelihoods import get_likelihood
 from benchfw_variational.oracles import Array
 from benchfw_variational.priors.low_rank import LowRankPrior
 from benchfw_variational.problems.latent_gaussian import Diagonal, LatentGaussianModel, load_examples
@@ -12,7 +16,8 @@ class BayesianGLM(LatentGaussianModel):
     """Bayesian generalized linear model: weights w ~ N(0, variance I), latent values x_i'w, from q = prior.
 
     Methods with duals see K = variance XX'; λ = (m, L) is over the weights. Features as they are, no
-    intercept. Metrics: `negative_bound`, `log_loss_bits`, and for classes `test_error`.
+    intercept. `likelihood` is a name, or a table of its name and parameters. Metrics: `negative_bound`,
+    `log_loss_bits` (`log_loss` where the likelihood is a density), and for classes `test_error`.
     """
 
     def __init__(
@@ -21,19 +26,20 @@ class BayesianGLM(LatentGaussianModel):
         rng: Rng,
         *,
         dataset: str = "ionosphere",
-        likelihood: str = "bernoulli-logit",
+        likelihood: str | Mapping[str, Any] = "bernoulli-logit",
         variance: float = 1.0,
         diagonal: Diagonal = "log",
     ) -> None:
         if not variance > 0:
             raise ValueError(f"variance must be positive, got {variance}")
-        classes = likelihood.startswith("bernoulli")
+        chosen = get_likelihood(likelihood)
+        classes = chosen.name.startswith("bernoulli")
         train, test = load_examples(backend, dataset, classes=classes)
         self._deviation = variance**0.5
         super().__init__(
             backend,
             LowRankPrior(self._deviation * train.features),
-            likelihood,
+            chosen,
             train,
             test,
             dimension=train.features.shape[1],

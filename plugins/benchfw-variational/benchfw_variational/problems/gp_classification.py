@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from benchfw import Backend, Rng
 from benchfw.kernels.gram import gaussian_gram
 from benchfw.kernels.scaled_cholesky import cholesky_solve, explained_variances
+from benchfw_variational.likelihoods import get_likelihood
 from benchfw_variational.oracles import Array
 from benchfw_variational.priors.dense import DensePrior
 from benchfw_variational.problems.latent_gaussian import Diagonal, LatentGaussianModel, load_examples
@@ -38,7 +40,8 @@ class GPClassification(LatentGaussianModel):
     K_ij = e^(2 log_scale) exp(-|x_i-x_j|² / (2 e^(2 log_length))) + jitter [i=j], features as they are.
     What is not given is as in Khan et al. 2016 for sonar, ionosphere, usps-2vs4 and usps-3vs5; for other data
     sets the length is the root mean square distance of two rows, log_scale is 2 and the jitter 1e-3.
-    `diagonal` says how λ = (m, L) stores L_ii. Metrics: `negative_bound`, `log_loss_bits`, `test_error`.
+    `likelihood` is a name, or a table of its name and parameters; `diagonal` says how λ = (m, L) stores L_ii.
+    Metrics: `negative_bound`, `log_loss_bits` (`log_loss` where the likelihood is a density), `test_error`.
     """
 
     prior: DensePrior
@@ -52,7 +55,7 @@ class GPClassification(LatentGaussianModel):
         log_length: float | None = None,
         log_scale: float | None = None,
         jitter: float | None = None,
-        likelihood: str = "bernoulli-logit",
+        likelihood: str | Mapping[str, Any] = "bernoulli-logit",
         diagonal: Diagonal = "log",
     ) -> None:
         train, test = load_examples(backend, dataset, classes=True)
@@ -65,7 +68,7 @@ class GPClassification(LatentGaussianModel):
         super().__init__(
             backend,
             prior,
-            likelihood,
+            get_likelihood(likelihood),
             train,
             test,
             dimension=prior.size,

@@ -12,9 +12,8 @@ import numpy as np
 
 from benchfw import Backend, BenchfwError
 from benchfw.data import load, table
-from benchfw_variational.likelihoods import get_likelihood
 from benchfw_variational.likelihoods.sampling import sampled_local
-from benchfw_variational.oracles import Array, Local, Posterior, Prior
+from benchfw_variational.oracles import Array, Likelihood, Local, Posterior, Prior
 from benchfw_variational.posterior import FactorPosterior
 
 Diagonal = Literal["log", "raw"]
@@ -63,7 +62,7 @@ class LatentGaussianModel(ABC):
         self,
         backend: Backend,
         prior: Prior,
-        likelihood: str,
+        likelihood: Likelihood,
         train: Examples,
         test: Examples,
         *,
@@ -76,15 +75,15 @@ class LatentGaussianModel(ABC):
         self.backend = backend
         self.cost = 0.0
         self.prior = prior
-        self.likelihood = get_likelihood(likelihood)
-        self.likelihood.check(train.targets)
-        self.likelihood.check(test.targets)
+        likelihood.check(train.targets)
+        likelihood.check(test.targets)
+        self.likelihood = likelihood
         self.targets = train.targets
         self.num_samples: int = train.targets.shape[0]
         self.test = test
         self.dimension = dimension
         self.diagonal = diagonal
-        self._metrics = ["negative_bound", "log_loss_bits", "test_error"][: 3 if classes else 2]
+        self._classes = classes
 
     @cached_property
     def optimum(self) -> Array:
@@ -180,19 +179,26 @@ class LatentGaussianModel(ABC):
         return self.pack(mean, lower * xp.where(xp.diagonal(lower) < 0, -1.0, 1.0))
 
     def metrics(self, answer: Any) -> Mapping[str, float]:
-        """Return F, the mean of -log₂ p(y|data) over the test rows, and for classes their rate of errors.
+        """Return F, the mean of -log p(y|data) over the test rows, and for classes their rate of errors.
 
-        The answer is a posterior or λ; all metrics of one that is not finite are infinite.
+        The logarithm is that of base 2 (`log_loss_bits`), or where p is a density the natural one
+        (`log_loss`). The answer is a posterior or λ; all metrics of one that is not finite are infinite.
         """
         posterior: Posterior = answer if hasattr(answer, "negative_bound") else FactorPosterior(self, answer)
         bound = posterior.negative_bound()
-        if not math.isfinite(bound):
-            return dict.fromkeys(self._metrics, math.inf)
-        mean, variance = posterior.predict(self.test.features)
-        log_probability = self.likelihood.log_predictive(self.test.targets, mean, variance)
-        errors = 1.0 - float((mean * self.test.targets > 0).mean())
-        values = (bound, -float(log_probability.mean()) / math.log(2), errors)
-        return dict(zip(self._metrics, values, strict=False))
+        log_loss = errors = math.inf
+        if math.isfinite(bound):
+            mean, variance = posterior.predict(self.test.features)
+            log_loss = -float(self.likelihood.log_predictive(self.test.targets, mean, variance).mean())
+            errors = 1.0 - float((mean * self.test.targets > 0).mean())
+        values = {"negative_bound": bound if math.isfinite(bound) else math.inf}
+        if self.likelihood.discrete:
+            values["log_loss_bits"] = log_loss / math.log(2)
+        else:
+            values["log_loss"] = log_loss
+        if self._classes:
+            values["test_error"] = errors
+        return values
 
     def marginals(self, params: Array, batch: Array | None = None) -> tuple[Array, Array]:
         """Return mean and variance, under λ, of the latent values of a batch, or of all examples."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from benchfw import Backend, Rng
 from benchfw.kernels.gram import gaussian_gram
+from benchfw_variational.likelihoods import get_likelihood
 from benchfw_variational.posterior import FactorPosterior
 from benchfw_variational.priors.dense import DensePrior
 from benchfw_variational.problems.gp_classification import GPClassification
@@ -46,7 +47,7 @@ class ScaledGP(GPClassification):
             self,
             backend,
             DensePrior(self._scale * gram, self._scale * JITTER),
-            "bernoulli-logit",
+            get_likelihood("bernoulli-logit"),
             train,
             test,
             dimension=samples,
@@ -74,7 +75,8 @@ class ScaledGP(GPClassification):
     def metrics(self, answer: Any) -> Mapping[str, float]:
         """Return the gap F - F*, and of the steps so far the least and the mean of |G_k|²."""
         posterior = answer if hasattr(answer, "negative_bound") else FactorPosterior(self, answer)
-        gap = max(posterior.negative_bound() - self._optimal_bound, 0.0)
+        bound = posterior.negative_bound()
+        gap = max(bound - self._optimal_bound, 0.0) if math.isfinite(bound) else math.inf
         steps = getattr(posterior, "squared_steps", None)
         if steps is None or not steps.number or not math.isfinite(gap):
             return {"gap": gap}

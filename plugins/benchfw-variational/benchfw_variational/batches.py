@@ -1,11 +1,25 @@
-"""What the estimators of the bound's gradient share: batches of examples, and normals for them."""
+"""Batches of examples, what they say of q, and checks of their sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Literal
 
 from benchfw import BenchfwError, Rng
-from benchfw_variational.oracles import Array, LatentGaussian
+from benchfw_variational.oracles import Array, LatentGaussian, Local
+
+Expectation = Literal["exact", "score-function", "reparameterization"]
+
+
+def passes(order: Callable[[], Array], size: int) -> Iterator[Array]:
+    """Yield batches of `size`, pass after pass, each pass in an order of all examples that is asked for anew.
+
+    The last batch of a pass may be smaller.
+    """
+    while True:
+        examples = order()
+        for first in range(0, examples.shape[0], size):
+            yield examples[first : first + size]
 
 
 def draw_batch(problem: LatentGaussian, rng: Rng, size: int | None) -> Array:
@@ -16,6 +30,22 @@ def draw_batch(problem: LatentGaussian, rng: Rng, size: int | None) -> Array:
     if size > count:
         raise BenchfwError(f"there is no batch of {size} in {count} examples; take at most {count}")
     return rng.choice(count, size=size, replace=False)
+
+
+def batch_local(
+    problem: LatentGaussian,
+    rng: Rng,
+    batch: Array,
+    mean: Array,
+    variance: Array,
+    expectation: Expectation,
+    samples: int,
+) -> Local:
+    """Return what a batch says of its marginals, exactly or from `samples` fresh normals of each example."""
+    if expectation == "exact":
+        return problem.local(batch, mean, variance)
+    normals = rng.standard_normal((samples, batch.shape[0]))
+    return problem.sampled(batch, mean, variance, normals, expectation)
 
 
 def draw_sampled(
