@@ -75,11 +75,12 @@ class SpectralSum(Problem, Protocol):
 class Estimator(Protocol):
     """A random function whose mean is a problem's value or gradient: a frozen dataclass.
 
-    One that can do both says "auto": the gradient where the problem has one, else the value.
+    One that can do both says "auto": the gradient where the problem has one, else the value. `solves` is the
+    oracle protocol that it needs, or several of which one is enough.
     """
 
     @property
-    def solves(self) -> type: ...
+    def solves(self) -> type | tuple[type, ...]: ...
     @property
     def estimates(self) -> Literal["value", "grad", "auto"]: ...
     @property

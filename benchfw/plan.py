@@ -216,18 +216,23 @@ def _check_oracles(problems: list[Spec], methods: list[Method], registry: Regist
         made = made_by(registry.get("problem", problem.use).factory)
         meeting = [method for method in methods if _meet(problem, method)]
         needs = {need for method in meeting for need in _needs(method.kind, method.spec.table, registry)}
-        for name, protocol in sorted(needs, key=str):
-            missing = missing_oracles(protocol, made) if made is not None else []
-            if missing:
-                lack = f"problem '{problem.use}' has no {', '.join(missing)}"
+        for name, protocols in sorted(needs, key=str):
+            lacks = [missing_oracles(protocol, made) if made is not None else [] for protocol in protocols]
+            if all(lacks):
+                wanted = " or ".join(protocol.__name__ for protocol in protocols)
+                fewest: list[str] = min(lacks, key=len)
+                lack = f"problem '{problem.use}' has no {', '.join(fewest)}"
                 raise SuiteError(
-                    f"{where}: {name} needs a {protocol.__name__} problem, but {lack}; "
+                    f"{where}: {name} needs a {wanted} problem, but {lack}; "
                     "take another problem or leave it out"
                 )
 
 
-def _needs(kind: str, table: Mapping[str, Any], registry: Registry) -> Iterable[tuple[str, type]]:
-    """Yield (who, oracle protocol) for a method, the methods in its tables, and those it has by default."""
+def _needs(kind: str, table: Mapping[str, Any], registry: Registry) -> Iterable[tuple[str, tuple[type, ...]]]:
+    """Yield (who, oracle protocols) for a method, the methods in its tables, and those it has by default.
+
+    Of several protocols any one is enough.
+    """
     entry = registry.get(kind, table["use"])
     name = f"{kind} '{entry.name}'"
     parameters = {} if kind == "kernel" else entry.parameters
@@ -236,9 +241,10 @@ def _needs(kind: str, table: Mapping[str, Any], registry: Registry) -> Iterable[
         (f"{name} ({key} by default)", each.default) for key, each in parameters.items() if key not in table
     ]
     for who, maker in makers:
-        protocol = getattr(maker, "solves", None)
-        if isinstance(protocol, type):  # else it is known only when it is built: the trial will say so
-            yield who, protocol
+        wanted = getattr(maker, "solves", None)
+        protocols = wanted if isinstance(wanted, tuple) else (wanted,)
+        if all(isinstance(each, type) for each in protocols):  # else known only when built: the trial says so
+            yield who, protocols
     for key, value in table.items():
         if is_nested(key, value):
             yield from _needs(kind_of(key), value, registry)

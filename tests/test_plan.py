@@ -273,3 +273,43 @@ def test_any_table_is_planned_or_a_benchfw_error(registry, kind, use, table):
     else:
         found = [repr((t.kind, t.problem.table, t.method.table, t.at, t.repetition)) for t in trials]
         assert len(set(found)) == len(found)
+
+
+def test_of_several_oracle_protocols_one_is_enough(plugin_file):
+    path = plugin_file(
+        """
+from dataclasses import dataclass
+from benchfw import Composite, Smooth, SpectralSum, hookimpl
+
+@dataclass(frozen=True)
+class Either:
+    solves = (SpectralSum, Smooth)
+
+@dataclass(frozen=True)
+class Neither:
+    solves = (SpectralSum, Composite)
+
+class Hill:
+    def __init__(self, backend, rng): ...
+    def start(self): ...
+    def value(self, params): ...
+    def grad(self, params): ...
+    def project(self, params): ...
+    def metrics(self, answer): ...
+
+@hookimpl
+def register_problems(register):
+    register("hill", Hill)
+
+@hookimpl
+def register_optimizers(register):
+    register("either", Either)
+    register("neither", Neither)
+""",
+        "several.py",
+    )
+    registry = Registry([str(path)])
+    text = 'budget = { iterations = 5 }\n[[problem]]\nuse = "hill"\n[[optimizer]]\nuse = '
+    assert planned(text + '"either"\n', registry)
+    said = fault_of(text + '"neither"\n', registry)
+    assert "optimizer 'neither' needs a SpectralSum or Composite problem, but problem 'hill' has no" in said

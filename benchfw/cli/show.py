@@ -51,7 +51,7 @@ def facts_of(entry: Entry) -> dict[str, Any]:
         "name": entry.name,
         "plugin": str(entry.plugin),
         "documentation": inspect.getdoc(entry.factory) or "",
-        "solves": getattr(getattr(entry.factory, "solves", None), "__name__", None),
+        "solves": _solved_by(entry.factory),
         "parameters": [
             {
                 "name": parameter.name,
@@ -76,3 +76,10 @@ def _print(entry: Entry) -> None:
         for each in facts["parameters"]:
             default = "required" if each["default"] is None else f"default {each['default']}"
             click.echo(printable(f"    {each['name']}: {each['type']} ({default})"))
+
+
+def _solved_by(factory: Any) -> str | None:
+    """Return the oracle protocols of a method, by name."""
+    wanted = getattr(factory, "solves", None)
+    protocols = wanted if isinstance(wanted, tuple) else (wanted,)
+    return " or ".join(each.__name__ for each in protocols if isinstance(each, type)) or None

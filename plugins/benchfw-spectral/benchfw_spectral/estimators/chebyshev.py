@@ -10,11 +10,11 @@ from weakref import finalize
 
 import numpy as np
 
-from benchfw import BenchfwError, Distribution, Problem, Rng
+from benchfw import BenchfwError, Distribution, Rng, SpectralSum
 from benchfw.kernels.chebyshev import chebyshev_forms, chebyshev_pairs
 from benchfw_spectral.distributions import Optimal
 from benchfw_spectral.functions.function import Function, Interval, Vector
-from benchfw_spectral.oracles import Array, Draw, Estimate, operator_of
+from benchfw_spectral.oracles import Array, Draw, Estimate, SpectralObjective, operator_of
 from benchfw_spectral.probes import AnyKind, ValueDraw, check_probes, draw_probes, mean_of
 from benchfw_spectral.variance import fitted, partial_variance, weighted_variance
 
@@ -39,7 +39,7 @@ class Chebyshev:
     mode: Literal["auto", "hankel", "reverse"] = "auto"
     estimates: Literal["value", "grad", "auto"] = "auto"
 
-    solves: ClassVar[type] = Problem
+    solves: ClassVar[tuple[type, ...]] = (SpectralSum, SpectralObjective)
 
     def __post_init__(self) -> None:
         check_probes(self.probes)

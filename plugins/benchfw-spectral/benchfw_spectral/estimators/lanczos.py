@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
 
-from benchfw import BenchfwError, Problem, Rng
+from benchfw import BenchfwError, Rng, SpectralSum
 from benchfw.kernels.conjugate_gradients import conjugate_gradients
 from benchfw.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply
-from benchfw_spectral.oracles import Array, Draw, Estimate, operator_of
+from benchfw_spectral.oracles import Array, Draw, Estimate, SpectralObjective, operator_of
 from benchfw_spectral.probes import AnyKind, ValueDraw, check_probes, draw_probes, mean_of
 
 
@@ -31,7 +31,7 @@ class Lanczos:
     probe: AnyKind = "rademacher"
     estimates: Literal["value", "grad", "auto"] = "auto"
 
-    solves: ClassVar[type] = Problem
+    solves: ClassVar[tuple[type, ...]] = (SpectralSum, SpectralObjective)
     unbiased: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
