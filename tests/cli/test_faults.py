@@ -108,9 +108,8 @@ def test_no_worker_outlives_a_killed_parent(cli):
     words = [sys.executable, "-m", "benchfw", "run", "hang.toml", "--only", "faulty", "--events", "events"]
     process = subprocess.Popen(words, cwd=cli.folder, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not children(process.pid):
+    while not (workers := workers_of(process.pid)) and time.monotonic() < deadline:
         time.sleep(0.02)
-    workers = children(process.pid)
     assert workers
     process.kill()
     process.wait()
@@ -119,11 +118,12 @@ def test_no_worker_outlives_a_killed_parent(cli):
     assert not any(alive(each) for each in workers)
 
 
-def children(parent):
+def workers_of(parent):
+    """Return the worker processes of a run; it may have other children for a moment, such as git."""
     listed = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(parent)], capture_output=True, text=True, check=False
+        ["ps", "-o", "pid=,args=", "--ppid", str(parent)], capture_output=True, text=True, check=False
     )
-    return [int(each) for each in listed.stdout.split()]
+    return [int(line.split()[0]) for line in listed.stdout.splitlines() if "executors.worker" in line]
 
 
 def alive(process):
