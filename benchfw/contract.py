@@ -105,7 +105,10 @@ class Bounded(Protocol):
 
 @runtime_checkable
 class Informative(Protocol):
-    """A method with something to say about a trial when it is over; a method may have either of the two."""
+    """A method with something to say about a trial when it is over; a method may have either of the two.
+
+    An optimizer's answer may have them too, without arguments: the last one measured is asked.
+    """
 
     def facts(self, problem: Any) -> Mapping[str, float]:
         """Return named numbers that explain what was measured: shown in the report, never ranked."""

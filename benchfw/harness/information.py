@@ -1,28 +1,37 @@
-"""What a method and its problem have to say about a trial when it is over: facts and caveats."""
+"""What a method, its problem and its answer have to say about a trial when it is over: facts and caveats."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from benchfw.records import CAVEAT, FACT_PREFIX, Record
 
 
 def told(method: Any, problem: Any, reason: str) -> tuple[list[Record], str]:
-    """Return the facts as records, and the reason with every caveat behind it.
+    """Return the facts of method and problem as records, and the reason with every caveat behind it."""
+    return _told(_with_parts(method), (problem,), reason, getattr(problem, "caveats", ()))
 
-    What was measured stands whatever goes wrong in here: a fault is one more caveat.
-    """
+
+def told_by_answer(answer: Any, reason: str) -> tuple[list[Record], str]:
+    """Return the facts of an optimizer's last answer, and the reason with its caveats behind it."""
+    return _told([answer], (), reason)
+
+
+def _told(
+    sources: Iterable[Any], arguments: tuple[Any, ...], reason: str, known: Iterable[str] = ()
+) -> tuple[list[Record], str]:
+    """Ask every source; what was measured stands whatever goes wrong in here: a fault is one more caveat."""
     facts: dict[str, float] = {}
-    caveats = list(getattr(problem, "caveats", ()))
-    for each in _with_parts(method):
+    caveats = list(known)
+    for each in sources:
         try:
             if hasattr(each, "facts"):
-                facts |= {name: float(value) for name, value in each.facts(problem).items()}
+                facts |= {name: float(value) for name, value in each.facts(*arguments).items()}
             if hasattr(each, "caveats"):
-                caveats += each.caveats(problem)
+                caveats += each.caveats(*arguments)
         except Exception as fault:  # noqa: BLE001 - a stranger's method may raise anything
             caveats.append(
                 f"{type(each).__name__} could not tell its facts ({type(fault).__name__}: {fault})"

@@ -12,6 +12,7 @@ import numpy as np
 from benchfw.backends import Rng
 from benchfw.contract import Bounded
 from benchfw.errors import BenchfwError
+from benchfw.harness.information import told_by_answer
 from benchfw.harness.meter import Emit, Ending, Interrupted, Meter, next_look
 from benchfw.records import BOUND_PREFIX, Record, Status, Trial
 
@@ -27,8 +28,11 @@ def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
             "write it as a generator, with yield"
         )
     taken: list[Record] = []
+    last: Any = None
 
     def look(iteration: int, answer: Any) -> Ending | None:
+        nonlocal last
+        last = answer
         meter.check(iteration)
         metrics = meter.off_the_record(lambda: problem.metrics(answer))
         if not metrics:
@@ -42,7 +46,7 @@ def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
         return _diverged(records) or _reached(trial.target, metrics, iteration)
 
     try:
-        ending = _follow(meter, answers, look)
+        status, reason = _follow(meter, answers, look)
     except Exception:
         with contextlib.suppress(Exception):  # the method's own fault is the one to tell
             emit(_bound_records(method, problem, taken))
@@ -50,8 +54,9 @@ def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
     finally:
         if hasattr(answers, "close"):
             answers.close()
-    emit(_bound_records(method, problem, taken))
-    return ending
+    facts, reason = told_by_answer(last, reason)
+    emit([*_bound_records(method, problem, taken), *facts])
+    return status, reason
 
 
 def _follow(meter: Meter, answers: Iterator[Any], look: Callable[[int, Any], Ending | None]) -> Ending:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
-from benchfw.harness.information import told
+from benchfw.harness.information import told, told_by_answer
 from benchfw.records import Outcome, Status
 
 
@@ -48,3 +48,10 @@ def test_a_fault_while_telling_leaves_the_trial_as_it_ended():
     records, reason = told(Law(), SimpleNamespace(), "the end")  # without a name, its caveat cannot be told
     assert [record.metric for record in records] == ["fact:mean"]
     assert Outcome(Status.DONE, reason).caveats[0].startswith("Law could not tell its facts (AttributeError")
+
+
+def test_the_last_answer_may_tell_facts_too():
+    answer = SimpleNamespace(facts=lambda: {"accepted": 0.25}, caveats=lambda: ["no step was long"])
+    records, reason = told_by_answer(answer, "the end")
+    assert [(record.metric, record.value) for record in records] == [("fact:accepted", 0.25)]
+    assert Outcome(Status.DONE, reason).caveats == ("no step was long",)

@@ -218,6 +218,20 @@ def test_a_method_is_closed_when_its_trial_is_over(follow):
     assert closed == [True]
 
 
+class Talking(float):
+    """An answer that has a fact to tell."""
+
+    def facts(self):
+        return {"half": self / 2}
+
+
+def test_the_facts_of_the_last_answer_are_recorded(make_trial):
+    records, emit = collector()
+    trial = make_trial(budget=Budget(iterations=2))
+    measure_optimizer(trial, Line(), Steps([Talking(1.0), Talking(0.5), Talking(0.25)]), None, emit)
+    assert [each.value for each in records if each.metric == "fact:half"] == [0.125]
+
+
 class Bounded(Steps):
     bounds = "gap"
 
