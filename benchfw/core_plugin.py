@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from benchfw.hookspecs import RegisterKernel
 
 KERNELS = {
+    "block_check": ("largest_steps",),
     "blocks": ("add_scaled", "column_dots"),
     "chebyshev": ("chebyshev_forms", "chebyshev_pairs"),
     "conjugate_gradients": ("conjugate_gradients",),
@@ -24,7 +25,9 @@ KERNELS = {
     "monte_carlo": ("score_function_gradients",),
     "normals": ("normals",),
     "probes": ("rademacher",),
+    "random_features": ("feature_gram", "feature_products", "feature_scores"),
     "scaled_cholesky": ("cholesky_solve", "explained_variances", "inverse_half_powers", "scaled_cholesky"),
+    "softmax": ("softmax_derivative", "softmax_loss"),
     "spectral_bounds": ("spectral_bounds",),
     "thresholding": ("soft_threshold",),
     "toeplitz": ("toeplitz_product",),

@@ -1,6 +1,7 @@
 """Pure array functions with a body per backend; the core registers them in `benchfw.core_plugin`."""
 
 from benchfw.kernels._kernel import Kernel, kernel, namespace
+from benchfw.kernels.block_check import largest_steps
 from benchfw.kernels.blocks import add_scaled, column_dots
 from benchfw.kernels.chebyshev import chebyshev_forms, chebyshev_pairs
 from benchfw.kernels.conjugate_gradients import conjugate_gradients
@@ -17,12 +18,14 @@ from benchfw.kernels.linear_models import (
 from benchfw.kernels.monte_carlo import score_function_gradients
 from benchfw.kernels.normals import normals
 from benchfw.kernels.probes import rademacher
+from benchfw.kernels.random_features import feature_gram, feature_products, feature_scores
 from benchfw.kernels.scaled_cholesky import (
     cholesky_solve,
     explained_variances,
     inverse_half_powers,
     scaled_cholesky,
 )
+from benchfw.kernels.softmax import softmax_derivative, softmax_loss
 from benchfw.kernels.spectral_bounds import spectral_bounds
 from benchfw.kernels.thresholding import soft_threshold
 from benchfw.kernels.toeplitz import toeplitz_product
@@ -38,6 +41,9 @@ __all__ = [
     "conjugate_gradients",
     "cubic_weights",
     "explained_variances",
+    "feature_gram",
+    "feature_products",
+    "feature_scores",
     "gauss_quadrature",
     "gaussian_gram",
     "gaussian_gram_length_derivative",
@@ -45,6 +51,7 @@ __all__ = [
     "kernel",
     "lanczos",
     "lanczos_apply",
+    "largest_steps",
     "least_squares_gradient",
     "least_squares_value",
     "logistic_expectations",
@@ -58,6 +65,8 @@ __all__ = [
     "scaled_erfc",
     "score_function_gradients",
     "soft_threshold",
+    "softmax_derivative",
+    "softmax_loss",
     "spectral_bounds",
     "toeplitz_product",
     "topic_counts",

@@ -1,0 +1,31 @@
+"""CPU times of calls, by one thread, all calls in turn: the machine's drift falls on all of them alike."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+from collections.abc import Callable, Mapping
+from time import process_time
+
+
+def with_one_thread() -> None:
+    """Start the script anew where libraries may take more threads than one: they look when imported."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    if any(os.environ.get(name) != "1" for name in threads):
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **threads})
+
+
+def cpu_seconds(call: Callable[[], object]) -> float:
+    """Return the CPU time of a call."""
+    began = process_time()
+    call()
+    return process_time() - began
+
+
+def medians(calls: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """Return the median CPU time of each call; once to warm up, then in turn."""
+    for call in calls.values():
+        call()
+    times = [{name: cpu_seconds(call) for name, call in calls.items()} for _ in range(rounds)]
+    return {name: statistics.median(each[name] for each in times) for name in calls}

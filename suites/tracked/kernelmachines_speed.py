@@ -1,0 +1,75 @@
+"""Prediction over features that are made anew, against the bare work on weights that are stored.
+
+`python suites/tracked/kernelmachines_speed.py` prints a table for 4,096 rows of 100 coordinates, blocks of
+256 frequencies and 10 outputs, float32: one thread, CPU milliseconds a block and ratios within one process.
+The bare work is one product of rows and stored weights, and its cosines and sines.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+import numpy as np
+from _timing import medians, with_one_thread
+
+from benchfw.backends import get_backend
+from benchfw.kernels.random_features import feature_gram, feature_products
+from benchfw_kernelmachines.covariances import get_covariance
+from benchfw_kernelmachines.features import get_frequencies
+from benchfw_kernelmachines.predictor import FeaturePredictor
+
+ROWS, DIMENSION, COUNT, OUTPUTS, BLOCKS = 4096, 100, 256, 10, 4
+LIMIT = 1.6  # of prediction over independent Gaussian features
+BARE, PREDICTION = "bare product, cos, sin", "prediction, regenerated"
+
+
+def calls() -> dict[str, Callable[[], object]]:
+    """Return what is timed, by name; each goes over all blocks."""
+    backend = get_backend("numpy")
+    rng = backend.rng(1)
+    rows = rng.standard_normal((ROWS, DIMENSION), np.float32)
+    residuals = rng.standard_normal((ROWS, OUTPUTS), np.float32)
+    coefficients = tuple(rng.standard_normal((2, COUNT, OUTPUTS), np.float32) for _ in range(BLOCKS))
+    length = (2 * DIMENSION) ** 0.5  # the distance of two rows
+    space = backend, get_covariance("gaussian", length), DIMENSION, COUNT
+    made = {
+        kind: FeaturePredictor(get_frequencies(kind, *space, seed=1), coefficients, 1.0, OUTPUTS)
+        for kind in ("independent", "orthogonal", "quasi-monte-carlo")
+    }
+    frequencies = made["independent"].frequencies
+    stored = [frequencies.block(number) for number in range(BLOCKS)]
+    phases, cosines, sines = (np.empty((ROWS, COUNT), np.float32) for _ in range(3))
+
+    def bare() -> None:
+        for block in stored:
+            np.matmul(rows, block, out=phases)
+            np.cos(phases, out=cosines)
+            np.sin(phases, out=sines)
+
+    return {
+        BARE: bare,
+        PREDICTION: lambda: made["independent"].scores(rows),
+        "  orthogonal": lambda: made["orthogonal"].scores(rows),
+        "  quasi-monte-carlo": lambda: made["quasi-monte-carlo"].scores(rows),
+        "making the frequencies": lambda: [frequencies.block(number) for number in range(BLOCKS)],
+        "products with residuals": lambda: [feature_products(rows, block, residuals) for block in stored],
+        "gram of the features": lambda: [feature_gram(rows, block) for block in stored],
+    }
+
+
+def main() -> None:
+    """Print the table, and whether prediction stays within its limit."""
+    with_one_thread()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=20)
+    times = medians(calls(), parser.parse_args().rounds)
+    for name, time in times.items():
+        print(f"{name:<26} {1e3 * time / BLOCKS:7.2f} ms   {time / times[BARE]:.2f} times the bare work")
+    ratio = times[PREDICTION] / times[BARE]
+    verdict = "within" if ratio <= LIMIT else "BEYOND"
+    print(f"prediction over regenerated features: {ratio:.2f} times the bare work, {verdict} {LIMIT}")
+
+
+if __name__ == "__main__":
+    main()
