@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,15 @@ class Backend(ABC):
     @abstractmethod
     def describe(self) -> Mapping[str, str]:
         """Return the device's name and the versions that its numbers depend on."""
+
+    def stopwatch(self) -> Callable[[], float] | None:
+        """Start the device's own clock; the call that stops it returns seconds. None: there is no such."""
+        return None
+
+    def peak_during(self, call: Callable[[], Any]) -> int | None:
+        """Make the call; return the most bytes it held at once beyond those held before. None: not known."""
+        call()
+        return None
 
     def rng(self, seed: int) -> Rng:
         """Return the generator of this seed; equal seeds give equal numbers on every backend."""

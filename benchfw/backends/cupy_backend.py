@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NoReturn
 
@@ -235,6 +235,38 @@ class CupyBackend(Backend):
     def memory(self) -> int:
         """Return the bytes that the memory pool holds: it gives none back, so this is the peak so far."""
         return int(self.xp.get_default_memory_pool().total_bytes())
+
+    def stopwatch(self) -> Callable[[], float]:
+        """Record an event in the current stream; the call that stops records another and waits for it."""
+        cuda = self.xp.cuda
+        start, end = cuda.Event(), cuda.Event()
+        start.record()
+
+        def stop() -> float:
+            end.record()
+            end.synchronize()
+            return float(cuda.get_elapsed_time(start, end)) / 1e3
+
+        return stop
+
+    def peak_during(self, call: Callable[[], Any]) -> int:
+        """Make the call; return the most bytes of the memory pool in use at once, beyond those before."""
+        pool = self.xp.get_default_memory_pool()
+        before = int(pool.used_bytes())
+        peak = before
+
+        class Watch(self.xp.cuda.MemoryHook):  # type: ignore[misc, name-defined]
+            """Looks after every allocation: the pool itself remembers no peak."""
+
+            name = "benchfw_peak"
+
+            def malloc_postprocess(self, **_: Any) -> None:
+                nonlocal peak
+                peak = max(peak, int(pool.used_bytes()))
+
+        with Watch():
+            call()
+        return peak - before
 
     def describe(self) -> Mapping[str, str]:
         """Return the GPU's name and the versions of CuPy, the CUDA runtime and the driver."""

@@ -6,7 +6,7 @@ import platform
 import re
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -94,6 +94,17 @@ class NumpyBackend(Backend):
                 return int(found[1]) * 1024
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else peak * 1024  # Linux counts in KiB
+
+    def peak_during(self, call: Callable[[], Any]) -> int:
+        """Make the call; return the most bytes it held at once, as NumPy and Python tell tracemalloc."""
+        import tracemalloc
+
+        tracemalloc.start()
+        try:
+            call()
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
 
     def describe(self) -> Mapping[str, str]:
         """Return the CPU's name, the versions of NumPy and SciPy, and the BLAS that NumPy was built with."""

@@ -15,6 +15,7 @@ VERBS = {
     "report": "Print the summary of a run and write its page again.",
     "export": "Write the records or the summary of a run as CSV, JSON or Parquet.",
     "replay": "Run one stored trial again, here, and compare its records.",
+    "time": "Time kernels: every size and backend, beside what the hardware can do.",
     "data": "List, fetch and verify data sets.",
     "env": "Show this machine, its backends and the versions that matter.",
 }

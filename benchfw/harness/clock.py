@@ -1,7 +1,9 @@
-"""The clock of a trial: it runs only inside the method, and waits for the device before it stops."""
+"""The clocks of a trial: they run only inside the method, and wait for the device before they stop."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import nan
 from time import perf_counter
 from typing import Self
 
@@ -28,3 +30,22 @@ class Clock:
     def deadline(self, seconds: float) -> float:
         """Return when, on perf_counter, a running clock will show this many seconds."""
         return self._started + seconds - self.seconds
+
+
+class DeviceClock(Clock):
+    """A clock that asks the device as well: `device_seconds`, NaN where it has no clock of its own."""
+
+    def __init__(self, backend: Backend) -> None:
+        super().__init__(backend)
+        self._stopwatch = backend.stopwatch
+        self._stop: Callable[[], float] | None = None
+        self.device_seconds = 0.0
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self._stop = self._stopwatch()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.device_seconds += nan if self._stop is None else self._stop()
+        super().__exit__(*raised)

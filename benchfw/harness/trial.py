@@ -45,16 +45,23 @@ def run_trial(
     try:
         cost_unit, measure = build_trial(trial, registry)
         status, reason = measure(emit)
-    except Unavailable as fault:
-        status, reason = Status.SKIPPED, str(fault)
-    except MemoryError as fault:
-        status, reason = Status.OUT_OF_MEMORY, f"not enough memory: {fault or 'an allocation was refused'}"
-    except BenchfwError as fault:
-        status, reason = Status.FAILED, str(fault)
     except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's method may raise anything
-        hear(fault)
-        status, reason = Status.FAILED, explain(fault)
+        if not isinstance(fault, BenchfwError | MemoryError):
+            hear(fault)
+        status, reason = ending_of(fault)
     return Ended(status, reason, cost_unit)
+
+
+def ending_of(fault: BaseException) -> Ending:
+    """Return the status and the reason of what raised this."""
+    match fault:
+        case Unavailable():
+            return Status.SKIPPED, str(fault)
+        case MemoryError():
+            return Status.OUT_OF_MEMORY, f"not enough memory: {str(fault) or 'an allocation was refused'}"
+        case BenchfwError():
+            return Status.FAILED, str(fault)
+    return Status.FAILED, explain(fault)
 
 
 def warm_up(trial: Trial, registry: Registry, emit: Emit) -> Ended:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from benchfw.errors import BenchfwError
 from benchfw.records import Result, Run
@@ -24,6 +24,8 @@ from benchfw.report.wording import verdict
 _TEMPLATES = Path(__file__).parent / "templates"
 _INSTALL = "pip install 'benchfw[report]'"
 
+Rows: TypeAlias = tuple[Sequence[str], Iterable[Sequence[Any]]]
+
 
 def write_report(
     summary: Summary,
@@ -37,14 +39,22 @@ def write_report(
     Return the page's path. The page needs no network and no server.
     """
     page = _render(summary, run, results, extra_figures)
+    tables: dict[str, Rows] = {
+        "summary.csv": (EXPORT_COLUMNS, summary.export_rows()),
+        "records.csv": (RECORD_COLUMNS, record_rows(run, results)),
+    }
+    return write_page(page, folder, tables)
+
+
+def write_page(page: str, folder: Path, tables: Mapping[str, Rows]) -> Path:
+    """Write a page, its CSV files, and the drawing script beside its folder; return the page's path."""
     script = _plotly_script()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _share(script, folder.parent / "assets" / script.name)
-        with (folder / "summary.csv").open("w", encoding="utf-8", newline="") as file:
-            write_csv(file, EXPORT_COLUMNS, summary.export_rows())
-        with (folder / "records.csv").open("w", encoding="utf-8", newline="") as file:
-            write_csv(file, RECORD_COLUMNS, record_rows(run, results))
+        for name, (columns, rows) in tables.items():
+            with (folder / name).open("w", encoding="utf-8", newline="") as file:
+                write_csv(file, columns, rows)
         index = folder / "index.html"
         index.write_text(page, encoding="utf-8")
     except OSError as error:
@@ -93,6 +103,20 @@ def script_json(data: Any) -> str:
 def _render(
     summary: Summary, run: Run, results: Sequence[Result], extra_figures: Sequence[Mapping[str, Any]]
 ) -> str:
+    return fill(
+        "page.html",
+        [*build_figures(summary, results), *map(extra_figure, extra_figures)],
+        summary=summary,
+        run=run,
+        sections=list(_sections(summary)),
+        facts=list(flat_facts(run.environment)),
+        seeds=sorted({result.trial.seed for result in results}),
+        trials=len(results),
+    )
+
+
+def fill(template: str, figures: Sequence[Figure], **context: Any) -> str:
+    """Return a page from its template."""
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
         from markupsafe import Markup
@@ -105,17 +129,11 @@ def _render(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    figures = [*build_figures(summary, results), *map(extra_figure, extra_figures)]
-    return environment.get_template("page.html").render(
-        summary=summary,
-        run=run,
-        sections=list(_sections(summary)),
+    return environment.get_template(template).render(
         figures=figures,
         # safe: script_json leaves no character that HTML could read
         figure_data=Markup(script_json([figure.as_data() for figure in figures])),  # noqa: S704
-        facts=list(_facts(run.environment)),
-        seeds=sorted({result.trial.seed for result in results}),
-        trials=len(results),
+        **context,
     )
 
 
@@ -133,11 +151,11 @@ def _sections(summary: Summary) -> Iterator[dict[str, Any]]:
         }
 
 
-def _facts(environment: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+def flat_facts(environment: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     """Return the machine's facts as flat pairs: ('cpu.model', '…')."""
     for name, value in environment.items():
         if isinstance(value, Mapping):
-            yield from _facts(value, f"{prefix}{name}.")
+            yield from flat_facts(value, f"{prefix}{name}.")
         elif isinstance(value, list | tuple):
             yield f"{prefix}{name}", ", ".join(map(str, value))
         else:

@@ -47,7 +47,7 @@ def _plain_lines(summary: Summary, width: int) -> Iterator[str]:
         yield ""
         yield visible(heading(comparison))
         yield f"  {visible(caption(comparison))}"
-        yield from _aligned(headline_table(comparison))
+        yield from aligned(headline_table(comparison))
     faults = list(_fault_lines(summary))
     if faults:
         yield from ("", "What did not finish")
@@ -55,7 +55,8 @@ def _plain_lines(summary: Summary, width: int) -> Iterator[str]:
             yield from textwrap.wrap(line, width, initial_indent="  ", subsequent_indent="    ")
 
 
-def _aligned(table: Table) -> Iterator[str]:
+def aligned(table: Table) -> Iterator[str]:
+    """Yield the lines of a table: the first column to the left, numbers to the right."""
     cells = [tuple(map(visible, row)) for row in (table.header, *table.rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for number, row in enumerate(cells):

@@ -135,6 +135,19 @@ def test_numpy_memory_is_the_process_peak_in_bytes():
     del block
 
 
+def test_numpy_tells_the_most_bytes_that_a_call_holds_at_once():
+    def call():
+        first = np.ones(100_000)
+        del first
+        return np.ones(50_000) + 1.0  # two blocks of 400 kB at once
+
+    assert 800_000 <= get_backend("numpy").peak_during(call) < 810_000
+
+
+def test_numpy_has_no_clock_but_the_hosts():
+    assert get_backend("numpy").stopwatch() is None
+
+
 def test_numpy_describes_its_device_and_versions():
     facts = get_backend("numpy").describe()
     assert facts["numpy"] == np.__version__

@@ -153,3 +153,26 @@ def test_transfers_and_facts():
     facts = CUPY.describe()
     assert {"device", "cupy", "cuda_runtime", "cuda_driver"} <= facts.keys()
     assert all(isinstance(value, str) and value for value in facts.values())
+
+
+@pytest.mark.parametrize("coordinates", [1, 16, 17, 60])
+def test_a_gram_of_few_or_many_coordinates_agrees_and_is_symmetric_to_the_last_bit(coordinates):
+    points = 10.0 + Rng(NUMPY, 4).standard_normal((301, coordinates))
+    on_device = CUPY.asarray(points)
+    for function in (kernels.gaussian_gram, kernels.gaussian_gram_length_derivative):
+        gram = CUPY.to_numpy(function(on_device, on_device, 1.5))
+        np.testing.assert_allclose(gram, function(points, points, 1.5), rtol=1e-12, atol=1e-13)
+        np.testing.assert_array_equal(gram, gram.T)
+
+
+@pytest.mark.parametrize("outputs", [1, 10, 81])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_scores_over_features_agree_for_any_number_of_outputs(outputs, dtype):
+    def arguments(backend):
+        rng = Rng(backend, 6)
+        rows, blocks = rng.standard_normal((77, 9), dtype), rng.standard_normal((3, 9, 40), dtype)
+        return rows, blocks.__getitem__, list(rng.standard_normal((3, 2, 40, outputs), dtype)), outputs
+
+    on_device = CUPY.to_numpy(kernels.feature_scores(*arguments(CUPY)))
+    tolerance = 2e-4 if dtype is np.float32 else 1e-11
+    np.testing.assert_allclose(on_device, kernels.feature_scores(*arguments(NUMPY)), atol=tolerance)

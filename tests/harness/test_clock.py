@@ -1,10 +1,11 @@
 """The clock runs inside the method only, and waits for the device."""
 
+import math
 from time import perf_counter, sleep
 
 import pytest
 
-from benchfw.harness.clock import Clock
+from benchfw.harness.clock import Clock, DeviceClock
 
 
 class Device:
@@ -67,3 +68,31 @@ def test_the_deadline_is_when_the_clock_will_show_the_seconds():
     before = clock.seconds
     with clock:
         assert clock.deadline(1.0) - clock._started == pytest.approx(1.0 - before)
+
+
+class Timed(Device):
+    """A device that has a clock of its own, which counts in its own seconds."""
+
+    def stopwatch(self):
+        return lambda: 7.0
+
+
+class Untimed(Device):
+    def stopwatch(self):
+        return None
+
+
+def test_a_device_clock_adds_up_what_the_device_says():
+    clock = DeviceClock(Timed())
+    for _ in range(2):
+        with clock:
+            sleep(0.01)
+    assert clock.device_seconds == 14.0
+    assert 0.02 <= clock.seconds < 1.0
+
+
+def test_a_device_without_a_clock_has_no_seconds_of_its_own():
+    clock = DeviceClock(Untimed())
+    with clock:
+        pass
+    assert math.isnan(clock.device_seconds)
