@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 KERNELS = {
     "block_check": ("largest_steps",),
-    "blocks": ("add_scaled", "column_dots"),
+    "blocks": ("add_scaled", "column_dots", "squares_and_dots"),
     "chebyshev": ("chebyshev_forms", "chebyshev_pairs"),
     "conjugate_gradients": ("conjugate_gradients",),
     "expectations": ("logistic_expectations", "logistic_log_mean", "scaled_erfc"),

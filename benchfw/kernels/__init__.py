@@ -2,7 +2,7 @@
 
 from benchfw.kernels._kernel import Kernel, kernel, namespace
 from benchfw.kernels.block_check import largest_steps
-from benchfw.kernels.blocks import add_scaled, column_dots
+from benchfw.kernels.blocks import add_scaled, column_dots, squares_and_dots
 from benchfw.kernels.chebyshev import chebyshev_forms, chebyshev_pairs
 from benchfw.kernels.conjugate_gradients import conjugate_gradients
 from benchfw.kernels.expectations import logistic_expectations, logistic_log_mean, scaled_erfc
@@ -68,6 +68,7 @@ __all__ = [
     "softmax_derivative",
     "softmax_loss",
     "spectral_bounds",
+    "squares_and_dots",
     "toeplitz_product",
     "topic_counts",
     "topic_derivatives",

@@ -13,7 +13,7 @@ import numpy as np
 
 from benchfw.errors import BenchfwError
 from benchfw.kernels._kernel import kernel, namespace
-from benchfw.kernels.blocks import column_dots
+from benchfw.kernels.blocks import column_dots, squares_and_dots
 from benchfw.kernels.operators import Operator, as_operator, shifted
 
 Interval = tuple[float, float]
@@ -62,17 +62,15 @@ def _forms(start: Any, operator: Operator, degree: int, interval: Interval) -> A
         return squares[None, :]
     double, _ = _double(operator, interval)
     before, now = start, double.update(start, xp.zeros_like(start), 0.5, 1.0)
-    first = column_dots(now, before)
-    forms = [squares, first]
+    lengths, first = squares_and_dots(now, before)
+    forms = [squares, first, 2.0 * lengths - squares]
     sign = 1.0  # the blocks are w_0, w_1, -w_2, -w_3, w_4, …: so no step has to negate one
-    for j in range(2, degree + 1):
-        if j % 2 == 0:
-            forms.append(2.0 * column_dots(now, now) - squares)
-        else:
-            sign = -sign
-            before, now = now, double.update(now, before, sign, 1.0)
-            forms.append(2.0 * sign * column_dots(now, before) - first)
-    result = xp.stack(forms)
+    for _ in range(3, degree + 1, 2):
+        sign = -sign
+        before, now = now, double.update(now, before, sign, 1.0)
+        lengths, dots = squares_and_dots(now, before)
+        forms += [2.0 * sign * dots - first, 2.0 * lengths - squares]
+    result = xp.stack(forms[: degree + 1])
     _require_inside(result, squares, interval)
     return result
 

@@ -30,16 +30,17 @@ def _counts(probes: Any, matrix: Any, steps: int, reorthogonalize: bool = False)
 
 @kernel("lanczos", counts=_counts)
 def lanczos(probes: Any, matrix: Any, steps: int, reorthogonalize: bool = False) -> tuple[Any, Any]:
-    """Return the tridiagonals of A from each column v / |v|: alpha (steps, M), beta (steps-1, M).
+    """Return the tridiagonals of A from each column v / |v|: alpha (steps, M), beta (steps, M).
 
-    Probes are (size, M), of any length; Golub & Meurant 2010, §4.1, in the order of Paige 1972. Where a
-    Krylov space is exhausted, all further alpha and beta are zero. Full reorthogonalization keeps `steps`
-    blocks; quadratures converge without it, only later.
+    The last beta stands outside: it leads to the step that was not made. Probes are (size, M), of any length;
+    Golub & Meurant 2010, §4.1, in the order of Paige 1972. Where a Krylov space is exhausted, all further
+    alpha and beta are zero. Full reorthogonalization keeps `steps` blocks; quadratures converge without it,
+    only later.
     """
     xp = namespace(probes)
     rows = [(alpha, beta) for _, alpha, beta in lanczos_steps(probes, matrix, steps, reorthogonalize)]
     alphas, betas = zip(*rows, strict=True)
-    return xp.stack(alphas), xp.stack(betas)[: steps - 1, :]
+    return xp.stack(alphas), xp.stack(betas)
 
 
 def lanczos_steps(
@@ -99,21 +100,48 @@ def ritz(alpha: Any, beta: Any) -> tuple[Any, Any]:
     return values, vectors
 
 
-def _quadrature_counts(alpha: Any, beta: Any) -> tuple[float, float]:
+def _quadrature_counts(alpha: Any, beta: Any, end: float | None = None) -> tuple[float, float]:
+    del end
     steps, columns = alpha.shape
     return 9.0 * steps**3 * columns, float(3 * alpha.nbytes + beta.nbytes)
 
 
 @kernel("gauss-quadrature", counts=_quadrature_counts)
-def gauss_quadrature(alpha: Any, beta: Any) -> tuple[Any, Any]:
+def gauss_quadrature(alpha: Any, beta: Any, end: float | None = None) -> tuple[Any, Any]:
     """Return nodes and weights, (steps, M) each, with v'f(A)v / v'v ≈ Σ_i weights_i f(nodes_i) a column.
 
     `alpha` and `beta` are those of `lanczos`; weights add up to 1. Golub & Welsch 1969. Steps after a
-    breakdown give nodes of weight zero, at the first alpha.
+    breakdown give nodes of weight zero, at the first alpha. With an `end` below the spectrum the rule is that
+    of Gauss and Radau: it has one more node, there, which the last beta pays for. Golub 1973.
     """
     xp = namespace(alpha)
-    values, vectors = ritz(alpha, beta)
+    inside = beta[: alpha.shape[0] - 1, :]
+    if end is not None:
+        last, beyond = _radau(alpha, beta, end)
+        alpha, inside = xp.concat([alpha, last]), xp.concat([inside, beyond])
+    values, vectors = ritz(alpha, inside)
     return xp.matrix_transpose(values), xp.matrix_transpose(vectors[:, 0, :] ** 2)
+
+
+def _radau(alpha: Any, beta: Any, end: float) -> tuple[Any, Any]:
+    """Return the last alpha and beta, (1, M) each, that make `end` an eigenvalue with one more row.
+
+    Where the rows so far have that eigenvalue to rounding, the new one stands apart.
+    """
+    xp = namespace(alpha)
+    pivot = lowest = alpha[:1, :] - end  # of T - end I, row by row
+    for step in range(1, alpha.shape[0]):
+        beside = beta[step - 1 : step, :]
+        reached = xp.where(beside > 0, alpha[step : step + 1, :], alpha[:1, :])
+        pivot = reached - end - beside**2 / xp.where(pivot == 0, xp.ones_like(pivot), pivot)
+        lowest = xp.minimum(lowest, pivot)
+    scale = xp.max(xp.abs(alpha), axis=0, keepdims=True) + abs(end)
+    rounding = float(xp.finfo(alpha.dtype).eps)
+    if bool(xp.any(lowest < -(rounding**0.5) * scale)):
+        raise BenchfwError(f"the spectrum is not above {end:g}, where a node was asked for; give a lower end")
+    apart = lowest <= 100 * rounding * scale
+    beyond = xp.where(apart, xp.zeros_like(pivot), beta[-1:, :])
+    return end + beyond**2 / xp.where(apart, xp.ones_like(pivot), pivot), beyond
 
 
 def _apply_counts(
@@ -158,7 +186,7 @@ def sample_gauss_quadrature(backend: Any, rng: Any, size: int) -> tuple[Any, ...
     steps = max(1, min(6, size))
     columns = size // steps
     alpha = 4.0 * backend.xp.arange(1.0, steps + 1)[:, None] + rng.random((steps, columns))
-    return alpha, 1.0 + rng.random((steps - 1, columns))
+    return alpha, 1.0 + rng.random((steps, columns))
 
 
 def sample_lanczos_apply(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:

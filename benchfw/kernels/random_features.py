@@ -17,8 +17,6 @@ from benchfw.kernels._kernel import kernel, namespace
 COORDINATES, FREQUENCIES, OUTPUTS = 8, 16, 3  # of the samples
 ROWS = 256  # of a tile on the host, whose features stay in the cache
 DEVICE_FEATURES = 1 << 26  # of a tile on a GPU: enough to fill it
-THREADS = 128  # of a block on a GPU
-REGISTERS = 80  # sums that one of its threads can hold
 
 
 def _scores_counts(
@@ -78,80 +76,10 @@ def _feature_scores_cupy(
         numbers = range(first, min(first + at_once, len(coefficients)))
         block = cupy.concatenate([frequencies(number) for number in numbers], axis=1)
         planes = cupy.concatenate([coefficients[number] for number in numbers], axis=1)
+        weights = planes.reshape(-1, num_outputs)
         for tile in _device_tiles(rows, block):
-            _add_scores(rows[tile] @ block, planes, scores[tile])
+            scores[tile] += _device_features(rows[tile], block) @ weights
     return scores
-
-
-# A thread takes one frequency after another, for ROWS rows at once, so that it reads their coefficients once;
-# in the end the threads of a block add up what they have. Features are never written to memory.
-_SCORES = r"""
-extern "C" __global__ void add_scores(
-    const real* phases, const real* cosines, const real* sines, real* scores,
-    const long long rows, const long long frequencies)
-{
-    __shared__ real shared[THREADS / 32][ROWS * OUTPUTS];
-    const long long first = (long long)blockIdx.x * ROWS;
-    real sums[ROWS][OUTPUTS] = {};
-    for (long long f = threadIdx.x; f < frequencies; f += THREADS) {
-        real a[OUTPUTS], b[OUTPUTS];
-        #pragma unroll
-        for (int c = 0; c < OUTPUTS; ++c) {
-            a[c] = cosines[f * OUTPUTS + c];
-            b[c] = sines[f * OUTPUTS + c];
-        }
-        #pragma unroll
-        for (int r = 0; r < ROWS; ++r) {
-            if (first + r >= rows) break;
-            real cosine, sine;
-            SINCOS(phases[(first + r) * frequencies + f], &sine, &cosine);
-            #pragma unroll
-            for (int c = 0; c < OUTPUTS; ++c) sums[r][c] += cosine * a[c] + sine * b[c];
-        }
-    }
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    #pragma unroll
-    for (int r = 0; r < ROWS; ++r)
-        #pragma unroll
-        for (int c = 0; c < OUTPUTS; ++c) {
-            real sum = sums[r][c];
-            for (int step = 16; step; step /= 2) sum += __shfl_down_sync(0xFFFFFFFF, sum, step);
-            if (!lane) shared[warp][r * OUTPUTS + c] = sum;
-        }
-    __syncthreads();
-    for (int place = threadIdx.x; place < ROWS * OUTPUTS; place += THREADS) {
-        if (first + place / OUTPUTS >= rows) break;
-        real sum = 0;
-        for (int w = 0; w < THREADS / 32; ++w) sum += shared[w][place];
-        scores[first * OUTPUTS + place] += sum;
-    }
-}
-"""
-
-
-def _add_scores(phases: Any, planes: Any, scores: Any) -> None:
-    """Add cos(phases) A_0 + sin(phases) A_1 to scores (n, C), for phases (n, F) and planes A (2, F, C)."""
-    import cupy
-
-    (rows, frequencies), outputs = phases.shape, planes.shape[2]
-    if not 0 < outputs <= REGISTERS or not rows:
-        scores += cupy.cos(phases) @ planes[0] + cupy.sin(phases) @ planes[1]
-        return
-    together = min(8, max(1, REGISTERS // outputs))
-    kernel_of = _scores_kernel(phases.dtype.char, outputs, together)
-    phases = cupy.ascontiguousarray(phases)
-    arguments = (phases, planes[0], planes[1], scores, np.int64(rows), np.int64(frequencies))
-    kernel_of((-(-rows // together),), (THREADS,), arguments)
-
-
-@cache
-def _scores_kernel(kind: str, outputs: int, together: int) -> Any:
-    import cupy
-
-    real, sincos = ("float", "sincosf") if kind == "f" else ("double", "sincos")
-    names = {"ROWS": together, "OUTPUTS": outputs, "THREADS": THREADS, "SINCOS": sincos}
-    lines = [f"typedef {real} real;", *(f"#define {name} {value}" for name, value in names.items())]
-    return cupy.RawKernel("\n".join([*lines, _SCORES]), "add_scores")
 
 
 def _products_counts(rows: Any, frequencies: Any, residuals: Any) -> tuple[float, float]:

@@ -79,6 +79,8 @@ PINNED = {
     "sonar-like": "5fa409840d0c1be8",
     "mnist-like(rows=20, test_rows=5)": "d15e112ff6096ac8",
     "uci-like(rows=100, features=3)": "e39d2be377563ab2",
+    "stream-like(rows=100, features=5)": "19fa7f0acb04b9a0",
+    "stream-like(rows=100, features=5, classes=0)": "998fbd87b24f2524",
 }
 
 
@@ -127,3 +129,37 @@ def test_a_synthetic_set_never_takes_the_place_of_a_real_one(monkeypatch):
         data.load("mnist-8m-like(rows=10)")
     with pytest.raises(DataError, match="synthetic stand-in"):
         data.load("movielens-100k")
+
+
+def rows_of_a_stream(rows, start, stop, **params):
+    (piece,) = data.batches("stream-like", stop - start, start=start, stop=stop, rows=rows, **params)
+    return piece
+
+
+@pytest.mark.parametrize("classes", [0, 2, 10])
+def test_a_row_of_the_stream_depends_on_the_seed_and_its_number_alone(classes):
+    whole = data.load("stream-like", rows=2500, classes=classes)
+    piece = rows_of_a_stream(8_000_000, 990, 1017, classes=classes)
+    for key in ("x", "y"):
+        np.testing.assert_array_equal(piece[key], whole[key][990:1017])
+    assert len({row.tobytes() for row in whole["x"]}) == 2500
+
+
+def test_the_stream_has_the_classes_or_the_numbers_that_are_asked_for():
+    assert set(data.load("stream-like(rows=5000, classes=7)")["y"]) == set(range(7))
+    numbers = data.load("stream-like(rows=5000, classes=0)")["y"]
+    assert numbers.dtype == np.float32
+    assert abs(numbers.mean()) < 0.5 < 2 * numbers.std()
+    for classes in (1, -1, "two", 1 << 16):
+        with pytest.raises(DataError, match="classes must be 0, for numbers, or at least 2"):
+            data.load("stream-like", classes=classes)
+
+
+def test_the_classes_of_the_stream_need_more_than_a_line():
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import SVC
+
+    arrays = data.load("stream-like(rows=3000, features=10, classes=2)")
+    x, y = arrays["x"].astype(float), arrays["y"].astype(int)
+    line, curve = (each.fit(x[:2000], y[:2000]) for each in (LogisticRegression(), SVC(gamma=1 / 40)))
+    assert 1 - curve.score(x[2000:], y[2000:]) < 0.7 * (1 - line.score(x[2000:], y[2000:]))

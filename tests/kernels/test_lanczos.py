@@ -52,7 +52,7 @@ def test_the_tridiagonal_is_that_of_the_basis():
         basis = np.linalg.qr(np.stack(krylov, axis=1))[0]
         tridiagonal = basis.T @ MATRIX @ basis
         np.testing.assert_allclose(alpha[:, column], np.diag(tridiagonal), rtol=1e-9)
-        np.testing.assert_allclose(beta[:, column], np.abs(np.diag(tridiagonal, 1)), rtol=1e-9)
+        np.testing.assert_allclose(beta[:-1, column], np.abs(np.diag(tridiagonal, 1)), rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_quadratures_are_those_of_the_tridiagonals():
     alpha, beta = lanczos(NORMALS, MATRIX, 9)
     nodes, weights = gauss_quadrature(alpha, beta)
     for column in range(PROBES):
-        values, vectors = linalg.eigh_tridiagonal(alpha[:, column], beta[:, column])
+        values, vectors = linalg.eigh_tridiagonal(alpha[:, column], beta[:-1, column])
         np.testing.assert_allclose(nodes[:, column], values, rtol=1e-13)
         np.testing.assert_allclose(weights[:, column], vectors[0] ** 2, atol=1e-13)
 
@@ -211,7 +211,7 @@ def test_single_precision_stays_single():
 def test_tiny_matrices_have_their_quadratures(size, columns, steps):
     probes, matrix = np.full((size, columns), 2.0), np.full((size, size), 3.0)
     alpha, beta = lanczos(probes, matrix, steps)
-    assert (alpha.shape, beta.shape) == ((steps, columns), (steps - 1, columns))
+    assert alpha.shape == beta.shape == (steps, columns)
     assert np.all(alpha[0] == 3.0 * size)
     np.testing.assert_allclose(quadrature(probes, matrix, steps, np.exp), size * 4 * np.exp(3.0), rtol=1e-14)
     found = lanczos_apply(probes, matrix, np.exp, steps)
@@ -228,3 +228,38 @@ def test_arguments_are_left_as_they_were():
     lanczos_apply(probes, matrix, np.sqrt, 4, True)
     np.testing.assert_array_equal(probes, NORMALS)
     np.testing.assert_array_equal(matrix, MATRIX)
+
+
+def test_the_rule_of_radau_has_its_node_and_is_exact_for_one_degree_more():
+    alpha, beta = lanczos(NORMALS, MATRIX, 4)
+    nodes, weights = gauss_quadrature(alpha, beta, 0.3)
+    np.testing.assert_allclose(nodes[0], 0.3, rtol=1e-12)
+    np.testing.assert_allclose(weights.sum(axis=0), 1.0, rtol=1e-13)
+    squares = np.sum(NORMALS**2, axis=0)
+    for degree in range(9):
+        found = squares * np.sum(weights * nodes**degree, axis=0)
+        np.testing.assert_allclose(found, exact(NORMALS, MATRIX, lambda x, k=degree: x**k), rtol=1e-11)
+
+
+def test_the_logarithm_lies_between_the_rules_of_gauss_and_of_radau():
+    tridiagonals = lanczos(NORMALS, MATRIX, 5)
+    squares = np.sum(NORMALS**2, axis=0)
+    above, below = (
+        squares * np.sum(weights * np.log(nodes), axis=0)
+        for nodes, weights in (gauss_quadrature(*tridiagonals), gauss_quadrature(*tridiagonals, 0.5))
+    )
+    truth = exact(NORMALS, MATRIX, np.log)
+    assert np.all(below < truth)
+    assert np.all(truth < above)
+
+
+def test_a_node_on_an_eigenvalue_that_was_found_already_changes_nothing():
+    matrix = with_eigenvalues(np.repeat([0.5, 1.0, 4.0], 10))
+    nodes, weights = gauss_quadrature(*lanczos(NORMALS, matrix, 6), 0.5)
+    found = np.sum(weights * np.log(nodes), axis=0) * np.sum(NORMALS**2, axis=0)
+    np.testing.assert_allclose(found, exact(NORMALS, matrix, np.log), rtol=1e-12)
+
+
+def test_a_node_inside_the_spectrum_is_refused():
+    with pytest.raises(BenchfwError, match="the spectrum is not above 1, where a node was asked for"):
+        gauss_quadrature(*lanczos(NORMALS, MATRIX, 6), 1.0)

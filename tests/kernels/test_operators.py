@@ -102,8 +102,24 @@ def test_a_matrix_without_entries_is_zero():
     np.testing.assert_array_equal(shifted(operator, 5.0, 2.0).matmat(np.ones((3, 2))), 2.0)
 
 
+@each_dtype
+def test_sparse_updates_of_a_single_column_are_those_of_a_block(dtype):
+    matrix = symmetric(dtype)
+    block, out = (array[:, :1].copy() for array in blocks(dtype, "C"))
+    expected = 0.7 * (matrix @ block) - 1.5 * out
+    assert_close(KINDS["sparse"](matrix).update(block, out, 0.7, -1.5), expected, dtype)
+
+
+def test_a_diagonal_that_cancels_is_not_multiplied():
+    matrix = symmetric()
+    np.fill_diagonal(matrix, 4.1)
+    operator = shifted(as_operator(scipy.sparse.csr_array(matrix)), 2 / 8.1, -4.1 * 2 / 8.1 * (1 + 1e-16))
+    assert operator.work == 2.0 * np.count_nonzero(matrix - 4.1 * np.eye(SIZE))
+    assert_close(operator.matmat(np.eye(SIZE)), 2 / 8.1 * (matrix - 4.1 * np.eye(SIZE)), np.float64)
+
+
 def test_sparse_updates_do_without_the_private_function_of_scipy(monkeypatch):
-    monkeypatch.setattr(operators, "_csr_matvecs", lambda: None)
+    monkeypatch.setattr(operators, "_sparse_tools", lambda: None)
     matrix = symmetric()
     block, out = blocks(np.float64, "C")
     expected = 0.7 * (matrix @ block) - 1.5 * out

@@ -51,6 +51,12 @@ ENTRIES = (
     _twin("uci-like", "a smooth function of a few columns with noise", "tables:regression_like"),
     _twin("counts-like", "counts whose mean grows with a sum of the columns", "tables:counts_like"),
     _twin("year-msd-like", "years from ninety columns", "tables:year_like"),
+    _twin(
+        "stream-like",
+        "a stream of classes or numbers, of any length",
+        "tables:stream_like",
+        "tables:stream_rows",
+    ),
     _twin("ap-like", "counts of a correlated topic model", "text:counts_like", documents=2246, words=10_473),
     _twin(
         "nips-like",

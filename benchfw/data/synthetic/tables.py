@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from benchfw.backends import Rng
 from benchfw.data.synthetic.drawing import (
     Array,
     correlated,
@@ -17,6 +18,7 @@ from benchfw.data.synthetic.drawing import (
 )
 
 BLOCK = 1000
+UNITS = 40
 QUESTIONS = (5, 8, 5, 16, 5, 7, 14, 6, 5, 2, 2, 2, 5, 41)
 """How many answers each question of Adult has as LIBSVM codes it: 123 in all."""
 
@@ -154,3 +156,39 @@ def year_like(rows: int = 20_000, seed: int = 0) -> dict[str, Array]:
     score = weighted_sum(x, rng.standard_normal(90)) / np.sqrt(90.0)
     late = np.abs(score + rng.standard_normal(rows))
     return {"x": x.astype(np.float32), "y": np.clip(np.rint(2009 - 9 * late), 1922, 2011).astype(np.int16)}
+
+
+def stream_like(rows: int = 10_000, features: int = 20, classes: int = 10, seed: int = 0) -> dict[str, Array]:
+    """Return x (rows, features) float32 and y: class numbers or, for classes = 0, numbers."""
+    pieces = list(stream_rows(rows, features, classes, seed))
+    return {key: np.concatenate([piece[key] for piece in pieces]) for key in ("x", "y")}
+
+
+def stream_rows(
+    rows: int = 8_000_000, features: int = 20, classes: int = 10, seed: int = 0
+) -> Iterator[dict[str, Array]]:
+    """Yield pieces x (…, features) float32 and y of normal rows; row i depends on the seed and i alone.
+
+    Behind y stands a layer of bent units: y is the number of the largest of its noisy outputs, uint16, or
+    for classes = 0 its one noisy output, float32.
+    """
+    positive(rows=rows, features=features)
+    if classes not in {0, *range(2, 1 << 16)}:
+        raise ValueError(f"classes must be 0, for numbers, or at least 2, got {classes!r}")
+    for start in range(0, rows, BLOCK):
+        weights = stream(seed)
+        number = start // BLOCK
+        x = stream(seed, 1 + number).standard_normal((BLOCK, features), np.float32)
+        noise = stream(seed, (1 << 32) + number).standard_normal((BLOCK, max(classes, 1)))
+        units = np.abs(_layer(x, UNITS, weights)) - 0.8  # of mean 0: no class is favoured
+        outputs = _layer(units, max(classes, 1), weights) + 0.2 * noise
+        y = outputs.argmax(axis=1).astype(np.uint16) if classes else outputs[:, 0].astype(np.float32)
+        yield {"x": x[: rows - start], "y": y[: rows - start]}
+
+
+def _layer(values: Array, outputs: int, rng: Rng, inputs: int = 4) -> Array:
+    """Return (n, outputs), each the sum of a few columns of values, (n, k), with random signs."""
+    total = np.zeros((len(values), outputs))
+    for _ in range(inputs):
+        total += values[:, rng.integers(0, values.shape[1], size=outputs)] * rng.rademacher(outputs)
+    return np.asarray(total / np.sqrt(float(inputs)))

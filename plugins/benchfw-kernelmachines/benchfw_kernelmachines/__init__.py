@@ -1,0 +1,109 @@
+"""Kernel machines: doubly stochastic gradients that use old coordinates, what they are compared with, data.
+
+Every name is imported when it is first used, so that the command line starts no slower for this package.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchfw import hookimpl
+from benchfw.places import attributes_at, register_places
+
+if TYPE_CHECKING:
+    from benchfw.hookspecs import Register
+    from benchfw_kernelmachines.covariances import get_covariance
+    from benchfw_kernelmachines.estimators.doubly_stochastic import DoublyStochastic
+    from benchfw_kernelmachines.features import get_frequencies
+    from benchfw_kernelmachines.losses import get_loss
+    from benchfw_kernelmachines.optimizers.cdsg import CDSG
+    from benchfw_kernelmachines.optimizers.dsg import DSG
+    from benchfw_kernelmachines.optimizers.kernel_ridge_exact import KernelRidgeExact
+    from benchfw_kernelmachines.optimizers.libsvm import LIBSVM
+    from benchfw_kernelmachines.optimizers.nystrom_ridge import NystromRidge
+    from benchfw_kernelmachines.optimizers.random_features_sgd import RandomFeaturesSGD
+    from benchfw_kernelmachines.optimizers.random_features_svrg import RandomFeaturesSVRG
+    from benchfw_kernelmachines.optimizers.udsg import UDSG
+    from benchfw_kernelmachines.oracles import Batch, Covariance, Frequencies, KernelRisk, Loss, Predictor
+    from benchfw_kernelmachines.peers.eigenpro import PeerEigenPro
+    from benchfw_kernelmachines.peers.falkon import PeerFalkon
+    from benchfw_kernelmachines.peers.small_network import SmallNetwork
+    from benchfw_kernelmachines.predictor import FeaturePredictor, GramPredictor
+    from benchfw_kernelmachines.problems.functional_gradient import FunctionalGradient
+    from benchfw_kernelmachines.problems.kernel_classification import KernelClassification
+    from benchfw_kernelmachines.problems.kernel_regression import KernelRegression
+
+__all__ = [
+    "CDSG",
+    "DSG",
+    "LIBSVM",
+    "UDSG",
+    "Batch",
+    "Covariance",
+    "DoublyStochastic",
+    "FeaturePredictor",
+    "Frequencies",
+    "FunctionalGradient",
+    "GramPredictor",
+    "KernelClassification",
+    "KernelRegression",
+    "KernelRidgeExact",
+    "KernelRisk",
+    "Loss",
+    "NystromRidge",
+    "PeerEigenPro",
+    "PeerFalkon",
+    "Predictor",
+    "RandomFeaturesSGD",
+    "RandomFeaturesSVRG",
+    "SmallNetwork",
+    "get_covariance",
+    "get_frequencies",
+    "get_loss",
+]
+
+PROBLEMS = {
+    "kernel-classification": "problems.kernel_classification:KernelClassification",
+    "kernel-regression": "problems.kernel_regression:KernelRegression",
+    "functional-gradient": "problems.functional_gradient:FunctionalGradient",
+}
+ESTIMATORS = {"doubly-stochastic": "estimators.doubly_stochastic:DoublyStochastic"}
+OPTIMIZERS = {
+    "dsg": "optimizers.dsg:DSG",
+    "udsg": "optimizers.udsg:UDSG",
+    "cdsg": "optimizers.cdsg:CDSG",
+    "random-features-svrg": "optimizers.random_features_svrg:RandomFeaturesSVRG",
+    "random-features-sgd": "optimizers.random_features_sgd:RandomFeaturesSGD",
+    "nystrom-ridge": "optimizers.nystrom_ridge:NystromRidge",
+    "kernel-ridge-exact": "optimizers.kernel_ridge_exact:KernelRidgeExact",
+    "libsvm": "optimizers.libsvm:LIBSVM",
+    "peer-falkon": "peers.falkon:PeerFalkon",
+    "peer-eigenpro": "peers.eigenpro:PeerEigenPro",
+    "small-network": "peers.small_network:SmallNetwork",
+}
+OTHERS = ("covariances:get_covariance", "features:get_frequencies", "losses:get_loss")
+OTHERS += ("predictor:FeaturePredictor", "predictor:GramPredictor")
+OTHERS += tuple(
+    f"oracles:{name}" for name in ("Batch", "Covariance", "Frequencies", "KernelRisk", "Loss", "Predictor")
+)
+
+
+@hookimpl
+def register_problems(register: Register) -> None:
+    """Add the problems."""
+    register_places(register, __name__, PROBLEMS)
+
+
+@hookimpl
+def register_estimators(register: Register) -> None:
+    """Add the estimators of the functional gradient."""
+    register_places(register, __name__, ESTIMATORS)
+
+
+@hookimpl
+def register_optimizers(register: Register) -> None:
+    """Add the optimizers."""
+    register_places(register, __name__, OPTIMIZERS)
+
+
+__getattr__ = attributes_at(__name__, PROBLEMS.values(), ESTIMATORS.values(), OPTIMIZERS.values(), OTHERS)

@@ -1,0 +1,27 @@
+"""Covariances, one a file, and the way to them by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchfw import BenchfwError
+from benchfw.errors import nearest
+from benchfw_kernelmachines.covariances.cauchy import Cauchy
+from benchfw_kernelmachines.covariances.gaussian import Gaussian
+from benchfw_kernelmachines.covariances.laplace import Laplace
+from benchfw_kernelmachines.covariances.matern import Matern
+
+if TYPE_CHECKING:
+    from benchfw_kernelmachines.oracles import Covariance
+
+__all__ = ["Cauchy", "Gaussian", "Laplace", "Matern", "get_covariance"]
+
+
+def get_covariance(name: str | Covariance, length: float, smoothness: float = 1.5) -> Covariance:
+    """Return the covariance of this name and length, or the covariance itself; `smoothness` is Matérn's."""
+    if not isinstance(name, str):
+        return name
+    known = {each.name: each for each in (Gaussian, Laplace, Cauchy, Matern)}
+    if name not in known:
+        raise BenchfwError(f"unknown covariance '{name}'{nearest(name, known)}")
+    return Matern(length, smoothness) if name == Matern.name else known[name](length)

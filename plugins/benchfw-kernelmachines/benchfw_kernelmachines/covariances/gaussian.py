@@ -1,0 +1,35 @@
+"""The Gaussian covariance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from benchfw.kernels import gaussian_gram
+from benchfw_kernelmachines.covariances.lengths import check_length
+from benchfw_kernelmachines.oracles import Array
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """k = exp(-|x - y|² / (2 length²)); frequencies are normal. Rahimi & Recht 2007."""
+
+    length: float
+
+    name: ClassVar[str] = "gaussian"
+    isotropic: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_length(self.name, self.length)
+
+    def gram(self, left: Array, right: Array) -> Array:
+        """Return k(x_i - y_j), (n, m), for rows (n, d) and (m, d)."""
+        return gaussian_gram(left, right, self.length)
+
+    def num_normals(self, dimension: int) -> int:
+        """Return the dimension: a normal a coordinate."""
+        return dimension
+
+    def frequencies(self, normals: Array) -> Array:
+        """Return frequencies, (d, F), made of standard normals, (d, F)."""
+        return normals / float(self.length)

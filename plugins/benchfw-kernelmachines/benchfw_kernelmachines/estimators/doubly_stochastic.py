@@ -1,0 +1,87 @@
+"""Functional gradients from a batch of rows and a block of random features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol
+
+from benchfw import Problem, Rng
+from benchfw.kernels.random_features import feature_products, feature_scores
+from benchfw_kernelmachines.features import FeatureKind, get_frequencies
+from benchfw_kernelmachines.oracles import Array, Covariance
+
+Selection = Array | slice
+
+
+class FunctionalRisk(Problem, Protocol):
+    """R(f) = λ/2 |f|² + mean ℓ(f(x_i), y_i) at f = Σ_i α_i k(x_i, ·), its gradient seen at some points."""
+
+    num_samples: int
+    penalty: float
+    covariance: Covariance
+    inputs: Array  # x_i, (n, d) float32
+    points: Array  # (p, d) float32
+
+    def derivatives(self, params: Array, rows: Selection) -> Array:
+        """Return ℓ'(f(x_i), y_i) of these rows, (B, C), for α (n, C); each row is counted."""
+        ...
+
+    def at_points(self, weights: Array, rows: Selection = ...) -> Array:
+        """Return Σ_i w_i k(x_i, ·) over these rows at the points, (p, C), for weights (B, C)."""
+        ...
+
+
+@dataclass(frozen=True)
+class DoublyStochastic:
+    """λf + Σ_b ℓ'(f(x_b), y_b) φ(x_b)'φ(·) / (B F) at points, with φ = [cos ω'x, sin ω'x] for F frequencies.
+
+    B rows are drawn without replacement, F = `features` frequencies by `kind` (Dai et al. 2014, §3).
+    `randomness` says what is drawn; the other is exact: "data" has k(x_b, ·) in place of the features,
+    "features" has all rows in place of the batch.
+    """
+
+    batch: int = 32
+    features: int = 64
+    kind: FeatureKind = "independent"
+    randomness: Literal["both", "data", "features"] = "both"
+
+    solves: ClassVar[type] = FunctionalRisk
+    estimates: ClassVar[Literal["grad"]] = "grad"
+    unbiased: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        for name in ("batch", "features"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+
+    def draw(self, problem: FunctionalRisk, rng: Rng) -> Callable[[Array], Array]:
+        """Draw rows and frequencies; return the gradient from these, (p C,)."""
+        rows: Selection = slice(None)
+        if self.randomness != "features":
+            rows = rng.choice(problem.num_samples, self.batch, replace=False)
+        frequencies = None if self.randomness == "data" else self._frequencies(problem, rng)
+
+        def gradient(params: Array) -> Array:
+            derivatives = problem.derivatives(params, rows)
+            weights = derivatives / derivatives.shape[0]
+            if frequencies is None:
+                descent = problem.at_points(weights, rows)
+            else:
+                descent = _through_features(problem, rows, frequencies, weights)
+            return (problem.penalty * problem.at_points(params) + descent).reshape(-1)
+
+        return gradient
+
+    def _frequencies(self, problem: FunctionalRisk, rng: Rng) -> Array:
+        """Return fresh frequencies, (d, F): the first block of a seed that is drawn."""
+        seed = rng.integers(1 << 63)
+        dimension = problem.inputs.shape[1]
+        kind = (self.kind, problem.backend, problem.covariance, dimension, self.features, seed)
+        return get_frequencies(*kind).block(0)
+
+
+def _through_features(problem: FunctionalRisk, rows: Selection, frequencies: Array, weights: Array) -> Array:
+    """Return Σ_b w_b φ(x_b)'φ(·) / F at the points, (p, C)."""
+    coefficients = feature_products(problem.inputs[rows], frequencies, weights) / frequencies.shape[1]
+    return feature_scores(problem.points, lambda _: frequencies, [coefficients], weights.shape[1])

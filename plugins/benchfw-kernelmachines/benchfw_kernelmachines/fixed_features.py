@@ -1,0 +1,152 @@
+"""A kernel machine on random features that are drawn once: a linear model, for any method of a finite sum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from benchfw import Backend, Optimizer, Rng
+from benchfw_kernelmachines.features import FeatureKind, get_frequencies
+from benchfw_kernelmachines.oracles import Array, Batch, Frequencies, KernelRisk
+from benchfw_kernelmachines.predictor import FeaturePredictor
+
+AT_A_TIME = 4096  # rows of a pass over all of them
+
+
+@dataclass(frozen=True)
+class FixedFeatures:
+    """f(x) = z(x)'w with z = [cos ω'x, sin ω'x]/√m: minimize λ/2 |w|² + mean ℓ(f(x_i), y_i) over w (2m, C).
+
+    The m frequencies are the first block of `frequencies`. The z(x_i) are found at the first gradient and
+    kept if they need at most `memory` bytes; if not they are made anew for each batch. |z(x)| = 1.
+    """
+
+    problem: KernelRisk
+    frequencies: Frequencies
+    memory: float
+
+    @property
+    def backend(self) -> Backend:
+        """Where the rows are."""
+        return self.problem.backend
+
+    @property
+    def num_samples(self) -> int:
+        """The number of rows."""
+        return self.problem.num_samples
+
+    @property
+    def cost(self) -> float:
+        """Rows looked at."""
+        return self.problem.cost
+
+    @cached_property
+    def smoothness(self) -> float | None:
+        """The Lipschitz constant of the gradient, with the covariance in place of its features."""
+        loss = self.problem.loss.smoothness
+        return None if loss is None else loss * self.problem.top_eigenvalue() + self.problem.penalty
+
+    @property
+    def sample_smoothness(self) -> float | None:
+        """The Lipschitz constant of every sample's gradient."""
+        loss = self.problem.loss.smoothness
+        return None if loss is None else loss + self.problem.penalty
+
+    def start(self) -> Array:
+        """Return w = 0, (2m, C)."""
+        xp = self.backend.xp
+        return xp.zeros((2 * self.frequencies.count, self.problem.num_outputs), dtype=xp.float32)
+
+    def project(self, params: Array) -> Array:
+        """Return w: every point is feasible."""
+        return params
+
+    def value(self, params: Array) -> float:
+        """Return the objective."""
+        losses = [
+            self.problem.loss.value(features @ params, targets).sum() for features, targets in self._passes()
+        ]
+        penalty = self.problem.penalty / 2 * float((params * params).sum())
+        return float(sum(losses)) / self.num_samples + penalty
+
+    def grad(self, params: Array) -> Array:
+        """Return the gradient over all rows, (2m, C)."""
+        total = sum(self._slope(params, *batch) for batch in self._passes())
+        return total / self.num_samples + self.problem.penalty * params
+
+    def grad_batch(self, params: Array, batch: Array) -> Array:
+        """Return the mean gradient over the rows of these numbers, (2m, C)."""
+        slope = self._slope(params, *self._samples(batch))
+        return slope / batch.shape[0] + self.problem.penalty * params
+
+    def predictor(self, params: Array) -> FeaturePredictor:
+        """Return f as an answer."""
+        count, outputs = self.frequencies.count, self.problem.num_outputs
+        return FeaturePredictor(self.frequencies, (params.reshape(2, count, outputs),), count**-0.5, outputs)
+
+    def _slope(self, params: Array, features: Array, targets: Array) -> Array:
+        return features.T @ self.problem.loss.derivative(features @ params, targets)
+
+    def _passes(self) -> Iterator[tuple[Array, Array]]:
+        """Yield the features and targets of all rows, a few at a time."""
+        for first in range(0, self.num_samples, AT_A_TIME):
+            last = min(first + AT_A_TIME, self.num_samples)
+            if self._kept is None:
+                yield self._samples(self.backend.xp.arange(first, last))
+            else:
+                self.problem.cost += last - first
+                yield self._kept.rows[first:last], self._kept.targets[first:last]
+
+    def _samples(self, numbers: Array) -> tuple[Array, Array]:
+        """Return the features (B, 2m) and targets of the rows of these numbers."""
+        if self._kept is not None:
+            self.problem.cost += numbers.shape[0]
+            return self._kept.rows[numbers], self._kept.targets[numbers]
+        rows, targets = self.problem.rows(numbers)
+        return self._features(rows), targets
+
+    @cached_property
+    def _kept(self) -> Batch | None:
+        """The features and targets of all rows, or nothing where they are too many."""
+        width = 2 * self.frequencies.count
+        if 4 * width * self.num_samples > self.memory:
+            return None
+        xp = self.backend.xp
+        rows, targets = self.problem.rows(xp.arange(self.num_samples))
+        features = xp.empty((self.num_samples, width), dtype=xp.float32)
+        for first in range(0, self.num_samples, AT_A_TIME):
+            features[first : first + AT_A_TIME] = self._features(rows[first : first + AT_A_TIME])
+        return Batch(features, targets)
+
+    @cached_property
+    def _weights(self) -> Array:
+        return self.frequencies.block(0)
+
+    def _features(self, rows: Array) -> Array:
+        """Return z of rows, (B, d) -> (B, 2m)."""
+        xp, count = self.backend.xp, self.frequencies.count
+        phases = rows @ self._weights
+        features = xp.empty((rows.shape[0], 2 * count), dtype=phases.dtype)
+        xp.cos(phases, out=features[:, :count])
+        xp.sin(phases, out=features[:, count:])
+        features *= count**-0.5
+        return features
+
+
+def run_on_features(
+    method: Optimizer, problem: KernelRisk, rng: Rng, count: int, kind: FeatureKind, memory: float
+) -> Iterator[FeaturePredictor]:
+    """Yield the answers of a method for finite sums on `count` fixed frequencies."""
+    space = problem.covariance, problem.dimension
+    frequencies = get_frequencies(kind, problem.backend, *space, count, rng.seed)
+    fixed = FixedFeatures(problem, frequencies, memory)
+    return map(fixed.predictor, method.run(fixed, rng))
+
+
+def check_features(count: int, memory: float) -> None:
+    """Raise ValueError for no features, or no memory."""
+    if count < 1:
+        raise ValueError(f"features must be at least 1, got {count}")
+    if memory < 0:
+        raise ValueError(f"memory is a number of bytes, got {memory}")

@@ -1,0 +1,37 @@
+"""The logistic loss of two classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchfw.kernels import namespace
+from benchfw_kernelmachines.losses.encoding import class_signs, need_classes
+from benchfw_kernelmachines.oracles import Array
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """log(1 + e^(-yf)), y = ±1."""
+
+    name = "logistic"
+    task = "signs"
+    smoothness = 0.25
+
+    def encode(self, labels: Array, num_classes: int) -> Array:
+        """Return the signs of classes."""
+        need_classes(self.name, num_classes)
+        return class_signs(labels, num_classes)
+
+    def value(self, scores: Array, targets: Array) -> Array:
+        """Return log(1 + e^(-yf)), (n,)."""
+        xp = namespace(scores)
+        margins = targets * scores
+        # no exponential of a positive number, which might overflow
+        return xp.sum(xp.clip(-margins, min=0.0) + xp.log1p(xp.exp(-xp.abs(margins))), axis=1)
+
+    def derivative(self, scores: Array, targets: Array) -> Array:
+        """Return -y / (1 + e^(yf)), (n, C)."""
+        xp = namespace(scores)
+        margins = targets * scores
+        decay = xp.exp(-xp.abs(margins))
+        return -targets * xp.where(margins < 0, xp.ones_like(decay), decay) / (1.0 + decay)

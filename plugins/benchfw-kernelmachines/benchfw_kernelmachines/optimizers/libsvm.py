@@ -1,0 +1,111 @@
+"""Support vector machines by LIBSVM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from types import ModuleType
+from typing import Any, ClassVar
+
+import numpy as np
+
+from benchfw import BenchfwError, Rng
+from benchfw.errors import Unavailable
+from benchfw_kernelmachines.optimizers.kernel_ridge_exact import zero_predictor
+from benchfw_kernelmachines.oracles import Array, Covariance, KernelRisk
+from benchfw_kernelmachines.predictor import GramPredictor
+
+
+@dataclass(frozen=True)
+class LabelPredictor:
+    """An answer that has classes but no scores: every pair of them votes."""
+
+    decide: Callable[[Array], Array]
+    num_features: int
+
+    def labels(self, rows: Array) -> Array:
+        """Return the class numbers of rows, (n, d) -> (n,)."""
+        return self.decide(rows)
+
+
+@dataclass(frozen=True)
+class LIBSVM:
+    """The support vector machine of LIBSVM (Chang & Lin 2011) through scikit-learn, the exact baseline.
+
+    SVC for classes, whatever the loss of the problem, one machine a pair; SVR for epsilon-insensitive loss.
+    C = 1/(λn), so that it minimizes the same objective but for an offset that costs nothing. The Gaussian
+    covariance is LIBSVM's own; others are given as a gram of up to `most` rows. `cache` is in megabytes.
+    Two classes with hinge loss, and numbers, have scores; other answers have classes only.
+    """
+
+    tolerance: float = 1e-3
+    cache: float = 1000.0
+    most: int = 10_000
+
+    solves: ClassVar[type] = KernelRisk
+
+    def __post_init__(self) -> None:
+        for name in ("tolerance", "cache"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
+
+    def run(self, problem: KernelRisk, rng: Rng) -> Iterator[GramPredictor | LabelPredictor]:
+        """Yield a constant, then the machine."""
+        svm, covariance, loss = _svm(), problem.covariance, problem.loss
+        if problem.backend.name != "numpy":
+            raise Unavailable("libsvm is run on the CPU; take the backend numpy")
+        numbers = problem.num_classes == 0
+        if numbers and loss.name != "epsilon-insensitive":
+            raise BenchfwError(f"libsvm takes the loss epsilon-insensitive for numbers, not '{loss.name}'")
+        own = covariance.name == "gaussian"
+        if not own and problem.num_samples > self.most:
+            raise BenchfwError(
+                f"libsvm takes the gram of the covariance '{covariance.name}' for {self.most} rows at most "
+                f"and here are {problem.num_samples}; raise its parameter most, or take the gaussian one"
+            )
+        settings: dict[str, Any] = {
+            "C": 1 / (problem.penalty * problem.num_samples),
+            "kernel": "rbf" if own else "precomputed",
+            "gamma": 0.5 / covariance.length**2,
+            "tol": self.tolerance,
+            "cache_size": self.cache,
+        }
+        has_scores = numbers or (loss.name == "hinge" and problem.num_outputs == 1)
+        yield zero_predictor(problem) if has_scores else LabelPredictor(_first_class, 0)
+        rows, targets = problem.rows(np.arange(problem.num_samples))
+        seen = rows if own else covariance.gram(rows, rows)
+        if numbers:
+            machine = svm.SVR(epsilon=loss.epsilon, **settings).fit(seen, targets[:, 0])
+        else:
+            machine = svm.SVC(**settings).fit(seen, _classes(targets))
+        if has_scores:
+            yield GramPredictor(covariance, rows[machine.support_], machine.dual_coef_.T, machine.intercept_)
+        else:
+            decide = machine.predict if own else partial(_decide, machine, covariance, rows)
+            yield LabelPredictor(decide, len(machine.support_))
+
+
+def _classes(targets: Array) -> Array:
+    """Return class numbers, (n,), of targets as the losses encode them."""
+    if targets.ndim == 1:
+        return targets
+    return targets.argmax(axis=1) if targets.shape[1] > 1 else (targets[:, 0] > 0).astype(np.int64)
+
+
+def _first_class(rows: Array) -> Array:
+    return np.zeros(rows.shape[0], dtype=np.int64)
+
+
+def _decide(machine: Any, covariance: Covariance, trained: Array, rows: Array) -> Array:
+    return machine.predict(covariance.gram(rows, trained))
+
+
+def _svm() -> ModuleType:
+    try:
+        from sklearn import svm
+    except ImportError as fault:
+        raise Unavailable(
+            "scikit-learn is not installed; pip install 'benchfw-kernelmachines[peers]'"
+        ) from fault
+    return svm

@@ -1,0 +1,40 @@
+"""Doubly stochastic gradients with uniform sampling of old features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchfw import Rng
+from benchfw_kernelmachines.features import FEATURE_STREAM
+from benchfw_kernelmachines.optimizers.doubly_stochastic import Choice, DoublyStochastic, Rule
+from benchfw_kernelmachines.oracles import Array, KernelRisk
+
+BLOCK_STREAM = FEATURE_STREAM + 1  # of its own, so that the batches stay those of DSG
+
+
+@dataclass(frozen=True)
+class UDSG(DoublyStochastic):
+    """UDSG (Li & Póczos 2016, algorithm 3): `fresh` new blocks, then `reuse` steps on old ones at random.
+
+    With t steps it has t fresh/(fresh + reuse) blocks where DSG has t, so that later steps are cheaper.
+    """
+
+    fresh: int = 1
+    reuse: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.fresh < 1 or self.reuse < 0:
+            raise ValueError(
+                f"fresh must be at least 1 and reuse not negative, got {self.fresh} and {self.reuse}"
+            )
+
+    def rule(self, problem: KernelRisk, rng: Rng) -> Rule:
+        """Return the rule that goes through the period of fresh + reuse steps."""
+        draws = rng.at(BLOCK_STREAM)
+
+        def choose(t: int, num_blocks: int, _gradients: Array, step: float) -> Choice:
+            is_new = (t - 1) % (self.fresh + self.reuse) < self.fresh
+            return Choice(num_blocks if is_new else draws.integers(num_blocks), step)
+
+        return choose

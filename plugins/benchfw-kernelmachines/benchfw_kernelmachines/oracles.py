@@ -1,0 +1,114 @@
+"""What methods for kernel machines may ask of a problem, and what they answer with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+
+from benchfw import Backend, Problem
+from benchfw.backends import Rng
+
+Array: TypeAlias = Any
+
+
+class Batch(NamedTuple):
+    """Rows of data, (B, d) float32, and their targets as the loss encodes them."""
+
+    rows: Array
+    targets: Array
+
+
+class Loss(Protocol):
+    """ℓ(f(x), y), convex in the score: a frozen dataclass; scores are (n, C), one column an output.
+
+    A loss of classes alone takes their numbers, (n,), as targets; every other one takes (n, C), and its
+    value is the sum over the columns: with C classes it trains one machine a class against the rest.
+    """
+
+    name: str
+    task: Literal["classes", "signs", "numbers"]  # what it is made for: several classes, two, or regression
+    smoothness: float | None  # the Lipschitz constant of the derivative, None where there is none
+
+    def encode(self, labels: Array, num_classes: int) -> Array:
+        """Return the targets of class numbers 0 … num_classes-1, (n,); of real labels for num_classes = 0."""
+        ...
+
+    def value(self, scores: Array, targets: Array) -> Array:
+        """Return ℓ of each row, (n,)."""
+        ...
+
+    def derivative(self, scores: Array, targets: Array) -> Array:
+        """Return the derivative of ℓ in the scores, (n, C); a subgradient where there is a kink."""
+        ...
+
+
+class Covariance(Protocol):
+    """k(x - y), with the law of its frequencies: k = E cos ω'(x - y), ω ~ P. A frozen dataclass."""
+
+    name: str
+    length: float
+
+    def gram(self, left: Array, right: Array) -> Array:
+        """Return k(x_i - y_j), (n, m), for rows (n, d) and (m, d)."""
+        ...
+
+    def num_normals(self, dimension: int) -> int:
+        """Return how many standard normals make one frequency."""
+        ...
+
+    def frequencies(self, normals: Array) -> Array:
+        """Return frequencies, (d, F), made of standard normals, (num_normals(d), F), by + - * / and sqrt."""
+        ...
+
+
+class Frequencies(Protocol):
+    """Blocks of F frequencies that are never stored: block j is made from (seed, stream, j) at need."""
+
+    kind: str
+    backend: Backend
+    covariance: Covariance
+    dimension: int
+    count: int  # F, of a block
+    seed: int
+    stream: int
+
+    def block(self, number: int) -> Array:
+        """Return the frequencies of block `number`, (d, F) float32."""
+        ...
+
+
+class Predictor(Protocol):
+    """An answer: a function of rows, whatever stands behind it."""
+
+    num_features: int  # random features, support vectors or centres that a prediction goes through
+
+    def scores(self, rows: Array) -> Array:
+        """Return f at new rows, (n, d) -> (n, C)."""
+        ...
+
+    def squared_norm(self) -> float:
+        """Return |f|² in the space of the covariance, or an unbiased guess at it."""
+        ...
+
+
+class KernelRisk(Problem, Protocol):
+    """Minimize R(f) = λ/2 |f|² + mean ℓ(f(x), y) over the space of a covariance; counted in rows."""
+
+    num_samples: int
+    dimension: int
+    num_outputs: int
+    penalty: float
+    loss: Loss
+    covariance: Covariance
+
+    def batches(self, rng: Rng, size: int) -> Iterator[Batch]:
+        """Yield mini-batches for ever: different rows drawn at random, or the next ones of a stream."""
+        ...
+
+    def rows(self, numbers: Array) -> Batch:
+        """Return the training rows of these numbers; an error where rows are a stream."""
+        ...
+
+    def top_eigenvalue(self) -> float:
+        """Return the largest eigenvalue of gram / n, from rows that are not counted."""
+        ...

@@ -1,0 +1,1 @@
+"""Other libraries, as optimizers; each is optional."""

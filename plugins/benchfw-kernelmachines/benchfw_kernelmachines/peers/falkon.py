@@ -1,0 +1,63 @@
+"""The library Falkon (Meanti et al. 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from benchfw import BenchfwError, Rng
+from benchfw.errors import Unavailable
+from benchfw_kernelmachines.optimizers.kernel_ridge_exact import need_squared_loss, zero_predictor
+from benchfw_kernelmachines.oracles import KernelRisk
+from benchfw_kernelmachines.predictor import GramPredictor
+
+
+@dataclass(frozen=True)
+class PeerFalkon:
+    """Nyström ridge regression by Falkon: preconditioned conjugate gradients on `centres` random rows.
+
+    Gaussian covariance and squared loss on the CPU. Its `iterations` cannot be seen from outside: each is
+    counted as one look at all rows.
+    """
+
+    centres: int = 1000
+    iterations: int = 20
+
+    solves: ClassVar[type] = KernelRisk
+
+    def __post_init__(self) -> None:
+        for name in ("centres", "iterations"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+
+    def run(self, problem: KernelRisk, rng: Rng) -> Iterator[GramPredictor]:
+        """Yield f = 0, then what Falkon finds."""
+        try:
+            import falkon
+            import torch
+        except ImportError as fault:
+            raise Unavailable(
+                "falkon is not installed; see github.com/FalkonML/falkon for the wheel that fits your torch"
+            ) from fault
+        if problem.backend.name != "numpy":
+            raise Unavailable("peer-falkon is run on the CPU; take the backend numpy")
+        need_squared_loss(problem, "peer-falkon")
+        covariance = problem.covariance
+        if covariance.name != "gaussian":
+            raise BenchfwError(f"peer-falkon has the gaussian covariance only, not '{covariance.name}'")
+        model = falkon.Falkon(
+            kernel=falkon.kernels.GaussianKernel(covariance.length),
+            penalty=problem.penalty,
+            M=min(self.centres, problem.num_samples),
+            maxiter=self.iterations,
+            seed=rng.integers(1 << 31),
+            options=falkon.FalkonOptions(use_cpu=True),
+        )
+        yield zero_predictor(problem)
+        rows, targets = problem.rows(np.arange(problem.num_samples))
+        problem.cost += (self.iterations - 1) * problem.num_samples
+        model.fit(torch.from_numpy(rows), torch.from_numpy(targets))
+        yield GramPredictor(covariance, model.ny_points_.numpy(), model.alpha_.numpy())

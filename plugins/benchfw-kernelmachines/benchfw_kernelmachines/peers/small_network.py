@@ -1,0 +1,83 @@
+"""A small network of torch on the rows that the kernel machines see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, ClassVar
+
+from benchfw import Backend, Rng
+from benchfw.errors import Unavailable
+from benchfw_kernelmachines.oracles import Array, KernelRisk
+
+
+@dataclass(frozen=True)
+class NetworkPredictor:
+    """The function that a network computes."""
+
+    backend: Backend
+    network: Any
+    num_features: int  # hidden units
+
+    def scores(self, rows: Array) -> Array:
+        """Return f at new rows, (n, d) -> (n, C)."""
+        torch = _torch()
+        with torch.no_grad():
+            return self.backend.xp.from_dlpack(self.network(torch.as_tensor(rows)))
+
+    def squared_norm(self) -> float:
+        """Return the sum of the squared weights, which the network has in place of |f|²."""
+        return float(sum((weights.detach() ** 2).sum() for weights in self.network.parameters()))
+
+
+@dataclass(frozen=True)
+class SmallNetwork:
+    """Two fully connected layers, ReLU between them, by Adam: the "fixed" rival of Dai et al. 2014.
+
+    It minimizes λ/2 |weights|² + mean ℓ(f(x), y): the penalty is not that of the kernel machines, so compare
+    errors, and objectives only among networks.
+    """
+
+    width: int = 512
+    batch: int = 256
+    step: float = 1e-3
+
+    solves: ClassVar[type] = KernelRisk
+
+    def __post_init__(self) -> None:
+        for name in ("width", "batch", "step"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
+
+    def run(self, problem: KernelRisk, rng: Rng) -> Iterator[NetworkPredictor]:
+        """Yield the network after every step, the random start first."""
+        torch = _torch()
+        network = self._start(torch, problem, rng)
+        adam = torch.optim.Adam(network.parameters(), lr=self.step, weight_decay=problem.penalty)
+        batches = problem.batches(rng, self.batch)
+        while True:
+            yield NetworkPredictor(problem.backend, deepcopy(network), self.width)
+            rows, targets = next(batches)
+            scores = network(torch.as_tensor(rows))
+            slopes = problem.loss.derivative(problem.backend.xp.from_dlpack(scores.detach()), targets)
+            adam.zero_grad()
+            scores.backward(torch.as_tensor(slopes) / slopes.shape[0])
+            adam.step()
+
+    def _start(self, torch: ModuleType, problem: KernelRisk, rng: Rng) -> Any:
+        """Return the network with torch's usual random weights, where the rows are."""
+        device = torch.as_tensor(problem.backend.xp.zeros(1)).device
+        with torch.random.fork_rng():
+            torch.manual_seed(rng.integers(1 << 32))
+            layers = torch.nn.Linear(problem.dimension, self.width), torch.nn.ReLU()
+            return torch.nn.Sequential(*layers, torch.nn.Linear(self.width, problem.num_outputs)).to(device)
+
+
+def _torch() -> ModuleType:
+    try:
+        import torch
+    except ImportError as fault:
+        raise Unavailable("torch is not installed; pip install torch") from fault
+    return torch

@@ -1,0 +1,114 @@
+"""Answers of kernel machines: sums over random features, and sums over centres."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from benchfw.backends import Backend
+from benchfw.kernels.random_features import feature_scores
+from benchfw_kernelmachines.covariances import get_covariance
+from benchfw_kernelmachines.covariances.row_tiles import by_rows
+from benchfw_kernelmachines.features import get_frequencies
+from benchfw_kernelmachines.oracles import Array, Covariance, Frequencies
+
+PAIRS = 1 << 24  # of rows and centres at once
+
+
+@dataclass(frozen=True)
+class FeaturePredictor:
+    """f(x) = scale Σ_j Φ_j(x) A_j, with features that are made anew whenever f is asked for.
+
+    `told` is what the optimizer has to say about this answer. Dai et al. 2014.
+    """
+
+    frequencies: Frequencies
+    coefficients: tuple[Array, ...]  # A_j, (2, F, C)
+    scale: float
+    num_outputs: int  # C
+    told: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def num_features(self) -> int:
+        """The number of frequencies."""
+        return len(self.coefficients) * self.frequencies.count
+
+    def scores(self, rows: Array) -> Array:
+        """Return f at rows, (n, d) -> (n, C)."""
+        sums = feature_scores(rows, self.frequencies.block, self.coefficients, self.num_outputs)
+        return sums * float(self.scale)
+
+    def squared_norm(self) -> float:
+        """Return m F scale² Σ_j |A_j|²: what |f|² is in the space of the covariance as m F grows."""
+        squares = float(sum((block * block).sum() for block in self.coefficients))
+        return self.num_features * float(self.scale) ** 2 * squares
+
+    def facts(self) -> Mapping[str, float]:
+        """Return what the optimizer told."""
+        return self.told
+
+    def save(self, path: str | Path) -> None:
+        """Write what makes f to a file of the format npz: seeds, covariance, coefficients and scale."""
+        frequencies, blocks = self.frequencies, self.coefficients
+        shape = (len(blocks), 2, frequencies.count, self.num_outputs)
+        coefficients = np.empty(shape, dtype=np.float32)
+        for number, block in enumerate(blocks):
+            coefficients[number] = frequencies.backend.to_numpy(block)
+        with Path(path).open("wb") as file:  # a path of its own would get another suffix
+            np.savez(
+                file,
+                kind=frequencies.kind,
+                dimension=frequencies.dimension,
+                address=np.array([frequencies.seed, frequencies.stream], dtype=np.uint64),
+                covariance=frequencies.covariance.name,
+                **asdict(frequencies.covariance),
+                coefficients=coefficients,
+                scale=self.scale,
+            )
+
+    @classmethod
+    def load(cls, path: str | Path, backend: Backend) -> FeaturePredictor:
+        """Return the predictor that `save` wrote, on this backend."""
+        with np.load(path) as saved:
+            parameters = {name: float(saved[name]) for name in ("length", "smoothness") if name in saved}
+            covariance = get_covariance(str(saved["covariance"]), **parameters)
+            blocks, scale = saved["coefficients"], float(saved["scale"])
+            _, _, count, num_outputs = blocks.shape
+            place = (int(saved["dimension"]), count, *map(int, saved["address"]))
+            frequencies = get_frequencies(str(saved["kind"]), backend, covariance, *place)
+        return cls(frequencies, tuple(map(backend.asarray, blocks)), scale, num_outputs)
+
+
+@dataclass(frozen=True)
+class GramPredictor:
+    """f(x) = Σ_i k(x - z_i) a_i + offset, over centres z_i: training rows, support vectors or others."""
+
+    covariance: Covariance
+    centres: Array  # (k, d)
+    coefficients: Array  # (k, C)
+    offset: Array | None = None  # (C,)
+
+    @property
+    def num_features(self) -> int:
+        """The number of centres."""
+        return int(self.centres.shape[0])
+
+    def scores(self, rows: Array) -> Array:
+        """Return f at rows, (n, d) -> (n, C)."""
+        sums = self._sums(rows)
+        return sums if self.offset is None else sums + self.offset
+
+    def squared_norm(self) -> float:
+        """Return |f|² in the space of the covariance, which the offset is no part of."""
+        return float((self.coefficients * self._sums(self.centres)).sum())
+
+    def _sums(self, rows: Array) -> Array:
+        return by_rows(
+            lambda some: self.covariance.gram(some, self.centres) @ self.coefficients,
+            rows,
+            self.num_features,
+            PAIRS,
+        )

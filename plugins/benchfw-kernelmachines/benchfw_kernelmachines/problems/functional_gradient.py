@@ -1,0 +1,109 @@
+"""The functional gradient of a small kernel machine, at a few points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from benchfw import Backend, BenchfwError, Rng
+from benchfw_kernelmachines.losses import get_loss
+from benchfw_kernelmachines.oracles import Array
+from benchfw_kernelmachines.predictor import GramPredictor
+from benchfw_kernelmachines.problems.kernel_classification import KernelClassification
+from benchfw_kernelmachines.problems.kernel_regression import KernelRegression
+
+STEPS = 2
+"""How many exact steps of gradient descent lead from f = 0 to the start."""
+
+
+class FunctionalGradient:
+    """R(f) = λ/2 |f|² + mean ℓ(f(x_i), y_i) at f = Σ_i α_i k(x_i, ·), for estimators of its gradient in f.
+
+    The parameters are α, (n, C). The gradient is a function too, seen at the first `points` test rows. What
+    can be set is set as for kernel-classification, or for kernel-regression where the loss is one of numbers;
+    `rows` is small, since gram matrices are stored. Metrics are those of these problems; cost is in rows at
+    which the derivative of the loss is asked for.
+    """
+
+    cost_unit = "rows"
+
+    def __init__(
+        self,
+        backend: Backend,
+        rng: Rng,
+        *,
+        dataset: str = "uci-kin40k",
+        rows: int = 500,
+        points: int = 50,
+        loss: str | Mapping[str, Any] = "squared",
+        penalty: float = 1e-5,
+        covariance: str = "gaussian",
+        smoothness: float = 1.5,
+        length: str | float = "median",
+        components: int = 100,
+    ) -> None:
+        is_regression = get_loss(loss).task == "numbers"
+        self.risk = (KernelRegression if is_regression else KernelClassification)(
+            backend,
+            rng,
+            dataset=dataset,
+            rows=rows,
+            loss=loss,
+            penalty=penalty,
+            covariance=covariance,
+            smoothness=smoothness,
+            length=length,
+            components=components,
+        )
+        test = self.risk.test.features
+        if not 1 <= points <= test.shape[0]:
+            raise BenchfwError(f"'{dataset}' has {test.shape[0]} test rows; points must be 1 to so many")
+        self.backend = backend
+        self.cost = 0.0
+        self.caveats = self.risk.caveats
+        self.num_samples = self.risk.num_samples
+        self.penalty = self.risk.penalty
+        self.covariance = self.risk.covariance
+        self.inputs, self._targets = self.risk.rows(backend.xp.arange(self.num_samples))
+        self.points = test[:points]
+        self._gram = self.covariance.gram(self.inputs, self.inputs)
+        self._point_gram = self.covariance.gram(self.points, self.inputs)
+
+    def start(self) -> Array:
+        """Return α after a few exact steps of length 1/μ from f = 0, μ the largest eigenvalue of gram/n."""
+        return self._start
+
+    @cached_property
+    def _start(self) -> Array:
+        step = 1 / self.risk.top_eigenvalue()
+        params = self.backend.xp.zeros((self.num_samples, self.risk.num_outputs), dtype=self.inputs.dtype)
+        for _ in range(STEPS):
+            params = params - step * self._dual_gradient(params)
+        return params
+
+    def grad(self, params: Array) -> Array:
+        """Return λ f + mean ℓ'(f(x_i), y_i) k(x_i, ·) at the points, flattened (points, C)."""
+        self.cost += self.num_samples
+        return self.at_points(self._dual_gradient(params)).reshape(-1)
+
+    def derivatives(self, params: Array, rows: Array | slice) -> Array:
+        """Return ℓ'(f(x_i), y_i) of these rows, (B, C); costs B."""
+        slopes = self._slopes(params, rows)
+        self.cost += slopes.shape[0]
+        return slopes
+
+    def at_points(self, weights: Array, rows: Array | slice = slice(None)) -> Array:
+        """Return Σ_i w_i k(x_i, ·) over these rows at the points, (points, C), for weights (B, C)."""
+        return self._point_gram[:, rows] @ weights
+
+    def metrics(self, answer: Array) -> Mapping[str, float]:
+        """Return the metrics of f."""
+        return self.risk.metrics(GramPredictor(self.covariance, self.inputs, answer))
+
+    def _slopes(self, params: Array, rows: Array | slice) -> Array:
+        return self.risk.loss.derivative(self._gram[rows] @ params, self._targets[rows])
+
+    def _dual_gradient(self, params: Array) -> Array:
+        """Return the weights of the k(x_i, ·) in the gradient, (n, C)."""
+        return self.penalty * params + self._slopes(params, slice(None)) / self.num_samples

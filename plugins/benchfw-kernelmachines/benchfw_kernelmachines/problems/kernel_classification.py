@@ -1,0 +1,112 @@
+"""Classification by kernel machines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from benchfw import Backend, BenchfwError, Rng
+from benchfw_kernelmachines.oracles import Array
+from benchfw_kernelmachines.problems.kernel_risk import KernelRiskProblem
+
+MOST_CLASSES = 10_000
+
+
+class KernelClassification(KernelRiskProblem):
+    """Kernel classification: λ/2 |f|² + mean ℓ(f(x), y) over the functions of a covariance.
+
+    `dataset` is a name of the data catalog or of a file in a folder of BENCHFW_DATA; of its training rows the
+    first `rows`, all if not given. Pixels are divided by 255, columns brought to variance 1 where
+    `standardize` says so, and more than `components` columns reduced to so many by PCA (0: never). `loss` is
+    softmax, logistic, hinge, squared-hinge or squared, all but the first with one machine a class against the
+    rest, or a table of a name and parameters. `covariance` is gaussian, laplace, cauchy or matern (of
+    `smoothness` ½, 1½ or 2½), its `length` a number, "median" (the median distance of 2,000 rows) or
+    "median/sqrt2". Metrics: `objective` and `loss` and `train_error` on the first `evaluation` training rows,
+    `test_error` on at most 10,000 test rows, `num_features`.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        rng: Rng,
+        *,
+        dataset: str = "mnist",
+        rows: int | None = None,
+        loss: str | Mapping[str, Any] = "softmax",
+        penalty: float = 1e-5,
+        covariance: str = "gaussian",
+        smoothness: float = 1.5,
+        length: str | float = "median",
+        components: int = 100,
+        standardize: bool = False,
+        evaluation: int = 10_000,
+    ) -> None:
+        super().__init__(
+            backend,
+            dataset=dataset,
+            rows=rows,
+            loss=loss,
+            penalty=penalty,
+            covariance=covariance,
+            smoothness=smoothness,
+            length=length,
+            components=components,
+            standardize=standardize,
+            evaluation=evaluation,
+        )
+
+    def learn_labels(self, labels: np.ndarray) -> None:
+        """Learn the classes; BenchfwError unless they are two or more whole numbers."""
+        classes = np.unique(labels)
+        if not np.isfinite(classes).all() or not (classes == np.rint(classes)).all():
+            raise BenchfwError(
+                f"data set '{self._dataset}' has labels that are no whole numbers; "
+                "number its classes, or take kernel-regression"
+            )
+        if not 2 <= len(classes) <= MOST_CLASSES:
+            raise BenchfwError(
+                f"data set '{self._dataset}' has {len(classes)} classes among its training rows; "
+                f"classification takes 2 … {MOST_CLASSES:,}"
+            )
+        self._classes = classes
+        self.num_classes = len(classes)
+
+    def label(self, labels: np.ndarray) -> np.ndarray:
+        """Return class numbers, 0 … C-1, (n,) int64."""
+        numbers = np.minimum(np.searchsorted(self._classes, labels), self.num_classes - 1)
+        strange = self._classes[numbers] != labels
+        if strange.any():
+            raise BenchfwError(
+                f"data set '{self._dataset}' has a row of class {labels[strange][0]}, "
+                f"of which no row was among those that say what classes there are"
+            )
+        return numbers
+
+    def metrics(self, answer: Any) -> Mapping[str, float]:
+        """Return objective, loss, errors and num_features; an answer of `labels(rows)` alone has no loss."""
+        if hasattr(answer, "scores"):
+            return super().metrics(answer)
+        train, test = (answer.labels(table.features) for table in (self.train, self.test))
+        return {**self._shares(train, test), "num_features": float(answer.num_features)}
+
+    def errors(self, train: Array, test: Array) -> Mapping[str, float]:
+        """Return the shares of training and test rows that scores put into a wrong class."""
+        xp = self.backend.xp
+        if not bool(xp.isfinite(train).all() and xp.isfinite(test).all()):
+            return {"train_error": math.inf, "test_error": math.inf}
+        return self._shares(*(_largest(scores) for scores in (train, test)))
+
+    def _shares(self, train: Array, test: Array) -> dict[str, float]:
+        """Return the shares of wrong class numbers, (n,)."""
+        return {
+            "train_error": float((train != self.train.targets).mean()),
+            "test_error": float((test != self.test.targets).mean()),
+        }
+
+
+def _largest(scores: Array) -> Array:
+    """Return the class numbers that scores (n, C) choose, (n,): the largest's, or by a single one's sign."""
+    return scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)

@@ -1,0 +1,110 @@
+"""Regression by kernel machines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from benchfw import Backend, BenchfwError, Rng
+from benchfw.data import Table
+from benchfw_kernelmachines.oracles import Array
+from benchfw_kernelmachines.problems.kernel_risk import KernelRiskProblem
+
+MOST_EXACT = 10_000
+"""The most training rows whose gram matrix is factorized."""
+
+
+class KernelRegression(KernelRiskProblem):
+    """Kernel regression: λ/2 |f|² + mean ℓ(f(x), y) over the functions of a covariance.
+
+    Parameters as for kernel-classification, but `loss` is squared or epsilon-insensitive, and columns are
+    standardized by default. Targets are brought to mean 0 and variance 1 on the training rows: objective and
+    loss are in these units; `train_rmse` and `test_rmse` in the target's own. With `exact`, for the squared
+    loss and at most 10,000 rows, there is `function_error` too: the mean of |f - f*|² over the test rows, f*
+    the exact minimizer.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        rng: Rng,
+        *,
+        dataset: str = "uci-kin40k",
+        rows: int | None = None,
+        loss: str | Mapping[str, Any] = "squared",
+        penalty: float = 1e-5,
+        covariance: str = "gaussian",
+        smoothness: float = 1.5,
+        length: str | float = "median",
+        components: int = 100,
+        standardize: bool = True,
+        evaluation: int = 10_000,
+        exact: bool = False,
+    ) -> None:
+        super().__init__(
+            backend,
+            dataset=dataset,
+            rows=rows,
+            loss=loss,
+            penalty=penalty,
+            covariance=covariance,
+            smoothness=smoothness,
+            length=length,
+            components=components,
+            standardize=standardize,
+            evaluation=evaluation,
+        )
+        if exact and self.loss.name != "squared":
+            raise BenchfwError(f"exact = true needs the loss 'squared', not '{self.loss.name}'")
+        if exact and self.num_samples > MOST_EXACT:
+            raise BenchfwError(
+                f"exact = true takes at most {MOST_EXACT:,} training rows, not {self.num_samples:,}; "
+                "say how many with rows"
+            )
+        self._exact = exact
+
+    def learn_labels(self, labels: np.ndarray) -> None:
+        """Learn mean and deviation of the targets; BenchfwError where they are constant or not finite."""
+        self._check_labels(labels)
+        self._mean = float(labels.mean(dtype=np.float64))
+        self._deviation = float(labels.std(dtype=np.float64))
+        if self._deviation == 0:
+            raise BenchfwError(f"the targets of '{self._dataset}' are all {self._mean:g}: nothing to predict")
+
+    def label(self, labels: np.ndarray) -> np.ndarray:
+        """Return standardized targets, (n,) float32."""
+        self._check_labels(labels)
+        return ((labels - self._mean) / self._deviation).astype(np.float32)
+
+    def _check_labels(self, labels: np.ndarray) -> None:
+        if not np.isfinite(labels).all():
+            raise BenchfwError(
+                f"data set '{self._dataset}' has targets that are no finite numbers; leave out those rows"
+            )
+
+    def errors(self, train: Array, test: Array) -> Mapping[str, float]:
+        """Return root mean square errors, and where the minimizer is known the distance from it."""
+        values = {"train_rmse": self._rmse(train, self.train), "test_rmse": self._rmse(test, self.test)}
+        if self._exact:
+            values["function_error"] = float(((test - self.exact_scores) ** 2).mean())
+        return values
+
+    def _rmse(self, scores: Array, table: Table) -> float:
+        return self._deviation * math.sqrt(float(((scores[:, 0] - table.targets) ** 2).mean()))
+
+    @cached_property
+    def exact_scores(self) -> Array:
+        """f* at the test rows, (n, 1): (K + λ n I) a = y, f* = k a, in float64 on the host."""
+        from scipy.linalg import solve
+
+        host = self.backend.to_numpy
+        whole = self._source.first(self.num_samples)
+        rows, test = (host(each.features).astype(np.float64) for each in (whole, self.test))
+        gram = self.covariance.gram(rows, rows)
+        gram[np.diag_indices_from(gram)] += self.penalty * self.num_samples
+        weights = solve(gram, host(whole.targets).astype(np.float64), assume_a="pos", overwrite_a=True)
+        return self.backend.asarray((self.covariance.gram(test, rows) @ weights)[:, None])

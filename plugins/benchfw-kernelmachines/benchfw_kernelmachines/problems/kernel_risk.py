@@ -1,0 +1,164 @@
+"""What kernel classification and kernel regression share: rows, oracles, the objective."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from benchfw import Backend, BenchfwError
+from benchfw.backends import Rng
+from benchfw.data import Table
+from benchfw.data.known import known, spelled_out
+from benchfw_kernelmachines.bandwidth import median_distance
+from benchfw_kernelmachines.covariances import get_covariance
+from benchfw_kernelmachines.losses import get_loss
+from benchfw_kernelmachines.oracles import Array, Batch, Loss, Predictor
+from benchfw_kernelmachines.preparation import fit_preparation
+from benchfw_kernelmachines.running_scores import RunningScores
+from benchfw_kernelmachines.sources.opening import open_rows
+from benchfw_kernelmachines.sources.row_source import sample_numbers
+
+ANCHORS = 2000
+"""How many rows stand for all of them in the median distance and in the top eigenvalue."""
+MEDIANS = {"median": 1.0, "median/sqrt2": math.sqrt(0.5)}
+
+
+class KernelRiskProblem(ABC):
+    """R(f) = λ/2 |f|² + mean ℓ(f(x), y) on the rows of a data set, counted in rows.
+
+    Rows are the same in every repetition: what is sampled is sampled from a seed of its own.
+    """
+
+    cost_unit = "rows"
+    num_classes = 0
+
+    def __init__(
+        self,
+        backend: Backend,
+        *,
+        dataset: str,
+        rows: int | None,
+        loss: str | Mapping[str, Any] | Loss,
+        penalty: float,
+        covariance: str,
+        smoothness: float,
+        length: str | float,
+        components: int,
+        standardize: bool,
+        evaluation: int,
+    ) -> None:
+        if not 0 < penalty < math.inf:
+            raise ValueError(f"penalty must be positive and finite, got {penalty}")
+        for name, count, least in (("components", components, 0), ("evaluation", evaluation, 1)):
+            if count < least:
+                raise ValueError(f"{name} must be at least {least}, got {count}")
+        self.backend = backend
+        self.cost = 0.0
+        self.penalty = float(penalty)
+        self.loss = get_loss(loss)
+        self._dataset = dataset
+        source, test = open_rows(backend, dataset, rows)
+        self.num_samples = source.num_samples
+        self.learn_labels(source.targets)
+        sample = source.sample()
+        self._check_finite(sample.features)
+        fitted = fit_preparation(sample.features, components, standardize=standardize)
+        self.dimension = fitted.dimension
+        self._preparation = fitted.on(backend)
+        anchors = sample.features[sample_numbers(len(sample.targets), ANCHORS)]
+        self._anchors = self._preparation(backend.asarray(anchors))
+        self.covariance = get_covariance(covariance, self._length(length), smoothness)
+        self._source = source.prepared(self._prepared)
+        self.train = self._source.first(evaluation)
+        self.test = self._prepared(test)
+        self._train_scores = RunningScores(self.train.features)
+        self._test_scores = RunningScores(self.test.features)
+        self._train_targets = self.loss.encode(self.train.targets, self.num_classes)
+        self.num_outputs = (
+            self.num_classes if self._train_targets.ndim == 1 else int(self._train_targets.shape[1])
+        )
+        entry = known(spelled_out(dataset)[0])
+        made = entry is not None and entry.make is not None
+        self.caveats = (f"the data set '{dataset}' is synthetic",) if made else ()
+
+    @abstractmethod
+    def learn_labels(self, labels: np.ndarray) -> None:
+        """Learn what must be known of the training labels, (n,); BenchfwError where they cannot be used."""
+
+    @abstractmethod
+    def label(self, labels: np.ndarray) -> np.ndarray:
+        """Return class numbers, int64, or standardized targets, float32, of labels as stored, (n,)."""
+
+    @abstractmethod
+    def errors(self, train: Array, test: Array) -> Mapping[str, float]:
+        """Return how far scores of the training rows looked at, and of the test rows, (n, C), are off."""
+
+    def batches(self, rng: Rng, size: int) -> Iterator[Batch]:
+        """Yield mini-batches for ever; each costs its rows."""
+        for table in self._source.batches(rng, size):
+            self.cost += size
+            yield self._encoded(table)
+
+    def rows(self, numbers: Array) -> Batch:
+        """Return the training rows of these numbers, (B,); costs B."""
+        numbers = self.backend.asarray(numbers)
+        self.cost += numbers.shape[0]
+        return self._encoded(self._source.take(numbers))
+
+    def top_eigenvalue(self) -> float:
+        """Return the largest eigenvalue of gram / n, of 2,000 rows."""
+        return self._top_eigenvalue
+
+    @cached_property
+    def _top_eigenvalue(self) -> float:
+        from scipy.sparse.linalg import eigsh
+
+        count = int(self._anchors.shape[0])
+        gram = self.backend.to_numpy(self.covariance.gram(self._anchors, self._anchors)).astype(np.float64)
+        # no entry of the gram matrix is negative, so that the top eigenvector has no sign change either
+        values = eigsh(gram, k=1, v0=np.ones(count), return_eigenvectors=False)
+        return float(values[0]) / count
+
+    def metrics(self, answer: Predictor) -> Mapping[str, float]:
+        """Return objective, loss, errors and num_features; what diverges is infinite or no number."""
+        with np.errstate(over="ignore", invalid="ignore"):  # a divergent answer is a result, not a warning
+            train, test = self._train_scores(answer), self._test_scores(answer)
+            losses = self.loss.value(train, self._train_targets)
+            loss = float(self.backend.xp.mean(losses, dtype=np.float64))
+            return {
+                "objective": loss + self.penalty / 2 * answer.squared_norm(),
+                "loss": loss,
+                **self.errors(train, test),
+                "num_features": float(answer.num_features),
+            }
+
+    def _length(self, length: str | float) -> float:
+        if isinstance(length, str):
+            if length not in MEDIANS:
+                raise ValueError(f"length must be a number, 'median' or 'median/sqrt2', got '{length}'")
+            # a seed of its own, though so few rows are all taken
+            return MEDIANS[length] * median_distance(self._anchors, self.backend.rng(0), ANCHORS)
+        if not 0 < length < math.inf:
+            raise ValueError(f"length must be positive and finite, got {length}")
+        return float(length)
+
+    def _encoded(self, table: Table) -> Batch:
+        return Batch(table.features, self.loss.encode(table.targets, self.num_classes))
+
+    def _prepared(self, table: Table) -> Table:
+        """Return rows as stored, prepared and on the backend."""
+        self._check_finite(table.features)
+        rows = self._preparation(self.backend.asarray(table.features))
+        return Table(rows, self.backend.asarray(self.label(table.targets)))
+
+    def _check_finite(self, features: np.ndarray) -> None:
+        if np.issubdtype(features.dtype, np.floating) and not np.isfinite(features).all():
+            raise BenchfwError(
+                f"data set '{self._dataset}' has features that are no finite numbers; "
+                "leave out or fill in those rows"
+            )

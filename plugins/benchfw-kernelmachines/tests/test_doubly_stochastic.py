@@ -1,0 +1,309 @@
+"""DSG, UDSG and CDSG against the algorithms as printed, with all features in memory and no running scale."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import islice, pairwise
+
+import numpy as np
+import pytest
+
+from benchfw.backends import get_backend
+from benchfw.harness.optimizers import measure_optimizer
+from benchfw.harness.trial import collector
+from benchfw.records import Budget, Spec, Status, Trial
+from benchfw_kernelmachines.features import IndependentFrequencies, get_frequencies
+from benchfw_kernelmachines.optimizers import cdsg, doubly_stochastic, udsg
+from benchfw_kernelmachines.optimizers.cdsg import CDSG
+from benchfw_kernelmachines.optimizers.dsg import DSG
+from benchfw_kernelmachines.optimizers.kernel_ridge_exact import KernelRidgeExact
+from benchfw_kernelmachines.optimizers.udsg import UDSG
+from benchfw_kernelmachines.problems.kernel_classification import KernelClassification
+from benchfw_kernelmachines.problems.kernel_regression import KernelRegression
+
+BACKEND = get_backend("numpy")
+ROWS, STEPS = 200, 30
+SMALL = {"batch": 16, "block": 8, "step": 1.0}
+
+
+@pytest.fixture
+def build(tmp_path, monkeypatch):
+    """Return a function that builds a problem of a loss on 200 rows in the plane."""
+    rng = np.random.default_rng(0)
+    features = rng.uniform(-2, 2, (ROWS + 20, 2)).astype(np.float32)
+    wave = np.sin(2 * features[:, 0]) + features[:, 1]
+    labels = {"numbers": wave + 0.3 * rng.standard_normal(len(wave)), "classes": np.digitize(wave, [-1, 1])}
+    monkeypatch.setenv("BENCHFW_DATA", str(tmp_path))
+    for name, targets in labels.items():
+        np.savez(
+            tmp_path / f"{name}.npz",
+            x_train=features[:ROWS],
+            y_train=targets[:ROWS],
+            x_test=features[ROWS:],
+            y_test=targets[ROWS:],
+        )
+
+    def problem(loss, penalty=0.01):
+        numbers = loss in {"squared", "epsilon-insensitive"}
+        kind = KernelRegression if numbers else KernelClassification
+        settings = {"loss": loss, "penalty": penalty, "length": 1.0}
+        return kind(BACKEND, BACKEND.rng(0), dataset="numbers" if numbers else "classes", **settings)
+
+    return problem
+
+
+@pytest.fixture
+def kept_blocks(monkeypatch):
+    """Make every block once: what long runs of small blocks spend most of their time on."""
+    monkeypatch.setattr(IndependentFrequencies, "block", cache(IndependentFrequencies.block))
+
+
+def path(problem, optimizer, steps=STEPS, seed=1):
+    """The first answers, the start included."""
+    return list(islice(optimizer.run(problem, BACKEND.rng(seed)), steps + 1))
+
+
+def all_rows(problem):
+    return problem.rows(np.arange(problem.num_samples)).rows
+
+
+class Textbook:
+    """f(x) = Σ_j Φ_j(x) α_j with every α decayed at every step, features in memory, float64."""
+
+    def __init__(self, problem, optimizer, seed=1):
+        self.problem, self.optimizer = problem, optimizer
+        self.random = BACKEND.rng(seed)
+        self.batches = problem.batches(BACKEND.rng(seed), optimizer.batch)
+        space = problem.covariance, problem.dimension
+        self.frequencies = get_frequencies("independent", BACKEND, *space, optimizer.block, seed)
+        self.weights, self.alpha, self.beta = [], [], []
+
+    def features(self, rows, j):
+        phases = rows.astype(float) @ self.weights[j].astype(float)
+        return np.hstack([np.cos(phases), np.sin(phases)])
+
+    def scores(self, rows):
+        start = np.zeros((len(rows), self.problem.num_outputs))
+        return sum((self.features(rows, j) @ alpha for j, alpha in enumerate(self.alpha)), start)
+
+    def step(self, choose):
+        optimizer, penalty = self.optimizer, self.problem.penalty
+        rows, targets = next(self.batches)
+        gradients = self.problem.loss.derivative(self.scores(rows).astype(np.float32), targets).astype(float)
+        k, length = choose(self, gradients, optimizer.step)
+        if k == len(self.alpha):
+            self.weights.append(self.frequencies.block(k))
+            self.alpha.append(np.zeros((2 * optimizer.block, gradients.shape[1])))
+            self.beta.append(np.zeros(gradients.shape[1]))
+        features = self.features(rows, k)
+        pairs = optimizer.batch * optimizer.block
+        move = features.T @ gradients / pairs
+        if optimizer.preconditioner:
+            gram = features.T @ features / pairs
+            move = np.linalg.solve(gram + (penalty + optimizer.preconditioner) * np.eye(len(gram)), move)
+        self.alpha = [(1 - length * penalty) * each for each in self.alpha]
+        self.beta = [(1 - length * penalty) * each for each in self.beta]
+        self.alpha[k] -= length * move
+        self.beta[k] -= length * gradients.mean(axis=0)
+
+
+def new_block(book, gradients, step):
+    return len(book.alpha), step
+
+
+def periodic(book, gradients, step):
+    """Two new blocks, then three old ones."""
+    book.steps = getattr(book, "steps", 0) + 1
+    if book.steps % 5 in {1, 2}:
+        return len(book.alpha), step
+    book.draws = getattr(book, "draws", book.random.at(udsg.BLOCK_STREAM))
+    return book.draws.integers(len(book.alpha)), step
+
+
+def checked(book, gradients, step):
+    """The longest step of inequality (9) over all blocks, from the roots of its polynomial."""
+    if not hasattr(book, "variance"):
+        book.variance = cdsg.feature_variance(book.problem, book.random.at(cdsg.NOISE_STREAM))
+        book.limit = 2 / book.problem.top_eigenvalue() if book.problem.loss.name == "squared" else 4 * step
+        if book.optimizer.preconditioner and book.problem.loss.name == "squared":
+            book.limit = 2.0
+    mean = gradients.mean(axis=0)
+    noise = (gradients**2).sum(axis=1).mean() * book.variance / len(gradients)
+    best, k = step, len(book.alpha)
+    for j, beta in enumerate(book.beta):
+        quadratic = [2 * mean @ mean + 2 * noise, -4 * beta @ mean, beta @ beta - step**2 * mean @ mean]
+        longest = max((root.real for root in np.roots(quadratic) if abs(root.imag) < 1e-12), default=0)
+        if longest > best:
+            best, k = longest, j
+    return (k, min(best, book.limit)) if k < len(book.alpha) else (k, step)
+
+
+@pytest.mark.parametrize(
+    ("loss", "preconditioner"), [("squared", None), ("squared", 1e-3), ("softmax", 1e-3), ("hinge", None)]
+)
+@pytest.mark.parametrize(
+    ("kind", "choose"),
+    [(DSG, new_block), (lambda **common: UDSG(fresh=2, reuse=3, **common), periodic), (CDSG, checked)],
+    ids=["dsg", "udsg", "cdsg"],
+)
+def test_the_steps_are_those_of_the_textbook_with_features_in_memory(
+    build, kind, choose, loss, preconditioner
+):
+    problem = build(loss)
+    optimizer = kind(**SMALL, preconditioner=preconditioner)
+    book = Textbook(problem, optimizer)
+    rows = all_rows(problem)
+    for t, answer in enumerate(path(problem, optimizer)):
+        assert len(answer.coefficients) == len(book.alpha)
+        if t % 10 == 0:
+            expected = book.scores(rows)
+            close = 2e-5 * max(1, np.abs(expected).max())
+            np.testing.assert_allclose(answer.scores(rows), expected, atol=close)
+        book.step(choose)
+
+
+def test_cdsg_moves_old_blocks_in_the_textbook_test(build):
+    assert 0 < path(build("squared"), CDSG(**SMALL))[-1].facts()["accepted_share"] < 1
+
+
+def test_rigorous_noise_gives_the_path_of_dsg_bit_for_bit(build):
+    for loss in ("squared", "softmax"):
+        problem = build(loss)
+        common = {"batch": 100, "block": 8, "step": 1.0}
+        ours = path(problem, CDSG(**common, noise="rigorous"))
+        theirs = path(problem, DSG(**common))
+        for one, other in zip(ours, theirs, strict=True):
+            assert one.scale == other.scale
+            assert len(one.coefficients) == len(other.coefficients)
+            assert all(map(np.array_equal, one.coefficients, other.coefficients))
+        assert ours[-1].facts()["accepted_share"] == 0
+
+
+@pytest.mark.usefixtures("kept_blocks")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_literal_noise_diverges_on_squared_loss_and_that_is_a_status(build):
+    problem = build("squared", penalty=1e-5)
+    trial = Trial("optimizer", Spec("p"), Spec("m"), "numpy", 0, 0, Budget(iterations=2000))
+    records, emit = collector()
+    method = CDSG(batch=150, block=8, step=3.0, noise="literal")
+    status, reason = measure_optimizer(trial, problem, method, BACKEND.rng(1), emit)
+    assert status == Status.DIVERGED, reason
+    assert {"fact:accepted_share", "fact:step_ratio_median"} <= {each.metric for each in records}
+
+
+def test_udsg_makes_so_many_new_blocks_a_period(build):
+    answers = path(build("squared"), UDSG(**SMALL, fresh=2, reuse=3), steps=12)
+    assert [len(each.coefficients) for each in answers] == [0, 1, 2, 2, 2, 2, 3, 4, 4, 4, 4, 5, 6]
+
+
+def test_udsg_without_reuse_is_dsg(build):
+    problem = build("softmax")
+    rows = all_rows(problem)
+    ends = [path(problem, each)[-1].scores(rows) for each in (UDSG(**SMALL, reuse=0), DSG(**SMALL))]
+    np.testing.assert_array_equal(*ends)
+
+
+def test_answers_stay_as_they_were_and_share_what_did_not_move(build):
+    problem = build("squared")
+    rows = all_rows(problem)
+    seen = [(each, each.scores(rows)) for each in path(problem, CDSG(**SMALL))]
+    for answer, scores in seen:
+        np.testing.assert_array_equal(answer.scores(rows), scores)
+    for (one, _), (other, _) in pairwise(seen):
+        kept = [a is b for a, b in zip(one.coefficients, other.coefficients, strict=False)]
+        assert sum(kept) >= len(one.coefficients) - 1
+
+
+@pytest.mark.usefixtures("kept_blocks")
+@pytest.mark.parametrize("step", [0.5, 1.0, 1.5], ids=lambda step: f"step x penalty = {step}")
+def test_the_scale_never_underflows(build, step):
+    """1 - γλ = ½ makes it 1e-18 after 60 steps, and 0 forgets all that was before."""
+    problem = build("squared", penalty=1.0)
+    optimizer = DSG(batch=16, block=4, step=step)
+    answers = path(problem, optimizer, steps=60)
+    assert all(doubly_stochastic.SMALLEST_SCALE <= abs(each.scale) <= 1 for each in answers)
+    rows = all_rows(problem)
+    book = Textbook(problem, optimizer)
+    for _ in range(60):
+        book.step(new_block)
+    np.testing.assert_allclose(answers[-1].scores(rows), book.scores(rows), atol=1e-4)
+
+
+@pytest.mark.usefixtures("kept_blocks")
+def test_the_error_falls_as_one_over_t(build):
+    """Theorem 3 with γ_t = θ/(t + t_0), θλ = 1.5; f* by exact ridge regression, the mean over 16 seeds."""
+    problem = build("squared", penalty=0.3)
+    rows = problem.test.features
+    optimum = list(KernelRidgeExact().run(problem, BACKEND.rng(0)))[-1].scores(rows)
+    looks = [12, 16, 23, 32, 45, 64, 91]
+    optimizer = DSG(batch=8, block=4, step=5.0, decay=1.0)
+    errors = []
+    for seed in range(16):
+        answers = path(problem, optimizer, looks[-1], seed)
+        errors.append([((answers[t].scores(rows) - optimum) ** 2).mean() for t in looks])
+    slope = np.polyfit(np.log(looks), np.log(np.mean(errors, axis=0)), 1)[0]
+    assert slope == pytest.approx(-1, abs=0.2)
+
+
+def test_the_variance_of_features_is_that_of_all_rows(build):
+    """200 rows are fewer than are looked at, so that only anchors and frequencies are random."""
+    problem = build("squared")
+    found = [cdsg.feature_variance(problem, BACKEND.rng(seed).at(9)) for seed in range(12)]
+    rows = all_rows(problem)
+    weights = problem.covariance.frequencies(BACKEND.rng(99).standard_normal((2, 1000), np.float32))
+    phases, gram = rows @ weights, problem.covariance.gram(rows, rows)
+    exact = [np.var(np.cos(phases[i] - phases) - gram[i][:, None], axis=0).mean() for i in range(ROWS)]
+    error = np.std(found) / len(found) ** 0.5
+    assert np.mean(found) == pytest.approx(np.mean(exact) / 2, abs=4 * error)
+
+
+def test_cdsg_tells_how_far_old_blocks_went(build):
+    facts = path(build("squared"), CDSG(**SMALL))[-1].facts()
+    assert set(facts) == {
+        "accepted_share",
+        "sigma_squared",
+        "step_ratio_q10",
+        "step_ratio_median",
+        "step_ratio_q90",
+    }
+    assert 1 < facts["step_ratio_q10"] <= facts["step_ratio_median"] <= facts["step_ratio_q90"]
+
+
+def test_steps_on_old_blocks_are_cut_at_the_limit(build):
+    facts = path(build("squared"), CDSG(**SMALL, limit=1.25))[-1].facts()
+    assert facts["step_ratio_q90"] == 1.25
+    facts = path(build("softmax"), CDSG(**SMALL, limit="auto"))[-1].facts()
+    assert facts["step_ratio_q90"] <= 4
+
+
+@pytest.mark.usefixtures("kept_blocks")
+@pytest.mark.parametrize(
+    "loss", ["squared", "logistic", "softmax", "hinge", "squared-hinge", "epsilon-insensitive"]
+)
+def test_every_loss_is_lowered(build, loss):
+    problem = build(loss, penalty=1e-4)
+    start, *_, last = path(problem, DSG(batch=64, block=32))
+    assert problem.metrics(last)["objective"] < 0.9 * problem.metrics(start)["objective"]
+
+
+def test_batches_are_counted_in_rows(build):
+    problem = build("squared")
+    path(problem, DSG(**SMALL), steps=5)
+    assert problem.cost == 5 * 16
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "message"),
+    [
+        (DSG, {"batch": 0}, "batch must be at least 1"),
+        (DSG, {"step": -1.0}, "step must be positive"),
+        (DSG, {"decay": -1.0}, "decay must not be negative"),
+        (DSG, {"preconditioner": 0.0}, "preconditioner must be positive"),
+        (UDSG, {"fresh": 0}, "fresh must be at least 1"),
+        (CDSG, {"noise": "none"}, "noise must be one of per-batch, literal, rigorous"),
+        (CDSG, {"limit": 0.0}, "limit must be positive"),
+    ],
+)
+def test_a_parameter_that_makes_no_sense_is_refused(kind, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        kind(**parameters)
