@@ -26,6 +26,9 @@ FACT_PREFIX = "fact:"
 CAVEAT = "; caveat: "
 """What stands in a trial's reason before each sentence that a reader must know to believe its numbers."""
 
+ENDED_BY_ITSELF = "method ended by itself"
+"""How the reason begins of a trial whose method had no further answer: an exact solver, say."""
+
 MethodKind = Literal["optimizer", "estimator", "kernel"]
 
 

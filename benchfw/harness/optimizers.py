@@ -14,7 +14,7 @@ from benchfw.contract import Bounded
 from benchfw.errors import BenchfwError
 from benchfw.harness.information import told_by_answer
 from benchfw.harness.meter import Emit, Ending, Interrupted, Meter, next_look
-from benchfw.records import BOUND_PREFIX, Record, Status, Trial
+from benchfw.records import BOUND_PREFIX, ENDED_BY_ITSELF, Record, Status, Trial
 
 
 def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Ending:
@@ -71,7 +71,7 @@ def _follow(meter: Meter, answers: Iterator[Any], look: Callable[[int, Any], End
                 raise stop.__cause__ or stop from None
             if stop.iteration < 0:
                 return Status.FAILED, "the method yielded no answer; run() must yield the start first"
-            return verdict or (Status.DONE, f"method ended by itself after {stop.iteration} iterations")
+            return verdict or (Status.DONE, f"{ENDED_BY_ITSELF} after {stop.iteration} iterations")
         verdict = look(iteration, answer)
         ending = meter.spent(iteration)
         if verdict or ending:

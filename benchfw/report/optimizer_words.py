@@ -16,7 +16,9 @@ from benchfw.report.phrases import (
     rows_of,
     runs,
     target_text,
+    when_done,
 )
+from benchfw.report.quantities import WHEN_DONE
 from benchfw.report.summary import Comparison, Row
 
 
@@ -41,7 +43,8 @@ def optimizer_verdict(comparison: Comparison) -> str:
         sentence = f"{_alone(comparison, reference)}; there is no other method to compare it with"
     else:
         sentence = _reference_first(comparison, reference, reached)
-    end = _end(comparison, best) if any(target.automatic for target in comparison.targets) else ""
+    automatic = any(target.automatic for target in comparison.targets)
+    end = (_done(comparison) or _end(comparison, best)) if automatic else ""
     return f"{sentence}{_others(comparison, costs)}.{_fastest(comparison, best)}{end}"
 
 
@@ -139,6 +142,22 @@ def _end(comparison: Comparison, best: Row) -> str:
         f"{interval_text(lowest.interval)}, {less} than {comparison.name(comparison.reference)} "
         f"({runs(lowest)})."
     )
+
+
+def _done(comparison: Comparison) -> str:
+    """Return a sentence on the moment at which the reference was done by itself, if it was."""
+    parts = []
+    for quantity in when_done(comparison):
+        metric = quantity.removesuffix(WHEN_DONE)
+        least = min(ahead(rows_of(comparison, quantity)), key=merit, default=None)
+        if least is None:
+            parts.append(f"no method has a smaller {metric}")
+        else:
+            less = comparative(least, "less", "more")
+            shown = interval_text(least.interval)
+            parts.append(f"{comparison.name(least.method)} has {metric} {shown}, {less} ({runs(least)})")
+    done = f" When {comparison.name(comparison.reference)} is done, "
+    return f"{done}{', and '.join(parts)}." if parts else ""
 
 
 def _closest(comparison: Comparison) -> str:

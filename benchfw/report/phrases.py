@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from benchfw.report.numbers import figures, ratio_text
+from benchfw.report.quantities import WHEN_DONE
 from benchfw.report.summary import Comparison, Row
 
 
@@ -49,6 +50,12 @@ def rows_of(comparison: Comparison, quantity: str) -> list[Row]:
     """Return the rows of one quantity, in the order of the methods."""
     found = (comparison.row(method, quantity) for method in comparison.methods)
     return [row for row in found if row is not None]
+
+
+def when_done(comparison: Comparison) -> list[str]:
+    """Return the quantities at the second when the reference was done, of its first two metrics."""
+    names = [f"{metric}{WHEN_DONE}" for metric in comparison.metrics]
+    return [name for name in names if comparison.row(comparison.reference, name)][:2]
 
 
 def merit(row: Row) -> float:

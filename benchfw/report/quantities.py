@@ -8,7 +8,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from benchfw.analysis.convergence import NEVER, Curve, Hit, automatic_target, curves_by_metric, time_to_all
+from benchfw.analysis.convergence import (
+    NEVER,
+    Curve,
+    Hit,
+    automatic_target,
+    curves_by_metric,
+    time_to_all,
+    value_at,
+)
 from benchfw.analysis.intervals import (
     LEVEL,
     Interval,
@@ -20,9 +28,11 @@ from benchfw.analysis.intervals import (
     median_interval,
     std_error_interval,
 )
-from benchfw.records import BOUND_PREFIX, FACT_PREFIX, MethodKind, Result, Status
+from benchfw.records import BOUND_PREFIX, ENDED_BY_ITSELF, FACT_PREFIX, MethodKind, Result, Status
 
 TO_TARGET = ("seconds_to_target", "cost_to_target")
+WHEN_DONE = "_when_reference_is_done"
+"""`loss_when_reference_is_done` is the loss at the second at which the reference method ended by itself."""
 
 _FINISHED = frozenset({Status.DONE, Status.REACHED})
 # the method was given its chance and did not get there: censored, not left out
@@ -119,9 +129,27 @@ def choose_targets(reference: Sequence[Result]) -> tuple[Target, ...]:
     return () if math.isnan(value) else (Target(primary, value, automatic=True),)
 
 
-def sample_trials(kind: MethodKind, results: Sequence[Result], targets: Sequence[Target]) -> Sample:
-    """Return the sample of one method's trials on one problem."""
-    sample = _sample_optimizer(results, targets) if kind == "optimizer" else _sample_draws(kind, results)
+def last_seconds(reference: Sequence[Result]) -> dict[int, float]:
+    """Return when the reference ended, by repetition, where it did so by itself in all of its trials."""
+    if not all(result.outcome.reason.startswith(ENDED_BY_ITSELF) for result in reference):
+        return {}
+    return {
+        result.trial.repetition: max(record.seconds for record in result.outcome.records)
+        for result in reference
+    }
+
+
+def sample_trials(
+    kind: MethodKind,
+    results: Sequence[Result],
+    targets: Sequence[Target],
+    ends: Mapping[int, float] | None = None,
+) -> Sample:
+    """Return the sample of one method's trials on one problem; `ends` is when the reference was done."""
+    if kind != "optimizer":
+        sample = _sample_draws(kind, results)
+    else:
+        sample = _sample_optimizer(results, targets, ends or {})
     return replace(sample, values={**sample.values, **_facts(results)})
 
 
@@ -149,7 +177,9 @@ def _sample_draws(kind: MethodKind, results: Sequence[Result]) -> Sample:
     return Sample(kind, values, within)
 
 
-def _sample_optimizer(results: Sequence[Result], targets: Sequence[Target]) -> Sample:
+def _sample_optimizer(
+    results: Sequence[Result], targets: Sequence[Target], ends: Mapping[int, float]
+) -> Sample:
     values: dict[str, dict[int, float]] = {}
     counted: dict[int, Hit] = {}
     for result in results:
@@ -164,6 +194,9 @@ def _sample_optimizer(results: Sequence[Result], targets: Sequence[Target]) -> S
                 # a run that did not get to the end has no value there: leaving it out would flatter the rest
                 final = curve.final if status in _FINISHED else math.inf
                 values.setdefault(metric, {})[repetition] = final
+                if repetition in ends:
+                    then = value_at(curve, "seconds", np.array([ends[repetition]]))
+                    values.setdefault(metric + WHEN_DONE, {})[repetition] = float(then[0])
     if not counted:
         return Sample("optimizer", values)
     values["seconds_to_target"] = {repetition: hit.seconds for repetition, hit in counted.items()}

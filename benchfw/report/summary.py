@@ -17,6 +17,7 @@ from benchfw.report.quantities import (
     Target,
     choose_targets,
     finished_trials,
+    last_seconds,
     metric_names,
     sample_trials,
 )
@@ -120,7 +121,8 @@ def _compare(problem: str, kind: MethodKind, results: Sequence[Result]) -> Compa
     finished = {method: finished_trials(group) for method, group in groups.items()}
     reference = next((method for method, group in finished.items() if group), next(iter(groups)))
     targets = choose_targets(finished[reference]) if kind == "optimizer" else ()
-    samples = {method: sample_trials(kind, group, targets) for method, group in groups.items()}
+    ends = last_seconds(finished[reference]) if kind == "optimizer" and len(groups) > 1 else {}
+    samples = {method: sample_trials(kind, group, targets, ends) for method, group in groups.items()}
     if kind == "estimator":
         # a method without variance (the exact gradient) gives no ratio: the next one is the reference
         varying = (method for method, sample in samples.items() if sample.positive("variance"))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from benchfw.report.methods import Method
 from benchfw.report.numbers import figures, interval_text, ratio_text, time_unit
-from benchfw.report.phrases import target_text
+from benchfw.report.phrases import target_text, when_done
+from benchfw.report.quantities import WHEN_DONE
 from benchfw.report.summary import Comparison, Row
 
 _TIMES = frozenset({"seconds_to_target", "seconds_per_draw", "seconds_per_call"})
@@ -111,7 +112,8 @@ def _headline(comparison: Comparison) -> list[tuple[str, bool]]:
             ("variance_x_seconds", True),
         ]
     shown = [(metric, False) for metric in comparison.metrics[:1]]
-    return [*shown, ("seconds_to_target", True), ("cost_to_target", True)]
+    then = [(name, False) for name in when_done(comparison)]
+    return [*shown, *then, ("seconds_to_target", True), ("cost_to_target", True)]
 
 
 def _title(comparison: Comparison, quantity: str) -> str:
@@ -119,6 +121,9 @@ def _title(comparison: Comparison, quantity: str) -> str:
         return f"{comparison.cost_unit} to target"
     if quantity == "cost_per_draw":
         return f"{comparison.cost_unit} a draw"
+    if quantity.endswith(WHEN_DONE):
+        done = f"when {comparison.name(comparison.reference)} is done"
+        return f"{quantity.removesuffix(WHEN_DONE)} {done}"
     if comparison.kind == "optimizer" and quantity in comparison.metrics:
         return f"{quantity} at the end"
     return _HEADERS.get(quantity, quantity)

@@ -8,7 +8,7 @@ import pytest
 
 from benchfw.records import Record, Status
 from benchfw.report.summary import Method, summarize
-from benchfw.report.tables import caption
+from benchfw.report.tables import caption, headline_table
 from benchfw.report.wording import verdict
 
 inf = math.inf
@@ -117,3 +117,32 @@ def test_the_caption_says_that_several_methods_are_judged_together(make, run):
     together = "Verdicts hold at 5 % for all methods together."
     assert together in caption(summarize(run, results).comparisons[0])
     assert together not in caption(summarize(run, results[:6]).comparisons[0])
+
+
+def exact_and_stepwise(make, reason="method ended by itself after 1 iterations"):
+    """An exact method that is done after 3 seconds, and one that goes on and on."""
+    jitter = [1.0, 1.01, 0.99, 1.02, 0.98]
+    results = [
+        make.result("optimizer", "p", "exact", r, make.curve("gap", [9, x], seconds=3.0), reason=reason)
+        for r, x in enumerate(jitter)
+    ]
+    return results + [
+        make.result("optimizer", "p", "steps", r, make.curve("gap", [9, 4 * x, 0.5 * x, 0.1 * x, 0.01]))
+        for r, x in enumerate(jitter)
+    ]
+
+
+def test_methods_are_seen_at_the_second_at_which_the_reference_was_done(make, run):
+    summary = summarize(run, exact_and_stepwise(make))
+    found = {name: rows_of(summary, name)["gap_when_reference_is_done"] for name in ("exact", "steps")}
+    assert found["exact"].interval.estimate == 1.0
+    assert found["steps"].interval.estimate == 0.1  # after three of its seconds, not at its end
+    said = verdict(summary.comparisons[0])
+    assert "When exact is done, steps has gap 0.1" in said
+    assert "gap when exact is done" in headline_table(summary.comparisons[0]).header
+
+
+def test_a_reference_that_ran_out_of_its_budget_was_not_done(make, run):
+    summary = summarize(run, exact_and_stepwise(make, reason="budget of 3 seconds"))
+    assert "gap_when_reference_is_done" not in rows_of(summary, "steps")
+    assert "is done" not in verdict(summary.comparisons[0])
