@@ -7,7 +7,7 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any
 
 REQUIRED = inspect.Parameter.empty
@@ -43,7 +43,10 @@ def parameters_of(factory: Callable[..., Any], hidden: int = 0) -> dict[str, Par
 
 def hints_of(factory: Callable[..., Any]) -> dict[str, Any]:
     """Return the resolved annotations of a factory's parameters; empty where they cannot be resolved."""
-    target = factory.__init__ if isinstance(factory, type) else factory  # type: ignore[misc]
+    target: Any = factory
+    if isinstance(factory, type) and not is_dataclass(factory):
+        target = factory.__init__  # type: ignore[misc]
+    # of a dataclass the fields themselves: each is looked up in the module of the class that declares it
     try:
         return typing.get_type_hints(target)
     except (NameError, TypeError, AttributeError):

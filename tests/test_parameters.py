@@ -1,6 +1,7 @@
 """What a factory takes, and what a suite's value may stand for."""
 
 import functools
+import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Optional
@@ -126,3 +127,24 @@ def test_types_are_spelled_as_a_person_would():
     assert spelled(Literal["fast", "slow"]) == "'fast' or 'slow'"
     assert "'use'" in spelled(Estimator)
     assert "Estimator" in spelled(Estimator)
+
+
+def test_the_types_of_inherited_fields_are_those_of_the_module_that_declares_them(tmp_path, monkeypatch):
+    (tmp_path / "the_base.py").write_text(
+        "from __future__ import annotations\n"
+        "from dataclasses import dataclass\n"
+        "from typing import Literal\n"
+        "@dataclass(frozen=True)\n"
+        'class Base:\n    kind: Literal["a", "b"] = "a"\n'
+    )
+    (tmp_path / "the_rest.py").write_text(
+        "from __future__ import annotations\n"
+        "from dataclasses import dataclass\n"
+        "from the_base import Base\n"
+        "@dataclass(frozen=True)\n"
+        "class Rest(Base):\n    size: int = 1\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    found = parameters_of(importlib.import_module("the_rest").Rest)
+    assert found["size"].hint is int
+    assert not fits("c", found["kind"].hint)

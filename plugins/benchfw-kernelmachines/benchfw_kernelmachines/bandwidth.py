@@ -6,10 +6,10 @@ import numpy as np
 
 from benchfw import BenchfwError
 from benchfw.backends import Rng
-from benchfw_kernelmachines.oracles import Array
+from benchfw_kernelmachines.oracles import Array, Distance
 
 
-def median_distance(rows: Array, rng: Rng, sample: int = 2000) -> float:
+def median_distance(rows: Array, rng: Rng, sample: int = 2000, distance: Distance = "euclidean") -> float:
     """Return the median distance of two rows, over all pairs among `sample` random ones of rows (n, d)."""
     from scipy.spatial.distance import pdist
 
@@ -20,7 +20,7 @@ def median_distance(rows: Array, rng: Rng, sample: int = 2000) -> float:
         raise BenchfwError(
             "the median distance needs two rows or more, all of them numbers; clean the data or give a length"
         )
-    median = float(np.median(pdist(host)))
+    median = float(np.median(pdist(host, distance)))
     if median == 0:
         raise BenchfwError(
             "the median distance between rows is 0: most rows are equal, as with constant features; "

@@ -9,6 +9,7 @@ from benchfw import Backend, Problem
 from benchfw.backends import Rng
 
 Array: TypeAlias = Any
+Distance: TypeAlias = Literal["euclidean", "cityblock"]
 
 
 class Batch(NamedTuple):
@@ -46,6 +47,7 @@ class Covariance(Protocol):
     """k(x - y), with the law of its frequencies: k = E cos ω'(x - y), ω ~ P. A frozen dataclass."""
 
     name: str
+    distance: Distance  # that its length is measured in
     length: float
 
     def gram(self, left: Array, right: Array) -> Array:
@@ -96,6 +98,7 @@ class KernelRisk(Problem, Protocol):
 
     num_samples: int
     dimension: int
+    num_classes: int  # 0 where targets are numbers
     num_outputs: int
     penalty: float
     loss: Loss

@@ -23,6 +23,13 @@ def test_it_is_the_median_over_all_pairs_of_few_rows():
     assert median_distance(rows, BACKEND.rng(2)) == pytest.approx(np.median(pairs), rel=1e-12)
 
 
+def test_the_length_of_a_laplace_covariance_is_measured_along_the_axes():
+    rows = points(41)
+    pairs = cdist(rows, rows, "cityblock")[np.triu_indices(41, 1)]
+    found = median_distance(rows, BACKEND.rng(2), distance="cityblock")
+    assert found == pytest.approx(np.median(pairs), rel=1e-12)
+
+
 def test_of_many_rows_a_sample_is_enough():
     rows = points(3000)
     whole = median_distance(rows, BACKEND.rng(2), sample=3000)

@@ -8,7 +8,7 @@ from typing import ClassVar
 from benchfw.kernels import namespace
 from benchfw_kernelmachines.covariances.lengths import check_length
 from benchfw_kernelmachines.covariances.row_tiles import by_rows
-from benchfw_kernelmachines.oracles import Array
+from benchfw_kernelmachines.oracles import Array, Distance
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Cauchy:
     length: float
 
     name: ClassVar[str] = "cauchy"
+    distance: ClassVar[Distance] = "euclidean"
     isotropic: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

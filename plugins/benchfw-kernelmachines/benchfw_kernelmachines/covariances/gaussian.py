@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from benchfw.kernels import gaussian_gram
 from benchfw_kernelmachines.covariances.lengths import check_length
-from benchfw_kernelmachines.oracles import Array
+from benchfw_kernelmachines.oracles import Array, Distance
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,7 @@ class Gaussian:
     length: float
 
     name: ClassVar[str] = "gaussian"
+    distance: ClassVar[Distance] = "euclidean"
     isotropic: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

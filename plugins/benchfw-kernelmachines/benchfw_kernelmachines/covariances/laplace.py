@@ -8,7 +8,7 @@ from typing import ClassVar
 from benchfw.kernels import namespace
 from benchfw_kernelmachines.covariances.lengths import check_length
 from benchfw_kernelmachines.covariances.row_tiles import by_rows
-from benchfw_kernelmachines.oracles import Array
+from benchfw_kernelmachines.oracles import Array, Distance
 
 SMALLEST = 2.0**-24  # a normal may be rounded to 0, once in millions
 
@@ -20,6 +20,7 @@ class Laplace:
     length: float
 
     name: ClassVar[str] = "laplace"
+    distance: ClassVar[Distance] = "cityblock"
     isotropic: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from benchfw.kernels import namespace
 from benchfw_kernelmachines.covariances.lengths import check_length
 from benchfw_kernelmachines.covariances.row_tiles import by_rows
-from benchfw_kernelmachines.oracles import Array
+from benchfw_kernelmachines.oracles import Array, Distance
 
 SMALLEST = 2.0**-24  # a normal may be rounded to 0, once in millions
 
@@ -26,6 +26,7 @@ class Matern:
     smoothness: float = 1.5
 
     name: ClassVar[str] = "matern"
+    distance: ClassVar[Distance] = "euclidean"
     isotropic: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

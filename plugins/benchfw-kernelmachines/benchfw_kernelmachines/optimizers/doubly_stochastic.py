@@ -1,6 +1,7 @@
 """What DSG, UDSG and CDSG share: the iteration that moves one block of random features a step."""
 
-# Annotations are not put off here: those of a base class would be looked up in the modules of its subclasses.
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

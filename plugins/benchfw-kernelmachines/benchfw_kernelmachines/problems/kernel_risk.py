@@ -17,7 +17,7 @@ from benchfw.data.known import known, spelled_out
 from benchfw_kernelmachines.bandwidth import median_distance
 from benchfw_kernelmachines.covariances import get_covariance
 from benchfw_kernelmachines.losses import get_loss
-from benchfw_kernelmachines.oracles import Array, Batch, Loss, Predictor
+from benchfw_kernelmachines.oracles import Array, Batch, Distance, Loss, Predictor
 from benchfw_kernelmachines.preparation import fit_preparation
 from benchfw_kernelmachines.running_scores import RunningScores
 from benchfw_kernelmachines.sources.opening import open_rows
@@ -72,7 +72,8 @@ class KernelRiskProblem(ABC):
         self._preparation = fitted.on(backend)
         anchors = sample.features[sample_numbers(len(sample.targets), ANCHORS)]
         self._anchors = self._preparation(backend.asarray(anchors))
-        self.covariance = get_covariance(covariance, self._length(length), smoothness)
+        distance = get_covariance(covariance, 1.0, smoothness).distance
+        self.covariance = get_covariance(covariance, self._length(length, distance), smoothness)
         self._source = source.prepared(self._prepared)
         self.train = self._source.first(evaluation)
         self.test = self._prepared(test)
@@ -137,12 +138,12 @@ class KernelRiskProblem(ABC):
                 "num_features": float(answer.num_features),
             }
 
-    def _length(self, length: str | float) -> float:
+    def _length(self, length: str | float, distance: Distance) -> float:
         if isinstance(length, str):
             if length not in MEDIANS:
                 raise ValueError(f"length must be a number, 'median' or 'median/sqrt2', got '{length}'")
             # a seed of its own, though so few rows are all taken
-            return MEDIANS[length] * median_distance(self._anchors, self.backend.rng(0), ANCHORS)
+            return MEDIANS[length] * median_distance(self._anchors, self.backend.rng(0), ANCHORS, distance)
         if not 0 < length < math.inf:
             raise ValueError(f"length must be positive and finite, got {length}")
         return float(length)
