@@ -1,0 +1,116 @@
+"""On a GPU: features, machines and estimators give the numbers that they give on the host."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from benchfw.backends import get_backend
+from benchfw.errors import BackendUnavailable
+from benchfw_kernelmachines import (
+    CDSG,
+    DSG,
+    UDSG,
+    DoublyStochastic,
+    FeaturePredictor,
+    FunctionalGradient,
+    KernelClassification,
+    KernelRegression,
+    KernelRidgeExact,
+    NystromRidge,
+    RandomFeaturesSVRG,
+    get_covariance,
+    get_frequencies,
+)
+
+NUMPY = get_backend("numpy")
+try:
+    CUPY = get_backend("cupy")
+except BackendUnavailable as missing:
+    pytest.skip(str(missing), allow_module_level=True)
+
+COVARIANCES = ("gaussian", "laplace", "cauchy", "matern")
+PROBLEMS = {
+    "classes": lambda backend: KernelClassification(
+        backend, backend.rng(1), dataset="stream-like(rows=1500, features=6, classes=3)"
+    ),
+    "numbers": lambda backend: KernelRegression(
+        backend, backend.rng(1), dataset="uci-like(rows=1500, features=6)"
+    ),
+}
+METHODS = {
+    "dsg": DSG(batch=200, block=32, step=2.0),
+    "udsg": UDSG(batch=200, block=32, step=2.0),
+    "cdsg": CDSG(batch=200, block=32, step=2.0),
+    "dsg preconditioned": DSG(batch=200, block=32, step=1.0, preconditioner=1e-2),
+    "svrg": RandomFeaturesSVRG(features=64),
+}
+
+
+def on_both(compute):
+    return [compute(backend) for backend in (NUMPY, CUPY)]
+
+
+@pytest.mark.parametrize("name", COVARIANCES)
+def test_frequencies_are_equal_to_the_last_bit(name):
+    host, device = on_both(
+        lambda backend: backend.to_numpy(
+            get_frequencies("independent", backend, get_covariance(name, 1.7), 5, 33, 11).block(4)
+        )
+    )
+    np.testing.assert_array_equal(device, host)
+
+
+@pytest.mark.parametrize("kind", ["orthogonal", "quasi-monte-carlo"])
+def test_frequencies_made_on_the_host_arrive_as_they_are(kind):
+    host, device = on_both(
+        lambda backend: backend.to_numpy(
+            get_frequencies(kind, backend, get_covariance("gaussian", 1.7), 5, 33, 11).block(4)
+        )
+    )
+    np.testing.assert_array_equal(device, host)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_first_answers_measure_the_same(name, method):
+    def compute(backend):
+        problem = PROBLEMS[name](backend)
+        return [problem.metrics(answer) for answer in islice(METHODS[method].run(problem, backend.rng(5)), 8)]
+
+    for host, device in zip(*on_both(compute), strict=True):
+        assert device == pytest.approx(host, rel=2e-3, abs=2e-3)  # float32; an error counts rows
+
+
+@pytest.mark.parametrize("method", [KernelRidgeExact(), NystromRidge()], ids=lambda each: type(each).__name__)
+def test_exact_machines_measure_the_same(method):
+    def compute(backend):
+        problem = PROBLEMS["numbers"](backend)
+        return problem.metrics(list(method.run(problem, backend.rng(5)))[-1])
+
+    host, device = on_both(compute)
+    assert device == pytest.approx(host, rel=1e-2)
+
+
+def test_a_predictor_saved_on_the_device_predicts_the_same_on_the_host(tmp_path):
+    problem = PROBLEMS["classes"](CUPY)
+    answer = list(islice(METHODS["cdsg"].run(problem, CUPY.rng(5)), 12))[-1]
+    answer.save(tmp_path / "machine.npz")
+    rows = CUPY.to_numpy(problem.test.features)
+    on_host = FeaturePredictor.load(tmp_path / "machine.npz", NUMPY).scores(rows)
+    np.testing.assert_allclose(on_host, CUPY.to_numpy(answer.scores(problem.test.features)), atol=1e-4)
+
+
+@pytest.mark.parametrize("randomness", ["both", "data", "features"])
+def test_a_drawn_gradient_is_the_same(randomness):
+    def compute(backend):
+        problem = FunctionalGradient(
+            backend, backend.rng(1), dataset="stream-like(rows=1500, features=6, classes=3)", rows=200
+        )
+        estimator = DoublyStochastic(batch=20, features=16, randomness=randomness)
+        return backend.to_numpy(estimator.draw(problem, backend.rng(5))(problem.start()))
+
+    host, device = on_both(compute)
+    np.testing.assert_allclose(device, host, atol=1e-4)
