@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from benchfw_variational.optimizers.pg_svi import PGSVI
     from benchfw_variational.optimizers.proximal_svi import ProximalSVI
     from benchfw_variational.oracles import LatentGaussian, Likelihood, Local, Posterior, Prior
+    from benchfw_variational.peers.gpytorch_natural import PeerGPyTorch
     from benchfw_variational.peers.sklearn_laplace import PeerSklearnLaplace
     from benchfw_variational.problems.bayesian_glm import BayesianGLM
     from benchfw_variational.problems.correlated_topics import CorrelatedTopics
@@ -50,6 +51,7 @@ __all__ = [
     "LatentGaussian",
     "Likelihood",
     "Local",
+    "PeerGPyTorch",
     "PeerSklearnLaplace",
     "Posterior",
     "Prior",
@@ -84,6 +86,7 @@ OPTIMIZERS = {
     "ctm-mean-field": "optimizers.ctm_mean_field:CTMMeanField",
     "ctm-delta": "optimizers.ctm_delta:CTMDelta",
     "ctm-laplace": "optimizers.ctm_laplace:CTMLaplace",
+    "peer-gpytorch": "peers.gpytorch_natural:PeerGPyTorch",
     "peer-sklearn-laplace": "peers.sklearn_laplace:PeerSklearnLaplace",
 }
 OTHERS = ("likelihoods:get_likelihood", "oracles:LatentGaussian", "oracles:Likelihood", "oracles:Local")

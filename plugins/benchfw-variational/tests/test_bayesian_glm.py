@@ -24,6 +24,7 @@ def build(tmp_path, monkeypatch, backend):
     np.savez(tmp_path / "labels.npz", y=rng.integers(0, 2, 30), **rows)
     np.savez(tmp_path / "counts.npz", y=rng.poisson(np.exp(features[:, 0])), **rows)
     np.savez(tmp_path / "wide.npz", X=rng.standard_normal((12, 15)), y=np.arange(12) % 2)
+    np.savez(tmp_path / "repeated.npz", X=np.tile(rng.standard_normal((6, 15)), (2, 1)), y=np.arange(12))
     np.savez(tmp_path / "huge.npz", X=100 * features, y=rng.integers(0, 9, 30))
     monkeypatch.setenv("BENCHFW_DATA", str(tmp_path))
     return lambda dataset="labels", **params: BayesianGLM(backend, backend.rng(0), dataset=dataset, **params)
@@ -112,6 +113,16 @@ def test_rates_that_are_finite_and_beyond_all_solving_are_reported_as_divergence
     assert math.isfinite(first.negative_bound())
     for answer in others:
         assert problem.metrics(answer) == {"negative_bound": math.inf, "log_loss_bits": math.inf}
+
+
+@pytest.mark.parametrize("optimizer", [PG(step=0.1), PGSVI(step=0.1)], ids=repr)
+@pytest.mark.parametrize("variance", [10.0, 30.0])
+def test_so_are_those_of_repeated_rows_where_weights_outnumber_examples(build, variance, optimizer):
+    """K is singular: beside rates of 1e17 the identity does not keep I + SKS positive definite."""
+    problem = build("repeated", likelihood="poisson", variance=variance)
+    first, *_, last = islice(optimizer.run(problem, problem.backend.rng(1)), 8)
+    assert math.isfinite(first.negative_bound())
+    assert problem.metrics(last) == {"negative_bound": math.inf, "log_loss_bits": math.inf}
 
 
 def test_densities_are_judged_by_their_log_loss_in_nats(build):

@@ -1,4 +1,4 @@
-"""scikit-learn's Laplace approximation against our own, and against its own predictions."""
+"""scikit-learn's Laplace approximation and the natural gradients of GPyTorch against our own."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from benchfw import BenchfwError
 from benchfw.data import here
 from benchfw.errors import Unavailable
 from benchfw_variational.optimizers.laplace import Laplace
+from benchfw_variational.optimizers.pg import PG
+from benchfw_variational.peers.gpytorch_natural import PeerGPyTorch
 from benchfw_variational.peers.sklearn_laplace import PeerSklearnLaplace
 from benchfw_variational.problems.bayesian_glm import BayesianGLM
 from benchfw_variational.problems.gp_classification import GPClassification
@@ -88,3 +90,38 @@ def test_on_ionosphere_it_gives_the_reference(backend):
     found = problem.metrics(answers_of(problem)[-1])
     assert found["log_loss_bits"] == pytest.approx(0.5205, abs=5e-4)
     assert found["test_error"] == pytest.approx(10 / 71)
+
+
+def small_probit(backend, **params):
+    return GPClassification(
+        backend, backend.rng(0), dataset="small", log_scale=0.0, likelihood="bernoulli-probit", **params
+    )
+
+
+@pytest.mark.usefixtures("features")
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+def test_natural_gradients_of_gpytorch_are_the_steps_of_pg(backend):
+    pytest.importorskip("gpytorch", reason="GPyTorch is not installed")
+    problem = small_probit(backend)
+    own, peer = (islice(method(step=0.5).run(problem, backend.rng(1)), 6) for method in (PG, PeerGPyTorch))
+    for ours, theirs in zip(own, peer, strict=True):  # theirs with 20 points, and a jitter of its own
+        np.testing.assert_allclose(theirs.mean, ours.mean, rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(theirs.variance, ours.variance, rtol=1e-3)
+    assert problem.cost == 2 * 5 * 30
+
+
+@pytest.mark.usefixtures("features")
+def test_gpytorch_is_refused_what_it_does_not_have(backend):
+    problem = GPClassification(backend, backend.rng(0), dataset="small")
+    with pytest.raises(BenchfwError, match="has the likelihood bernoulli-probit only, not 'bernoulli-logit'"):
+        next(PeerGPyTorch().run(problem, backend.rng(1)))
+    problem = BayesianGLM(backend, backend.rng(0), dataset="small", likelihood="bernoulli-probit")
+    with pytest.raises(BenchfwError, match="needs a prior whose covariance is stored whole"):
+        next(PeerGPyTorch().run(problem, backend.rng(1)))
+
+
+@pytest.mark.usefixtures("features")
+def test_without_gpytorch_it_says_what_to_install(backend, monkeypatch):
+    monkeypatch.setitem(sys.modules, "gpytorch", None)  # as if it were not installed
+    with pytest.raises(Unavailable, match=r"GPyTorch is not installed; pip install 'benchfw-variational"):
+        next(PeerGPyTorch().run(small_probit(backend), backend.rng(1)))

@@ -232,6 +232,33 @@ def test_batch_steps_reach_the_reference_optimum_of_ionosphere(ionosphere):
     assert steps == pytest.approx(42, rel=0.1)
 
 
+@pytest.mark.parametrize(
+    ("dataset", "start", "best", "bits", "errors"),
+    [
+        pytest.param("sonar", 26556.1609, 156.2142, 0.93448, 18, marks=needs("sonar")),
+        pytest.param("usps-2vs4", 52344.0318, 106.95499, 0.04527, 11, marks=needs("usps-2vs4")),
+        pytest.param("usps-3vs5", 45416.1453, 118.50457, 0.10784, 21, marks=needs("usps-3vs5")),
+    ],
+)
+def test_batch_steps_reach_the_reference_optimum_of_other_sets(backend, dataset, start, best, bits, errors):
+    problem = GPClassification(backend, backend.rng(0), dataset=dataset)
+    step, steps = (0.3, 130) if dataset == "sonar" else (1.0, 40)
+    answers = PG(step=step).run(problem, backend.rng(1))
+    assert next(answers).negative_bound() == pytest.approx(start, abs=1e-3)
+    metrics = problem.metrics(next(islice(answers, steps - 1, None)))
+    assert metrics["negative_bound"] == pytest.approx(best, abs=1e-3)
+    assert metrics["log_loss_bits"] == pytest.approx(bits, abs=5e-4)
+    assert round(len(problem.test.targets) * metrics["test_error"], 9) == errors
+
+
+@needs("usps-2vs4")
+def test_the_gate_without_randomness_on_usps(backend):
+    problem = GPClassification(backend, backend.rng(0), dataset="usps-2vs4")
+    answers = path(problem, PGSVI(step=2.5 / 884, batch=20, stride=101), 90)
+    bounds = [answers[45 * passes].negative_bound() for passes in (1, 2)]
+    np.testing.assert_allclose(bounds, [157.2631, 130.0797], atol=1e-3)
+
+
 @needs("sonar")
 def test_batch_steps_of_length_one_fall_into_a_cycle_of_two_on_sonar(backend):
     problem = GPClassification(backend, backend.rng(0), dataset="sonar")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchfw import BenchfwError
-from benchfw.kernels.scaled_cholesky import inverse_half_powers, scaled_cholesky
+from benchfw.kernels.scaled_cholesky import inverse_half_powers
 from benchfw_variational.priors.dense import DensePrior
 from benchfw_variational.priors.low_rank import LowRankPrior
 from benchfw_variational.priors.matrix_free import MatrixFreePrior
@@ -128,11 +128,6 @@ def test_a_covariance_beyond_repair_is_one_sentence(gram):
 
 def test_a_large_jitter_that_was_asked_for_is_tried():
     assert DensePrior(np.diag([1.0, -1.0]), jitter=2.0).gram[1, 1] == 1.0
-
-
-def test_a_negative_eigenvalue_of_the_gram_is_told_by_the_kernel():
-    with pytest.raises(BenchfwError, match="K has a negative eigenvalue"):
-        scaled_cholesky(np.diag([1.0, -4.0]), np.ones(2))
 
 
 def test_half_powers_give_moments_of_the_inverse():

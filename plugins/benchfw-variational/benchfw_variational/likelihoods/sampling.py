@@ -1,15 +1,12 @@
-"""What a batch says of q, by sums over points z = m + √v ε: Monte Carlo, and Gauss-Hermite."""
+"""What a batch says of q, by means over random points z = m + √v ε."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from benchfw import BenchfwError
 from benchfw.errors import nearest
 from benchfw.kernels import namespace
-from benchfw.kernels.expectations import gauss_hermite
 from benchfw.kernels.monte_carlo import score_function_gradients
 from benchfw_variational.oracles import Array, Likelihood, Local
 
@@ -25,8 +22,7 @@ def sampled_local(
     # an overflow is inf, and inf - inf NaN: the trial that meets them is reported as diverged
     with np.errstate(over="ignore", invalid="ignore"):
         if kind == "reparameterization":
-            weights = namespace(normals).ones_like(normals[:, 0]) / normals.shape[0]
-            return _weighted(likelihood, targets, mean, variance, normals, weights)
+            return _reparameterized(likelihood, targets, mean, variance, normals)
         if kind == "score-function":
             xp = namespace(normals)
             losses = likelihood.loss(targets, mean + xp.sqrt(variance) * normals)
@@ -35,22 +31,15 @@ def sampled_local(
     raise BenchfwError(f"unknown kind of sampled expectation '{kind}'{nearest(kind, kinds)}")
 
 
-def hermite_local(likelihood: Likelihood, targets: Array, mean: Array, variance: Array, count: int) -> Local:
-    """Return them by Gauss-Hermite with `count` points: for losses that are smooth on the scale of √v."""
-    xp = namespace(mean)
-    nodes, weights = (xp.asarray(part, dtype=mean.dtype) for part in gauss_hermite(count))
-    return _weighted(likelihood, targets, mean, variance, nodes[:, None], weights)
-
-
-def _weighted(
-    likelihood: Any, targets: Array, mean: Array, variance: Array, normals: Array, weights: Array
+def _reparameterized(
+    likelihood: Likelihood, targets: Array, mean: Array, variance: Array, normals: Array
 ) -> Local:
-    """Return the sums with weights (S,) of loss, slope and curvature at normals (S, B) or (S, 1)."""
-    deviation = namespace(mean).sqrt(variance)
+    xp = namespace(normals)
+    deviation = xp.sqrt(variance)
     latent = mean + deviation * normals
     slopes = likelihood.slope(targets, latent)
     if likelihood.twice_differentiable:
         curvatures = likelihood.curvature(targets, latent)
     else:  # 2 ∂f/∂v = E[f' ε] / √v needs no second derivative
         curvatures = slopes * normals / deviation
-    return Local(weights @ likelihood.loss(targets, latent), weights @ slopes, weights @ curvatures)
+    return Local(*(xp.mean(part, axis=0) for part in (likelihood.loss(targets, latent), slopes, curvatures)))

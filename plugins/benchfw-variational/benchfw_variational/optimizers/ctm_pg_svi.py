@@ -112,10 +112,8 @@ class Visits:
 
     def now(self, rows: Rows | slice, topics: Topics) -> Precise:
         """Return q of some documents, after the iterations that did not visit them."""
-        idle = self.iteration - self.after[rows]
-        change = topics.backend.asarray(-np.expm1(-idle * np.log1p(self.step)))  # 1 - r^idle
         found = Precise(*(each[rows] for each in self.found))
-        return idle_steps(found, topics, change, self.covariance)
+        return idle_steps(found, topics, self.step, self.iteration - self.after[rows], self.covariance)
 
     def copy(self) -> Visits:
         """Return what later visits leave as it is."""

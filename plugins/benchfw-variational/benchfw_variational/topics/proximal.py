@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
+import numpy as np
+
 from benchfw import Backend, Rng
 from benchfw.kernels.topics import topic_counts, topic_derivatives
-from benchfw_variational.topic_oracles import Array, Block, Gaussians, Topics
+from benchfw_variational.topic_oracles import Array, Block, Gaussians, Rows, Topics
 from benchfw_variational.topics.gaussians import prior_slope, repeated, samples, solve, transpose
 
 Shape: TypeAlias = Literal["full", "diagonal"]
@@ -90,16 +92,34 @@ def proximal_step(
     return Precise(found.mean + change * solve(backend, precision, slope), precision)
 
 
-def idle_steps(found: Precise, topics: Topics, change: Array, covariance: Shape = "full") -> Precise:
-    """Return q after j steps without likelihood, all at once, from change = 1 - r^j of each document, (D,).
+def idle_steps(
+    found: Precise, topics: Topics, step: float, idle: Rows, covariance: Shape = "full"
+) -> Precise:
+    """Return q after so many steps of size β without likelihood, a number for each document, (D,).
 
-    Λ ← r^jΛ + (1-r^j)Σ⁻¹ and Λm ← r^jΛm + (1-r^j)Σ⁻¹μ. A diagonal Λ takes the diagonal of Σ⁻¹, and each
-    entry of m is drawn towards its mean given the others.
+    Λ ← r^jΛ + (1-r^j)Σ⁻¹ and Λm ← r^jΛm + (1-r^j)Σ⁻¹μ are j of them at once. A diagonal Λ takes the diagonal
+    of Σ⁻¹, and its mean, each entry of which is drawn by the others too, goes one step after the other.
     """
-    target = restricted(topics.backend, topics.precision, covariance)
+    backend = topics.backend
+    change = backend.asarray(-np.expm1(-idle * np.log1p(step)))  # 1 - r^j
+    target = restricted(backend, topics.precision, covariance)
     precision = found.precision + change[:, None, None] * (target - found.precision)
-    move = solve(topics.backend, precision, prior_slope(found.mean, topics))
+    if covariance == "diagonal":
+        return Precise(_idle_means(found, topics, step, idle), precision)
+    move = solve(backend, precision, prior_slope(found.mean, topics))
     return Precise(found.mean + change[:, None] * move, precision)
+
+
+def _idle_means(found: Precise, topics: Topics, step: float, idle: Rows) -> Array:
+    """Return the means after idle steps whose precisions are diagonal, (D, K)."""
+    rate = step / (1 + step)
+    mean, target = found.mean, topics.precision.diagonal()
+    precision = found.precision.diagonal(axis1=1, axis2=2)
+    for number in range(1, int(idle.max(initial=0)) + 1):
+        precision = precision + rate * (target - precision)
+        moves = topics.backend.asarray(idle >= number)[:, None]
+        mean = mean + moves * (rate * prior_slope(mean, topics) / precision)
+    return mean
 
 
 def precise_prior(topics: Topics, count: int, covariance: Shape) -> Precise:
