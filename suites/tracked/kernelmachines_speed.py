@@ -49,9 +49,9 @@ def calls() -> dict[str, Callable[[], object]]:
 
     return {
         BARE: bare,
-        PREDICTION: lambda: made["independent"].scores(rows),
-        "  orthogonal": lambda: made["orthogonal"].scores(rows),
-        "  quasi-monte-carlo": lambda: made["quasi-monte-carlo"].scores(rows),
+        PREDICTION: lambda: made["independent"].predict(rows),
+        "  orthogonal": lambda: made["orthogonal"].predict(rows),
+        "  quasi-monte-carlo": lambda: made["quasi-monte-carlo"].predict(rows),
         "making the frequencies": lambda: [frequencies.block(number) for number in range(BLOCKS)],
         "products with residuals": lambda: [feature_products(rows, block, residuals) for block in stored],
         "gram of the features": lambda: [feature_gram(rows, block) for block in stored],

@@ -99,8 +99,8 @@ def test_a_predictor_saved_on_the_device_predicts_the_same_on_the_host(tmp_path)
     answer = list(islice(METHODS["cdsg"].run(problem, CUPY.rng(5)), 12))[-1]
     answer.save(tmp_path / "machine.npz")
     rows = CUPY.to_numpy(problem.test.features)
-    on_host = FeaturePredictor.load(tmp_path / "machine.npz", NUMPY).scores(rows)
-    np.testing.assert_allclose(on_host, CUPY.to_numpy(answer.scores(problem.test.features)), atol=1e-4)
+    on_host = FeaturePredictor.load(tmp_path / "machine.npz", NUMPY).predict(rows)
+    np.testing.assert_allclose(on_host, CUPY.to_numpy(answer.predict(problem.test.features)), atol=1e-4)
 
 
 @pytest.mark.parametrize("randomness", ["both", "data", "features"])

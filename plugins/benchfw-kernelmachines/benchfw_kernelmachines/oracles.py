@@ -84,7 +84,7 @@ class Predictor(Protocol):
 
     num_features: int  # random features, support vectors or centres that a prediction goes through
 
-    def scores(self, rows: Array) -> Array:
+    def predict(self, rows: Array) -> Array:
         """Return f at new rows, (n, d) -> (n, C)."""
         ...
 

@@ -36,7 +36,7 @@ class FeaturePredictor:
         """The number of frequencies."""
         return len(self.coefficients) * self.frequencies.count
 
-    def scores(self, rows: Array) -> Array:
+    def predict(self, rows: Array) -> Array:
         """Return f at rows, (n, d) -> (n, C)."""
         sums = feature_scores(rows, self.frequencies.block, self.coefficients, self.num_outputs)
         return sums * float(self.scale)
@@ -96,7 +96,7 @@ class GramPredictor:
         """The number of centres."""
         return int(self.centres.shape[0])
 
-    def scores(self, rows: Array) -> Array:
+    def predict(self, rows: Array) -> Array:
         """Return f at rows, (n, d) -> (n, C)."""
         sums = self._sums(rows)
         return sums if self.offset is None else sums + self.offset

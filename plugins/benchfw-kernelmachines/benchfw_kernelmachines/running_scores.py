@@ -24,7 +24,7 @@ class RunningScores:
     def __call__(self, answer: Predictor) -> Array:
         """Return the scores of an answer, (n, C)."""
         if not isinstance(answer, FeaturePredictor):
-            return answer.scores(self._rows)
+            return answer.predict(self._rows)
         last = self._last
         if last is None or last.frequencies != answer.frequencies:
             self._sums, before = 0.0, ()

@@ -61,9 +61,9 @@ def test_exact_ridge_is_that_of_scikit_learn(build):
         rows.astype(float), targets
     )
     np.testing.assert_allclose(
-        answer.scores(problem.test.features), peer.predict(problem.test.features.astype(float)), atol=1e-5
+        answer.predict(problem.test.features), peer.predict(problem.test.features.astype(float)), atol=1e-5
     )
-    np.testing.assert_array_equal(start.scores(problem.test.features), np.zeros((50, 1)))
+    np.testing.assert_array_equal(start.predict(problem.test.features), np.zeros((50, 1)))
     assert answer.num_features == ROWS
 
 
@@ -85,7 +85,7 @@ def test_nystrom_with_all_rows_as_centres_is_exact_ridge(build, covariance):
     exact = answers_of(problem, KernelRidgeExact())[-1]
     nystrom = answers_of(problem, NystromRidge(centres=ROWS))[-1]
     rows = problem.test.features
-    np.testing.assert_allclose(nystrom.scores(rows), exact.scores(rows), atol=1e-4)
+    np.testing.assert_allclose(nystrom.predict(rows), exact.predict(rows), atol=1e-4)
 
 
 def test_nystrom_is_the_best_function_over_its_centres(build):
@@ -94,7 +94,7 @@ def test_nystrom_is_the_best_function_over_its_centres(build):
     rows, targets = (each.astype(float) for each in problem.rows(np.arange(ROWS)))
     wide, square = (problem.covariance.gram(each, answer.centres) for each in (rows, answer.centres))
     expected = np.linalg.lstsq(wide.T @ wide + ROWS * 1e-3 * square, wide.T @ targets, rcond=None)[0]
-    np.testing.assert_allclose(answer.scores(rows), wide @ expected, atol=1e-5)
+    np.testing.assert_allclose(answer.predict(rows), wide @ expected, atol=1e-5)
     assert answer.num_features == 20
 
 
@@ -131,7 +131,7 @@ def test_libsvm_on_two_classes_has_the_scores_of_svc_and_the_least_objective(bui
     machine = SVC(C=1 / (1e-3 * ROWS), kernel="precomputed", tol=1e-6)
     machine.fit(gram(rows, rows), problem.train.targets)
     np.testing.assert_allclose(
-        answer.scores(test)[:, 0], machine.decision_function(gram(test, rows)), atol=1e-3
+        answer.predict(test)[:, 0], machine.decision_function(gram(test, rows)), atol=1e-3
     )
     ridge = answers_of(build("two", "squared", covariance=covariance), KernelRidgeExact())[-1]
     assert problem.metrics(answer)["objective"] < problem.metrics(ridge)["objective"]
@@ -155,7 +155,7 @@ def test_libsvm_on_numbers_is_svr(build):
     rows, targets = problem.rows(np.arange(ROWS))
     machine = SVR(C=1 / (1e-3 * ROWS), gamma=0.5 / LENGTH**2, epsilon=0.2).fit(rows, targets[:, 0])
     test = problem.test.features
-    np.testing.assert_allclose(answer.scores(test)[:, 0], machine.predict(test), atol=1e-4)
+    np.testing.assert_allclose(answer.predict(test)[:, 0], machine.predict(test), atol=1e-4)
 
 
 def test_libsvm_is_not_for_squared_loss_on_numbers(build):

@@ -67,7 +67,7 @@ def test_svrg_and_averaged_sgd_reach_the_ridge_solution_of_the_features(build, k
     if kind is RandomFeaturesSGD:
         optimizer, tolerance = RandomFeaturesSGD(features=COUNT, batch=16, average=True), 0.05
     answer = next(islice(optimizer.run(problem, BACKEND.rng(1)), 1000, None))
-    found = answer.scores(problem.rows(np.arange(ROWS)).rows)
+    found = answer.predict(problem.rows(np.arange(ROWS)).rows)
     np.testing.assert_allclose(found, features @ ridge, atol=tolerance)
     assert answer.squared_norm() == pytest.approx(float((ridge**2).sum()), rel=10 * tolerance)
 
@@ -89,7 +89,7 @@ def test_values_and_gradients_are_those_of_the_linear_model(build, loss, memory)
     expected = features[batch].T @ slopes[batch] / 4 + penalty * params
     np.testing.assert_allclose(model.grad_batch(params, batch), expected, atol=1e-5)
     answer = model.predictor(params)
-    np.testing.assert_allclose(answer.scores(problem.rows(np.arange(ROWS)).rows), scores, atol=1e-5)
+    np.testing.assert_allclose(answer.predict(problem.rows(np.arange(ROWS)).rows), scores, atol=1e-5)
     assert answer.squared_norm() == pytest.approx(float((params**2).sum()), rel=1e-5)
 
 

@@ -116,7 +116,7 @@ def test_metrics_of_classes_are_what_they_say():
     problem = classification(penalty=0.3, evaluation=100)
     answer = some_answer(problem)
     found = problem.metrics(answer)
-    scores = answer.scores(FEATURES).astype(np.float64)
+    scores = answer.predict(FEATURES).astype(np.float64)
     numbers = np.searchsorted([0, 2, 3, 5], CLASSES)
     losses = np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(300), numbers]
     wrong = scores.argmax(axis=1) != numbers
@@ -135,7 +135,7 @@ def test_the_sign_of_one_score_is_the_class(write):
     class First:
         num_features = 1
 
-        def scores(self, rows):
+        def predict(self, rows):
             return rows[:, :1]
 
         def squared_norm(self):
@@ -163,7 +163,7 @@ def test_errors_of_numbers_are_in_units_of_the_target(write):
     answer = some_answer(problem)
     found = problem.metrics(answer)
     mean, deviation = NUMBERS[TRAIN].mean(), NUMBERS[TRAIN].std()
-    predicted = mean + deviation * answer.scores(problem.test.features)[:, 0].astype(np.float64)
+    predicted = mean + deviation * answer.predict(problem.test.features)[:, 0].astype(np.float64)
     assert found["test_rmse"] == pytest.approx(np.sqrt(np.mean((predicted - NUMBERS[250:]) ** 2)), rel=1e-4)
     own = problem.metrics(some_answer(problem, 0.0))
     assert own["train_rmse"] == pytest.approx(deviation, rel=1e-5)

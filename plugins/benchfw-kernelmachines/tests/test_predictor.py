@@ -37,9 +37,9 @@ def test_scores_are_those_of_features_kept_in_memory(kind):
     cosines, sines = np.concatenate(made.coefficients, axis=1).astype(np.float64)
     expected = made.scale * (np.cos(phases) @ cosines + np.sin(phases) @ sines)
     assert made.num_features == BLOCKS * COUNT
-    assert made.scores(points()).dtype == np.float32
+    assert made.predict(points()).dtype == np.float32
     # phases of a few units in float32, handed on by 128 features
-    np.testing.assert_allclose(made.scores(points()), expected, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(made.predict(points()), expected, rtol=0, atol=1e-5)
 
 
 @KINDS
@@ -51,7 +51,7 @@ def test_a_predictor_that_was_saved_and_loaded_is_the_same(kind, covariance, tmp
     made.save(tmp_path / "answer.model")
     loaded = FeaturePredictor.load(tmp_path / "answer.model", BACKEND)
     assert loaded.frequencies == made.frequencies
-    np.testing.assert_array_equal(loaded.scores(points()), made.scores(points()))
+    np.testing.assert_array_equal(loaded.predict(points()), made.predict(points()))
     assert loaded.squared_norm() == made.squared_norm()
 
 
@@ -68,7 +68,7 @@ def test_without_blocks_it_is_zero_and_can_be_saved(tmp_path):
     start = predictor_of(blocks=0)
     start.save(tmp_path / "start.npz")
     for made in (start, FeaturePredictor.load(tmp_path / "start.npz", BACKEND)):
-        np.testing.assert_array_equal(made.scores(points(9)), np.zeros((9, OUTPUTS)))
+        np.testing.assert_array_equal(made.predict(points(9)), np.zeros((9, OUTPUTS)))
         assert made.num_features == 0
         assert made.squared_norm() == 0.0
 
@@ -102,9 +102,9 @@ def test_scores_over_centres_are_sums_of_covariances(at_once, monkeypatch):
     offset = np.float32([0.5, -1.0])
     gram = covariance.gram(rows.astype(np.float64), centres.astype(np.float64))
     made = GramPredictor(covariance, centres, coefficients, offset)
-    np.testing.assert_allclose(made.scores(rows), gram @ coefficients + offset, atol=1e-5)
+    np.testing.assert_allclose(made.predict(rows), gram @ coefficients + offset, atol=1e-5)
     np.testing.assert_allclose(
-        GramPredictor(covariance, centres, coefficients).scores(rows), gram @ coefficients, atol=1e-5
+        GramPredictor(covariance, centres, coefficients).predict(rows), gram @ coefficients, atol=1e-5
     )
     own = covariance.gram(centres.astype(np.float64), centres.astype(np.float64))
     assert made.squared_norm() == pytest.approx(np.trace(coefficients.T @ own @ coefficients), rel=1e-5)

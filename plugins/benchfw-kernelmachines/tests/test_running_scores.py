@@ -31,14 +31,14 @@ def test_scores_follow_answers_whose_blocks_are_added_moved_and_taken_away(block
     scores = RunningScores(ROWS)
     for each in ([], [a], [a, b], [a, c], [d, c, b], [d, c], [d, c, a, b]):
         answer = predictor(each, scale=0.5 + len(each))
-        np.testing.assert_allclose(scores(answer), answer.scores(ROWS), atol=1e-5)
+        np.testing.assert_allclose(scores(answer), answer.predict(ROWS), atol=1e-5)
 
 
 def test_answers_over_other_features_are_not_mixed(blocks):
     scores = RunningScores(ROWS)
     scores(predictor(blocks))
     other = predictor(blocks, seed=4)
-    np.testing.assert_allclose(scores(other), other.scores(ROWS), atol=1e-5)
+    np.testing.assert_allclose(scores(other), other.predict(ROWS), atol=1e-5)
 
 
 def test_only_blocks_that_moved_are_computed(blocks, monkeypatch):
@@ -58,4 +58,4 @@ def test_only_blocks_that_moved_are_computed(blocks, monkeypatch):
 
 def test_an_answer_over_centres_is_simply_asked():
     answer = GramPredictor(GAUSSIAN, ROWS[:7], np.ones((7, 2), np.float32))
-    np.testing.assert_array_equal(RunningScores(ROWS)(answer), answer.scores(ROWS))
+    np.testing.assert_array_equal(RunningScores(ROWS)(answer), answer.predict(ROWS))

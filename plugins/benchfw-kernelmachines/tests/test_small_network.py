@@ -64,9 +64,9 @@ def test_answers_do_not_change_after_they_are_given(build, backend):
     rows = problem.test.features
     answers = SmallNetwork(width=8, batch=50).run(problem, backend.rng(1))
     start = next(answers)
-    before = start.scores(rows).copy()
-    assert not np.allclose(next(answers).scores(rows), before)
-    np.testing.assert_array_equal(start.scores(rows), before)
+    before = start.predict(rows).copy()
+    assert not np.allclose(next(answers).predict(rows), before)
+    np.testing.assert_array_equal(start.predict(rows), before)
 
 
 @with_torch
@@ -74,7 +74,7 @@ def test_a_seed_gives_one_network(build, backend):
     problem = build("softmax")
     rows = problem.test.features
     first, second, other = (
-        list(islice(SmallNetwork(width=8, batch=50).run(problem, backend.rng(seed)), 4))[-1].scores(rows)
+        list(islice(SmallNetwork(width=8, batch=50).run(problem, backend.rng(seed)), 4))[-1].predict(rows)
         for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(first, second)

@@ -11,7 +11,7 @@ from typing import Literal
 from benchfw import Rng
 from benchfw.kernels.block_check import largest_steps
 from benchfw_kernelmachines.features import FEATURE_STREAM, get_frequencies
-from benchfw_kernelmachines.optimizers.doubly_stochastic import Choice, DoublyStochastic, Rule
+from benchfw_kernelmachines.optimizers.block_descent import BlockDescent, Choice, Rule
 from benchfw_kernelmachines.oracles import Array, KernelRisk
 
 NOISE_STREAM = FEATURE_STREAM + 2
@@ -20,7 +20,7 @@ NOISE_POWERS = {"per-batch": 1, "literal": 2, "rigorous": 0}
 
 
 @dataclass(frozen=True)
-class CDSG(DoublyStochastic):
+class CDSG(BlockDescent):
     """CDSG (Li & Póczos 2016, algorithm 4): moves the old block that allows the longest step, if it beats γ.
 
     Block j, whose moves so far add up to β_j, allows the largest s with

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchfw import Rng
-from benchfw_kernelmachines.optimizers.doubly_stochastic import Choice, DoublyStochastic, Rule
+from benchfw_kernelmachines.optimizers.block_descent import BlockDescent, Choice, Rule
 from benchfw_kernelmachines.oracles import KernelRisk
 
 
 @dataclass(frozen=True)
-class DSG(DoublyStochastic):
+class DSG(BlockDescent):
     """Doubly stochastic gradients (Dai et al. 2014): every step adds a new block of random features.
 
     f ← (1 - γλ) f - γ Φ_m Φ_m'G/(B F). The error falls as 1/t for steps θ/t with θλ > 1.

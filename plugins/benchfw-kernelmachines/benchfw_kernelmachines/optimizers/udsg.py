@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from benchfw import Rng
 from benchfw_kernelmachines.features import FEATURE_STREAM
-from benchfw_kernelmachines.optimizers.doubly_stochastic import Choice, DoublyStochastic, Rule
+from benchfw_kernelmachines.optimizers.block_descent import BlockDescent, Choice, Rule
 from benchfw_kernelmachines.oracles import Array, KernelRisk
 
 BLOCK_STREAM = FEATURE_STREAM + 1  # of its own, so that the batches stay those of DSG
 
 
 @dataclass(frozen=True)
-class UDSG(DoublyStochastic):
+class UDSG(BlockDescent):
     """UDSG (Li & Póczos 2016, algorithm 3): `fresh` new blocks, then `reuse` steps on old ones at random.
 
     With t steps it has t fresh/(fresh + reuse) blocks where DSG has t, so that later steps are cheaper.

@@ -21,7 +21,7 @@ class NetworkPredictor:
     network: Any
     num_features: int  # hidden units
 
-    def scores(self, rows: Array) -> Array:
+    def predict(self, rows: Array) -> Array:
         """Return f at new rows, (n, d) -> (n, C)."""
         torch = _torch()
         with torch.no_grad():

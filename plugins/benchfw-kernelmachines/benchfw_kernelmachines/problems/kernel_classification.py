@@ -87,7 +87,7 @@ class KernelClassification(KernelRiskProblem):
 
     def metrics(self, answer: Any) -> Mapping[str, float]:
         """Return objective, loss, errors and num_features; an answer of `labels(rows)` alone has no loss."""
-        if hasattr(answer, "scores"):
+        if hasattr(answer, "predict"):
             return super().metrics(answer)
         train, test = (answer.labels(table.features) for table in (self.train, self.test))
         return {**self._shares(train, test), "num_features": float(answer.num_features)}

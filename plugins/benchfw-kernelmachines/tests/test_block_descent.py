@@ -13,7 +13,7 @@ from benchfw.harness.optimizers import measure_optimizer
 from benchfw.harness.trial import collector
 from benchfw.records import Budget, Spec, Status, Trial
 from benchfw_kernelmachines.features import IndependentFrequencies, get_frequencies
-from benchfw_kernelmachines.optimizers import cdsg, doubly_stochastic, udsg
+from benchfw_kernelmachines.optimizers import block_descent, cdsg, udsg
 from benchfw_kernelmachines.optimizers.cdsg import CDSG
 from benchfw_kernelmachines.optimizers.dsg import DSG
 from benchfw_kernelmachines.optimizers.kernel_ridge_exact import KernelRidgeExact
@@ -82,14 +82,14 @@ class Textbook:
         phases = rows.astype(float) @ self.weights[j].astype(float)
         return np.hstack([np.cos(phases), np.sin(phases)])
 
-    def scores(self, rows):
+    def predict(self, rows):
         start = np.zeros((len(rows), self.problem.num_outputs))
         return sum((self.features(rows, j) @ alpha for j, alpha in enumerate(self.alpha)), start)
 
     def step(self, choose):
         optimizer, penalty = self.optimizer, self.problem.penalty
         rows, targets = next(self.batches)
-        gradients = self.problem.loss.derivative(self.scores(rows).astype(np.float32), targets).astype(float)
+        gradients = self.problem.loss.derivative(self.predict(rows).astype(np.float32), targets).astype(float)
         k, length = choose(self, gradients, optimizer.step)
         if k == len(self.alpha):
             self.weights.append(self.frequencies.block(k))
@@ -156,9 +156,9 @@ def test_the_steps_are_those_of_the_textbook_with_features_in_memory(
     for t, answer in enumerate(path(problem, optimizer)):
         assert len(answer.coefficients) == len(book.alpha)
         if t % 10 == 0:
-            expected = book.scores(rows)
+            expected = book.predict(rows)
             close = 2e-5 * max(1, np.abs(expected).max())
-            np.testing.assert_allclose(answer.scores(rows), expected, atol=close)
+            np.testing.assert_allclose(answer.predict(rows), expected, atol=close)
         book.step(choose)
 
 
@@ -199,16 +199,16 @@ def test_udsg_makes_so_many_new_blocks_a_period(build):
 def test_udsg_without_reuse_is_dsg(build):
     problem = build("softmax")
     rows = all_rows(problem)
-    ends = [path(problem, each)[-1].scores(rows) for each in (UDSG(**SMALL, reuse=0), DSG(**SMALL))]
+    ends = [path(problem, each)[-1].predict(rows) for each in (UDSG(**SMALL, reuse=0), DSG(**SMALL))]
     np.testing.assert_array_equal(*ends)
 
 
 def test_answers_stay_as_they_were_and_share_what_did_not_move(build):
     problem = build("squared")
     rows = all_rows(problem)
-    seen = [(each, each.scores(rows)) for each in path(problem, CDSG(**SMALL))]
+    seen = [(each, each.predict(rows)) for each in path(problem, CDSG(**SMALL))]
     for answer, scores in seen:
-        np.testing.assert_array_equal(answer.scores(rows), scores)
+        np.testing.assert_array_equal(answer.predict(rows), scores)
     for (one, _), (other, _) in pairwise(seen):
         kept = [a is b for a, b in zip(one.coefficients, other.coefficients, strict=False)]
         assert sum(kept) >= len(one.coefficients) - 1
@@ -221,12 +221,12 @@ def test_the_scale_never_underflows(build, step):
     problem = build("squared", penalty=1.0)
     optimizer = DSG(batch=16, block=4, step=step)
     answers = path(problem, optimizer, steps=60)
-    assert all(doubly_stochastic.SMALLEST_SCALE <= abs(each.scale) <= 1 for each in answers)
+    assert all(block_descent.SMALLEST_SCALE <= abs(each.scale) <= 1 for each in answers)
     rows = all_rows(problem)
     book = Textbook(problem, optimizer)
     for _ in range(60):
         book.step(new_block)
-    np.testing.assert_allclose(answers[-1].scores(rows), book.scores(rows), atol=1e-4)
+    np.testing.assert_allclose(answers[-1].predict(rows), book.predict(rows), atol=1e-4)
 
 
 @pytest.mark.usefixtures("kept_blocks")
@@ -234,13 +234,13 @@ def test_the_error_falls_as_one_over_t(build):
     """Theorem 3 with γ_t = θ/(t + t_0), θλ = 1.5; f* by exact ridge regression, the mean over 16 seeds."""
     problem = build("squared", penalty=0.3)
     rows = problem.test.features
-    optimum = list(KernelRidgeExact().run(problem, BACKEND.rng(0)))[-1].scores(rows)
+    optimum = list(KernelRidgeExact().run(problem, BACKEND.rng(0)))[-1].predict(rows)
     looks = [12, 16, 23, 32, 45, 64, 91]
     optimizer = DSG(batch=8, block=4, step=5.0, decay=1.0)
     errors = []
     for seed in range(16):
         answers = path(problem, optimizer, looks[-1], seed)
-        errors.append([((answers[t].scores(rows) - optimum) ** 2).mean() for t in looks])
+        errors.append([((answers[t].predict(rows) - optimum) ** 2).mean() for t in looks])
     slope = np.polyfit(np.log(looks), np.log(np.mean(errors, axis=0)), 1)[0]
     assert slope == pytest.approx(-1, abs=0.2)
 

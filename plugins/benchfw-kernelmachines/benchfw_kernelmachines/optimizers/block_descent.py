@@ -33,7 +33,7 @@ Rule: TypeAlias = Callable[[int, int, Array, float], Choice]
 
 
 @dataclass(frozen=True)
-class DoublyStochastic(ABC):
+class BlockDescent(ABC):
     """f(x) = c Σ_j Φ_j(x) A_j, where each step draws B rows and moves the coefficients A_k of one block.
 
     `batch` is B; `block` is F, the frequencies of a block, made anew by `kind` whenever needed. The step is
