@@ -10,30 +10,16 @@ from __future__ import annotations
 
 import argparse
 import csv
-import os
-import statistics
-import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from time import process_time
 
 import numpy as np
+from _timing import medians, with_one_thread
 
 from benchfw.backends import get_backend
 from benchfw_spectral import Chebyshev, Deterministic, MatrixCompletion, SpectralQuadratic
 
 PROBES, DEGREE = 50, 15
-
-
-def seconds(call: Callable[[], object], rounds: int) -> float:
-    """Return the median CPU time of a call."""
-    times = []
-    for _ in range(rounds):
-        began = process_time()
-        call()
-        times.append(process_time() - began)
-    return statistics.median(times)
 
 
 def gradient_of(estimator: Chebyshev, problem: object, theta: np.ndarray) -> np.ndarray:
@@ -55,9 +41,8 @@ def matrix_completion(dataset: str, rounds: int) -> None:
             theta @ (theta.T @ narrow)
         wide @ (wide.T @ theta)  # the pairs, at once
 
-    gradient = partial(gradient_of, estimator, problem, theta)
-    gradient()
-    ours, bare = seconds(gradient, rounds), seconds(products, rounds)
+    calls = {"ours": partial(gradient_of, estimator, problem, theta), "bare": products}
+    ours, bare = medians(calls, rounds).values()
     print(f"{dataset}, {theta.shape[0]:,} x {theta.shape[1]:,}, {PROBES} probes, degree {DEGREE}")
     print(f"  gradient {ours:.2f} s, its bare products {bare:.2f} s, ratio {ours / bare:.2f}")
 
@@ -96,8 +81,11 @@ def cost_of_parameters(rounds: int, file: Path) -> None:
         problem = SpectralQuadratic(backend, backend.rng(1), size=600, parameters=parameters)
         theta = problem.start() + 0.5
         estimator = Chebyshev(PROBES, Deterministic(DEGREE))
-        ours = 1e3 * seconds(partial(gradient_of, estimator, problem, theta), rounds)
-        theirs = 1e3 * seconds(partial(recursion, problem, theta), 1 if parameters > 16 else rounds)
+        calls = {
+            "ours": partial(gradient_of, estimator, problem, theta),
+            "theirs": partial(recursion, problem, theta),
+        }
+        ours, theirs = (1e3 * time for time in medians(calls, 1 if parameters > 16 else rounds).values())
         rows.append((parameters, ours, ours / parameters, theirs, theirs / parameters))
         print("{:10d} {:10.2f} {:17.3f} {:19.1f} {:17.3f}".format(*rows[-1]))
     file.parent.mkdir(exist_ok=True)
@@ -123,13 +111,6 @@ def draw(rows: list[tuple[float, ...]], file: Path) -> None:
     figure.update_xaxes(type="log", title="parameters")
     figure.update_yaxes(type="log", title="milliseconds")
     figure.write_html(file, include_plotlyjs="directory")
-
-
-def with_one_thread() -> None:
-    """Start this script anew where libraries may take more threads than one: they look when imported."""
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    if any(os.environ.get(name) != "1" for name in threads):
-        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **threads})
 
 
 def main() -> None:

@@ -12,11 +12,11 @@ Lanczos methods too.
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
-import sys
 from collections.abc import Callable
 from time import process_time
+
+from _timing import with_one_thread
 
 from benchfw.backends import get_backend
 from benchfw.errors import Unavailable
@@ -87,13 +87,6 @@ def measure(case: dict[str, object], rounds: int) -> None:
         faster = ", ".join(f"{middle[name] / middle[ours]:.1f} times faster than {name}" for name in rivals)
         share = middle[ours] / middle[f"{count} products"]
         print(f"  {ours}: {share:.2f} times its {count} bare products{faster and f'; {faster}'}")
-
-
-def with_one_thread() -> None:
-    """Start this script anew where libraries may take more threads than one: they look when imported."""
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    if any(os.environ.get(name) != "1" for name in threads):
-        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **threads})
 
 
 def main() -> None:

@@ -54,6 +54,16 @@ def matrix_at(problem: Any, params: Array) -> Any:
     return problem.at(params) if hasattr(problem, "at") else problem
 
 
+def has_parameters(problem: Any, method: str, estimates: str) -> bool:
+    """Return whether a matrix has parameters; raise an error where a method can do nothing with it."""
+    parametric = hasattr(problem, "at")
+    if not (parametric or hasattr(problem, "matmat") or hasattr(problem, "operator")):
+        raise BenchfwError(f"{method} needs products with a matrix, and {type(problem).__name__} has none")
+    if estimates == "grad" and not parametric:
+        raise BenchfwError(f"{type(problem).__name__} has no parameters, and so no gradient to estimate")
+    return parametric
+
+
 def operator_of(matrix: Any) -> Operator:
     """Return what kernels take: the matrix's operator, or its bare `matmat` as one."""
     found = getattr(matrix, "operator", None)

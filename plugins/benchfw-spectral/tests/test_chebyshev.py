@@ -11,15 +11,18 @@ import pytest
 import scipy.sparse
 
 from benchfw import BenchfwError
+from benchfw.kernels.chebyshev import chebyshev_pairs
 from benchfw.kernels.operators import as_operator
 from benchfw_firstorder import SVRG, Exact
 from benchfw_spectral import (
     Chebyshev,
     Deterministic,
     Geometric,
+    GPHyperparameters,
     Hutchinson,
     HutchPlusPlus,
     Lanczos,
+    MatrixCompletion,
     NegativeBinomial,
     Optimal,
     Oracle,
@@ -29,6 +32,7 @@ from benchfw_spectral import (
     get_function,
     weighted_variance,
 )
+from benchfw_spectral.estimators import chebyshev
 
 DRAWS = 20_000
 SIZE = 8
@@ -160,6 +164,38 @@ def test_the_gradient_is_that_of_the_documents_recursion(backend):
     probes = backend.rng(5).rademacher((SIZE, 4))
     wanted = problem.scale * forward_recursion(dense, derivatives, probes, weights, interval)
     np.testing.assert_allclose(drawn, wanted + problem.rest_grad(THETA), rtol=1e-10)
+
+
+def moving_intervals(backend):
+    """Problems whose interval is another one at every θ, and a way for θ to go that widens it."""
+    ratings = MatrixCompletion(
+        backend, backend.rng(1), dataset="movielens-like(users=30, items=20, ratings=200)"
+    )
+    process = GPHyperparameters(backend, backend.rng(1), dataset="uci-like(rows=40, features=2)")
+    yield ratings, 1.0
+    yield process, np.array([0.0, 1.0, 0.0])  # a larger signal
+
+
+def test_a_draw_keeps_its_interval_where_that_of_the_problem_varies(backend, monkeypatch):
+    asked = []
+
+    def pairs(probes, operator, weights, interval, mode):
+        asked.append(interval)
+        return chebyshev_pairs(probes, operator, weights, interval, mode)
+
+    monkeypatch.setattr(chebyshev, "chebyshev_pairs", pairs)
+    for problem, direction in moving_intervals(backend):
+        drawn = Chebyshev(probes=2, distribution=Deterministic(8)).draw(problem, backend.rng(7))
+        start = problem.start()
+        places = [problem.project(start + step * direction) for step in (0.0, 0.005, 0.5, 0.0)]
+        own = [problem.at(place).interval for place in places]
+        gradients = [drawn(place) for place in places]
+        first, near, far, again = asked[-4:]
+        assert own[1] != own[0]
+        assert near == again == first
+        assert first[1] == pytest.approx(own[0][1] + 0.05 * (own[0][1] - own[0][0]))
+        assert far == own[2] != first
+        np.testing.assert_array_equal(gradients[3], gradients[0])
 
 
 def test_one_draw_is_one_function_so_that_svrg_has_no_variance_at_its_snapshot(backend):

@@ -201,6 +201,15 @@ def test_products_and_pullbacks_cost_their_columns(problem):
     assert problem.cost == 6
 
 
+def test_the_products_that_bound_the_spectrum_are_counted_once(backend):
+    for params, price in zip(EVERY, (0, 5, 5), strict=True):
+        problem = build(backend, **params)
+        matrix = problem.at(problem.start())
+        assert problem.cost == 0
+        assert matrix.interval == matrix.interval
+        assert problem.cost == price
+
+
 def test_projection_is_idempotent_and_keeps_the_start(problem):
     far = np.array([-100.0, 100.0, -100.0])
     once = problem.project(far)

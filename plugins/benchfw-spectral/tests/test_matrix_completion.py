@@ -204,10 +204,19 @@ def test_metrics_begin_with_the_error_on_ratings_that_were_held_back(backend):
     assert found["objective"] == problem.value(problem.start())
 
 
-def test_the_objective_of_large_matrices_is_left_out(backend, monkeypatch):
-    monkeypatch.setattr("benchfw_spectral.problems.matrix_completion.LARGEST_OBJECTIVE", 19)
-    problem = build(backend)
-    assert list(problem.metrics(problem.start())) == ["test_rmse", "train_rmse"]
+@TWINS
+def test_the_objective_of_large_matrices_is_estimated_and_a_caveat_says_so(backend, monkeypatch, dataset):
+    problem = build(backend, dataset)
+    params = somewhere(problem)
+    exact = problem.metrics(params)["objective"]
+    assert problem.caveats == []
+    monkeypatch.setattr("benchfw_spectral.problems.matrix_completion.LARGEST_OBJECTIVE", 0)
+    found = problem.metrics(params)["objective"]
+    assert found == problem.metrics(params)["objective"]  # the same probes
+    assert abs(found - exact) < 4 * problem._estimate(params).std_error
+    (caveat,) = problem.caveats
+    assert "20 probes" in caveat
+    assert "%" in caveat
 
 
 def test_the_split_is_drawn_from_the_seed(backend):
@@ -226,6 +235,17 @@ def test_items_and_users_without_ratings_have_no_place(backend, save):
     user, item = np.divmod(np.arange(20), 5)
     save(user=100 + 7 * user, item=1 + 1000 * item, rating=np.full(20, 3.5))
     assert build(backend, "own").shape == (5, 4)
+
+
+def test_a_stand_in_is_a_caveat_until_the_real_file_is_here(backend, save):
+    twin = build(backend, stand_in_for="own")
+    assert twin.shape == (20, 30)
+    assert twin.caveats == [f"own is not here: {WIDE} is a synthetic set in its place"]
+    user, item = np.divmod(np.arange(20), 5)
+    save(user=user, item=item, rating=np.full(20, 3.5))
+    real = build(backend, stand_in_for="own")
+    assert real.shape == (5, 4)
+    assert real.caveats == []
 
 
 def test_a_stored_split_is_kept(backend, save):

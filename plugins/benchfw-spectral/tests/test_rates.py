@@ -7,6 +7,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from benchfw import BenchfwError
 from benchfw_firstorder import SGD, SVRG
 from benchfw_spectral import Chebyshev, Optimal, SpectralQuadratic
 
@@ -50,13 +51,38 @@ def test_the_optimum_is_where_the_gradient_vanishes_and_is_known_for_every_funct
             assert problem.metrics(elsewhere)["gap"] == pytest.approx(problem.value(elsewhere) - lower)
 
 
-def test_the_interval_holds_the_spectrum_over_the_whole_box(backend, problem):
+STRUCTURES = pytest.mark.parametrize("structure", ["dense", "sparse", "low-rank"])
+
+
+@STRUCTURES
+def test_the_interval_holds_the_spectrum_over_the_whole_box(backend, structure):
+    problem = SpectralQuadratic(backend, backend.rng(1), size=20, parameters=5, structure=structure)
     low, high = problem.interval
     for seed in range(20):
         matrix = problem.at(backend.rng(seed).random(5)).operator.matmat(np.eye(20))
         spectrum = np.linalg.eigvalsh(matrix)
-        assert low <= spectrum[0]
+        assert low <= spectrum[0] * (1 + 1e-14)
         assert spectrum[-1] <= high
+
+
+@STRUCTURES
+def test_exact_oracles_and_products_are_of_one_matrix(backend, structure):
+    problem = SpectralQuadratic(backend, backend.rng(2), size=12, parameters=4, structure=structure)
+    params, width = backend.rng(3).random(4), 1e-5
+    matrix = problem.at(params)
+    dense = matrix.operator.matmat(np.eye(12))
+    assert problem.value(params) == pytest.approx(-np.linalg.slogdet(dense)[1] + problem.rest(params))
+    for i, step in enumerate(width * np.eye(4)):
+        slope = (problem.value(params + step) - problem.value(params - step)) / (2 * width)
+        assert problem.grad(params)[i] == pytest.approx(slope, abs=1e-8)
+    left, right = np.random.default_rng(4).standard_normal((2, 12, 3))
+    moved = problem.at(params + width).operator.matmat(right) - matrix.operator.matmat(right)
+    assert matrix.pullback(left, right).sum() == pytest.approx((left * moved).sum() / width, rel=1e-8)
+
+
+def test_a_sparse_matrix_has_no_more_parameters_than_rows(backend):
+    with pytest.raises(BenchfwError, match="sparse spectral-quadratic of 3 rows has 3 parameters at most"):
+        SpectralQuadratic(backend, backend.rng(1), structure="sparse", size=3, parameters=4)
 
 
 def test_the_exact_gradient_agrees_with_differences_of_the_value(backend, problem):

@@ -19,6 +19,7 @@ EVERY = [
     {"matrix": "rbf", "size": 40, "function": "sqrt", "dimension": 3, "length": 0.5},
     {"matrix": "spectrum", "size": 50, "shift": 0.0},
     {"matrix": "spectrum", "size": 51, "spectrum": "geometric", "function": "xlogx"},
+    {"matrix": "spectrum", "size": 30, "spectrum": "low-rank", "function": "sqrt"},
     {"matrix": "spectrum", "size": 2, "spectrum": "uniform", "low": -1.0, "high": 1.0, "function": "exp"},
     {"matrix": "spectrum", "size": 1},
 ]

@@ -10,11 +10,11 @@ from weakref import finalize
 
 import numpy as np
 
-from benchfw import BenchfwError, Distribution, Rng, SpectralSum
+from benchfw import Distribution, Rng, SpectralSum
 from benchfw.kernels.chebyshev import chebyshev_forms, chebyshev_pairs
 from benchfw_spectral.distributions import Optimal
 from benchfw_spectral.functions.function import Function, Interval, Vector
-from benchfw_spectral.oracles import Array, Draw, Estimate, SpectralObjective, operator_of
+from benchfw_spectral.oracles import Array, Draw, Estimate, SpectralObjective, has_parameters, operator_of
 from benchfw_spectral.probes import AnyKind, ValueDraw, check_probes, draw_probes, mean_of
 from benchfw_spectral.variance import fitted, partial_variance, weighted_variance
 
@@ -51,13 +51,7 @@ class Chebyshev:
 
     def draw(self, problem: Any, rng: Rng) -> Draw:
         """Draw the probes and the degree; return the value or the gradient that they give."""
-        parametric = hasattr(problem, "at")
-        if not (parametric or hasattr(problem, "matmat") or hasattr(problem, "operator")):
-            raise BenchfwError(
-                f"chebyshev needs products with a matrix, and {type(problem).__name__} has none"
-            )
-        if self.estimates == "grad" and not parametric:
-            raise BenchfwError(f"{type(problem).__name__} has no parameters, and so no gradient to estimate")
+        parametric = has_parameters(problem, "chebyshev", self.estimates)
         probes = draw_probes(problem, rng, self.probes, self.probe)
         # the law depends on the interval, which the first θ will tell: its numbers are set aside now
         cutter = Cutter(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, ClassVar, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class PeerMatfree:
         """Draw the probes; return what matfree makes of them."""
         import_peer("matfree.funm", "matfree")
         check_function(problem, "peer-matfree", ("log", "sqrt", "exp"))
-        matrix = stored_matrix(problem, "peer-matfree")
+        matrix = _on_jax(problem)
         probes = draw_probes(problem, rng, self.probes, self.probe)
         return ValueDraw(problem, partial(self._trace, matrix, probes))
 
@@ -47,7 +48,7 @@ class PeerMatfree:
         problem.cost += self.probes * self.steps
         with jax.enable_x64(True):
             forms = _forms(problem.function.name, self.steps, self.reorthogonalize)
-            return mean_of(np.asarray(forms(_on_jax(stored), probes.T)))
+            return mean_of(np.asarray(forms(stored, probes.T)))
 
 
 @cache
@@ -61,11 +62,17 @@ def _forms(function: str, steps: int, reorthogonalize: bool) -> Any:
     return jax.jit(lambda matrix, rows: jax.vmap(lambda row: form(lambda v: matrix @ v, row))(rows))
 
 
-def _on_jax(stored: Any) -> Any:
-    import jax
+_converted: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
-    if not hasattr(stored, "tocsr"):
-        return jax.numpy.asarray(stored)
-    from jax.experimental.sparse import BCOO
 
-    return BCOO.from_scipy_sparse(stored)
+def _on_jax(problem: Any) -> Any:
+    """Return a problem's matrix as JAX has it, converted once."""
+    if problem not in _converted:
+        import jax
+        from jax.experimental.sparse import BCOO
+
+        stored = stored_matrix(problem, "peer-matfree")
+        sparse = hasattr(stored, "tocsr")
+        with jax.enable_x64(True):
+            _converted[problem] = BCOO.from_scipy_sparse(stored) if sparse else jax.numpy.asarray(stored)
+    return _converted[problem]

@@ -44,7 +44,12 @@ class DenseCovariance:
         self.length = length
         self.rank = points.size
         self.matrix = scale**2 * gaussian_gram(points.inputs, points.inputs, length)
-        self.top = collatz_bound(points.backend, self.matrix.__matmul__, points.size, POWER_STEPS)
+        self.bounding = POWER_STEPS
+
+    @cached_property
+    def top(self) -> float:
+        """No eigenvalue of C is larger."""
+        return collatz_bound(self.points.backend, self.matrix.__matmul__, self.rank, POWER_STEPS)
 
     @cached_property
     def slope(self) -> Array:

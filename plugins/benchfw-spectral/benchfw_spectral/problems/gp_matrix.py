@@ -23,7 +23,12 @@ class Covariance(Protocol):
     """C = s_f² k(x, x'; ℓ) at one (s_f, ℓ) between training inputs, without noise."""
 
     rank: int  # of C at most: how many of its products determine it
-    top: float  # no eigenvalue of C is larger
+    bounding: int  # how many products `top` takes
+
+    @property
+    def top(self) -> float:
+        """No eigenvalue of C is larger."""
+        ...
 
     def operator(self, noise: float) -> Operator:
         """Return C + σ² I."""
@@ -73,9 +78,15 @@ class CovarianceMatrix:
         self.noise = noise
         self.operator = Counted(covariance.operator(noise), count)
         self.size = self.operator.size
-        self.interval = noise**2 * (1 - HAIR), (covariance.top + noise**2) * (1 + HAIR)
         self._targets = targets
         self._count = count
+
+    @cached_property
+    def interval(self) -> Interval:
+        """From the noise to a bound of the largest eigenvalue, found at the first question."""
+        self._count(self.covariance.bounding)
+        low = self.noise**2
+        return low * (1 - HAIR), (self.covariance.top + low) * (1 + HAIR)
 
     def pullback(self, left: Array, right: Array, symmetric: bool = False) -> Array:
         """Return Σ_i ∂_θ (l_i' A r_i), (3,), for the columns of two (size, k) blocks."""

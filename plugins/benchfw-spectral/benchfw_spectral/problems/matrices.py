@@ -15,6 +15,7 @@ from benchfw_spectral.collatz import collatz_bound
 from benchfw_spectral.functions.function import Interval, Vector
 
 POWER_STEPS = 5
+RANK = 3  # of a low-rank matrix, before it is shifted
 
 
 class Matrix(NamedTuple):
@@ -40,7 +41,7 @@ def laplacian_2d(backend: Backend, size: int, shift: float) -> Matrix:
     shifted = line + shift / 2 * scipy.sparse.eye_array(side)
     waves = 4 * np.sin(np.arange(1, side + 1) * (np.pi / (2 * (side + 1)))) ** 2
     eigenvalues = np.add.outer(waves, waves).ravel() + shift
-    return _stored(backend, scipy.sparse.kronsum(shifted, shifted), eigenvalues)
+    return stored(backend, scipy.sparse.kronsum(shifted, shifted), eigenvalues)
 
 
 def gaussian_points(
@@ -78,11 +79,13 @@ def with_spectrum(backend: Backend, rng: Rng, eigenvalues: Vector, interval: Int
 
 
 def spread(kind: str, size: int, low: float, high: float) -> Vector:
-    """Return numbers in [low, high]: Chebyshev's nodes, evenly spaced, or evenly spaced in the logarithm."""
+    """Return numbers in [low, high]: Chebyshev's nodes, even, even in the logarithm, or almost all low."""
     if not low < high:
         raise BenchfwError(f"a spectrum needs low < high, got [{low}, {high}]")
     if kind == "uniform":
         return np.linspace(low, high, size)
+    if kind == "low-rank":
+        return np.maximum(low, high - (high - low) / RANK * np.arange(size))
     if kind == "geometric":
         if not low > 0:
             raise BenchfwError(f"a geometric spectrum needs low > 0, got {low}")
@@ -97,13 +100,16 @@ def read_matrix(backend: Backend, path: str, shift: float) -> Matrix:
 
     found = _checked(_read(path), path)
     if scipy.sparse.issparse(found):
-        return _stored(backend, found + shift * scipy.sparse.eye_array(found.shape[0]))
+        return stored(backend, found + shift * scipy.sparse.eye_array(found.shape[0]))
     dense = backend.asarray(found + shift * np.eye(len(found)))
     return Matrix(as_operator(dense), dense)
 
 
-def _stored(backend: Backend, matrix: Any, eigenvalues: Vector | None = None) -> Matrix:
-    rows = matrix.tocsr()
+def stored(backend: Backend, matrix: Any, eigenvalues: Vector | None = None) -> Matrix:
+    """Return a sparse matrix, or the entries of an array that are not zero, as sparse rows on the backend."""
+    from scipy.sparse import csr_array
+
+    rows = matrix.tocsr() if hasattr(matrix, "tocsr") else csr_array(backend.to_numpy(matrix))
     if backend.name == "cupy":
         from cupyx.scipy.sparse import csr_matrix
 

@@ -98,6 +98,7 @@ class InterpolatedCovariance:
         middle = grid // 2
         row_sum = float(self.column[: middle + 1].sum() + self.column[1 : grid - middle].sum())
         self.top = row_sum * inputs.gram_norm
+        self.bounding = 0
 
     def operator(self, noise: float) -> InterpolatedOperator:
         """Return C + σ² I, by its products."""

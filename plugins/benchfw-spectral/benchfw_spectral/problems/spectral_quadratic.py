@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from benchfw import Backend, BenchfwError, Rng
-from benchfw.kernels.operators import Counted, DenseOperator, Operator
+from benchfw.kernels.operators import Counted, DenseOperator, MatrixFree, Operator
 from benchfw_spectral.functions import Function, get_function
 from benchfw_spectral.oracles import Array
+from benchfw_spectral.problems.matrices import RANK, stored
 
 CONCAVE = frozenset({"log", "sqrt"})
 CONVEX = frozenset({"exp", "xlogx", "inverse"})
@@ -34,9 +36,12 @@ class AffineMatrix:
 class SpectralQuadratic:
     """± tr f(S + U diag(θ) U') + (α/2)|θ - c|² over the box [0, 1]^p, with its optimum at ½.
 
-    The sign makes the trace convex: - for log and sqrt, + for exp, xlogx and inverse. The spectrum of S is
-    uniform over [low, high], the columns of U are random directions of length 1, and c is chosen such that
+    The sign makes the trace convex: - for log and sqrt, + for exp, xlogx and inverse. c is chosen such that
     the gradient vanishes in the middle of the box. `curvature` is α, a lower bound of the strong convexity.
+    structure = "dense": the spectrum of S is uniform over [low, high], and the columns of U are random
+    directions of length 1. "sparse": S is tridiagonal with its spectrum in [low, high], and θ is added to its
+    first diagonal entries. "low-rank": S is low I plus three directions up to high, U is as before, and A is
+    known by its products.
     """
 
     cost_unit = "products"
@@ -47,6 +52,7 @@ class SpectralQuadratic:
         rng: Rng,
         *,
         function: str = "log",
+        structure: Literal["dense", "sparse", "low-rank"] = "dense",
         size: int = 40,
         parameters: int = 5,
         low: float = 0.5,
@@ -62,6 +68,8 @@ class SpectralQuadratic:
             raise BenchfwError(
                 "spectral-quadratic needs size and parameters of at least 1, 0 < low < high and curvature > 0"
             )
+        if structure == "sparse" and parameters > size:
+            raise BenchfwError(f"a sparse spectral-quadratic of {size} rows has {size} parameters at most")
         xp = backend.xp
         self.backend = backend
         self.cost = 0.0
@@ -69,10 +77,20 @@ class SpectralQuadratic:
         self.scale = -1.0 if function in CONCAVE else 1.0
         self.function = get_function(function)
         self.strong_convexity = curvature
+        self._structure = structure
+        self._low = low
         basis, _ = xp.linalg.qr(rng.standard_normal((size, size)))
-        self._base = (basis * xp.linspace(low, high, size)) @ basis.T
         directions = rng.standard_normal((size, parameters))
         self._directions = directions / xp.linalg.norm(directions, axis=0)
+        self._factor = (high - low) ** 0.5 * basis[:, :RANK]
+        if structure == "dense":
+            self._base = (basis * xp.linspace(low, high, size)) @ basis.T
+        elif structure == "sparse":
+            beside = (high - low) / 4 * xp.ones(size - 1)
+            self._base = (low + high) / 2 * xp.eye(size) + xp.diag(beside, 1) + xp.diag(beside, -1)
+            self._directions = xp.eye(size)[:, :parameters]
+        else:
+            self._base = low * xp.eye(size) + self._factor @ self._factor.T
         self.optimum = xp.full(parameters, 0.5)
         # A grows with every θ_i, so that the corners of the box bound the spectrum over all of it
         largest = xp.linalg.eigvalsh(self._matrix(xp.ones(parameters)))[-1]
@@ -87,7 +105,7 @@ class SpectralQuadratic:
 
     def at(self, params: Array) -> AffineMatrix:
         """Return A(θ)."""
-        operator = Counted(DenseOperator(self._matrix(params)), self._count)
+        operator = Counted(self._operator(params), self._count)
         return AffineMatrix(self.size, self.interval, self.function, operator, self._directions, self._count)
 
     def rest(self, params: Array) -> float:
@@ -119,6 +137,17 @@ class SpectralQuadratic:
 
     def _count(self, products: int) -> None:
         self.cost += products
+
+    def _operator(self, params: Array) -> Operator:
+        if self._structure == "low-rank":
+            return MatrixFree(lambda block: self._product(params, block), self.size)
+        matrix = self._matrix(params)
+        return DenseOperator(matrix) if self._structure == "dense" else stored(self.backend, matrix).operator
+
+    def _product(self, params: Array, block: Array) -> Array:
+        """Return (low I + FF' + U diag(θ) U') block, through the factors alone."""
+        along = self._directions @ (params[:, None] * (self._directions.T @ block))
+        return self._low * block + self._factor @ (self._factor.T @ block) + along
 
     def _matrix(self, params: Array) -> Array:
         return self._base + (self._directions * params) @ self._directions.T

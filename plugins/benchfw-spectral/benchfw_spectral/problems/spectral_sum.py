@@ -39,7 +39,7 @@ class SpectralSumProblem:
     matrix = "rbf": exp(-|x_i - x_j|²/(2 length²)) of `size` points uniform in the unit cube of `dimension`.
     matrix = "spectrum": eigenvalues in [low, high] ([0.05, 0.95] if not given), eigenvectors far from the
     axes. spectrum = "chebyshev" puts them at Chebyshev's nodes (their density is the weight 1/√(1-x²) of the
-    orthogonality), "uniform" evenly, "geometric" evenly in the logarithm.
+    orthogonality), "uniform" evenly, "geometric" evenly in the logarithm, "low-rank" all but three at low.
     Any other matrix is the path of a Matrix Market (.mtx) or NumPy (.npz) file, which has a size of its own;
     its spectrum is bounded by a few Lanczos steps, unless `low` and `high` say what is known of it.
 
@@ -63,7 +63,7 @@ class SpectralSumProblem:
         dimension: int = 2,
         low: float | None = None,
         high: float | None = None,
-        spectrum: Literal["chebyshev", "uniform", "geometric"] = "chebyshev",
+        spectrum: Literal["chebyshev", "uniform", "geometric", "low-rank"] = "chebyshev",
     ) -> None:
         if size < 1:
             raise BenchfwError(f"size must be at least 1, got {size}")
