@@ -1,5 +1,6 @@
-"""Sums over random features φ(x) = [cos ω'x, sin ω'x] that are made as they are used and never stored.
+"""Sums over random features φ(x) = [cos ω'x, sin ω'x] that are made as they are used.
 
+On NumPy and CuPy the features of a tile of rows are held at a time, by the portable bodies those of a block.
 Frequencies come in blocks W (d, F), coefficients as A (2, F, C): the plane of the cosines, then of the sines.
 All arrays of a call have one precision, best float32: NumPy's sines in float64 cost many times more.
 """

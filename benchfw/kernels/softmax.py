@@ -22,7 +22,7 @@ def _derivative_counts(scores: Any, labels: Any) -> tuple[float, float]:
 
 @kernel("softmax-loss", counts=_loss_counts)
 def softmax_loss(scores: Any, labels: Any) -> Any:
-    """Return log Σ_c exp(f_c - f_y) of each row, (n,), for scores f (n, C) and class numbers y (n,).
+    """Return log Σ_c exp(f_c - f_y) of each row, (n,), for scores f (n, C) and class numbers y (n,), 0 … C-1.
 
     Small losses keep their relative precision, and large scores do not overflow.
     """
@@ -56,7 +56,7 @@ def _softmax_loss_cupy(scores: Any, labels: Any) -> Any:
 
 @kernel("softmax-derivative", counts=_derivative_counts)
 def softmax_derivative(scores: Any, labels: Any) -> Any:
-    """Return the derivative of `softmax_loss` in the scores, softmax(f) - e_y: (n, C)."""
+    """Return the derivative of `softmax_loss` in the scores, softmax(f) - e_y: (n, C); y is 0 … C-1."""
     xp = namespace(scores, labels)
     powers = xp.exp(scores - xp.max(scores, axis=1, keepdims=True))
     shares = powers / xp.sum(powers, axis=1, keepdims=True)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from benchfw_kernelmachines.optimizers.random_features_svrg import RandomFeaturesSVRG
     from benchfw_kernelmachines.optimizers.udsg import UDSG
     from benchfw_kernelmachines.oracles import Batch, Covariance, Frequencies, KernelRisk, Loss, Predictor
-    from benchfw_kernelmachines.peers.eigenpro import PeerEigenPro
     from benchfw_kernelmachines.peers.falkon import PeerFalkon
     from benchfw_kernelmachines.peers.small_network import SmallNetwork
     from benchfw_kernelmachines.predictor import FeaturePredictor, GramPredictor
@@ -51,7 +50,6 @@ __all__ = [
     "KernelRisk",
     "Loss",
     "NystromRidge",
-    "PeerEigenPro",
     "PeerFalkon",
     "Predictor",
     "RandomFeaturesSGD",
@@ -78,7 +76,6 @@ OPTIMIZERS = {
     "kernel-ridge-exact": "optimizers.kernel_ridge_exact:KernelRidgeExact",
     "libsvm": "optimizers.libsvm:LIBSVM",
     "peer-falkon": "peers.falkon:PeerFalkon",
-    "peer-eigenpro": "peers.eigenpro:PeerEigenPro",
     "small-network": "peers.small_network:SmallNetwork",
 }
 OTHERS = ("covariances:get_covariance", "features:get_frequencies", "losses:get_loss")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from benchfw import Backend, Optimizer, Rng
+from benchfw import Backend, BenchfwError, Optimizer, Rng
 from benchfw_kernelmachines.features import FeatureKind, get_frequencies
 from benchfw_kernelmachines.oracles import Array, Batch, Frequencies, KernelRisk
 from benchfw_kernelmachines.predictor import FeaturePredictor
@@ -42,16 +42,23 @@ class FixedFeatures:
         return self.problem.cost
 
     @cached_property
-    def smoothness(self) -> float | None:
+    def smoothness(self) -> float:
         """The Lipschitz constant of the gradient, with the covariance in place of its features."""
-        loss = self.problem.loss.smoothness
-        return None if loss is None else loss * self.problem.top_eigenvalue() + self.problem.penalty
+        return self._loss_smoothness * self.problem.top_eigenvalue() + self.problem.penalty
 
     @property
-    def sample_smoothness(self) -> float | None:
+    def sample_smoothness(self) -> float:
         """The Lipschitz constant of every sample's gradient."""
-        loss = self.problem.loss.smoothness
-        return None if loss is None else loss + self.problem.penalty
+        return self._loss_smoothness + self.problem.penalty
+
+    @property
+    def _loss_smoothness(self) -> float:
+        loss = self.problem.loss
+        if loss.smoothness is None:
+            raise BenchfwError(
+                f"the loss '{loss.name}' has a kink, so that step = \"auto\" is not known; give a step"
+            )
+        return loss.smoothness
 
     def start(self) -> Array:
         """Return w = 0, (2m, C)."""
@@ -93,16 +100,19 @@ class FixedFeatures:
         for first in range(0, self.num_samples, AT_A_TIME):
             last = min(first + AT_A_TIME, self.num_samples)
             if self._kept is None:
-                yield self._samples(self.backend.xp.arange(first, last))
+                yield self._made(self.backend.xp.arange(first, last))
             else:
-                self.problem.cost += last - first
+                self.problem.look(last - first)
                 yield self._kept.rows[first:last], self._kept.targets[first:last]
 
     def _samples(self, numbers: Array) -> tuple[Array, Array]:
         """Return the features (B, 2m) and targets of the rows of these numbers."""
-        if self._kept is not None:
-            self.problem.cost += numbers.shape[0]
-            return self._kept.rows[numbers], self._kept.targets[numbers]
+        if self._kept is None:
+            return self._made(numbers)
+        self.problem.look(numbers.shape[0])
+        return self._kept.rows[numbers], self._kept.targets[numbers]
+
+    def _made(self, numbers: Array) -> tuple[Array, Array]:
         rows, targets = self.problem.rows(numbers)
         return self._features(rows), targets
 
@@ -113,11 +123,12 @@ class FixedFeatures:
         if 4 * width * self.num_samples > self.memory:
             return None
         xp = self.backend.xp
-        rows, targets = self.problem.rows(xp.arange(self.num_samples))
-        features = xp.empty((self.num_samples, width), dtype=xp.float32)
+        features, targets = xp.empty((self.num_samples, width), dtype=xp.float32), []
         for first in range(0, self.num_samples, AT_A_TIME):
-            features[first : first + AT_A_TIME] = self._features(rows[first : first + AT_A_TIME])
-        return Batch(features, targets)
+            last = min(first + AT_A_TIME, self.num_samples)
+            features[first:last], some = self._made(xp.arange(first, last))
+            targets.append(some)
+        return Batch(features, xp.concatenate(targets))
 
     @cached_property
     def _weights(self) -> Array:

@@ -9,6 +9,7 @@ from benchfw import Backend, Problem
 from benchfw.backends import Rng
 
 Array: TypeAlias = Any
+Selection: TypeAlias = Array | slice  # of rows
 Distance: TypeAlias = Literal["euclidean", "cityblock"]
 
 
@@ -89,7 +90,7 @@ class Predictor(Protocol):
         ...
 
     def squared_norm(self) -> float:
-        """Return |f|² in the space of the covariance, or an unbiased guess at it."""
+        """Return |f|² in the space of the covariance, or a guess at a bound above it."""
         ...
 
 
@@ -112,6 +113,32 @@ class KernelRisk(Problem, Protocol):
         """Return the training rows of these numbers; an error where rows are a stream."""
         ...
 
+    def look(self, count: int) -> None:
+        """Count rows that a method looks at again without asking for them."""
+        ...
+
+    def sample(self, rng: Rng, count: int) -> Array:
+        """Return different training rows drawn at random, at most `count`, (k, d), which are not counted."""
+        ...
+
     def top_eigenvalue(self) -> float:
         """Return the largest eigenvalue of gram / n, from rows that are not counted."""
+        ...
+
+
+class FunctionalRisk(Problem, Protocol):
+    """R(f) = λ/2 |f|² + mean ℓ(f(x_i), y_i) at f = Σ_i α_i k(x_i, ·), its gradient seen at some points."""
+
+    num_samples: int
+    penalty: float
+    covariance: Covariance
+    inputs: Array  # x_i, (n, d) float32
+    points: Array  # (p, d) float32
+
+    def derivatives(self, params: Array, rows: Selection) -> Array:
+        """Return ℓ'(f(x_i), y_i) of these rows, (B, C), for α (n, C); each row is counted."""
+        ...
+
+    def at_points(self, weights: Array, rows: Selection = ...) -> Array:
+        """Return Σ_i w_i k(x_i, ·) over these rows at the points, (p, C), for weights (B, C)."""
         ...

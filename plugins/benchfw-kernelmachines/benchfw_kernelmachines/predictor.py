@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
+from benchfw import BenchfwError
 from benchfw.backends import Backend
 from benchfw.kernels.random_features import feature_scores
 from benchfw_kernelmachines.covariances import get_covariance
@@ -38,11 +40,16 @@ class FeaturePredictor:
 
     def predict(self, rows: Array) -> Array:
         """Return f at rows, (n, d) -> (n, C)."""
+        _check_columns(rows, self.frequencies.dimension)
         sums = feature_scores(rows, self.frequencies.block, self.coefficients, self.num_outputs)
         return sums * float(self.scale)
 
     def squared_norm(self) -> float:
-        """Return m F scale² Σ_j |A_j|²: what |f|² is in the space of the covariance as m F grows."""
+        """Return m F scale² Σ_j |A_j|² for m blocks: |f|² with respect to the features that were drawn.
+
+        Where block j is a random version of a function f_j it has the mean m Σ_j |f_j|² in the space of the
+        covariance: at least |Σ_j f_j|², and equal to it where all f_j are the same function.
+        """
         squares = float(sum((block * block).sum() for block in self.coefficients))
         return self.num_features * float(self.scale) ** 2 * squares
 
@@ -72,13 +79,18 @@ class FeaturePredictor:
     @classmethod
     def load(cls, path: str | Path, backend: Backend) -> FeaturePredictor:
         """Return the predictor that `save` wrote, on this backend."""
-        with np.load(path) as saved:
-            parameters = {name: float(saved[name]) for name in ("length", "smoothness") if name in saved}
-            covariance = get_covariance(str(saved["covariance"]), **parameters)
-            blocks, scale = saved["coefficients"], float(saved["scale"])
-            _, _, count, num_outputs = blocks.shape
-            place = (int(saved["dimension"]), count, *map(int, saved["address"]))
-            frequencies = get_frequencies(str(saved["kind"]), backend, covariance, *place)
+        try:
+            with np.load(path) as saved:
+                parameters = {name: float(saved[name]) for name in ("length", "smoothness") if name in saved}
+                covariance = get_covariance(str(saved["covariance"]), **parameters)
+                blocks, scale = saved["coefficients"], float(saved["scale"])
+                _, _, count, num_outputs = blocks.shape
+                place = (int(saved["dimension"]), count, *map(int, saved["address"]))
+                frequencies = get_frequencies(str(saved["kind"]), backend, covariance, *place)
+        except (KeyError, ValueError, TypeError, EOFError, BadZipFile) as fault:
+            raise BenchfwError(
+                f"{path} is no predictor: load reads what FeaturePredictor.save wrote"
+            ) from fault
         return cls(frequencies, tuple(map(backend.asarray, blocks)), scale, num_outputs)
 
 
@@ -98,6 +110,7 @@ class GramPredictor:
 
     def predict(self, rows: Array) -> Array:
         """Return f at rows, (n, d) -> (n, C)."""
+        _check_columns(rows, self.centres.shape[1])
         sums = self._sums(rows)
         return sums if self.offset is None else sums + self.offset
 
@@ -111,4 +124,12 @@ class GramPredictor:
             rows,
             self.num_features,
             PAIRS,
+        )
+
+
+def _check_columns(rows: Array, dimension: int) -> None:
+    if rows.ndim != 2 or rows.shape[1] != dimension:
+        raise BenchfwError(
+            f"rows of {dimension} columns are wanted, and these are {rows.shape}; "
+            "problem.prepare makes rows of features as stored"
         )

@@ -17,9 +17,14 @@ AT_A_TIME = 4096  # rows
 class Preparation:
     """x -> (x - shift) * scale, and then its coordinates in `components`, (p, d), where there are any."""
 
-    shift: Array  # (p,)
-    scale: Array  # (p,)
+    shift: Array  # (p,) float64
+    scale: Array  # (p,) float64
     components: Array | None = None
+
+    @property
+    def columns(self) -> int:
+        """How many numbers the features of a row are."""
+        return int(self.shift.shape[0])
 
     @property
     def dimension(self) -> int:
@@ -29,8 +34,10 @@ class Preparation:
     def __call__(self, features: Array) -> Array:
         """Return rows, (n, d) float32, of features (n, …) of any type, on the backend of the preparation."""
         xp = namespace(features)
-        rows = xp.astype(xp.reshape(features, (features.shape[0], -1)), xp.float32)
-        rows = (rows - self.shift) * self.scale
+        # in float64 where float32 would round features off before the shift makes them small
+        dtype = np.result_type(features.dtype, np.float32)
+        flat, shift, scale = (xp.astype(each, dtype) for each in (_flat(features), self.shift, self.scale))
+        rows = xp.astype((flat - shift) * scale, xp.float32, copy=False)
         return rows if self.components is None else rows @ self.components
 
     def on(self, backend: Backend) -> Preparation:
@@ -46,16 +53,21 @@ def fit_preparation(features: np.ndarray, components: int, *, standardize: bool)
     `standardize` says so; a constant one becomes 0. Of more than `components` columns (unless it is 0) the
     principal components of most variance are kept.
     """
-    flat = features.reshape(len(features), -1)
+    flat = _flat(features)
     columns = flat.shape[1]
     reduced = 0 < components < columns
     shift = flat.mean(axis=0, dtype=np.float64) if standardize or reduced else np.zeros(columns)
     scale = np.full(columns, 1 / 255 if flat.dtype == np.uint8 and flat.max() > 1 else 1.0)
     if standardize:
-        deviation = _deviation(flat, shift)
-        scale = np.divide(1.0, deviation, out=np.zeros(columns), where=deviation > 0)
-    prepare = Preparation(shift.astype(np.float32), scale.astype(np.float32))
+        # not by the deviation: the mean of a constant column is off by a rounding error
+        varies = flat.min(axis=0) < flat.max(axis=0)
+        scale = np.divide(1.0, _deviation(flat, shift), out=np.zeros(columns), where=varies)
+    prepare = Preparation(shift, scale)
     return replace(prepare, components=_principal(flat, prepare, components)) if reduced else prepare
+
+
+def _flat(features: Array) -> Array:
+    return features.reshape(features.shape[0], -1)
 
 
 def _deviation(flat: np.ndarray, mean: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ class RunningScores:
     """Scores at fixed rows; of a sum over random features only the blocks that changed are computed.
 
     Answers of one run share the blocks that did not move between them, so that all looks together cost little
-    more than the last one alone would.
+    more than the last one alone would. After an answer without finite scores all is computed again.
     """
 
     def __init__(self, rows: Array) -> None:
@@ -26,7 +26,7 @@ class RunningScores:
         if not isinstance(answer, FeaturePredictor):
             return answer.predict(self._rows)
         last = self._last
-        if last is None or last.frequencies != answer.frequencies:
+        if last is None or last.frequencies != answer.frequencies or not bool(abs(self._sums).max() < np.inf):
             self._sums, before = 0.0, ()
         else:
             before = last.coefficients

@@ -113,12 +113,12 @@ def test_an_unknown_name_is_answered_with_the_nearest():
 @pytest.mark.parametrize("name", ["gaussian", "laplace", "cauchy", "matern"])
 @pytest.mark.parametrize("length", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_length_that_is_not_positive_is_refused(name, length):
-    with pytest.raises(ValueError, match=f"the length of the {name} covariance must be a positive number"):
+    with pytest.raises(BenchfwError, match=f"the length of the {name} covariance must be a positive number"):
         get_covariance(name, length)
 
 
 def test_a_smoothness_without_a_closed_form_is_refused():
-    with pytest.raises(ValueError, match=r"is 0\.5, 1\.5 or 2\.5, not 2"):
+    with pytest.raises(BenchfwError, match=r"is 0\.5, 1\.5 or 2\.5, not 2"):
         Matern(1.0, 2)
 
 

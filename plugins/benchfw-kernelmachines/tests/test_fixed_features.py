@@ -11,6 +11,7 @@ from benchfw import BenchfwError
 from benchfw.backends import get_backend
 from benchfw_firstorder.estimators.minibatch import Minibatch
 from benchfw_firstorder.optimizers.sgd import SGD
+from benchfw_kernelmachines import fixed_features
 from benchfw_kernelmachines.features import get_frequencies
 from benchfw_kernelmachines.fixed_features import FixedFeatures
 from benchfw_kernelmachines.optimizers.random_features_sgd import RandomFeaturesSGD
@@ -48,11 +49,11 @@ def fixed(problem, memory=1e9):
     return FixedFeatures(problem, get_frequencies("independent", BACKEND, *space, COUNT, 1), memory)
 
 
-def explicit(problem):
+def explicit(problem, block=0):
     """All rows as features [cos, sin]/√m in float64, and their targets."""
     rows, targets = problem.rows(np.arange(ROWS))
     space = problem.covariance, problem.dimension
-    phases = rows.astype(float) @ get_frequencies("independent", BACKEND, *space, COUNT, 1).block(0)
+    phases = rows.astype(float) @ get_frequencies("independent", BACKEND, *space, COUNT, 1).block(block)
     return np.hstack([np.cos(phases), np.sin(phases)]) / COUNT**0.5, targets
 
 
@@ -112,21 +113,43 @@ def test_rows_are_counted_whether_features_are_kept_or_not(build):
         assert problem.cost == first + 16 + ROWS
 
 
-def test_the_smoothness_bounds_the_curvature(build):
+def test_the_smoothness_is_the_mean_curvature_along_the_top_eigenvector_of_the_gram(build):
     problem = build()
-    features, _ = explicit(problem)
     model = fixed(problem)
-    np.testing.assert_allclose((features**2).sum(axis=1), 1)
+    rows = problem.rows(np.arange(ROWS)).rows.astype(float)
+    values, vectors = np.linalg.eigh(problem.covariance.gram(rows, rows) / ROWS)
+    assert model.smoothness == pytest.approx(values[-1] + problem.penalty, rel=1e-5)
+    blocks = [explicit(problem, number)[0] for number in range(200)]
+    curvatures = [np.square(vectors[:, -1] @ features).sum() / ROWS for features in blocks]
+    assert abs(np.mean(curvatures) - values[-1]) < 4 * np.std(curvatures, ddof=1) / np.sqrt(200)
+    np.testing.assert_allclose(np.square(blocks[0]).sum(axis=1), 1)
     assert model.sample_smoothness == 1 + problem.penalty
-    top = np.linalg.eigvalsh(features.T @ features / ROWS)[-1]
-    assert model.smoothness == pytest.approx(top + problem.penalty, rel=0.5)  # 8 frequencies are few
-    assert model.smoothness <= model.sample_smoothness
 
 
-def test_a_loss_with_a_kink_needs_a_step(build):
+@pytest.mark.parametrize("memory", [1e9, 0])
+def test_rows_are_read_a_few_at_a_time(build, monkeypatch, memory):
+    monkeypatch.setattr(fixed_features, "AT_A_TIME", 50)
+    problem, asked = build("softmax"), []
+
+    def rows(numbers):
+        asked.append(len(numbers))
+        return type(problem).rows(problem, numbers)
+
+    monkeypatch.setattr(problem, "rows", rows, raising=False)
+    model = fixed(problem, memory)
+    params = np.random.default_rng(1).standard_normal(model.start().shape).astype(np.float32)
+    found = model.grad(params)
+    assert asked == [50, 50, 20]
+    features, targets = explicit(problem)
+    slopes = problem.loss.derivative((features @ params).astype(np.float32), targets)
+    np.testing.assert_allclose(found, features.T @ slopes / ROWS + problem.penalty * params, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [RandomFeaturesSVRG, RandomFeaturesSGD])
+def test_a_loss_with_a_kink_needs_a_step(build, kind):
     problem = build("hinge")
-    with pytest.raises(BenchfwError, match="give the step as a number"):
-        next(RandomFeaturesSVRG(features=COUNT).run(problem, BACKEND.rng(1)))
+    with pytest.raises(BenchfwError, match=r"the loss 'hinge' has a kink, .*; give a step"):
+        next(kind(features=COUNT).run(problem, BACKEND.rng(1)))
 
 
 @pytest.mark.parametrize("kind", [RandomFeaturesSVRG, RandomFeaturesSGD])

@@ -220,7 +220,9 @@ def test_bad_numbers_are_refused(build, backend):
         DoublyStochastic(features=0)
     with pytest.raises(BenchfwError, match="'numbers' has 50 test rows; points must be 1 to so many"):
         build(points=51)
-    with pytest.raises(BenchfwError, match="cannot choose 41 of 40"):
+    with pytest.raises(BenchfwError, match="stores gram matrices: rows = 10,001 is over 10,000"):
+        build(rows=10_001)
+    with pytest.raises(BenchfwError, match="batch = 41 is more than the 40 rows"):
         DoublyStochastic(batch=41).draw(build(), backend.rng(1))
     with pytest.raises(BenchfwError, match="orthogonal frequencies need a covariance"):
         DoublyStochastic(kind="orthogonal").draw(build("laplace"), backend.rng(1))

@@ -13,9 +13,12 @@ from sklearn.metrics.pairwise import rbf_kernel
 from benchfw import BenchfwError
 from benchfw.backends import get_backend
 from benchfw.data import here
+from benchfw.parameters import fits, parameters_of
 from benchfw_kernelmachines.predictor import GramPredictor
+from benchfw_kernelmachines.problems.functional_gradient import FunctionalGradient
 from benchfw_kernelmachines.problems.kernel_classification import KernelClassification
 from benchfw_kernelmachines.problems.kernel_regression import KernelRegression
+from benchfw_kernelmachines.sources.row_source import sample_numbers
 
 BACKEND = get_backend("numpy")
 RNG = np.random.default_rng(0)
@@ -106,9 +109,11 @@ def test_rows_are_counted_and_metrics_are_not():
     for _ in range(3):
         batch = next(batches)
     problem.rows(np.array([1, 2]))
+    problem.look(7)
     problem.metrics(some_answer(problem))
+    problem.sample(BACKEND.rng(1), 10)
     assert batch.rows.shape == (32, 4)
-    assert problem.cost == 3 * 32 + 2
+    assert problem.cost == 3 * 32 + 2 + 7
 
 
 @pytest.mark.usefixtures("write")
@@ -120,12 +125,42 @@ def test_metrics_of_classes_are_what_they_say():
     numbers = np.searchsorted([0, 2, 3, 5], CLASSES)
     losses = np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(300), numbers]
     wrong = scores.argmax(axis=1) != numbers
-    assert found["loss"] == pytest.approx(losses[:100].mean(), rel=1e-5)
+    seen = sample_numbers(250, 100)
+    assert found["loss"] == pytest.approx(losses[seen].mean(), rel=1e-5)
     assert found["objective"] == pytest.approx(found["loss"] + 0.15 * answer.squared_norm(), rel=1e-6)
-    assert found["train_error"] == wrong[:100].mean()
+    assert found["train_error"] == wrong[seen].mean()
     assert found["test_error"] == pytest.approx(wrong[250:].mean())
     assert found["num_features"] == 3
     assert list(found) == ["objective", "loss", "train_error", "test_error", "num_features"]
+
+
+def test_training_rows_looked_at_are_of_all_classes_though_the_file_is_sorted(write):
+    write(y=np.sort(CLASSES), train_idx=np.arange(300), test_idx=TRAIN)
+    problem = classification(evaluation=100)
+    shares = np.bincount(problem.train.targets, minlength=4) / 100
+    np.testing.assert_allclose(shares, np.bincount(CLASSES)[[0, 2, 3, 5]] / 300, atol=4 * np.sqrt(0.25 / 100))
+
+
+@pytest.mark.usefixtures("write")
+def test_a_sample_is_of_different_training_rows_by_its_seed():
+    problem = classification()
+    rows = problem.sample(BACKEND.rng(1), 60)
+    assert rows.shape == (60, 4)
+    found = {tuple(row) for row in rows}
+    assert len(found) == 60
+    assert found <= {tuple(row) for row in FEATURES[TRAIN]}
+    np.testing.assert_array_equal(rows, problem.sample(BACKEND.rng(1), 60))
+    assert found != {tuple(row) for row in problem.sample(BACKEND.rng(2), 60)}
+    assert problem.sample(BACKEND.rng(1), 1000).shape == (250, 4)
+
+
+def test_features_as_stored_are_prepared_like_the_test_rows(write):
+    pictures = np.random.default_rng(3).integers(0, 256, (300, 3, 5), dtype=np.uint8)
+    write(x=pictures, y=NUMBERS)
+    problem = regression(components=7)
+    np.testing.assert_array_equal(problem.prepare(pictures[250:]), problem.test.features)
+    with pytest.raises(BenchfwError, match="features of 14 columns are none of 'own', which has 15"):
+        problem.prepare(np.zeros((2, 14), np.uint8))
 
 
 def test_the_sign_of_one_score_is_the_class(write):
@@ -181,6 +216,7 @@ def test_the_exact_minimizer_is_that_of_scikit_learn(write):
     exact = GramPredictor(problem.covariance, rows, reference.dual_coef_)
     found = problem.metrics(exact)
     assert found["function_error"] < 1e-9
+    assert problem.cost == 250  # those of this test alone
     assert problem.metrics(some_answer(problem, 0.0))["function_error"] == pytest.approx((expected**2).mean())
     # and it is a minimum: any other function of the same centres is worse
     for move in np.random.default_rng(2).standard_normal((5, *reference.dual_coef_.shape)):
@@ -249,7 +285,18 @@ LATE[299] = 9
 @pytest.mark.parametrize(
     ("arrays", "params", "sentence"),
     [
-        ({"y": np.ones(300)}, {}, "data set 'own' has 1 classes among its training rows"),
+        (
+            {"y": np.ones(300)},
+            {},
+            "training rows of 'own' are all of class 1; classification takes two classes",
+        ),
+        ({"y": CLASSES.astype(str)}, {}, "data set 'own' has labels of the type <U.*; give numbers"),
+        ({"x": FEATURES.astype(str)}, {}, "data set 'own' has features of the type <U"),
+        (
+            {"y": FEATURES[:, :2]},
+            {},
+            r"data set 'own' has labels of the shape \(300, 2\); give one number a row",
+        ),
         (
             {"y": NUMBERS},
             {},
@@ -267,10 +314,12 @@ LATE[299] = 9
         ({}, {"penalty": 0.0}, "penalty must be positive and finite, got 0.0"),
         ({}, {"penalty": math.nan}, "penalty must be positive"),
         ({}, {"length": "mean"}, "length must be a number, 'median' or 'median/sqrt2', got 'mean'"),
-        ({}, {"length": -1.0}, "length must be positive and finite, got -1"),
+        ({}, {"length": -1.0}, "length of the gaussian covariance must be a positive number, not -1"),
+        ({}, {"covariance": "matern", "smoothness": 1.0}, r"smoothness of the matern covariance is 0\.5"),
         ({}, {"components": -1}, "components must be at least 0, got -1"),
         ({}, {"evaluation": 0}, "evaluation must be at least 1, got 0"),
         ({}, {"rows": 251}, "data set 'own' has 250 training rows"),
+        ({}, {"rows": 1}, "rows must be at least 2, got 1"),
     ],
 )
 def test_what_cannot_be_classified_is_refused_in_one_sentence(write, arrays, params, sentence):
@@ -278,7 +327,7 @@ def test_what_cannot_be_classified_is_refused_in_one_sentence(write, arrays, par
     if sentence is None:  # the broken row is none of those taken
         assert classification(**params).num_samples == 10
         return
-    with pytest.raises((BenchfwError, ValueError), match=sentence) as told:
+    with pytest.raises(BenchfwError, match=sentence) as told:
         classification(**params)
     assert "\n" not in str(told.value)
 
@@ -289,7 +338,9 @@ def test_what_cannot_be_classified_is_refused_in_one_sentence(write, arrays, par
         ({"y": np.ones(300)}, {}, "the targets of 'own' are all 1: nothing to predict"),
         ({"y": np.where(CLASSES, 1.0, np.inf)}, {}, "has targets that are no finite numbers"),
         ({"x": BROKEN}, {}, "has features that are no finite numbers"),
+        ({"y": FEATURES[:, :2]}, {}, r"has labels of the shape \(300, 2\)"),
         ({}, {"loss": "logistic"}, "the loss 'logistic' is for classes"),
+        ({}, {"loss": "epsilon-insensitive", "epsilon": -1.0}, "epsilon must not be negative"),
         ({}, {"loss": "epsilon-insensitive", "exact": True}, "exact = true needs the loss 'squared'"),
         (
             {},
@@ -300,8 +351,23 @@ def test_what_cannot_be_classified_is_refused_in_one_sentence(write, arrays, par
 )
 def test_what_cannot_be_regressed_is_refused_in_one_sentence(write, arrays, params, sentence):
     write(**{"y": NUMBERS, **arrays})
-    with pytest.raises((BenchfwError, ValueError), match=sentence):
+    with pytest.raises(BenchfwError, match=sentence):
         regression(**params)
+
+
+@pytest.mark.parametrize("kind", [KernelClassification, KernelRegression, FunctionalGradient])
+def test_names_that_do_not_exist_are_known_before_anything_runs(kind):
+    parameters = parameters_of(kind)
+    wrong = {"loss": ["hing", {"name": "squared"}], "covariance": ["gausian"], "length": ["mean"]}
+    for name, values in wrong.items():
+        assert fits(parameters[name].default, parameters[name].hint)
+        assert not any(fits(value, parameters[name].hint) for value in values)
+
+
+def test_epsilon_is_that_of_the_loss_and_a_number(write):
+    write(y=NUMBERS)
+    assert regression(loss="epsilon-insensitive", epsilon=0.3).loss.epsilon == 0.3
+    assert not fits("big", parameters_of(KernelRegression)["epsilon"].hint)
 
 
 REAL = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchfw import BenchfwError
 from benchfw.backends import get_backend
 from benchfw_kernelmachines import predictor as predictor_module
 from benchfw_kernelmachines.covariances import Cauchy, Gaussian, Laplace, Matern
@@ -13,7 +14,8 @@ from benchfw_kernelmachines.predictor import FeaturePredictor, GramPredictor
 
 BACKEND = get_backend("numpy")
 DIMENSION, COUNT, OUTPUTS, BLOCKS = 5, 16, 3, 4
-KINDS = pytest.mark.parametrize("kind", ["independent", "orthogonal", "quasi-monte-carlo"])
+KIND_NAMES = ("independent", "orthogonal", "quasi-monte-carlo")
+KINDS = pytest.mark.parametrize("kind", KIND_NAMES)
 
 
 def points(rows=700, seed=1):
@@ -42,11 +44,17 @@ def test_scores_are_those_of_features_kept_in_memory(kind):
     np.testing.assert_allclose(made.predict(points()), expected, rtol=0, atol=1e-5)
 
 
-@KINDS
-@pytest.mark.parametrize("covariance", [Gaussian(2.0), Matern(1.3, 2.5), Laplace(4.0), Cauchy(2.0)], ids=repr)
+@pytest.mark.parametrize(
+    ("kind", "covariance"),
+    [
+        (kind, covariance)
+        for kind in KIND_NAMES
+        for covariance in (Gaussian(2.0), Matern(1.3, 2.5), Laplace(4.0), Cauchy(2.0))
+        if kind != "orthogonal" or covariance.isotropic
+    ],
+    ids=repr,
+)
 def test_a_predictor_that_was_saved_and_loaded_is_the_same(kind, covariance, tmp_path):
-    if kind == "orthogonal" and not covariance.isotropic:
-        return
     made = predictor_of(kind, covariance)
     made.save(tmp_path / "answer.model")
     loaded = FeaturePredictor.load(tmp_path / "answer.model", BACKEND)
@@ -73,18 +81,45 @@ def test_without_blocks_it_is_zero_and_can_be_saved(tmp_path):
         assert made.squared_norm() == 0.0
 
 
-def test_the_squared_norm_of_sections_of_the_covariance_is_that_of_the_gram():
-    # Σ_i a_i k(·, z_i) has the norm a'Ka; a block of its features gives an unbiased guess at it
+@pytest.mark.parametrize("parts", [[1.0], [1.0, 1.0], [1.0, 0.25], [1.0, -1.0]])
+def test_the_squared_norm_is_m_times_the_sum_over_the_parts_which_bounds_that_of_the_whole(parts):
+    # block j stands for p_j Σ_i a_i k(·, z_i), of norm p_j² a'Ka; the sum of all has (Σ p_j)² a'Ka
     centres, weights = points(3, seed=6), np.array([1.0, -2.0, 0.5], dtype=np.float32)
-    frequencies = get_frequencies("independent", BACKEND, Gaussian(2.0), DIMENSION, COUNT, seed=3)
-    guesses = []
-    for number in range(400):
-        phases = centres @ frequencies.block(number)
-        coefficients = np.stack([weights @ np.cos(phases), weights @ np.sin(phases)])[:, :, None]
-        guesses.append(FeaturePredictor(frequencies, (coefficients,), 1 / COUNT, 1).squared_norm())
     exact = GramPredictor(Gaussian(2.0), centres, weights[:, None]).squared_norm()
+    guesses = []
+    for seed in range(400):
+        frequencies = get_frequencies("independent", BACKEND, Gaussian(2.0), DIMENSION, COUNT, seed)
+        phases = [centres @ frequencies.block(number) for number in range(len(parts))]
+        blocks = [
+            part * np.stack([weights @ np.cos(phase), weights @ np.sin(phase)])[:, :, None]
+            for part, phase in zip(parts, phases, strict=True)
+        ]
+        guesses.append(FeaturePredictor(frequencies, tuple(blocks), 1 / COUNT, 1).squared_norm())
+    expected = len(parts) * np.square(parts).sum() * exact
     std_error = np.std(guesses, ddof=1) / np.sqrt(len(guesses))
-    assert abs(np.mean(guesses) - exact) < 4 * std_error
+    assert abs(np.mean(guesses) - expected) < 4 * std_error
+    if len(set(parts)) == 1:
+        assert expected == pytest.approx(sum(parts) ** 2 * exact)
+    else:
+        assert expected > sum(parts) ** 2 * exact
+
+
+def test_rows_of_another_width_are_refused():
+    centres = GramPredictor(Gaussian(2.0), points(3), np.ones((3, 1), np.float32))
+    for made in (predictor_of(), predictor_of(blocks=0), centres):
+        for rows in (np.zeros((9, 4), np.float32), np.zeros(DIMENSION, np.float32)):
+            with pytest.raises(BenchfwError, match=r"rows of 5 columns are wanted.*problem\.prepare"):
+                made.predict(rows)
+
+
+def test_a_file_that_is_no_predictor_is_refused(tmp_path):
+    np.savez(tmp_path / "other.npz", coefficients=np.zeros(3))
+    np.save(tmp_path / "other.npy", np.zeros(3))
+    (tmp_path / "other.txt").write_text("some text")
+    (tmp_path / "empty").touch()
+    for path in tmp_path.iterdir():
+        with pytest.raises(BenchfwError, match=f"{path.name} is no predictor: load reads what"):
+            FeaturePredictor.load(path, BACKEND)
 
 
 def test_facts_are_what_the_optimizer_told():

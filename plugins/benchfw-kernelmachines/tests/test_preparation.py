@@ -55,6 +55,26 @@ def test_standardized_columns_have_mean_zero_and_variance_one_and_constant_ones_
     np.testing.assert_allclose(rows.std(axis=0), [1, 1, 1, 0], atol=1e-4)
 
 
+def test_a_constant_column_vanishes_though_its_mean_is_rounded():
+    stored = np.column_stack([np.full(1001, 0.1), np.linspace(-1, 1, 1001)])
+    prepare = fit_preparation(stored, 100, standardize=True)
+    assert prepare.shift[0] != 0.1
+    np.testing.assert_array_equal(prepare(stored)[:, 0], 0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int32, np.int64])
+@pytest.mark.parametrize("components", [0, 1])
+def test_large_numbers_keep_their_small_differences(dtype, components):
+    times = (1_600_000_000 + np.random.default_rng(4).integers(-100, 100, (500, 2))).astype(dtype)
+    expected = (times - times.mean(axis=0)) / times.std(axis=0)
+    prepare = fit_preparation(times, components, standardize=True)
+    if components:
+        expected = expected @ prepare.components
+    rows = prepare(times)
+    assert rows.dtype == np.float32
+    np.testing.assert_allclose(rows, expected, atol=1e-5)
+
+
 def test_new_rows_are_prepared_as_the_fitted_ones():
     prepare = fit_preparation(pictures(), 4, standardize=True).on(BACKEND)
     whole = prepare(pictures())

@@ -41,6 +41,16 @@ def test_answers_over_other_features_are_not_mixed(blocks):
     np.testing.assert_allclose(scores(other), other.predict(ROWS), atol=1e-5)
 
 
+@pytest.mark.parametrize("wrong", [np.inf, np.nan])
+def test_answers_after_a_divergent_one_have_their_own_scores(blocks, wrong):
+    scores = RunningScores(ROWS)
+    with np.errstate(invalid="ignore"):
+        diverged = scores(predictor([blocks[0], wrong * blocks[1]]))
+    assert not np.isfinite(diverged).all()
+    answer = predictor(blocks)
+    np.testing.assert_allclose(scores(answer), answer.predict(ROWS), atol=1e-5)
+
+
 def test_only_blocks_that_moved_are_computed(blocks, monkeypatch):
     computed = []
 

@@ -54,7 +54,7 @@ def same(left, right):
 @pytest.mark.usefixtures("folder")
 def test_training_and_test_rows_are_all_rows_each_once(name):
     source, test = open_rows(BACKEND, name, None)
-    train = source.first(10_000)
+    train = source.some(10_000)
     assert type(source) is (RowsInMemory if name == "archive" else RowsMapped)
     found = np.concatenate([train.features[:, 0], test.features[:, 0]])
     assert same([np.sort(found)], [FEATURES[:, 0]])
@@ -66,7 +66,7 @@ def test_training_and_test_rows_are_all_rows_each_once(name):
 def test_a_mapped_file_gives_the_batches_of_memory_in_the_order_of_the_file():
     stored, mapped = (open_rows(BACKEND, name, 700)[0] for name in ("archive", "mapped"))
     assert stored.num_samples == mapped.num_samples == 700
-    assert same(stored.first(20), mapped.first(20))
+    assert same(stored.some(20), mapped.some(20))
     numbers = np.array([5, 600, 5])
     assert same(stored.take(numbers), mapped.take(numbers))
     pairs = zip(stored.batches(BACKEND.rng(3), 64), mapped.batches(BACKEND.rng(3), 64), strict=True)
@@ -93,18 +93,33 @@ def test_memory_is_prepared_once_and_the_rest_as_it_is_read(folder):
 
     stored, mapped = (open_rows(BACKEND, name, 1000)[0].prepared(prepare) for name in ("archive", "mapped"))
     assert asked == [1000]
-    assert same(stored.first(3), mapped.first(3))
+    assert same(stored.some(3), mapped.some(3))
     assert asked == [1000, 3]
 
 
 def test_a_stream_gives_its_rows_in_order_and_begins_again():
     source = RowsStreamed.opened("stream-like(rows=2500, features=3)", 100, 2400)
     whole = next(batches("stream-like", 2500, rows=2500, features=3))["x"]
-    found = source.batches(BACKEND.rng(0), 1000)
-    for start in (100, 1100, 100, 1100):  # the last 300 of a pass are no batch
-        np.testing.assert_array_equal(next(found).features, whole[start : start + 1000])
-    np.testing.assert_array_equal(source.first(7).features, whole[100:107])
+    first = 100 + BACKEND.rng(0).integers(2300)
+    starts = [*range(first, 1401, 1000), 100, 1100, 100, 1100]  # the last 300 of a pass are no batch
+    for start, batch in zip(starts, source.batches(BACKEND.rng(0), 1000), strict=False):
+        np.testing.assert_array_equal(batch.features, whole[start : start + 1000])
+    np.testing.assert_array_equal(source.some(7).features, whole[100:107])
     assert source.num_samples == 2300
+
+
+def test_every_seed_reads_a_stream_from_another_row_on():
+    source = RowsStreamed.opened("stream-like(rows=60000, features=3)", 100, 60_000)
+    first, again, other = (next(source.batches(BACKEND.rng(seed), 8)).features for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert not set(first[:, 0]) & set(other[:, 0])
+
+
+@pytest.mark.parametrize("name", ["archive", "mapped"])
+@pytest.mark.usefixtures("folder")
+def test_some_rows_are_not_the_first_but_from_all_over_the_set(name):
+    source, _ = open_rows(BACKEND, name, 1000)
+    assert same(source.some(100), source.take(sample_numbers(1000, 100)))
 
 
 def test_a_stream_keeps_nothing_but_its_head():
@@ -128,7 +143,7 @@ def test_few_rows_of_a_stream_are_held_in_memory():
     assert source.num_samples == 2000
     assert len(test.targets) == 300
     whole = next(batches("stream-like", 3000, rows=3000))["x"]
-    np.testing.assert_array_equal(np.concatenate([test.features, source.first(2000).features]), whole[:2300])
+    np.testing.assert_array_equal(np.concatenate([test.features, source.some(2000).features]), whole[:2300])
 
 
 def test_pictures_that_are_deformed_to_train_are_not_deformed_to_test():
@@ -162,7 +177,9 @@ def test_a_stream_has_no_row_by_its_number():
 @pytest.mark.usefixtures("folder")
 def test_a_batch_that_there_is_not_is_refused(name, size):
     source, _ = open_rows(BACKEND, name, 1000)
-    with pytest.raises(BenchfwError, match=f"there is no batch of {size} in 1000 training rows"):
+    with pytest.raises(
+        BenchfwError, match=f"batch must be 1 to 1000, the number of training rows, got {size}"
+    ):
         next(source.batches(BACKEND.rng(0), size))
 
 
@@ -172,7 +189,7 @@ def test_rows_that_there_are_not_are_refused():
         BenchfwError, match="data set 'archive' has 1350 training rows; it takes 1351 or more"
     ):
         open_rows(BACKEND, "archive", 1351)
-    with pytest.raises(ValueError, match="rows must be at least 2, got 1"):
+    with pytest.raises(BenchfwError, match="rows must be at least 2, got 1"):
         open_rows(BACKEND, "archive", 1)
     with pytest.raises(BenchfwError, match="no data set 'archiv'"):
         open_rows(BACKEND, "archiv", None)

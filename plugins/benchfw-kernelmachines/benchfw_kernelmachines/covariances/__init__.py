@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from benchfw import BenchfwError
 from benchfw.errors import nearest
@@ -14,7 +14,9 @@ from benchfw_kernelmachines.covariances.matern import Matern
 if TYPE_CHECKING:
     from benchfw_kernelmachines.oracles import Covariance
 
-__all__ = ["Cauchy", "Gaussian", "Laplace", "Matern", "get_covariance"]
+__all__ = ["Cauchy", "CovarianceName", "Gaussian", "Laplace", "Matern", "get_covariance"]
+
+CovarianceName: TypeAlias = Literal["gaussian", "laplace", "cauchy", "matern"]
 
 
 def get_covariance(name: str | Covariance, length: float, smoothness: float = 1.5) -> Covariance:

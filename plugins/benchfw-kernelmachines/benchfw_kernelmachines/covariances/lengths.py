@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from benchfw import BenchfwError
+
 
 def check_length(name: str, length: float) -> None:
     """Refuse a length that is not positive."""
     if not 0 < length < float("inf"):
-        raise ValueError(f"the length of the {name} covariance must be a positive number, not {length}")
+        raise BenchfwError(f"the length of the {name} covariance must be a positive number, not {length}")

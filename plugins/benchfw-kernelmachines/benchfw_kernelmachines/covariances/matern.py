@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import ClassVar
 
+from benchfw import BenchfwError
 from benchfw.kernels import namespace
 from benchfw_kernelmachines.covariances.lengths import check_length
 from benchfw_kernelmachines.covariances.row_tiles import by_rows
@@ -32,7 +33,7 @@ class Matern:
     def __post_init__(self) -> None:
         check_length(self.name, self.length)
         if self.smoothness not in {0.5, 1.5, 2.5}:
-            raise ValueError(
+            raise BenchfwError(
                 f"the smoothness of the matern covariance is 0.5, 1.5 or 2.5, not {self.smoothness}"
             )
 

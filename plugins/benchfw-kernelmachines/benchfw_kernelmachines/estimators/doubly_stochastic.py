@@ -4,32 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal
 
-from benchfw import Problem, Rng
+from benchfw import BenchfwError, Rng
 from benchfw.kernels.random_features import feature_products, feature_scores
 from benchfw_kernelmachines.features import FeatureKind, get_frequencies
-from benchfw_kernelmachines.oracles import Array, Covariance
-
-Selection = Array | slice
-
-
-class FunctionalRisk(Problem, Protocol):
-    """R(f) = λ/2 |f|² + mean ℓ(f(x_i), y_i) at f = Σ_i α_i k(x_i, ·), its gradient seen at some points."""
-
-    num_samples: int
-    penalty: float
-    covariance: Covariance
-    inputs: Array  # x_i, (n, d) float32
-    points: Array  # (p, d) float32
-
-    def derivatives(self, params: Array, rows: Selection) -> Array:
-        """Return ℓ'(f(x_i), y_i) of these rows, (B, C), for α (n, C); each row is counted."""
-        ...
-
-    def at_points(self, weights: Array, rows: Selection = ...) -> Array:
-        """Return Σ_i w_i k(x_i, ·) over these rows at the points, (p, C), for weights (B, C)."""
-        ...
+from benchfw_kernelmachines.oracles import Array, FunctionalRisk, Selection
 
 
 @dataclass(frozen=True)
@@ -59,6 +39,8 @@ class DoublyStochastic:
         """Draw rows and frequencies; return the gradient from these, (p C,)."""
         rows: Selection = slice(None)
         if self.randomness != "features":
+            if self.batch > problem.num_samples:
+                raise BenchfwError(f"batch = {self.batch} is more than the {problem.num_samples} rows")
             rows = rng.choice(problem.num_samples, self.batch, replace=False)
         frequencies = None if self.randomness == "data" else self._frequencies(problem, rng)
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from benchfw import BenchfwError
 from benchfw.backends import Backend
 from benchfw_kernelmachines.oracles import Array, Covariance
 
@@ -28,6 +29,15 @@ class QuasiMonteCarloFrequencies:
     stream: int
 
     kind: ClassVar[str] = "quasi-monte-carlo"
+
+    def __post_init__(self) -> None:
+        from scipy.stats.qmc import Sobol
+
+        if self.covariance.num_normals(self.dimension) > Sobol.MAXDIM:
+            raise BenchfwError(
+                f"quasi-monte-carlo frequencies in {self.dimension:,} dimensions need Sobol points of more "
+                f"than {Sobol.MAXDIM:,}; take independent ones, or reduce the rows by components"
+            )
 
     def block(self, number: int) -> Array:
         """Return the frequencies of block `number`, (d, F) float32."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
-from typing import Any
+from typing import Literal, TypeAlias
 
 from benchfw import BenchfwError
 from benchfw.errors import nearest
@@ -20,34 +18,25 @@ __all__ = [
     "EpsilonInsensitive",
     "Hinge",
     "Logistic",
+    "LossName",
     "Softmax",
     "Squared",
     "SquaredHinge",
     "get_loss",
 ]
 
-_KNOWN: dict[str, Any] = {
-    kind.name: kind for kind in (Squared, Logistic, Softmax, Hinge, SquaredHinge, EpsilonInsensitive)
-}
+LossName: TypeAlias = Literal[
+    "squared", "logistic", "softmax", "hinge", "squared-hinge", "epsilon-insensitive"
+]
 
 
-def get_loss(loss: str | Mapping[str, Any] | Loss) -> Loss:
-    """Return the loss of a name or of a table, { name = "epsilon-insensitive", epsilon = 0.2 }; or itself."""
-    if isinstance(loss, str):
-        loss = {"name": loss}
-    if not isinstance(loss, Mapping):
-        return loss
-    parameters = dict(loss)
-    name = parameters.pop("name", None)
-    if name is None:
-        raise BenchfwError('the table of a loss needs its name, as in { name = "hinge" }')
-    if name not in _KNOWN:
-        raise BenchfwError(f"unknown loss '{name}'{nearest(str(name), _KNOWN)}")
-    fields = {field.name for field in dataclasses.fields(_KNOWN[name])}
-    for parameter in parameters:
-        if parameter not in fields:
-            raise BenchfwError(
-                f"the loss '{name}' has no parameter '{parameter}'{nearest(parameter, fields)}"
-            )
-    found: Loss = _KNOWN[name](**parameters)
-    return found
+def get_loss(name: str | Loss, epsilon: float = 0.1) -> Loss:
+    """Return the loss of this name, or the loss itself; `epsilon` is that of epsilon-insensitive."""
+    if not isinstance(name, str):
+        return name
+    known: dict[str, type] = {
+        each.name: each for each in (Squared, Logistic, Softmax, Hinge, SquaredHinge, EpsilonInsensitive)
+    }
+    if name not in known:
+        raise BenchfwError(f"unknown loss '{name}'{nearest(name, known)}")
+    return EpsilonInsensitive(epsilon) if name == EpsilonInsensitive.name else known[name]()

@@ -21,7 +21,7 @@ class EpsilonInsensitive:
 
     def __post_init__(self) -> None:
         if not self.epsilon >= 0:
-            raise ValueError(f"epsilon must not be negative, got {self.epsilon}")
+            raise BenchfwError(f"epsilon must not be negative, got {self.epsilon}")
 
     def encode(self, labels: Array, num_classes: int) -> Array:
         """Return the numbers, (n, 1) float32."""

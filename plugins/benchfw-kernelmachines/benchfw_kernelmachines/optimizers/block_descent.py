@@ -37,7 +37,7 @@ class BlockDescent(ABC):
     """f(x) = c Σ_j Φ_j(x) A_j, where each step draws B rows and moves the coefficients A_k of one block.
 
     `batch` is B; `block` is F, the frequencies of a block, made anew by `kind` whenever needed. The step is
-    γ_t = step/(1 + t/decay)^power, constant for decay = 0. With `preconditioner` = ε the move is
+    γ_t = step/(1 + t/delay)^power, constant for delay = 0. With `preconditioner` = ε the move is
     (Φ_k'Φ_k/(B F) + (λ+ε)I)⁻¹ times the usual one. Good steps, found by trial: 1.2/μ for squared loss, μ the
     largest eigenvalue of gram/n; 3 for hinge loss, 15 to 20 for softmax; 1 to 4 with a preconditioner of 1e-5
     to 1e-4, for which 2F should be well below B.
@@ -46,7 +46,7 @@ class BlockDescent(ABC):
     batch: int = 1024
     block: int = 128
     step: float = 1.0
-    decay: float = 0.0
+    delay: float = 0.0
     power: float = 1.0
     preconditioner: float | None = None
     kind: FeatureKind = "independent"
@@ -58,9 +58,9 @@ class BlockDescent(ABC):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
         check_positive("step", self.step)
-        for name in ("decay", "power"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} must not be negative, got {getattr(self, name)}")
+        for name in ("delay", "power"):
+            if not getattr(self, name) >= 0:  # nor may it be nan
+                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
         if self.preconditioner is not None:
             check_positive("preconditioner", self.preconditioner)
 
@@ -94,7 +94,7 @@ class BlockDescent(ABC):
 
     def _step(self, t: int) -> float:
         """Return γ_t."""
-        return self.step / (1 + t / self.decay) ** self.power if self.decay else self.step
+        return self.step / (1 + t / self.delay) ** self.power if self.delay else self.step
 
     def _direction(self, rows: Array, frequencies: Array, gradients: Array, penalty: float) -> Array:
         """Return Φ'G/(B F), (2, F, C), or its preconditioned self."""

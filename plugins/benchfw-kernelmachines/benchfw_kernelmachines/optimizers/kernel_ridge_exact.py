@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from benchfw import BenchfwError, Rng
 from benchfw.kernels import cholesky_solve, namespace, scaled_cholesky
-from benchfw_kernelmachines.oracles import Array, Batch, KernelRisk
+from benchfw_kernelmachines.oracles import Array, KernelRisk
 from benchfw_kernelmachines.predictor import GramPredictor
 
 
@@ -32,7 +32,8 @@ class KernelRidgeExact:
                 "raise its parameter most, or take nystrom-ridge"
             )
         yield zero_predictor(problem)
-        rows, targets = all_rows(problem)
+        xp = problem.backend.xp
+        rows, targets = (each.astype(xp.float64) for each in problem.rows(xp.arange(problem.num_samples)))
         coefficients = ridge_solve(problem.covariance.gram(rows, rows), targets, len(rows) * problem.penalty)
         yield GramPredictor(problem.covariance, rows, coefficients)
 
@@ -49,14 +50,11 @@ def zero_predictor(problem: KernelRisk) -> GramPredictor:
     return GramPredictor(problem.covariance, zeros((0, problem.dimension)), zeros((0, problem.num_outputs)))
 
 
-def all_rows(problem: KernelRisk) -> Batch:
-    """Return all rows and targets, in float64."""
-    xp = problem.backend.xp
-    rows, targets = problem.rows(xp.arange(problem.num_samples))
-    return Batch(rows.astype(xp.float64), targets.astype(xp.float64))
-
-
 def ridge_solve(matrix: Array, block: Array, ridge: float) -> Array:
     """Return (A + ridge I)⁻¹ block, (n, C), for a positive semi-definite A (n, n)."""
-    scales = namespace(matrix).full(matrix.shape[0], ridge**-0.5, dtype=matrix.dtype)
-    return cholesky_solve(scaled_cholesky(matrix, scales), block) / ridge
+    xp = namespace(matrix)
+    scales = xp.full(matrix.shape[0], ridge**-0.5, dtype=matrix.dtype)
+    solution = cholesky_solve(scaled_cholesky(matrix, scales), block) / ridge
+    if not bool(xp.isfinite(solution).all()):
+        raise BenchfwError("the gram is singular to rounding; raise penalty")
+    return solution

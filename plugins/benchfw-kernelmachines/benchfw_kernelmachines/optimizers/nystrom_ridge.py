@@ -9,7 +9,6 @@ from typing import ClassVar
 from benchfw import Rng
 from benchfw.kernels import inverse_half_powers
 from benchfw_kernelmachines.optimizers.kernel_ridge_exact import (
-    all_rows,
     need_squared_loss,
     ridge_solve,
     zero_predictor,
@@ -26,7 +25,8 @@ class NystromRidge:
     """Nyström ridge regression: the best f = Σ_j k(z_j, ·) α_j over `centres` rows z drawn at random.
 
     With K_zz = LL' and the features L⁻¹k(z, x) it is a linear ridge regression; O(n centres²) time, in
-    float64. Williams & Seeger 2001; Rudi et al. 2015.
+    float64. It holds the features of 4,096 rows at a time, and a few matrices of the side `centres`.
+    Williams & Seeger 2001; Rudi et al. 2015.
     """
 
     centres: int = 1000
@@ -42,15 +42,14 @@ class NystromRidge:
         need_squared_loss(problem, "nystrom-ridge")
         yield zero_predictor(problem)
         xp, gram, count = problem.backend.xp, problem.covariance.gram, problem.num_samples
-        rows, targets = all_rows(problem)
-        centres = rows[rng.choice(count, min(self.centres, count), replace=False)]
-        identity = xp.eye(len(centres))
-        factor = xp.linalg.cholesky(gram(centres, centres) + JITTER * identity)
+        chosen = rng.choice(count, min(self.centres, count), replace=False)
+        centres = problem.rows(chosen).rows.astype(xp.float64)
+        factor = xp.linalg.cholesky(gram(centres, centres) + JITTER * xp.eye(len(centres)))
         matrix, block = xp.zeros_like(factor), xp.zeros((len(centres), problem.num_outputs))
         for first in range(0, count, AT_A_TIME):
-            some = slice(first, first + AT_A_TIME)
-            features = inverse_half_powers(gram(centres, rows[some]), factor, 1)[0]
+            rows, targets = problem.rows(xp.arange(first, min(first + AT_A_TIME, count)))
+            features = inverse_half_powers(gram(centres, rows.astype(xp.float64)), factor, 1)[0]
             matrix += features @ features.T
-            block += features @ targets[some]
+            block += features @ targets
         solution = ridge_solve(matrix, block, count * problem.penalty)
         yield GramPredictor(problem.covariance, centres, xp.linalg.solve(factor.T, solution))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from copy import deepcopy
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar
@@ -15,21 +14,22 @@ from benchfw_kernelmachines.oracles import Array, KernelRisk
 
 @dataclass(frozen=True)
 class NetworkPredictor:
-    """The function that a network computes."""
+    """The function that a network computes with these weights in place of its own."""
 
     backend: Backend
-    network: Any
+    network: Any  # the same for all answers of a run
+    weights: Mapping[str, Any]
     num_features: int  # hidden units
 
     def predict(self, rows: Array) -> Array:
         """Return f at new rows, (n, d) -> (n, C)."""
         torch = _torch()
-        with torch.no_grad():
-            return self.backend.xp.from_dlpack(self.network(torch.as_tensor(rows)))
+        scores = torch.func.functional_call(self.network, self.weights, torch.as_tensor(rows))
+        return self.backend.xp.from_dlpack(scores)
 
     def squared_norm(self) -> float:
         """Return the sum of the squared weights, which the network has in place of |f|²."""
-        return float(sum((weights.detach() ** 2).sum() for weights in self.network.parameters()))
+        return float(sum((each**2).sum() for each in self.weights.values()))
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class SmallNetwork:
 
     def __post_init__(self) -> None:
         for name in ("width", "batch", "step"):
-            if getattr(self, name) <= 0:
+            if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
 
     def run(self, problem: KernelRisk, rng: Rng) -> Iterator[NetworkPredictor]:
@@ -58,7 +58,8 @@ class SmallNetwork:
         adam = torch.optim.Adam(network.parameters(), lr=self.step, weight_decay=problem.penalty)
         batches = problem.batches(rng, self.batch)
         while True:
-            yield NetworkPredictor(problem.backend, deepcopy(network), self.width)
+            weights = {name: each.detach().clone() for name, each in network.named_parameters()}
+            yield NetworkPredictor(problem.backend, network, weights, self.width)
             rows, targets = next(batches)
             scores = network(torch.as_tensor(rows))
             slopes = problem.loss.derivative(problem.backend.xp.from_dlpack(scores.detach()), targets)

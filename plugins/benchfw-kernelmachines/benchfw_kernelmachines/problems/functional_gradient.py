@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 from benchfw import Backend, BenchfwError, Rng
-from benchfw_kernelmachines.losses import get_loss
-from benchfw_kernelmachines.oracles import Array
+from benchfw_kernelmachines.covariances import CovarianceName
+from benchfw_kernelmachines.losses import LossName, get_loss
+from benchfw_kernelmachines.oracles import Array, Selection
 from benchfw_kernelmachines.predictor import GramPredictor
 from benchfw_kernelmachines.problems.kernel_classification import KernelClassification
-from benchfw_kernelmachines.problems.kernel_regression import KernelRegression
+from benchfw_kernelmachines.problems.kernel_regression import MOST_EXACT, KernelRegression
+from benchfw_kernelmachines.problems.kernel_risk import Length
 
 STEPS = 2
 """How many exact steps of gradient descent lead from f = 0 to the start."""
@@ -22,8 +23,8 @@ class FunctionalGradient:
 
     The parameters are α, (n, C). The gradient is a function too, seen at the first `points` test rows. What
     can be set is set as for kernel-classification, or for kernel-regression where the loss is one of numbers;
-    `rows` is small, since gram matrices are stored. Metrics are those of these problems; cost is in rows at
-    which the derivative of the loss is asked for.
+    `rows` is at most 10,000, since gram matrices are stored. Metrics are those of these problems; cost is in
+    rows at which the derivative of the loss is asked for.
     """
 
     cost_unit = "rows"
@@ -36,13 +37,17 @@ class FunctionalGradient:
         dataset: str = "uci-kin40k",
         rows: int = 500,
         points: int = 50,
-        loss: str | Mapping[str, Any] = "squared",
+        loss: LossName = "squared",
         penalty: float = 1e-5,
-        covariance: str = "gaussian",
+        covariance: CovarianceName = "gaussian",
         smoothness: float = 1.5,
-        length: str | float = "median",
+        length: Length = "median",
         components: int = 100,
     ) -> None:
+        if rows > MOST_EXACT:
+            raise BenchfwError(
+                f"functional-gradient stores gram matrices: rows = {rows:,} is over {MOST_EXACT:,}"
+            )
         is_regression = get_loss(loss).task == "numbers"
         self.risk = (KernelRegression if is_regression else KernelClassification)(
             backend,
@@ -87,13 +92,13 @@ class FunctionalGradient:
         self.cost += self.num_samples
         return self.at_points(self._dual_gradient(params)).reshape(-1)
 
-    def derivatives(self, params: Array, rows: Array | slice) -> Array:
+    def derivatives(self, params: Array, rows: Selection) -> Array:
         """Return ℓ'(f(x_i), y_i) of these rows, (B, C); costs B."""
         slopes = self._slopes(params, rows)
         self.cost += slopes.shape[0]
         return slopes
 
-    def at_points(self, weights: Array, rows: Array | slice = slice(None)) -> Array:
+    def at_points(self, weights: Array, rows: Selection = slice(None)) -> Array:
         """Return Σ_i w_i k(x_i, ·) over these rows at the points, (points, C), for weights (B, C)."""
         return self._point_gram[:, rows] @ weights
 
@@ -101,7 +106,7 @@ class FunctionalGradient:
         """Return the metrics of f."""
         return self.risk.metrics(GramPredictor(self.covariance, self.inputs, answer))
 
-    def _slopes(self, params: Array, rows: Array | slice) -> Array:
+    def _slopes(self, params: Array, rows: Selection) -> Array:
         return self.risk.loss.derivative(self._gram[rows] @ params, self._targets[rows])
 
     def _dual_gradient(self, params: Array) -> Array:

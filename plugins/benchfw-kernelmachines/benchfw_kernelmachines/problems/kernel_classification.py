@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from benchfw import Backend, BenchfwError, Rng
+from benchfw_kernelmachines.covariances import CovarianceName
+from benchfw_kernelmachines.losses import get_loss
 from benchfw_kernelmachines.oracles import Array
-from benchfw_kernelmachines.problems.kernel_risk import KernelRiskProblem
+from benchfw_kernelmachines.problems.kernel_risk import KernelRiskProblem, Length
 
 MOST_CLASSES = 10_000
 
@@ -22,9 +24,9 @@ class KernelClassification(KernelRiskProblem):
     first `rows`, all if not given. Pixels are divided by 255, columns brought to variance 1 where
     `standardize` says so, and more than `components` columns reduced to so many by PCA (0: never). `loss` is
     softmax, logistic, hinge, squared-hinge or squared, all but the first with one machine a class against the
-    rest, or a table of a name and parameters. `covariance` is gaussian, laplace, cauchy or matern (of
-    `smoothness` ½, 1½ or 2½), its `length` a number, "median" (the median distance of 2,000 rows) or
-    "median/sqrt2". Metrics: `objective` and `loss` and `train_error` on the first `evaluation` training rows,
+    rest. `covariance` is gaussian, laplace, cauchy or matern (of `smoothness` ½, 1½ or 2½), its `length` a
+    number, "median" (the median distance of 2,000 rows) or "median/sqrt2". Metrics: `objective` and `loss`
+    and `train_error` on `evaluation` training rows from all over the set (of a stream the first),
     `test_error` on at most 10,000 test rows, `num_features`.
     """
 
@@ -35,11 +37,11 @@ class KernelClassification(KernelRiskProblem):
         *,
         dataset: str = "mnist",
         rows: int | None = None,
-        loss: str | Mapping[str, Any] = "softmax",
+        loss: Literal["softmax", "logistic", "hinge", "squared-hinge", "squared"] = "softmax",
         penalty: float = 1e-5,
-        covariance: str = "gaussian",
+        covariance: CovarianceName = "gaussian",
         smoothness: float = 1.5,
-        length: str | float = "median",
+        length: Length = "median",
         components: int = 100,
         standardize: bool = False,
         evaluation: int = 10_000,
@@ -48,7 +50,7 @@ class KernelClassification(KernelRiskProblem):
             backend,
             dataset=dataset,
             rows=rows,
-            loss=loss,
+            loss=get_loss(loss),
             penalty=penalty,
             covariance=covariance,
             smoothness=smoothness,
@@ -66,10 +68,15 @@ class KernelClassification(KernelRiskProblem):
                 f"data set '{self._dataset}' has labels that are no whole numbers; "
                 "number its classes, or take kernel-regression"
             )
-        if not 2 <= len(classes) <= MOST_CLASSES:
+        if len(classes) == 1:
             raise BenchfwError(
-                f"data set '{self._dataset}' has {len(classes)} classes among its training rows; "
-                f"classification takes 2 … {MOST_CLASSES:,}"
+                f"the training rows of '{self._dataset}' are all of class {classes[0]:g}; "
+                "classification takes two classes or more"
+            )
+        if len(classes) > MOST_CLASSES:
+            raise BenchfwError(
+                f"data set '{self._dataset}' has {len(classes):,} classes, and {MOST_CLASSES:,} is the most; "
+                "take kernel-regression if they are numbers"
             )
         self._classes = classes
         self.num_classes = len(classes)

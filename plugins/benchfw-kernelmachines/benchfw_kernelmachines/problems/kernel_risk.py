@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from benchfw.backends import Rng
 from benchfw.data import Table
 from benchfw.data.known import known, spelled_out
 from benchfw_kernelmachines.bandwidth import median_distance
-from benchfw_kernelmachines.covariances import get_covariance
-from benchfw_kernelmachines.losses import get_loss
+from benchfw_kernelmachines.covariances import CovarianceName, get_covariance
 from benchfw_kernelmachines.oracles import Array, Batch, Distance, Loss, Predictor
 from benchfw_kernelmachines.preparation import fit_preparation
 from benchfw_kernelmachines.running_scores import RunningScores
@@ -26,6 +25,7 @@ from benchfw_kernelmachines.sources.row_source import sample_numbers
 ANCHORS = 2000
 """How many rows stand for all of them in the median distance and in the top eigenvalue."""
 MEDIANS = {"median": 1.0, "median/sqrt2": math.sqrt(0.5)}
+Length: TypeAlias = float | Literal["median", "median/sqrt2"]
 
 
 class KernelRiskProblem(ABC):
@@ -43,24 +43,24 @@ class KernelRiskProblem(ABC):
         *,
         dataset: str,
         rows: int | None,
-        loss: str | Mapping[str, Any] | Loss,
+        loss: Loss,
         penalty: float,
-        covariance: str,
+        covariance: CovarianceName,
         smoothness: float,
-        length: str | float,
+        length: Length,
         components: int,
         standardize: bool,
         evaluation: int,
     ) -> None:
         if not 0 < penalty < math.inf:
-            raise ValueError(f"penalty must be positive and finite, got {penalty}")
+            raise BenchfwError(f"penalty must be positive and finite, got {penalty}")
         for name, count, least in (("components", components, 0), ("evaluation", evaluation, 1)):
             if count < least:
-                raise ValueError(f"{name} must be at least {least}, got {count}")
+                raise BenchfwError(f"{name} must be at least {least}, got {count}")
         self.backend = backend
         self.cost = 0.0
         self.penalty = float(penalty)
-        self.loss = get_loss(loss)
+        self.loss = loss
         self._dataset = dataset
         source, test = open_rows(backend, dataset, rows)
         self.num_samples = source.num_samples
@@ -75,7 +75,7 @@ class KernelRiskProblem(ABC):
         distance = get_covariance(covariance, 1.0, smoothness).distance
         self.covariance = get_covariance(covariance, self._length(length, distance), smoothness)
         self._source = source.prepared(self._prepared)
-        self.train = self._source.first(evaluation)
+        self.train = self._source.some(evaluation)
         self.test = self._prepared(test)
         self._train_scores = RunningScores(self.train.features)
         self._test_scores = RunningScores(self.test.features)
@@ -102,14 +102,34 @@ class KernelRiskProblem(ABC):
     def batches(self, rng: Rng, size: int) -> Iterator[Batch]:
         """Yield mini-batches for ever; each costs its rows."""
         for table in self._source.batches(rng, size):
-            self.cost += size
+            self.look(size)
             yield self._encoded(table)
 
     def rows(self, numbers: Array) -> Batch:
         """Return the training rows of these numbers, (B,); costs B."""
         numbers = self.backend.asarray(numbers)
-        self.cost += numbers.shape[0]
+        self.look(numbers.shape[0])
         return self._encoded(self._source.take(numbers))
+
+    def look(self, count: int) -> None:
+        """Count rows; those of `batches` and `rows` are counted there."""
+        self.cost += count
+
+    def sample(self, rng: Rng, count: int) -> Array:
+        """Return at most `count` different ones of 2,000 training rows, drawn at random, (k, d)."""
+        available = self._anchors.shape[0]
+        return self._anchors[rng.choice(available, min(count, available), replace=False)]
+
+    def prepare(self, features: Array) -> Array:
+        """Return the rows, (n, d), that a predictor takes, of features as they are stored, (n, …)."""
+        features = self.backend.asarray(features)
+        columns = math.prod(features.shape[1:])
+        if columns != self._preparation.columns:
+            raise BenchfwError(
+                f"features of {columns} columns are none of '{self._dataset}', "
+                f"which has {self._preparation.columns}"
+            )
+        return self._preparation(features)
 
     def top_eigenvalue(self) -> float:
         """Return the largest eigenvalue of gram / n, of 2,000 rows."""
@@ -138,15 +158,12 @@ class KernelRiskProblem(ABC):
                 "num_features": float(answer.num_features),
             }
 
-    def _length(self, length: str | float, distance: Distance) -> float:
-        if isinstance(length, str):
-            if length not in MEDIANS:
-                raise ValueError(f"length must be a number, 'median' or 'median/sqrt2', got '{length}'")
-            # a seed of its own, though so few rows are all taken
-            return MEDIANS[length] * median_distance(self._anchors, self.backend.rng(0), ANCHORS, distance)
-        if not 0 < length < math.inf:
-            raise ValueError(f"length must be positive and finite, got {length}")
-        return float(length)
+    def _length(self, length: Length, distance: Distance) -> float:
+        if not isinstance(length, str):
+            return float(length)
+        if length not in MEDIANS:
+            raise BenchfwError(f"length must be a number, 'median' or 'median/sqrt2', got '{length}'")
+        return MEDIANS[length] * median_distance(self.backend.to_numpy(self._anchors), distance)
 
     def _encoded(self, table: Table) -> Batch:
         return Batch(table.features, self.loss.encode(table.targets, self.num_classes))
@@ -154,8 +171,7 @@ class KernelRiskProblem(ABC):
     def _prepared(self, table: Table) -> Table:
         """Return rows as stored, prepared and on the backend."""
         self._check_finite(table.features)
-        rows = self._preparation(self.backend.asarray(table.features))
-        return Table(rows, self.backend.asarray(self.label(table.targets)))
+        return Table(self.prepare(table.features), self.backend.asarray(self.label(table.targets)))
 
     def _check_finite(self, features: np.ndarray) -> None:
         if np.issubdtype(features.dtype, np.floating) and not np.isfinite(features).all():

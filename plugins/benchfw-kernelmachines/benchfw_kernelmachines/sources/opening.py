@@ -31,7 +31,7 @@ def open_rows(backend: Backend, dataset: str, rows: int | None) -> tuple[RowSour
     rows are those of the set's own split.
     """
     if rows is not None and rows < 2:
-        raise ValueError(f"rows must be at least 2, got {rows}")
+        raise BenchfwError(f"rows must be at least 2, got {rows}")
     entry = known(spelled_out(dataset)[0])
     if entry is not None and entry.stream is not None:
         given = spelled_out(dataset)[1]
@@ -48,9 +48,24 @@ def _open_arrays(
     else:
         parts = [table(dataset, arrays=arrays)] * 2
         places = list(split(dataset, arrays=arrays)[:2])
+    for part in parts:
+        _check_types(dataset, part)
     train, test = (_source(backend, *each) for each in zip(parts, places, strict=True))
     count = _count(dataset, rows, train.num_samples)
     return train.head(count), test.take(sample_numbers(test.num_samples, TESTED))
+
+
+def _check_types(dataset: str, stored: Table) -> None:
+    """Raise BenchfwError unless features are numbers, and targets numbers too, one a row."""
+    for name, values in zip(("features", "labels"), stored, strict=True):
+        if values.dtype.kind not in "biuf":
+            raise BenchfwError(
+                f"data set '{dataset}' has {name} of the type {values.dtype}; give numbers in their place"
+            )
+    if stored.targets.ndim != 1:
+        raise BenchfwError(
+            f"data set '{dataset}' has labels of the shape {stored.targets.shape}; give one number a row"
+        )
 
 
 def _source(backend: Backend, stored: Table, places: np.ndarray | None) -> RowsInMemory | RowsMapped:

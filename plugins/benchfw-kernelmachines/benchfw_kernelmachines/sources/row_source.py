@@ -41,8 +41,8 @@ class RowSource(Protocol):
         """Return the source whose batches and rows are prepared."""
         ...
 
-    def first(self, count: int) -> Table:
-        """Return the first rows, at most `count`."""
+    def some(self, count: int) -> Table:
+        """Return at most `count` rows from all over the set, or the first of a stream: always the same."""
         ...
 
     def take(self, numbers: Array) -> Table:
@@ -65,6 +65,4 @@ def sample_numbers(population: int, count: int) -> np.ndarray:
 def check_batch(size: int, num_samples: int) -> None:
     """Raise BenchfwError where there is no batch of this size."""
     if not 1 <= size <= num_samples:
-        raise BenchfwError(
-            f"there is no batch of {size} in {num_samples} training rows; take 1 … {num_samples}"
-        )
+        raise BenchfwError(f"batch must be 1 to {num_samples}, the number of training rows, got {size}")

@@ -11,7 +11,7 @@ from benchfw.backends import Rng
 from benchfw.data import Table
 from benchfw.kernels import namespace
 from benchfw_kernelmachines.oracles import Array
-from benchfw_kernelmachines.sources.row_source import Prepare, check_batch
+from benchfw_kernelmachines.sources.row_source import Prepare, check_batch, sample_numbers
 
 AT_A_TIME = 4096  # rows; whole, a set of bytes would be four times as large in float32
 
@@ -46,11 +46,11 @@ class RowsInMemory:
 
     def head(self, count: int) -> RowsInMemory:
         """Return the source of the first rows alone."""
-        return RowsInMemory(self.first(count))
+        return RowsInMemory(self.take(slice(count)))
 
-    def first(self, count: int) -> Table:
-        """Return the first rows, at most `count`."""
-        return self.take(slice(count))
+    def some(self, count: int) -> Table:
+        """Return at most `count` rows from all over the set, always the same."""
+        return self.take(sample_numbers(self.num_samples, count))
 
     def take(self, numbers: Array) -> Table:
         """Return the rows of these numbers."""

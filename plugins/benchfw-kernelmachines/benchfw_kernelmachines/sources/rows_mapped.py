@@ -32,8 +32,8 @@ class RowsMapped:
         return len(self.targets)
 
     def sample(self) -> Table:
-        """Return 10,000 rows from all over the file, always the same."""
-        return self.take(sample_numbers(self.num_samples, SAMPLED))
+        """Return 10,000 rows from all over the file."""
+        return self.some(SAMPLED)
 
     def prepared(self, prepare: Prepare) -> RowsMapped:
         """Return the source whose rows are prepared as they are read."""
@@ -43,9 +43,9 @@ class RowsMapped:
         """Return the source of the first rows alone."""
         return replace(self, targets=self.targets[:count])
 
-    def first(self, count: int) -> Table:
-        """Return the first rows, at most `count`."""
-        return self.take(np.arange(min(count, self.num_samples)))
+    def some(self, count: int) -> Table:
+        """Return at most `count` rows from all over the file, always the same."""
+        return self.take(sample_numbers(self.num_samples, count))
 
     def take(self, numbers: Array) -> Table:
         """Return the rows of these numbers."""

@@ -13,6 +13,9 @@ from benchfw.data import Table, batches
 from benchfw_kernelmachines.oracles import Array
 from benchfw_kernelmachines.sources.row_source import SAMPLED, Prepare, check_batch
 
+SKIPPED = 10_000
+"""How far from its first row a stream may begin; rows that are passed over are made all the same."""
+
 
 @dataclass(frozen=True)
 class RowsStreamed:
@@ -47,7 +50,7 @@ class RowsStreamed:
         """Return the source whose rows are prepared as they are made."""
         return replace(self, prepare=prepare)
 
-    def first(self, count: int) -> Table:
+    def some(self, count: int) -> Table:
         """Return the first rows, at most `count`."""
         count = min(count, self.num_samples)
         if count <= len(self.head.targets):
@@ -62,12 +65,17 @@ class RowsStreamed:
         )
 
     def batches(self, rng: Rng, size: int) -> Iterator[Table]:
-        """Yield the next rows of the stream; what is left at its end, less than a batch, is passed over."""
+        """Yield the next rows of the stream, from one of its first 10,000, drawn at random, on.
+
+        What is left at the end of a pass, less than a batch, is passed over.
+        """
         check_batch(size, self.num_samples)
+        start = self.start + rng.integers(min(SKIPPED, self.num_samples))
         while True:
-            for piece in batches(self.dataset, size, ("x", "y"), start=self.start, stop=self.stop):
+            for piece in batches(self.dataset, size, ("x", "y"), start=start, stop=self.stop):
                 if len(piece["y"]) == size:
                     yield self._ready(Table(piece["x"], piece["y"]))
+            start = self.start
 
     def _ready(self, table: Table) -> Table:
         return table if self.prepare is None else self.prepare(table)
