@@ -114,6 +114,7 @@ def report_run(store: Store, run: Run, registry: Registry, *, page: bool = True)
     if not page:
         return run, summary
     from benchfw.report.drawing import extra_figure
+    from benchfw.report.overview import write_overview
     from benchfw.report.render import script_json, write_report
 
     figures = []
@@ -127,11 +128,14 @@ def report_run(store: Store, run: Run, registry: Registry, *, page: bool = True)
             registry.note(f"figure '{entry.name}' of {entry.plugin} raised {fault_text(fault)}")
     folder = page_folder(store.path, run)
     try:
-        return replace(run, report=write_report(summary, run, results, folder, figures)), summary
+        written = replace(run, report=write_report(summary, run, results, folder, figures))
     except OSError as fault:
         raise StoreError(
             f"the report cannot be written to {folder} ({fault}); make room or give --store"
         ) from None
+    runs = store.runs()
+    write_overview(runs, {each.id: page_folder(store.path, each) / "index.html" for each in runs})
+    return written, summary
 
 
 def page_folder(store: Path, run: Run) -> Path:

@@ -13,6 +13,7 @@ VERBS = {
     "show": "Show what a name is: its parameters, where it comes from.",
     "runs": "List the runs in the store.",
     "report": "Print the summary of a run and write its page again.",
+    "compare": "Compare two runs: what got better, what got worse, what is noise.",
     "export": "Write the records or the summary of a run as CSV, JSON or Parquet.",
     "replay": "Run one stored trial again, here, and compare its records.",
     "time": "Time kernels: every size and backend, beside what the hardware can do.",
@@ -77,7 +78,8 @@ def cli() -> None:
       benchfw list optimizers         what can be compared
       benchfw run my.toml --dry-run   what a suite of your own would do
 
-    Exit codes: 0 done; 1 some trial failed; 2 bad input, nothing run; 130 interrupted, finished trials kept.
+    Exit codes: 0 done; 1 some trial failed or a comparison found a regression; 2 bad input, nothing run;
+    130 interrupted, finished trials kept.
     """
 
 

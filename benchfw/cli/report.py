@@ -4,34 +4,123 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from benchfw.cli.options import plugin_option, store_option
+from benchfw.errors import BenchfwError
+
+if TYPE_CHECKING:
+    from benchfw.records import Run
+    from benchfw.store import Store
+
+_DRAWN = ("svg", "pdf", "png")
 
 
 @click.command(name="report")
 @click.argument("run", default="last")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["html", "md", *_DRAWN]),
+    default="html",
+    show_default=True,
+    help="The page; Markdown for a pull request; or the figures as files for a paper.",
+)
+@click.option("--single-file", is_flag=True, help="Put the page's script and tables into one HTML file.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="Where to: the file of --format md (else standard output) or --single-file, the folder of figures.",
+)
 @plugin_option
 @store_option
-def command(run: str, plugins: tuple[str, ...], store: Path) -> None:
-    """Print the summary of RUN (an id from `benchfw runs`, or last) and write its page again."""
-    from benchfw.api import can_write_pages, report_run
+def command(
+    run: str, form: str, single_file: bool, output: Path | None, plugins: tuple[str, ...], store: Path
+) -> None:
+    """Print the summary of RUN (an id from `benchfw runs`, or last) and write its page again.
+
+    \b
+    Examples:
+      benchfw report --single-file -o result.html
+      benchfw report last --format md | gh pr comment --body-file -
+      benchfw report 3 --format pdf -o paper/figures
+    """
+    from benchfw.store import Store
+
+    if single_file and form != "html":
+        raise BenchfwError(f"--single-file is for the page; leave it out with --format {form}")
+    if form == "html" and output is not None and not single_file:
+        raise BenchfwError(
+            "the page has its place beside the store; --output needs --single-file or --format"
+        )
+    with Store(store) as opened:
+        chosen = opened.run(run)
+        if form == "md":
+            _markdown(opened, chosen, output)
+        elif form in _DRAWN:
+            _figures(opened, chosen, output, form)
+        else:
+            _page(opened, chosen, plugins, output, single_file=single_file)
+
+
+def _page(
+    opened: Store, chosen: Run, plugins: tuple[str, ...], output: Path | None, *, single_file: bool
+) -> None:
+    from benchfw.api import can_write_pages, page_folder, report_run
     from benchfw.cli.execution import tell_broken
     from benchfw.registry import Registry
     from benchfw.report.terminal import print_summary
-    from benchfw.store import Store
 
-    with Store(store) as opened:
-        page = can_write_pages()
-        chosen = opened.run(run)
-        # the figures of the run's own plugins, as far as they are still here
-        own = [source for source in chosen.environment.get("plugins", ()) if Path(source).is_file()]
-        registry = Registry([*own, *plugins])
-        reported, summary = report_run(opened, chosen, registry, page=page)
+    page = can_write_pages()
+    # the figures of the run's own plugins, as far as they are still here
+    own = [source for source in chosen.environment.get("plugins", ()) if Path(source).is_file()]
+    registry = Registry([*own, *plugins])
+    reported, summary = report_run(opened, chosen, registry, page=page)
     tell_broken(registry.broken)
     print_summary(summary, sys.stdout)
-    if reported.report:
-        click.echo(f"report: {reported.report}")
-    else:
+    if not reported.report:
         click.echo("benchfw: no page without jinja2 and plotly; pip install 'benchfw[report]'", err=True)
+        return
+    if single_file:
+        from benchfw.report.single_file import single_file as inlined
+
+        whole = output or page_folder(opened.path, chosen).with_suffix(".html")
+        _write(whole, inlined(reported.report))
+        click.echo(f"report: {whole}")
+    else:
+        click.echo(f"report: {reported.report}")
+
+
+def _markdown(opened: Store, chosen: Run, output: Path | None) -> None:
+    from benchfw.report.markdown import markdown
+    from benchfw.report.summary import summarize
+
+    text = markdown(summarize(chosen, opened.results(chosen.id)), chosen)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        _write(output, text)
+        click.echo(f"report: {output}")
+
+
+def _figures(opened: Store, chosen: Run, output: Path | None, form: str) -> None:
+    from benchfw.api import page_folder
+    from benchfw.report.figures import build_figures
+    from benchfw.report.paper import write_figures
+    from benchfw.report.summary import summarize
+
+    results = opened.results(chosen.id)
+    folder = output or page_folder(opened.path, chosen) / "figures"
+    written = write_figures(build_figures(summarize(chosen, results), results), folder, form)
+    click.echo(f"figures: {len(written)} in {folder}")
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as fault:
+        raise BenchfwError(f"{path} cannot be written ({fault}); give another file by --output") from None

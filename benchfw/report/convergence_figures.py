@@ -3,56 +3,80 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from benchfw.analysis.convergence import AXES, Axis, Band, Curve, band, curves_by_metric
+from benchfw.analysis.convergence import AXES, Axis, Band, Curve, Floats, band, curves_by_metric
 from benchfw.records import BOUND_PREFIX, Result, Status
 from benchfw.report.drawing import Figure, Style, View, log_axis, plain, rounded
 from benchfw.report.methods import Method, by_method
+from benchfw.report.sampling import Stop, find_stop, median_line
 from benchfw.report.summary import Comparison
 
 MOST_BANDS = 10
 """With more methods than this the bands start hidden: they would cover the lines."""
 
+MOST_WORDS = 160  # characters of a reason beside a cross
+
+_HOVER = "%{fullData.name}<br>%{y:.3g} at %{x:.4g}<extra></extra>"
 _DRAWN = frozenset({Status.DONE, Status.REACHED, Status.DIVERGED})
 _HOW_TO_READ = (
     "Lower is better. Each line is the median of a method's repetitions at its measured points; the shaded "
-    "band holds the central 80 % of them (all of them when they are ten or fewer). {bounds}"
+    "band holds the central 80 % of them (all of them when they are ten or fewer). {bounds}{stops}"
     "Click a name to hide it, double-click to see it alone; drag to zoom, double-click to come back."
 )
 _BOUNDS = "A thin dashed line is what a theorem promises: the measured line should lie below it. "
+_STOPS = "A cross is where a trial broke off or diverged; point at it for the reason. "
 
 
 def convergence_figures(
     comparison: Comparison, results: Sequence[Result], styles: Mapping[Method, Style]
 ) -> list[Figure]:
     """Return one figure a metric, each with a view against iterations, seconds and cost."""
-    curves = {
-        method: [_drawn(result) for result in group if result.outcome.status in _DRAWN]
-        for method, group in by_method(results).items()
+    traced = {
+        method: [(result, _drawn(result)) for result in group] for method, group in by_method(results).items()
     }
-    figures = [_figure(comparison, metric, curves, styles) for metric in comparison.metrics]
+    figures = [
+        _figure(comparison, metric, [_history(metric, *each) for each in traced.items()], styles)
+        for metric in comparison.metrics
+    ]
     return [figure for figure in figures if figure.views[0].data]
 
 
+@dataclass(frozen=True)
+class _History:
+    """What the trials of one method say about one metric."""
+
+    method: Method
+    measured: list[Curve]
+    bounds: list[Curve]
+    stops: list[Stop]
+
+
+def _history(metric: str, method: Method, traced: Sequence[tuple[Result, Mapping[str, Curve]]]) -> _History:
+    drawn = [curves for result, curves in traced if result.outcome.status in _DRAWN]
+    measured = [curves[metric] for curves in drawn if metric in curves]
+    bound = BOUND_PREFIX + metric
+    bounds = [curves[bound] for curves in drawn if bound in curves]
+    ends = [find_stop(result, curves[metric]) for result, curves in traced if metric in curves]
+    return _History(method, measured, bounds, [stop for stop in ends if stop])
+
+
 def _figure(
-    comparison: Comparison,
-    metric: str,
-    curves: Mapping[Method, Sequence[Mapping[str, Curve]]],
-    styles: Mapping[Method, Style],
+    comparison: Comparison, metric: str, histories: Sequence[_History], styles: Mapping[Method, Style]
 ) -> Figure:
-    measured = {method: _of(metric, found) for method, found in curves.items()}
-    bounds = {method: _of(BOUND_PREFIX + metric, found) for method, found in curves.items()}
-    views = tuple(_view(comparison, metric, axis, measured, bounds, styles) for axis in AXES)
     names = ", ".join(comparison.name(method) for method in comparison.methods)
     return Figure(
         title=f"{comparison.problem}: {metric}",
         alt=f"Lines of {metric} on {comparison.problem} against iterations, seconds or cost for {names}.",
-        how_to_read=_HOW_TO_READ.format(bounds=_BOUNDS if any(bounds.values()) else ""),
-        views=views,
+        how_to_read=_HOW_TO_READ.format(
+            bounds=_BOUNDS if any(each.bounds for each in histories) else "",
+            stops=_STOPS if any(each.stops for each in histories) else "",
+        ),
+        views=tuple(_view(comparison, metric, axis, histories, styles) for axis in AXES),
         controls=("log x", "log y", "bands"),
         height=460,
     )
@@ -62,74 +86,89 @@ def _view(
     comparison: Comparison,
     metric: str,
     axis: Axis,
-    measured: Mapping[Method, list[Curve]],
-    bounds: Mapping[Method, list[Curve]],
+    histories: Sequence[_History],
     styles: Mapping[Method, Style],
 ) -> View:
-    shown = {method: band(found, axis) for method, found in measured.items() if found}
-    shaded = len(shown) <= MOST_BANDS
+    shown = {each.method: band(each.measured, axis) for each in histories if each.measured}
+    height = {"title": {"text": plain(metric)}, **_value_axis(shown.values())}
     data: list[dict[str, Any]] = []
-    for method, drawn in shown.items():
-        name = plain(comparison.name(method))
-        data.extend(_band_traces(drawn, name, styles[method], shaded))
-    for method, found in bounds.items():
-        if found:
-            data.append(_bound_trace(band(found, axis), plain(comparison.name(method)), styles[method]))
+    for history in histories:
+        style = styles[history.method]
+        parts: dict[str, dict[str, Any]] = {}
+        if history.measured:
+            drawn = shown[history.method]
+            if drawn.count > 1:
+                parts["band"] = _band_trace(drawn, style, visible=len(shown) <= MOST_BANDS)
+            parts["line"] = _line_trace(median_line(history.measured, axis, drawn), style)
+        if history.bounds:
+            parts["bound"] = _bound_trace(band(history.bounds, axis), style)
+        if history.stops:
+            parts["stop"] = _stop_trace(history.stops, axis, style, height)
+        name = plain(comparison.name(history.method))
+        for part, trace in parts.items():
+            trace["name"] = name if part == "line" else f"{name}, {part}"
+            # what belongs to a line hides and shows with it
+            trace |= {"type": "scatter", "legendgroup": name, "showlegend": part == "line"}
+            trace["meta"] = {"part": part, "backend": history.method.backend}
+            data.append(trace)
     unit = {"iterations": "iterations", "seconds": "seconds", "cost": comparison.cost_unit}[axis]
-    layout = {
-        "xaxis": {"title": {"text": plain(unit)}, "type": "log"},
-        "yaxis": {"title": {"text": plain(metric)}, **_value_axis(shown.values())},
-    }
-    return View(unit, data, layout)
+    return View(unit, data, {"xaxis": {"title": {"text": plain(unit)}, "type": "log"}, "yaxis": height})
 
 
-def _band_traces(drawn: Band, name: str, style: Style, shaded: bool) -> Iterator[dict[str, Any]]:
-    if drawn.count > 1:
-        inside = np.isfinite(drawn.low) & np.isfinite(drawn.high)
-        x = rounded(drawn.grid[inside])
-        yield {
-            "type": "scatter",
-            "mode": "none",
-            "x": [*x, *reversed(x)],
-            "y": rounded([*drawn.low[inside], *drawn.high[inside][::-1]], 4),
-            "fill": "toself",
-            "fillcolor": f"{style.colour}2e",
-            "hoverinfo": "skip",
-            "legendgroup": name,
-            "showlegend": False,
-            "visible": shaded,
-            "meta": "band",
-        }
-    yield {
-        "type": "scatter",
-        "mode": "lines" if len(drawn.grid) > 1 else "markers",
-        "name": name,
-        "x": rounded(drawn.grid),
-        "y": rounded(drawn.median),
-        "line": {"color": style.colour, "dash": style.dash, "width": 2},
-        "marker": {"color": style.colour, "symbol": style.symbol},
-        "legendgroup": name,
-        "hovertemplate": f"{name}<br>%{{y:.3g}} at %{{x:.4g}}<extra></extra>",
-    }
-
-
-def _bound_trace(drawn: Band, name: str, style: Style) -> dict[str, Any]:
+def _band_trace(drawn: Band, style: Style, *, visible: bool) -> dict[str, Any]:
+    inside = np.isfinite(drawn.low) & np.isfinite(drawn.high)
+    x = rounded(drawn.grid[inside])
     return {
-        "type": "scatter",
+        "mode": "none",
+        "x": [*x, *reversed(x)],
+        "y": rounded([*drawn.low[inside], *drawn.high[inside][::-1]], 4),
+        "fill": "toself",
+        "fillcolor": f"{style.colour}2e",
+        "hoverinfo": "skip",
+        "visible": visible,
+    }
+
+
+def _line_trace(points: tuple[Floats, Floats], style: Style) -> dict[str, Any]:
+    mode = "lines+markers" if style.marked else "lines"
+    return {
+        "mode": mode if len(points[0]) > 1 else "markers",
+        "x": rounded(points[0]),
+        "y": rounded(points[1]),
+        "line": {"color": style.colour, "dash": style.dash, "width": 2},
+        "marker": {"color": style.colour, "symbol": style.symbol, "maxdisplayed": 8},
+        "hovertemplate": _HOVER,
+    }
+
+
+def _bound_trace(drawn: Band, style: Style) -> dict[str, Any]:
+    return {
         "mode": "lines",
-        "name": f"{name}, bound",
         "x": rounded(drawn.grid),
         "y": rounded(drawn.median),
         "line": {"color": style.colour, "dash": "2px,3px", "width": 1},
-        "legendgroup": name,
-        "showlegend": False,
-        "hovertemplate": f"{name}, bound<br>%{{y:.3g}} at %{{x:.4g}}<extra></extra>",
+        "hovertemplate": _HOVER,
     }
 
 
-def _value_axis(bands: Any) -> dict[str, Any]:
+def _stop_trace(
+    points: Sequence[Stop], axis: Axis, style: Style, height: Mapping[str, Any]
+) -> dict[str, Any]:
+    # one that left the drawing at its top is shown there
+    top = 10.0 ** height["range"][1] if "range" in height else math.inf
+    return {
+        "mode": "markers",
+        "x": rounded(point.along(axis) for point in points),
+        "y": rounded(min(point.value, top) for point in points),
+        "text": [plain(f"{point.words}; {point.value:.3g}", MOST_WORDS) for point in points],
+        "marker": {"color": style.colour, "symbol": "x", "size": 9},
+        "hovertemplate": "%{fullData.name}<br>%{text}<extra></extra>",
+    }
+
+
+def _value_axis(bands: Iterable[Band]) -> dict[str, Any]:
     """Return the axis of the values: logarithmic if they fall far, and not stretched by what diverges."""
-    found: list[Band] = [drawn for drawn in bands if len(drawn.grid)]
+    found = [drawn for drawn in bands if len(drawn.grid)]
     medians = np.concatenate([drawn.median for drawn in found]) if found else np.zeros(0)
     finite = medians[np.isfinite(medians) & (medians > 0)]
     if not log_axis(medians):
@@ -148,7 +187,3 @@ def _drawn(result: Result) -> dict[str, Curve]:
         for curve in curves.values():
             curve.values[-1] = math.inf
     return curves
-
-
-def _of(metric: str, curves: Sequence[Mapping[str, Curve]]) -> list[Curve]:
-    return [found[metric] for found in curves if metric in found]

@@ -97,6 +97,7 @@ def _dot(comparison: Comparison, row: Row, style: Style) -> dict[str, Any]:
         "text": [plain(f"{name}: {interval_text(row.interval)}")],
         "hoverinfo": "text",
         "showlegend": False,
+        "meta": {"backend": row.method.backend},
     }
 
 
@@ -141,6 +142,7 @@ def _variance_against_cost(comparison: Comparison, styles: Styles) -> View:
                 "error_y": _bar(variance.interval, style),
                 "text": [plain(shown)],
                 "hoverinfo": "text",
+                "meta": {"backend": method.backend},
             }
         )
     layout = {

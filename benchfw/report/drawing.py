@@ -26,6 +26,7 @@ class Style:
     colour: str
     dash: str
     symbol: str
+    marked: bool = False  # lines of one colour and dash are told apart by marks
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Figure:
     views: tuple[View, ...]
     controls: tuple[str, ...] = ()
     height: int = 420
+    problem: str = ""
 
     def as_data(self) -> dict[str, Any]:
         """Return what the page's script needs, ready for JSON."""
@@ -64,13 +66,13 @@ def styles_of(methods: Iterable[Method]) -> dict[Method, Style]:
         number = labels.index(method.label)
         turn = (number // len(PALETTE)) * len(backends) + backends.index(method.backend)
         colour, symbol = PALETTE[number % len(PALETTE)], SYMBOLS[(number + turn) % len(SYMBOLS)]
-        styles[method] = Style(colour, DASHES[turn % len(DASHES)], symbol)
+        styles[method] = Style(colour, DASHES[turn % len(DASHES)], symbol, marked=turn >= len(DASHES))
     return styles
 
 
-def plain(text: str) -> str:
+def plain(text: str, longest: int = LONGEST) -> str:
     """Return text that Plotly shows as it is: it reads a small HTML in every label. Long names are cut."""
-    short = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    short = text if len(text) <= longest else f"{text[: longest - 1]}…"
     return html.escape(short, quote=False)
 
 

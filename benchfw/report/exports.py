@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any
 
@@ -45,7 +46,34 @@ def write_csv(file: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any
     """Write a header and rows; what is missing is an empty cell."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([safe_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    writer.writerows(map(_safe, rows))
+
+
+def write_records(file: IO[str], run: Run, results: Iterable[Result]) -> None:
+    """Write what write_csv makes of record_rows, but faster: the cells that a trial's rows share once."""
+    file.write(_line(RECORD_COLUMNS) + "\n")
+    for result in results:
+        trial, outcome = result.trial, result.outcome
+        labels = (trial.problem.label, trial.method.label, trial.backend, trial.repetition)
+        metrics = {name: _line((name,)) for name in {each.metric for each in outcome.records}}
+        start = _line((run.id, result.id, run.suite, *labels, outcome.status.value, outcome.reason))
+        file.writelines(
+            f"{start},{metrics[each.metric]},{each.iteration},{each.seconds},{each.cost},{each.value}\n"
+            for each in outcome.records
+        )
+        if not outcome.records:
+            file.write(f"{start},,,,,\n")
+
+
+def _line(cells: Sequence[Any]) -> str:
+    """Return cells as CSV without the end of the line."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(_safe(cells))
+    return text.getvalue().removesuffix("\n")
+
+
+def _safe(row: Iterable[Any]) -> list[Any]:
+    return [safe_cell(cell) if isinstance(cell, str) else cell for cell in row]
 
 
 def safe_cell(text: str) -> str:

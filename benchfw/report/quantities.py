@@ -28,6 +28,7 @@ from benchfw.analysis.intervals import (
     median_interval,
     std_error_interval,
 )
+from benchfw.analysis.variance import variance_interval
 from benchfw.records import BOUND_PREFIX, ENDED_BY_ITSELF, FACT_PREFIX, MethodKind, Result, Status
 
 TO_TARGET = ("seconds_to_target", "cost_to_target")
@@ -223,7 +224,12 @@ def _estimator_values(curves: Mapping[str, Curve]) -> tuple[dict[str, float], di
     found |= {"setup_seconds": setup_seconds, "variance_x_seconds": found["variance"] * seconds}
     if "variance_std_error" not in curves:
         return found, {}
-    interval = std_error_interval(found["variance"], curves["variance_std_error"].final)
+    spread = curves["variance_std_error"].final
+    if "variance_skewness" in curves:
+        skewness, draws = curves["variance_skewness"].final, int(last.iterations[-1])
+        interval = variance_interval(found["variance"], spread, skewness, draws)
+    else:  # a store of before it was recorded
+        interval = std_error_interval(found["variance"], spread)
     return found, {"variance": interval, "variance_x_seconds": interval.scaled(seconds)}
 
 

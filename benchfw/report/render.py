@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from benchfw.errors import BenchfwError
 from benchfw.records import Result, Run
-from benchfw.report.convergence_figures import convergence_figures
-from benchfw.report.dot_figures import estimator_figures, kernel_figures, target_figures
-from benchfw.report.drawing import Figure, Style, extra_figure, styles_of
-from benchfw.report.exports import RECORD_COLUMNS, record_rows, write_csv
-from benchfw.report.methods import Method
-from benchfw.report.summary import EXPORT_COLUMNS, Comparison, Summary
-from benchfw.report.sweep_figures import sweep_figures
-from benchfw.report.tables import caption, full_table, heading, headline_table
+from benchfw.report.drawing import Figure, extra_figure
+from benchfw.report.exports import write_csv, write_records
+from benchfw.report.figures import build_figures, method_styles
+from benchfw.report.summary import EXPORT_COLUMNS, Summary
+from benchfw.report.tables import EXACT_COLUMNS, caption, exact_rows, full_table, heading, headline_table
 from benchfw.report.wording import verdict
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _INSTALL = "pip install 'benchfw[report]'"
 
-Rows: TypeAlias = tuple[Sequence[str], Iterable[Sequence[Any]]]
+Writer: TypeAlias = Callable[[IO[str]], None]
 
 
 def write_report(
@@ -38,23 +36,46 @@ def write_report(
 
     Return the page's path. The page needs no network and no server.
     """
-    page = _render(summary, run, results, extra_figures)
-    tables: dict[str, Rows] = {
-        "summary.csv": (EXPORT_COLUMNS, summary.export_rows()),
-        "records.csv": (RECORD_COLUMNS, record_rows(run, results)),
+    overview = overview_beside(folder, run)
+    page = fill(
+        "page.html",
+        [*build_figures(summary, results), *map(extra_figure, extra_figures)],
+        summary=summary,
+        run=run,
+        sections=list(_sections(summary)),
+        problems=list(dict.fromkeys(each.problem for each in summary.comparisons if each.problem)),
+        backends=list(
+            dict.fromkeys(method.backend for each in summary.comparisons for method in each.methods)
+        ),
+        facts=list(flat_facts(run.environment)),
+        seeds=sorted({result.trial.seed for result in results}),
+        trials=len(results),
+        overview=overview.name if overview.is_file() else "",
+    )
+    files: dict[str, Writer] = {
+        "summary.csv": partial(write_csv, columns=EXPORT_COLUMNS, rows=summary.export_rows()),
+        "records.csv": partial(write_records, run=run, results=results),
     }
-    return write_page(page, folder, tables)
+    for number, comparison in enumerate(summary.comparisons, 1):
+        rows = exact_rows(comparison)
+        files[f"table-{number}.csv"] = partial(write_csv, columns=EXACT_COLUMNS, rows=rows)
+    return write_page(page, folder, files)
 
 
-def write_page(page: str, folder: Path, tables: Mapping[str, Rows]) -> Path:
+def overview_beside(folder: Path, run: Run) -> Path:
+    """Return where the page over all runs goes: beside their folders, with the prefix of their store."""
+    return folder.parent / f"{folder.name.removesuffix(f'run-{run.id}')}index.html"
+
+
+def write_page(page: str, folder: Path, files: Mapping[str, Writer]) -> Path:
     """Write a page, its CSV files, and the drawing script beside its folder; return the page's path."""
-    script = _plotly_script()
+    script = plotly_script()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _share(script, folder.parent / "assets" / script.name)
-        for name, (columns, rows) in tables.items():
+        for name, write in files.items():
             with (folder / name).open("w", encoding="utf-8", newline="") as file:
-                write_csv(file, columns, rows)
+                write(file)
         index = folder / "index.html"
         index.write_text(page, encoding="utf-8")
     except OSError as error:
@@ -62,57 +83,10 @@ def write_page(page: str, folder: Path, tables: Mapping[str, Rows]) -> Path:
     return index
 
 
-def build_figures(summary: Summary, results: Sequence[Result]) -> list[Figure]:
-    """Return the figures of all comparisons, in the order of the page."""
-    styles = method_styles(summary)
-    figures: list[Figure] = []
-    for comparison in summary.comparisons:
-        chosen = styles[comparison.kind]
-        if comparison.kind == "optimizer":
-            mine = [result for result in results if _belongs(result, comparison)]
-            figures += convergence_figures(comparison, mine, chosen)
-            figures += target_figures(comparison, chosen)
-        elif comparison.kind == "estimator":
-            figures += sweep_figures(comparison)
-            figures += estimator_figures(comparison, chosen)
-        else:
-            figures += kernel_figures(comparison, chosen)
-    return figures
-
-
-def method_styles(summary: Summary) -> dict[str, dict[Method, Style]]:
-    """Return the style of every method, by kind: the same on every problem of the run."""
-    kinds = {comparison.kind for comparison in summary.comparisons}
-    return {
-        kind: styles_of(
-            method
-            for comparison in summary.comparisons
-            if comparison.kind == kind
-            for method in comparison.methods
-        )
-        for kind in kinds
-    }
-
-
 def script_json(data: Any) -> str:
     """Return JSON that may stand inside a <script> element: no character in it can end the element."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _render(
-    summary: Summary, run: Run, results: Sequence[Result], extra_figures: Sequence[Mapping[str, Any]]
-) -> str:
-    return fill(
-        "page.html",
-        [*build_figures(summary, results), *map(extra_figure, extra_figures)],
-        summary=summary,
-        run=run,
-        sections=list(_sections(summary)),
-        facts=list(flat_facts(run.environment)),
-        seeds=sorted({result.trial.seed for result in results}),
-        trials=len(results),
-    )
 
 
 def fill(template: str, figures: Sequence[Figure], **context: Any) -> str:
@@ -142,6 +116,7 @@ def _sections(summary: Summary) -> Iterator[dict[str, Any]]:
     for comparison in summary.comparisons:
         yield {
             "heading": heading(comparison),
+            "problem": comparison.problem,
             "verdict": verdict(comparison),
             "caption": caption(comparison),
             "table": headline_table(comparison),
@@ -162,11 +137,7 @@ def flat_facts(environment: Mapping[str, Any], prefix: str = "") -> Iterator[tup
             yield f"{prefix}{name}", str(value)
 
 
-def _belongs(result: Result, comparison: Comparison) -> bool:
-    return result.trial.kind == comparison.kind and result.trial.problem.label == comparison.problem
-
-
-def _plotly_script() -> Path:
+def plotly_script() -> Path:
     """Return the drawing script that the plotly package ships, without importing the package."""
     spec = find_spec("plotly")
     if spec is None or spec.origin is None:

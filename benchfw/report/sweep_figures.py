@@ -88,5 +88,6 @@ def _line(family: str, points: Sequence[tuple[float, Row]], style: Style) -> dic
             "thickness": 1.2,
             "width": 4,
         },
-        "hovertemplate": f"{plain(family)}<br>%{{y:.3g}} at %{{x:g}}<extra></extra>",
+        "hovertemplate": "%{fullData.name}<br>%{y:.3g} at %{x:g}<extra></extra>",
+        "meta": {"backend": points[0][1].method.backend},
     }

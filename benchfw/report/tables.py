@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from benchfw.report.methods import Method
 from benchfw.report.numbers import figures, interval_text, ratio_text, time_unit
@@ -21,6 +22,11 @@ _HEADERS = {
 
 
 _HEADINGS = {"optimizer": "optimizers", "estimator": "estimators", "kernel": "kernels"}
+
+
+EXACT_COLUMNS = (
+    "method", "backend", "quantity", "estimate", "low", "high", "count", "ratio", "ratio_low", "ratio_high",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -98,6 +104,20 @@ def full_table(comparison: Comparison) -> Table:
         for row in comparison.rows
     )
     return Table(header, rows, tuple(row.method for row in comparison.rows))
+
+
+def exact_rows(comparison: Comparison) -> list[tuple[Any, ...]]:
+    """Return the same numbers unrounded, in the order of EXACT_COLUMNS; None where there is no ratio."""
+    return [
+        (
+            row.method.label,
+            row.method.backend,
+            row.quantity,
+            *(row.interval.estimate, row.interval.low, row.interval.high, row.interval.count),
+            *((row.ratio.estimate, row.ratio.low, row.ratio.high) if row.ratio else (None, None, None)),
+        )
+        for row in comparison.rows
+    ]
 
 
 def _headline(comparison: Comparison) -> list[tuple[str, bool]]:

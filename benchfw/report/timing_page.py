@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchfw.analysis.timings import Timing, reference_of
 from benchfw.report.drawing import styles_of
+from benchfw.report.exports import write_csv
 from benchfw.report.methods import Method
 from benchfw.report.render import fill, flat_facts, write_page
 from benchfw.report.timing_figures import share_figure, size_figure
@@ -51,4 +53,5 @@ def write_timing_page(
         missing=[*(f"{name}: {reason}" for name, reason in absent.items()), *missing_sentences(timings)],
         facts=list(flat_facts(environment)),
     )
-    return write_page(page, folder, {"timings.csv": (EXPORT_COLUMNS, export_rows(timings))})
+    rows = list(export_rows(timings))
+    return write_page(page, folder, {"timings.csv": partial(write_csv, columns=EXPORT_COLUMNS, rows=rows)})

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from benchfw.analysis.intervals import std_error_interval
-from benchfw.analysis.variance import FEWEST_DRAWS, FEWEST_EQUAL_DRAWS, DrawStatistics
+from benchfw.analysis.variance import (
+    FEWEST_DRAWS,
+    FEWEST_EQUAL_DRAWS,
+    DrawStatistics,
+    holm,
+    unbiased_probabilities,
+    variance_interval,
+)
 from benchfw.errors import BenchfwError
 
 
@@ -93,7 +100,7 @@ def test_odd_and_even_halves_are_told_apart():
 
 def test_many_equal_draws_have_no_variance_and_need_no_more():
     statistics = fed([np.ones(3)] * FEWEST_EQUAL_DRAWS, np.ones(3))
-    assert statistics.metrics() == {"bias": 0, "mse": 0, "variance": 0, "variance_std_error": 0}
+    assert set(statistics.metrics().values()) == {0}
     assert statistics.relative_half_width() == 0
 
 
@@ -130,7 +137,9 @@ def test_relative_half_width_falls_with_the_root_of_the_draws():
 
 
 def test_without_the_exact_value_only_the_spread_is_known():
-    assert set(fed([1.0, 2.0, 4.0]).metrics()) == {"variance", "variance_std_error"}
+    names = {"variance", "variance_std_error", "variance_skewness"}
+    assert set(fed([1.0, 2.0, 4.0]).metrics()) == names
+    assert set(fed([np.ones(2)] * 3).metrics()) == names | {"worst_variance"}
 
 
 def test_matrices_and_python_floats_are_draws_too():
@@ -146,3 +155,96 @@ def test_one_draw_says_nothing():
 def test_a_draw_of_another_size_than_the_exact_answer_is_refused():
     with pytest.raises(BenchfwError, match="3 values and the exact answer 2"):
         DrawStatistics(np.zeros(2)).add(np.zeros(3))
+
+
+@given(arrays(np.float64, st.tuples(st.integers(3, 30), st.integers(1, 4)), elements=st.floats(-1e3, 1e3)))
+def test_streamed_skewness_and_worst_coordinate_are_those_of_the_whole_sample(draws):
+    from scipy.stats import skew
+
+    statistics = fed(draws)
+    numbers = np.arange(2, len(draws) + 1)[:, None]
+    means = (np.cumsum(draws, axis=0)[:-1]) / (numbers - 1)
+    increments = np.sum((numbers - 1) / numbers * (draws[1:] - means) ** 2, axis=1)
+    if np.std(increments) > 1e-6 * max(np.mean(increments), 1e-12):
+        assert statistics.variance_skewness == pytest.approx(skew(increments), rel=1e-4, abs=1e-4)
+    assert statistics.worst_variance == pytest.approx(draws.var(axis=0, ddof=1).max(), rel=1e-9, abs=1e-9)
+
+
+def roulette(rng, count):
+    """Draws of the sum of 0.6^j, cut at a geometric degree, each term over its chance 0.55^j."""
+    growth = 0.6 / 0.55
+    return (growth ** rng.geometric(0.45, count) - 1) / (growth - 1)
+
+
+@pytest.mark.parametrize(
+    ("law", "truth", "least"),
+    [
+        (lambda rng, count: rng.standard_normal(count), 1.0, 0.93),
+        (lambda rng, count: rng.laplace(size=count), 2.0, 0.92),
+        (roulette, 5.328947368, 0.88),  # kurtosis 30
+    ],
+    ids=["gaussian", "laplace", "randomized truncation"],
+)
+def test_the_interval_of_a_variance_holds_for_heavy_tails(law, truth, least):
+    rng = np.random.default_rng(13)
+    experiments, count = 200, 250
+    covered = 0
+    for _ in range(experiments):
+        found = fed(law(rng, count))
+        interval = variance_interval(
+            found.variance, found.variance_std_error, found.variance_skewness, found.count
+        )
+        covered += interval.low <= truth <= interval.high
+    assert least - 3 * math.sqrt(0.95 * 0.05 / experiments) < covered / experiments < 0.985
+
+
+def test_without_skewness_the_interval_is_students():
+    interval = variance_interval(4.0, 0.5, 0.0, 11)
+    assert interval.high - 4.0 == pytest.approx(2.262157 * 0.5)
+    assert interval.low - 4.0 == pytest.approx(-2.262157 * 0.5)
+
+
+def test_the_interval_solves_the_equation_of_the_transformation():
+    variance, error, skewness, draws = 4.0, 0.5, 3.0, 101
+    interval = variance_interval(variance, error, skewness, draws)
+    g = skewness / math.sqrt(draws - 1)
+    for end, quantile in ((interval.low, 1.984217), (interval.high, -1.984217)):
+        t = (variance - end) / error
+        assert t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6 == pytest.approx(quantile, rel=1e-5)
+
+
+def test_a_variance_never_seen_has_no_upper_end_before_many_draws():
+    assert variance_interval(0.0, 0.0, 0.0, 100).high == math.inf
+    assert variance_interval(0.0, 0.0, 0.0, FEWEST_EQUAL_DRAWS).high == 0
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=10))
+def test_holms_values_reject_as_his_steps_do(probabilities):
+    order = np.argsort(probabilities)
+    rejected = set()
+    for step, index in enumerate(order):
+        if probabilities[index] * (len(order) - step) > 0.05:
+            break
+        rejected.add(int(index))
+    assert {index for index, value in enumerate(holm(probabilities)) if value <= 0.05} == rejected
+
+
+def test_an_unbiased_estimator_among_many_is_rarely_called_biased_and_a_biased_one_is():
+    rng = np.random.default_rng(14)
+    experiments = 500
+    wrong = found = 0
+    for _ in range(experiments):
+        biases = rng.standard_normal((20, 10))
+        biases[0] += 3
+        values = unbiased_probabilities(biases)
+        found += values[0] <= 0.05
+        wrong += np.min(values[1:]) <= 0.05
+    assert wrong / experiments < 0.05 + 4 * math.sqrt(0.05 * 0.95 / experiments)
+    assert found / experiments > 0.95
+
+
+def test_one_repetition_tests_no_bias_and_costs_the_others_nothing():
+    alone, pair = unbiased_probabilities([[1.0], [0.1, 0.2, 0.15]])
+    assert math.isnan(alone)
+    assert pair == unbiased_probabilities([[0.1, 0.2, 0.15]])[0]
+    np.testing.assert_array_equal(unbiased_probabilities([[0.0, 0.0], [2.0, 2.0]]), [1, 0])

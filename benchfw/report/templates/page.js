@@ -25,21 +25,24 @@
     for (const [name, key] of [["log x", "xaxis"], ["log y", "yaxis"]]) {
       if (!(name in state)) continue;
       const type = state[name] ? "log" : "linear";
-      if (layout[key].type !== type) { layout[key].type = type; delete layout[key].range; }
+      if ((layout[key].type || "linear") !== type) { layout[key].type = type; delete layout[key].range; }
     }
     return layout;
   }
 
+  const chosen = { problem: "", backend: "" };
+
   function traces(view, state) {
-    if (!("bands" in state)) return view.data;
-    return view.data.map((trace) => (trace.meta === "band" ? { ...trace, visible: state.bands } : trace));
+    const about = (trace) => trace.meta || {};
+    return view.data
+      .filter((trace) => !chosen.backend || !about(trace).backend || about(trace).backend === chosen.backend)
+      .map((trace) => (about(trace).part === "band" ? { ...trace, visible: state.bands } : trace));
   }
 
   function draw(element, figure, state) {
     const view = figure.views[state.view];
     const settings = {
-      displaylogo: false, responsive: true, modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"],
-      toImageButtonOptions: { format: "svg", filename: figure.title.replace(/[^\w-]+/g, "-") },
+      displaylogo: false, responsive: true, modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d", "toImage"],
       displayModeBar: narrow() ? false : undefined,
     };
     return Plotly.react(element.querySelector(".plot"), traces(view, state), frame(view, figure, state), settings);
@@ -51,7 +54,7 @@
     for (const name of figure.controls) {
       if (name === "log x") state[name] = view.layout.xaxis.type === "log";
       if (name === "log y") state[name] = view.layout.yaxis.type === "log";
-      if (name === "bands") state[name] = view.data.some((trace) => trace.meta === "band" && trace.visible !== false);
+      if (name === "bands") state[name] = view.data.some((trace) => trace.meta && trace.meta.part === "band" && trace.visible !== false);
     }
     return state;
   }
@@ -86,25 +89,48 @@
       label.append(box, name);
       place.append(label);
     }
+    const save = document.createElement("button");
+    save.type = "button";
+    save.textContent = "SVG";
+    save.setAttribute("aria-label", `Download ${figure.title} as SVG`);
+    save.addEventListener("click", () => {
+      const plot = element.querySelector(".plot");
+      const filename = `${figure.title} ${figure.views[state.view].label}`.trim().replace(/[^\w-]+/g, "-");
+      Plotly.downloadImage(plot, { format: "svg", filename, width: plot.clientWidth, height: plot.clientHeight });
+    });
+    element.querySelector(".title").append(save);
   }
 
-  const redraws = [];
+  const drawn = [];
   const waiting = [...document.querySelectorAll("figure[data-figure]")];
   // one figure a turn: the first is seen at once and the page answers while the others are drawn
   function next() {
     const element = waiting.shift();
-    if (!element) { document.documentElement.dataset.drawn = String(redraws.length); return; }
+    if (!element) { document.documentElement.dataset.drawn = String(drawn.length); return; }
     const figure = figures[Number(element.dataset.figure)];
     const state = startState(figure);
     const redraw = () => draw(element, figure, state);
     addControls(element, figure, state, redraw);
     redraw();
-    redraws.push(redraw);
+    drawn.push({ element, redraw });
+    if (drawn.length === 1) performance.mark("first figure");
     setTimeout(next, 0);
   }
   next();
 
-  const again = () => redraws.forEach((redraw) => redraw());
+  const again = () => drawn.forEach(({ element, redraw }) => { if (!element.hidden) redraw(); });
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
   window.matchMedia("(max-width: 699px)").addEventListener("change", again);
+
+  for (const select of document.querySelectorAll("select[data-choice]")) {
+    select.addEventListener("change", () => {
+      chosen[select.dataset.choice] = select.value;
+      const apart = (value, wanted) => Boolean(wanted) && value !== undefined && value !== wanted;
+      for (const element of document.querySelectorAll("[data-problem], [data-backend]")) {
+        const { problem, backend } = element.dataset;
+        element.hidden = apart(problem, chosen.problem) || apart(backend, chosen.backend);
+      }
+      again();
+    });
+  }
 })();

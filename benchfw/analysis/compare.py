@@ -1,0 +1,204 @@
+"""Two runs of the same thing: by what factor a quantity changed, and whether that is more than noise.
+
+A quantity is positive and better when lower; +inf stands for 'never', and a zero may be one. `Difference` is
+what two samples say by themselves; `judge` looks at all of a run's differences together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchfw.analysis.intervals import (
+    LEVEL,
+    Interval,
+    Values,
+    independent_ratio,
+    median_interval,
+    normal_probability,
+    normal_quantile,
+    t_probability,
+)
+
+Word: TypeAlias = Literal["improved", "regressed", "no change", "within noise"]
+Floats: TypeAlias = NDArray[np.float64]
+
+FLOOR = 0.05
+"""A change by a smaller share than this is not worth a word, however sure it is."""
+
+FEWEST = 3
+"""Two repetitions a run are never enough to tell a change from noise."""
+
+TRIMMED = 0.1
+"""The share of log ratios that the test leaves out at either end."""
+
+_FEW = 5  # below this the order statistics say nothing
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The ratio after / before with its interval, and the p-value of 'the ratio is one'."""
+
+    ratio: Interval
+    probability: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """A difference, its p-value adjusted for all that were judged with it, and the word for it."""
+
+    ratio: Interval
+    probability: float
+    adjusted: float
+    word: Word
+
+
+def paired_difference(before: Values, after: Values, level: float = LEVEL) -> Difference:
+    """Return the median of the paired ratios: position i of both was measured on the same data.
+
+    The interval lies between order statistics (`median_interval`). The p-value is that of Student's test
+    of the log ratios with the tenth at either end left out (Tukey & McLaughlin 1963): against outliers nearly
+    as safe as one of their median, and far more powerful. Where some ratio is zero or infinite: that of the
+    rank-sum test (Mann & Whitney 1947), which pairing can only make conservative.
+    """
+    above, below = np.asarray(after, dtype=np.float64), np.asarray(before, dtype=np.float64)
+    if above.shape != below.shape:
+        raise ValueError(f"paired values differ in number: {len(below)} and {len(above)}")
+    known = np.isfinite(above) | np.isfinite(below)  # of a pair that never arrives nothing is known
+    logs = _log_ratio(above[known], below[known])
+    ratio = median_interval(np.exp(logs), level)
+    if np.all(np.isfinite(logs)):
+        middle, error, freedom = _trimmed_mean(logs)
+        return Difference(ratio, _two_sided(abs(middle), error, freedom))
+    if len(logs) < _FEW:
+        ratio = Interval(ratio.estimate, 0.0, math.inf, ratio.count)
+    return Difference(ratio, _rank_sum_probability(above, below))
+
+
+def independent_difference(before: Values, after: Values, level: float = LEVEL) -> Difference:
+    """Return the ratio of the medians of two samples that share nothing.
+
+    The squared half widths of the log medians' intervals add (Bonett & Price 2020, with the intervals of
+    `median_interval`). The p-value is Yuen's (1974): trimmed means of the logarithms, with Welch's degrees of
+    freedom; where a value is zero or infinite that of the rank-sum test.
+    """
+    samples = [np.asarray(values, dtype=np.float64) for values in (before, after)]
+    count = min(map(len, samples))
+    below, above = map(median_interval, samples)
+    ratio = independent_ratio(above, below, level)
+    estimate = math.exp(float(_log_ratio(np.array([above.estimate]), np.array([below.estimate]))[0]))
+    ratio = Interval(estimate, ratio.low, ratio.high, count)
+    if not all(np.all(np.isfinite(values) & (values > 0)) for values in samples):
+        return Difference(ratio, _rank_sum_probability(*samples[::-1]))
+    (old, old_error, old_freedom), (new, new_error, new_freedom) = (
+        _trimmed_mean(np.log(values)) for values in samples
+    )
+    freedom = _welch([old_error, new_error], [old_freedom, new_freedom])
+    return Difference(ratio, _two_sided(abs(new - old), math.hypot(old_error, new_error), freedom))
+
+
+def difference_of_intervals(before: Interval, after: Interval) -> Difference:
+    """Return the ratio of two quantities that one long trial each knows with its own 95 % interval."""
+    ratio = independent_ratio(after, before)
+    if not (ratio.bounded and ratio.low > 0):
+        return Difference(ratio, 1.0)
+    error = math.log(ratio.high / ratio.low) / 2 / normal_quantile(LEVEL)
+    size = abs(math.log(ratio.estimate))
+    return Difference(ratio, normal_probability(size / error) if error else float(size == 0))
+
+
+def judge(differences: Sequence[Difference], floor: float = FLOOR) -> list[Change]:
+    """Return the word for each difference, with Benjamini & Hochberg's correction over all of them.
+
+    Those that are exactly 1 throughout, such as a cost that no chance is in, are no tests and count for none.
+    regressed or improved: the adjusted p-value is at most 5 %, the interval leaves out 1, and the estimate
+    is above 1 + floor, or below 1 / (1 + floor). no change: the whole interval is between those two.
+    within noise: neither can be said.
+    """
+    probabilities = np.array([each.probability for each in differences], dtype=np.float64)
+    probabilities[np.isnan(probabilities)] = 1.0
+    tested = np.array([not _equal(each.ratio) for each in differences], dtype=np.bool_)
+    adjusted = np.ones_like(probabilities)
+    adjusted[tested] = benjamini_hochberg(probabilities[tested])
+    return [
+        Change(each.ratio, float(own), float(together), _word(each.ratio, float(together), floor))
+        for each, own, together in zip(differences, probabilities, adjusted, strict=True)
+    ]
+
+
+def benjamini_hochberg(probabilities: Values) -> Floats:
+    """Return adjusted p-values: of what is rejected at level a, a share of a at most is false on average.
+
+    Benjamini & Hochberg 1995; also valid for positively dependent tests (Benjamini & Yekutieli 2001). With no
+    true effect at all it bounds the chance of any rejection, as Holm's does.
+    """
+    given = np.asarray(probabilities, dtype=np.float64)
+    order = np.argsort(given)[::-1]
+    adjusted = np.empty_like(given)
+    adjusted[order] = np.minimum.accumulate(given[order] * len(given) / np.arange(len(given), 0, -1))
+    return np.minimum(adjusted, 1.0)
+
+
+def _equal(ratio: Interval) -> bool:
+    return ratio.low == ratio.estimate == ratio.high == 1
+
+
+def _word(ratio: Interval, adjusted: float, floor: float) -> Word:
+    # one long trial with an interval of its own counts; two or a bare one do not
+    enough = ratio.count >= FEWEST or (ratio.count == 1 and ratio.bounded)
+    most = 1 + floor
+    if enough and adjusted <= 1 - LEVEL:
+        if ratio.estimate > most and ratio.low > 1:
+            return "regressed"
+        if ratio.estimate < 1 / most and ratio.high < 1:
+            return "improved"
+    return "no change" if 1 / most <= ratio.low and ratio.high <= most else "within noise"
+
+
+def _log_ratio(above: Floats, below: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(above) - np.log(below)
+    return np.where(np.isnan(logs), 0.0, logs)  # 0/0: both were there at the start
+
+
+def _trimmed_mean(logs: Floats) -> tuple[float, float, int]:
+    """Return mean, standard error and degrees of freedom with the tenth at either end left out."""
+    count = len(logs)
+    if count < 2:
+        return float(np.sum(logs)), math.inf, 1
+    cut = int(TRIMMED * count)
+    ordered = np.sort(logs)
+    clipped = np.clip(logs, ordered[cut], ordered[count - cut - 1])
+    error = float(np.std(clipped, ddof=1)) / ((1 - 2 * cut / count) * math.sqrt(count))
+    return float(np.mean(ordered[cut : count - cut])), error, count - 2 * cut - 1
+
+
+def _two_sided(size: float, error: float, freedom: int) -> float:
+    if error == 0:  # no noise at all: what differs, differs
+        return float(size == 0)
+    return t_probability(size / error, freedom)
+
+
+def _rank_sum_probability(above: Floats, below: Floats) -> float:
+    """Return the p-value of the rank-sum test: normal, corrected for ties and continuity (Lehmann 1975)."""
+    both = np.concatenate([above, below])
+    _, places, counts = np.unique(both, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[places]
+    first, second, total = len(above), len(below), len(both)
+    excess = float(np.sum(ranks[:first])) - first * (total + 1) / 2
+    ties = float(np.sum(counts**3 - counts)) / (total * max(total - 1, 1))
+    variance = first * second / 12 * (total + 1 - ties)
+    return normal_probability(max(abs(excess) - 0.5, 0.0) / math.sqrt(variance)) if variance > 0 else 1.0
+
+
+def _welch(errors: Sequence[float], freedoms: Sequence[int]) -> int:
+    total = sum(error**2 for error in errors)
+    if not 0 < total < math.inf:  # no noise, or a sample of one
+        return 1
+    spread = sum(error**4 / freedom for error, freedom in zip(errors, freedoms, strict=True))
+    return max(1, math.floor(total**2 / spread))

@@ -1,0 +1,176 @@
+"""Many problems at once: performance profiles, shares of targets met, average ranks.
+
+Costs are arrays (problems, methods), lower is better; +inf stands for 'never'.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from benchfw.analysis.convergence import Axis, Curve
+
+Floats: TypeAlias = NDArray[np.float64]
+
+FEWEST_TO_RANK = 3
+"""With fewer methods or problems than this, ranks tell nothing that the numbers do not tell better."""
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """One step curve a method: the share of problems, (grid, methods), that are solved at each grid point."""
+
+    grid: Floats
+    share: Floats
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Average ranks, 1 the best; `probability` is that of 'all methods are alike'.
+
+    Two methods whose average ranks differ by less than `critical_difference` cannot be told apart at 5 %;
+    `groups` are the largest sets of such methods, by number, best first.
+    """
+
+    ranks: tuple[float, ...]
+    probability: float
+    critical_difference: float
+    groups: tuple[tuple[int, ...], ...]
+
+
+def performance_profile(costs: ArrayLike, points: int = 200) -> Profile:
+    """Return, for each factor from 1 on, the share of problems that a method solves within it of the best.
+
+    Dolan & Moré 2002. A problem that no method solves counts as unsolved for all of them. The grid has every
+    factor at which some curve steps, or `points` of them, log-spaced, if there are more.
+    """
+    given = _table(costs)
+    best = np.min(given, axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.where(given == best, 1.0, given / best)
+    ratios[~np.isfinite(given)] = np.inf
+    return _steps(ratios, 1.0, points)
+
+
+def target_profile(hits: ArrayLike, points: int = 200) -> Profile:
+    """Return, for each cost, the share of (problem, target) pairs that a method has met by then.
+
+    The runtime distributions of COCO (Hansen et al. 2021), the data profiles of Moré & Wild 2009. `hits` is
+    (pairs, methods), as from `target_hits`; repetitions are further pairs.
+    """
+    given = _table(hits)
+    return _steps(given, 0.0, points)
+
+
+def target_hits(curves: Sequence[Curve], targets: ArrayLike, axis: Axis) -> Floats:
+    """Return when each method's curve, all on one problem, first met each target: (targets, methods)."""
+    wanted = np.asarray(targets, dtype=np.float64)
+    found = np.full((len(wanted), len(curves)), np.inf)
+    for number, curve in enumerate(curves):
+        values = np.where(np.isnan(curve.values), np.inf, curve.values)
+        if len(values):
+            best = np.minimum.accumulate(values)
+            first = np.searchsorted(-best, -wanted, side="left")
+            met = first < len(best)
+            found[met, number] = curve.along(axis)[first[met]]
+    return found
+
+
+def spaced_targets(curves: Sequence[Curve], count: int = 50) -> Floats:
+    """Return targets for one problem, log-spaced from the lowest start to the best value that any curve saw.
+
+    Of values that are not all positive: evenly spaced. Empty where no curve got below the start.
+    """
+    usable = [curve.values[np.isfinite(curve.values)] for curve in curves]
+    usable = [values for values in usable if len(values)]
+    start = min((float(values[0]) for values in usable), default=math.nan)
+    best = min((float(np.min(values)) for values in usable), default=math.nan)
+    if not best < start:
+        return np.zeros(0)
+    spaced = np.geomspace(start, best, count + 1) if best > 0 else np.linspace(start, best, count + 1)
+    spaced[-1] = best  # the last target must not be lost to rounding
+    return spaced[1:]
+
+
+def average_ranks(costs: ArrayLike) -> Ranking | None:
+    """Return average ranks with Nemenyi's critical difference; None of fewer than three methods or problems.
+
+    Ties share their ranks; all that never arrive are tied. The p-value is that of Iman & Davenport's (1980)
+    form of Friedman's (1937) test, and the critical difference Nemenyi's (1963), both as in Demšar 2006, 3.2.
+    """
+    given = _table(costs)
+    problems, methods = given.shape
+    if problems < FEWEST_TO_RANK or methods < FEWEST_TO_RANK:
+        return None
+    ranked = np.array([_ranks(row) for row in given])
+    ranks = np.mean(ranked, axis=0)
+    difference = _nemenyi(methods) * math.sqrt(methods * (methods + 1) / (6 * problems))
+    shown = tuple(float(rank) for rank in ranks)
+    return Ranking(shown, _friedman(ranked), difference, _groups(shown, difference))
+
+
+def _table(costs: ArrayLike) -> Floats:
+    given = np.array(costs, dtype=np.float64)
+    if given.ndim != 2:
+        raise ValueError(f"costs are (problems, methods), not of shape {given.shape}")
+    given[np.isnan(given)] = np.inf
+    return given
+
+
+def _steps(values: Floats, start: float, points: int) -> Profile:
+    """Return the share of rows whose value is at or below each grid point, for each column."""
+    finite = np.unique(values[np.isfinite(values)])
+    grid = np.union1d([start], finite)
+    if len(grid) > points:
+        # outward: a thinned grid shows a step late, never early
+        wanted = np.geomspace(finite[finite > 0][0], grid[-1], points - 1)
+        grid = np.union1d([start], grid[np.searchsorted(grid, wanted * (1 - 1e-12))])
+    counts = np.stack(
+        [np.searchsorted(column, grid, side="right") for column in np.sort(values, axis=0).T], 1
+    )
+    return Profile(grid, counts / max(len(values), 1))
+
+
+def _ranks(row: Floats) -> Floats:
+    _, places, counts = np.unique(row, return_inverse=True, return_counts=True)
+    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[places]
+    return ranks
+
+
+def _friedman(ranked: Floats) -> float:
+    """Return the p-value: F of the ranks' two-way analysis, Iman & Davenport's with ties allowed for."""
+    from scipy.special import fdtrc
+
+    problems, methods = ranked.shape
+    between = problems * float(np.sum((np.mean(ranked, axis=0) - (methods + 1) / 2) ** 2))
+    total = float(np.sum((ranked - (methods + 1) / 2) ** 2))
+    if total == 0:
+        return 1.0
+    within = (total - between) / ((problems - 1) * (methods - 1))
+    freedoms = methods - 1, (problems - 1) * (methods - 1)
+    return float(fdtrc(*freedoms, between / freedoms[0] / within)) if within > 1e-12 * total else 0.0
+
+
+@lru_cache(maxsize=64)
+def _nemenyi(methods: int) -> float:
+    """Return the 95 % quantile of the studentized range of so many normals, over the root of two."""
+    from scipy.stats import studentized_range
+
+    law: Any = studentized_range
+    return float(law.ppf(0.95, methods, math.inf)) / math.sqrt(2)
+
+
+def _groups(ranks: Sequence[float], difference: float) -> tuple[tuple[int, ...], ...]:
+    order = sorted(range(len(ranks)), key=lambda number: ranks[number])
+    found: list[tuple[int, ...]] = []
+    for place, first in enumerate(order):
+        group = tuple(each for each in order[place:] if ranks[each] - ranks[first] < difference)
+        if not found or not set(group) <= set(found[-1]):
+            found.append(group)
+    return tuple(group for group in found if len(group) > 1)

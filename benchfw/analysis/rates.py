@@ -1,0 +1,80 @@
+"""How fast an error falls: like a power of the iterations (sublinear), or by a factor in each (linear)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchfw.analysis.convergence import ROUNDING_FLOOR, Curve
+from benchfw.analysis.intervals import LEVEL, Interval, Values, mean_interval
+
+Law: TypeAlias = Literal["sublinear", "linear"]
+Floats: TypeAlias = NDArray[np.float64]
+
+FEWEST_POINTS = 5
+TAIL = 0.5
+"""The share of the axis, from its end, that is fitted: a rate is a statement about the end."""
+
+
+def slope(iterations: Values, errors: Values, law: Law, tail: float = TAIL) -> float:
+    """Return the least-squares slope of log error against log iterations (sublinear) or iterations (linear).
+
+    Theorems say -1 for gradient descent on a convex function, -2 with Nesterov's momentum, -1/2 for
+    stochastic gradients; under the linear law exp(slope) is the factor by which the error falls in each
+    iteration. Only the last `tail` of the axis counts, and no error at the level of rounding; NaN where fewer
+    than five points are left. A theorem's own curve goes through the same fit.
+    """
+    positions, logs = _fitted_points(iterations, errors, law, tail)
+    if len(positions) < FEWEST_POINTS:
+        return math.nan
+    centred = positions - np.mean(positions)
+    return float(centred @ logs) / float(centred @ centred)
+
+
+def rate_interval(curves: Sequence[Curve], law: Law, level: float = LEVEL, tail: float = TAIL) -> Interval:
+    """Return the mean slope of independent runs, with Student's interval.
+
+    The points of one curve depend on each other, so that the textbook interval of a regression would be far
+    too narrow: each run gives one slope, and runs are what is counted.
+    """
+    slopes = [slope(curve.iterations, curve.values, law, tail) for curve in curves]
+    return mean_interval([found for found in slopes if not math.isnan(found)], level)
+
+
+def likelier_law(curves: Sequence[Curve], tail: float = TAIL) -> Law | None:
+    """Return the law under which the curves are straighter over the same points; None of short ones."""
+    laws: tuple[Law, Law] = ("sublinear", "linear")
+    misfits = np.zeros(2)
+    for curve in curves:
+        # the points of the shorter tail, so that both laws have the same ones to explain
+        found = [_fitted_points(curve.iterations, curve.values, law, tail) for law in laws]
+        kept = min(len(positions) for positions, _ in found)
+        if kept >= FEWEST_POINTS:
+            misfits += [_misfit(positions[-kept:], logs[-kept:]) for positions, logs in found]
+    if not np.any(misfits > 0):
+        return None
+    return laws[int(np.argmin(misfits))]
+
+
+def _fitted_points(iterations: Values, errors: Values, law: Law, tail: float) -> tuple[Floats, Floats]:
+    """Return positions on the law's axis and log errors of the points that are fitted."""
+    positions = np.asarray(iterations, dtype=np.float64)
+    values = np.asarray(errors, dtype=np.float64)
+    usable = np.isfinite(values) & (values > 0) & (positions > 0)
+    if not np.any(usable):
+        return np.zeros(0), np.zeros(0)
+    usable &= values > ROUNDING_FLOOR * float(np.nanmax(values[usable]))
+    positions, values = positions[usable], values[usable]
+    along = np.log(positions) if law == "sublinear" else positions
+    late = along >= along[-1] - tail * (along[-1] - along[0])
+    return along[late], np.log(values[late])
+
+
+def _misfit(positions: Floats, logs: Floats) -> float:
+    centred, heights = positions - np.mean(positions), logs - np.mean(logs)
+    gradient = float(centred @ heights) / float(centred @ centred)
+    return float(np.sum((heights - gradient * centred) ** 2))

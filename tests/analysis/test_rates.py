@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchfw.analysis.convergence import Curve
+from benchfw.analysis.rates import likelier_law, rate_interval, slope
+
+STEPS = np.unique(np.geomspace(1, 2000, 80).round())
+
+
+def curve(errors, steps=STEPS):
+    return Curve(steps, steps, steps, np.asarray(errors, dtype=float))
+
+
+@given(st.floats(-3, -0.1), st.floats(1e-3, 1e3))
+def test_a_power_of_the_iterations_is_found(exponent, scale):
+    assert slope(STEPS, scale * STEPS**exponent, "sublinear") == pytest.approx(exponent)
+
+
+@given(st.floats(0.9, 0.999), st.floats(1e-3, 1e3))
+def test_a_factor_an_iteration_is_found_above_the_rounding(factor, scale):
+    with np.errstate(under="ignore"):
+        errors = scale * factor**STEPS + 1e-14 * scale
+    assert math.exp(slope(STEPS, errors, "linear")) == pytest.approx(factor, rel=1e-4)
+
+
+def test_the_start_is_no_part_of_the_rate():
+    errors = np.where(STEPS < 40, 5.0, 5.0 * (STEPS / 40) ** -2.0)
+    assert slope(STEPS, errors, "sublinear") == pytest.approx(-2)
+
+
+@pytest.mark.parametrize("repetitions", [3, 10])
+def test_the_interval_over_runs_covers_though_points_of_a_run_depend_on_each_other(repetitions):
+    rng = np.random.default_rng(1)
+    experiments, covered = 500, 0
+    for _ in range(experiments):
+        walks = np.cumsum(rng.normal(0, 0.1, (repetitions, len(STEPS))), axis=1)
+        found = rate_interval([curve(np.exp(walk) / STEPS) for walk in walks], "sublinear")
+        covered += found.low <= -1 <= found.high
+    assert abs(covered / experiments - 0.95) < 4 * math.sqrt(0.95 * 0.05 / experiments)
+
+
+def test_one_run_has_a_slope_and_no_interval():
+    found = rate_interval([curve(1 / STEPS)], "sublinear")
+    assert found.estimate == pytest.approx(-1)
+    assert not found.bounded
+
+
+def test_the_straighter_law_is_the_likelier_one():
+    noise = np.exp(0.05 * np.random.default_rng(2).standard_normal(len(STEPS)))
+    assert likelier_law([curve(noise / STEPS)]) == "sublinear"
+    assert likelier_law([curve(noise * 0.995**STEPS)]) == "linear"
+    assert likelier_law([]) is None
+
+
+@pytest.mark.parametrize("errors", [np.zeros(80), np.full(80, math.nan), -np.ones(80)])
+def test_what_has_no_logarithm_has_no_rate(errors):
+    assert math.isnan(slope(np.arange(80), errors, "sublinear"))
+    assert rate_interval([curve(errors, np.arange(80.0))], "linear").count == 0

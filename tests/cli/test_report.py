@@ -1,0 +1,75 @@
+"""`benchfw report` in its forms: the page, one file, Markdown, figures for a paper."""
+
+import pytest
+
+
+@pytest.fixture
+def ran(cli):
+    done = cli("run", "bowls.toml", "--no-report")
+    assert done.returncode == 0, done.stderr
+    return cli
+
+
+def test_a_report_is_listed_in_the_page_over_all_runs(ran):
+    ran("run", "bowls.toml", "--no-report")
+    assert ran("report", "2").returncode == 0
+    text = (ran.folder / "reports/index.html").read_text(encoding="utf-8")
+    assert 'href="run-2/index.html"' in text
+    assert text.index("run 2") < text.index("run 1")
+    assert "run-1/index.html" not in text  # has no page yet
+    ran("report", "1")
+    assert 'href="../index.html">all runs' in (ran.folder / "reports/run-1/index.html").read_text(
+        encoding="utf-8"
+    )
+
+
+def test_another_store_has_a_page_over_its_runs_of_its_own(cli):
+    cli("run", "bowls.toml", "--no-report", "--store", "reports/mine.sqlite", "--only", "noisy")
+    assert cli("report", "--store", "reports/mine.sqlite").returncode == 0
+    text = (cli.folder / "reports/mine-index.html").read_text(encoding="utf-8")
+    assert 'href="mine-run-1/index.html"' in text
+    assert not (cli.folder / "reports/index.html").exists()
+
+
+def test_a_single_file_goes_where_it_is_told(ran):
+    done = ran("report", "--single-file", "-o", "out/all.html")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("report: out/all.html\n")
+    text = (ran.folder / "out/all.html").read_text(encoding="utf-8")
+    assert "<script src=" not in text
+    assert len(text) > 1_000_000
+
+
+def test_markdown_goes_to_standard_output_or_to_a_file(ran):
+    shown = ran("report", "--format", "md")
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout.startswith("## Bowls\n")
+    assert ran("report", "--format", "md", "-o", "report.md").stdout == "report: report.md\n"
+    assert (ran.folder / "report.md").read_text(encoding="utf-8") == shown.stdout
+    refused = ran("report", "--format", "md", "-o", ".")
+    assert refused.returncode == 2
+    assert "give another file by --output" in refused.stderr
+
+
+def test_figures_for_a_paper_go_to_a_folder(cli):
+    pytest.importorskip("matplotlib")
+    cli("run", "bowls.toml", "--no-report", "--only", "noisy")
+    done = cli("report", "--format", "svg", "-o", "figures")
+    assert done.returncode == 0, done.stderr
+    found = list((cli.folder / "figures").iterdir())
+    assert done.stdout == f"figures: {len(found)} in figures\n"
+    assert {path.suffix for path in found} == {".svg"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--single-file", "--format", "md"), "--single-file is for the page"),
+        (("-o", "x.html"), "--output needs --single-file or --format"),
+    ],
+)
+def test_options_that_do_not_go_together_are_one_line(cli, words, said):
+    done = cli("report", *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

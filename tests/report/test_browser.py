@@ -1,0 +1,250 @@
+"""The pages in a real Chromium, as a reader meets them."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import gzip
+import re
+from dataclasses import replace
+from time import monotonic, sleep
+
+import pytest
+
+from benchfw.records import Record, Status
+from benchfw.report.overview import write_overview
+from benchfw.report.render import write_report
+from benchfw.report.single_file import single_file
+from benchfw.report.summary import summarize
+from benchfw.store import Store
+
+HOSTILE = "<script>alert(1)</script><b>x</b>%{y}"
+ALL_DRAWN = "document.documentElement.dataset.drawn"
+MARKS = """[...document.querySelectorAll('figure')].map((figure) => [...figure.querySelectorAll(
+    '.plot path.js-line, .plot path.point')].filter((mark) => mark.getAttribute('d')).length)"""
+CHOOSE = """((name, value) => {{
+    const menu = document.querySelector(`[data-choice=${{name}}]`);
+    menu.value = value;
+    menu.dispatchEvent(new Event('change'));
+}})('{}', '{}')"""
+
+
+@pytest.fixture(scope="module")
+def page(browser, quickstart):
+    """The quickstart page, drawn; tests that press something have a figure of their own."""
+    opened = browser.open(quickstart / "run-1" / "index.html")
+    opened.wait_for(ALL_DRAWN)
+    return opened
+
+
+@pytest.fixture
+def look(browser):
+    """Open a page, wait until all is drawn, and close it in the end."""
+    pages = []
+
+    def opened(path, width=1400, **options):
+        page = browser.open(path, width, **options)
+        pages.append(page)
+        if "<figure" in path.read_text(encoding="utf-8"):
+            page.wait_for(ALL_DRAWN)
+        return page
+
+    yield opened
+    for page in pages:
+        page.close()
+
+
+@pytest.fixture
+def written(run, tmp_path):
+    def write(results, **options):
+        return write_report(summarize(run, results), run, results, tmp_path / "reports" / "run-7", **options)
+
+    return write
+
+
+def axis_of(page, figure):
+    """Return the horizontal axis of a figure as it is drawn: title and type."""
+    plot = f"document.querySelectorAll('.plot')[{figure}]"
+    return page.evaluate(f"[{plot}.querySelector('.xtitle').textContent, {plot}._fullLayout.xaxis.type]")
+
+
+def press(page, figure, words):
+    page.evaluate(
+        f"[...document.querySelectorAll('figure')[{figure}].querySelectorAll('button, label')]"
+        f".find((each) => each.textContent === {words!r}).click()"
+    )
+
+
+def test_the_quickstart_page_draws_every_figure_asks_nobody_and_complains_of_nothing(quickstart, page):
+    assert page.console == []
+    assert page.requests == [
+        (quickstart / "run-1" / "index.html").as_uri(),
+        (quickstart / "assets" / "plotly.min.js").as_uri(),
+    ]
+    marks = page.evaluate(MARKS)
+    assert len(marks) >= 8
+    assert min(marks) > 0
+    assert marks[0] >= 9  # a line a method at least
+
+
+def test_switches_change_the_axis_that_is_drawn(page):
+    assert axis_of(page, 0) == ["iterations", "log"]
+    press(page, 0, "seconds")
+    assert axis_of(page, 0) == ["seconds", "log"]
+    press(page, 0, "gradients")
+    press(page, 0, "log x")
+    assert axis_of(page, 0) == ["gradients", "linear"]
+    assert page.console == []
+
+
+def test_a_switch_is_reached_and_pressed_by_the_keyboard_alone(page):
+    page.evaluate("document.querySelectorAll('.switch')[1].querySelector('button').focus()")
+    for key, code in (("Tab", 9), ("Enter", 13)):
+        text = {"text": "\r"} if key == "Enter" else {}
+        page.ask("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, **text)
+        page.ask("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
+    assert axis_of(page, 1)[0] == "seconds"
+    assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
+
+
+def test_every_figure_and_control_has_words_for_those_who_do_not_see_it(page):
+    words = page.evaluate("[...document.querySelectorAll('.plot')].map((each) => each.ariaLabel)")
+    assert min(map(len, words)) > 20
+    controls = "[...document.querySelectorAll('main button, main input')]"
+    named = "each.textContent || each.ariaLabel || each.labels.length"
+    assert page.evaluate(f"{controls}.length") > 20
+    assert page.evaluate(f"{controls}.filter((each) => !({named})).length") == 0
+
+
+def test_the_page_turns_dark_with_the_readers_preference(page):
+    colours = (
+        "[getComputedStyle(document.body).backgroundColor, "
+        "getComputedStyle(document.querySelector('.xtitle')).fill]"
+    )
+    assert page.evaluate(colours) == ["rgb(255, 255, 255)", "rgb(28, 32, 36)"]
+    page.prefer("dark")
+    page.wait_for(f"{colours}[1] !== 'rgb(28, 32, 36)'")
+    assert page.evaluate(colours) == ["rgb(20, 23, 26)", "rgb(231, 234, 237)"]
+    page.prefer("light")
+
+
+def test_the_csv_that_the_page_links_to_has_the_numbers_of_the_store(quickstart):
+    page = quickstart / "run-1" / "index.html"
+    assert 'href="records.csv" download' in page.read_text(encoding="utf-8")
+    with Store(quickstart / "benchfw.sqlite") as store:
+        results = store.results(1)
+    with (page.parent / "records.csv").open(encoding="utf-8", newline="") as file:
+        rows = [
+            (int(row["trial"]), row["metric"], int(row["iteration"]), float(row["seconds"]),
+             float(row["cost"]), float(row["value"]))
+            for row in csv.DictReader(file)
+        ]  # fmt: skip
+    stored = [
+        (result.id, each.metric, each.iteration, each.seconds, each.cost, each.value)
+        for result in results
+        for each in result.outcome.records
+    ]
+    assert rows == stored
+
+
+def test_a_figure_is_downloaded_as_svg(page, browser, tmp_path):
+    browser.ask("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    press(page, 2, "SVG")
+    ends = monotonic() + 30
+    while not (found := list(tmp_path.glob("*.svg"))) or not found[0].stat().st_size:
+        assert monotonic() < ends
+        sleep(0.05)
+    assert found[0].name == "logistic-regression-distance-iterations.svg"
+    text = found[0].read_text(encoding="utf-8")
+    assert text.startswith("<svg")
+    assert "nesterov" in text
+
+
+def test_a_single_file_draws_everything_and_asks_for_nothing(quickstart, look, tmp_path):
+    whole = tmp_path / "whole.html"
+    whole.write_text(single_file(quickstart / "run-1" / "index.html"), encoding="utf-8")
+    page = look(whole)
+    assert page.console == []
+    assert [each for each in page.requests if not each.startswith("data:")] == [whole.as_uri()]
+    assert min(page.evaluate(MARKS)) > 0
+    inside = page.evaluate("document.querySelector('[download^=\"records.csv\"]').href")
+    assert (
+        gzip.decompress(base64.b64decode(inside.partition(",")[2]))
+        == (quickstart / "run-1" / "records.csv").read_bytes()
+    )
+
+
+def test_hostile_names_show_as_text_wherever_they_stand(make, run, written, look):
+    results = [
+        make.result("optimizer", HOSTILE, HOSTILE, r, make.curve(HOSTILE, [9, 5, 1 + r]), reason=HOSTILE)
+        for r in range(2)
+    ]
+    cut = make.curve(HOSTILE, [9, 5])
+    results.append(make.result("optimizer", HOSTILE, HOSTILE, 2, cut, status=Status.FAILED, reason=HOSTILE))
+    results += [make.result("estimator", HOSTILE, HOSTILE, r, make.draws(1.0 + r)) for r in range(2)]
+    results.append(make.result("kernel", HOSTILE, HOSTILE, 0, [Record("seconds_per_call", 0, 0, 0, 1.0)]))
+    index = written(results)
+    overview = write_overview([replace(run, title=HOSTILE, suite=HOSTILE)], {7: index})
+    for path in (overview, index):
+        page = look(path)
+        assert page.console == []
+        assert HOSTILE in page.evaluate("document.body.innerText")
+        bold = page.evaluate("[...document.querySelectorAll('b')].map((each) => each.textContent)")
+        assert "x" not in bold
+    assert HOSTILE in page.evaluate(
+        "[...document.querySelectorAll('svg text')].map((each) => each.textContent)"
+    )
+    plot = "document.querySelector('.plot')"
+    told = []
+    for curve in range(page.evaluate(f"{plot}.data.length")):
+        point = f"[{{curveNumber: {curve}, pointNumber: 1}}]"
+        # a drawing waits a moment before it tells what is under the pointer
+        hover = f"Plotly.Fx.hover({plot}, {point}); setTimeout(done, 300)"
+        page.evaluate(f"new Promise((done) => {{ {hover} }})")
+        labels = "[...document.querySelectorAll('.hoverlayer text')].map((each) => each.textContent)"
+        told += filter(None, page.evaluate(labels))
+    assert told
+    assert all(HOSTILE in text for text in told)
+
+
+def test_the_choice_of_a_problem_and_a_backend_hides_the_rest(make, written, look):
+    results = [
+        make.result("optimizer", problem, "gd", r, make.curve("gap", [9, 5, 1 + r]), backend=backend)
+        for problem in ("hill", "valley")
+        for backend in ("numpy", "cupy")
+        for r in range(2)
+    ]
+    page = look(written(results))
+    shown = "[...document.querySelectorAll('figure')].filter((each) => !each.hidden).length"
+    assert page.evaluate(shown) == 4
+    page.evaluate(CHOOSE.format("problem", "valley"))
+    assert page.evaluate(shown) == 2
+    assert "hill" not in page.evaluate("document.querySelector('main').innerText")
+    page.evaluate(CHOOSE.format("backend", "cupy"))
+    plots = "[...document.querySelectorAll('figure:not([hidden]) .plot')]"
+    names = page.evaluate(f"{plots}.flatMap((plot) => plot.data.map((each) => each.name))")
+    assert names
+    assert all("(cupy)" in name for name in names)
+    page.evaluate(CHOOSE.format("problem", ""))
+    assert page.evaluate(shown) == 4
+    assert page.console == []
+
+
+def test_a_page_of_one_problem_and_backend_has_nothing_to_choose(make, written):
+    results = [make.result("optimizer", "p", "gd", r, make.curve("gap", [9, 5, 1])) for r in range(2)]
+    assert "<select" not in written(results).read_text(encoding="utf-8")
+
+
+def test_a_phone_sees_no_wider_page_than_its_screen(quickstart, look):
+    page = look(quickstart / "run-1" / "index.html", 390)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    drawings = "[...document.querySelectorAll('.plot svg.main-svg')].map((each) => each.clientWidth)"
+    assert max(page.evaluate(drawings)) <= 390
+
+
+def test_a_plugins_figure_is_drawn_too(make, written, look):
+    results = [make.result("optimizer", "p", "gd", r, make.curve("gap", [9, 5, 1])) for r in range(2)]
+    page = look(written(results, extra_figures=[{"data": [{"y": [1, 2]}], "title": "Mine"}]))
+    assert min(page.evaluate(MARKS)) > 0
+    assert re.search(r"\bMine\b", page.evaluate("document.body.innerText"))
+    assert page.console == []

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from benchfw.report.figures import build_figures
+from benchfw.report.summary import summarize
+
+
+def solved(make, seconds: dict[str, list[float]]):
+    """Trials of methods that reach 1 after so many seconds on each problem."""
+    return [
+        make.result(
+            "optimizer", f"p{number}", method, repetition,
+            make.curve("gap", [9.0, 0.5], seconds=each), target={"gap": 1.0},
+        )
+        for method, times in seconds.items()
+        for number, each in enumerate(times)
+        for repetition in range(3)
+    ]  # fmt: skip
+
+
+def test_the_profile_says_how_often_a_method_is_within_a_factor_of_the_best(make, run):
+    results = solved(make, {"gd": [1.0, 1.0, 4.0], "sgd": [2.0, 2.0, 1.0]})
+    figure = build_figures(summarize(run, results), results)[0]
+    assert figure.title == "All problems: performance profile"
+    lines = {trace["name"]: dict(zip(trace["x"], trace["y"], strict=True)) for trace in figure.views[0].data}
+    assert lines == {
+        "gd": {1.0: 0.666667, 2.0: 0.666667, 4.0: 1.0},
+        "sgd": {1.0: 0.333333, 2.0: 1.0, 4.0: 1.0},
+    }
+
+
+def test_average_ranks_are_told_of_three_methods_on_three_problems(make, run):
+    results = solved(make, {"gd": [1.0] * 3, "sgd": [2.0] * 3, "adam": [3.0] * 3})
+    words = build_figures(summarize(run, results), results)[0].how_to_read
+    assert "gd 1.0, sgd 2.0, adam 3.0" in words
+
+
+def test_two_problems_have_no_profile(make, run):
+    results = solved(make, {"gd": [1.0, 1.0], "sgd": [2.0, 2.0]})
+    assert not [each for each in build_figures(summarize(run, results), results) if "profile" in each.title]
+
+
+def test_a_method_that_was_not_run_on_every_problem_is_left_out(make, run):
+    results = solved(make, {"gd": [1.0] * 3, "sgd": [2.0] * 3, "adam": [3.0] * 2})
+    figure = build_figures(summarize(run, results), results)[0]
+    assert [trace["name"] for trace in figure.views[0].data] == ["gd", "sgd"]
+    assert "ran on all problems" in figure.how_to_read

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchfw.analysis.convergence import AXES, Curve, band
+from benchfw.records import Status
+from benchfw.report.figures import build_figures
+from benchfw.report.sampling import find_stop, median_line
+from benchfw.report.summary import summarize
+
+
+def noisy_curves(seed: int, repetitions: int, points: int) -> list[Curve]:
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(repetitions):
+        steps = np.cumsum(rng.integers(1, 4, points)) - 1.0
+        seconds = np.cumsum(rng.lognormal(0, 1, points))
+        found.append(Curve(steps, seconds, 3 * steps, rng.lognormal(0, 2, points)))
+    return found
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 999), repetitions=st.integers(1, 3), points=st.integers(1, 250))
+def test_first_last_and_best_point_of_the_median_are_always_drawn(seed, repetitions, points):
+    curves = noisy_curves(seed, repetitions, points)
+    for axis in AXES:
+        thinned = band(curves, axis)
+        places, values = median_line(curves, axis, thinned)
+        # at every measured point, one by one
+        start, end = thinned.grid[0], thinned.grid[-1]
+        measured = sorted({x for curve in curves for x in curve.along(axis) if start <= x <= end})
+        seen = [
+            np.median([_last_seen(curve.along(axis), curve.values, place) for curve in curves])
+            for place in measured
+        ]
+        assert (places[0], places[-1]) == (start, end)
+        assert min(values) == min(seen)
+        assert values[-1] == seen[-1]
+        assert np.all(np.diff(places) > 0)
+        assert len(places) <= 103
+
+
+def _last_seen(places, values, place):
+    before = values[places <= place]
+    return before[-1] if len(before) else math.inf
+
+
+@pytest.mark.parametrize("status", [Status.DIVERGED, Status.TIMEOUT, Status.FAILED, Status.CRASHED])
+def test_a_trial_that_broke_off_is_a_cross_in_every_view(make, run, status):
+    whole = make.curve("gap", np.geomspace(1, 1e-3, 300))
+    cut = make.curve("gap", [1.0, 0.9, 1e9, math.nan])
+    results = [make.result("optimizer", "p", "gd", r, whole) for r in range(19)]
+    results.append(make.result("optimizer", "p", "gd", 19, cut, status=status, reason="gone"))
+    (figure,) = [each for each in build_figures(summarize(run, results), results) if "gap" in each.title]
+    assert "cross" in figure.how_to_read
+    for view, position in zip(figure.views, (3, 3.0, 30.0), strict=True):
+        (cross,) = [trace for trace in view.data if trace["meta"]["part"] == "stop"]
+        assert cross["x"] == [position]
+        assert cross["y"][0] == pytest.approx(10 ** view.layout["yaxis"]["range"][1], rel=1e-5)  # at the top
+        assert f"{status.value} (repetition 19): gone; 1e+09" in cross["text"][0]
+
+
+def test_a_trial_that_ended_well_is_no_stop(make):
+    result = make.result("optimizer", "p", "gd", 0, make.curve("gap", [1.0]))
+    assert find_stop(result, noisy_curves(0, 1, 5)[0]) is None
+
+
+def test_lines_of_sixty_methods_are_all_told_apart(make, run):
+    results = [
+        make.result("optimizer", "p", f"m{i}", r, make.curve("gap", [9, 5, 1 + i]))
+        for i in range(60)
+        for r in range(2)
+    ]
+    (figure, *_) = build_figures(summarize(run, results), results)
+    lines = [trace for trace in figure.views[0].data if trace["meta"]["part"] == "line"]
+    looks = {
+        (
+            trace["line"]["color"],
+            trace["line"]["dash"],
+            "markers" in trace["mode"] and trace["marker"]["symbol"],
+        )
+        for trace in lines
+    }
+    assert len(lines) == len(looks) == 60
+
+
+def test_a_method_has_one_colour_in_every_figure_of_its_kind(realistic, run):
+    results = realistic()
+    colours: dict[str, set[str]] = {}
+    for figure in build_figures(summarize(run, results), results):
+        kind = "estimator" if any(word in figure.title for word in ("variance", "bias")) else "optimizer"
+        for view in figure.views:
+            for trace in view.data:
+                if "," not in trace["name"]:
+                    colours.setdefault((kind, trace["name"]), set()).add(trace["marker"]["color"])
+    assert len(colours) == 8 + 6
+    assert {len(found) for found in colours.values()} == {1}
