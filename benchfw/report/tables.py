@@ -169,6 +169,6 @@ def _ratio_cell(comparison: Comparison, row: Row | None) -> str:
         return "—"
     if row.method == comparison.reference_for(row.method):
         return "1"
-    if row.ratio is None or not math.isfinite(row.ratio.estimate) or row.ratio.high == 0:
+    if row.ratio is None or not 0 < row.ratio.estimate < math.inf:
         return "—"
     return ratio_text(row.ratio)
