@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -77,6 +78,13 @@ class CommandLine:
 
     def last_run(self):
         return json.loads(self("runs", "--json").stdout)[-1]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def heard_interruptions():
+    """What a shell puts into the background ignores SIGINT, and so would every process that tests start."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
