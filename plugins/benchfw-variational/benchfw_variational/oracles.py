@@ -100,6 +100,10 @@ class LatentGaussian(FiniteSum, Protocol):
         """Return them by Monte Carlo from normals (S, B): "score-function", "reparameterization"; costs B."""
         ...
 
+    def hermite(self, batch: Array, mean: Array, variance: Array, points: int) -> Local:
+        """Return them by Gauss-Hermite with so many points; costs B."""
+        ...
+
     def marginals(self, params: Array, batch: Array | None = None) -> tuple[Array, Array]:
         """Return mean and variance, under λ = (m, L), of the latent values of a batch, or of all examples."""
         ...

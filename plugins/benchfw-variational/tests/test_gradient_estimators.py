@@ -217,3 +217,23 @@ def test_numbers_below_one_are_refused():
 def test_a_batch_of_more_than_all_examples_is_refused(build, backend):
     with pytest.raises(BenchfwError, match="there is no batch of 7 in 6 examples; take at most 6"):
         ScoreFunction(7).draw(build(), backend.rng(1))
+
+
+@pytest.mark.parametrize("likelihood", LIKELIHOODS)
+def test_gauss_hermite_comes_to_the_exact_gradient_with_points_and_counts_as_much(build, likelihood):
+    problem = build(likelihood, variance=0.1)
+    params = some_params(problem)
+    errors = []
+    for points in (3, 200):
+        estimator = Quadrature(points=points)
+        assert not estimator.unbiased
+        before = problem.cost
+        found = estimator.draw(problem, problem.backend.rng(1))(params)
+        assert problem.cost - before == EXAMPLES
+        errors.append(np.abs(found - problem.grad(params)).max())
+    assert errors[1] <= max(errors[0] / 5, 1e-12)
+
+
+def test_no_points_are_refused():
+    with pytest.raises(ValueError, match="points must be at least 1"):
+        Quadrature(points=0)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from benchfw import BenchfwError
-from benchfw.kernels.expectations import gauss_hermite
 from benchfw_variational.likelihoods import (
     BernoulliLogit,
     BernoulliProbit,
@@ -15,6 +14,7 @@ from benchfw_variational.likelihoods import (
     Poisson,
     StudentT,
 )
+from benchfw_variational.likelihoods.hermite import hermite_local
 from benchfw_variational.likelihoods.sampling import sampled_local
 
 SIGNS, COUNTS, NUMBERS = [1.0, -1.0, 1.0, -1.0], [0.0, 1.0, 3.0, 8.0], [0.5, -2.0, 1.0, 3.0]
@@ -83,10 +83,20 @@ def test_an_unknown_kind_is_refused_in_one_sentence():
     ("likelihood", "targets"), [case for case in CASES if case[0].name not in {"laplace", "student-t"}]
 )
 def test_gauss_hermite_is_right_for_smooth_losses_and_small_variances(likelihood, targets):
-    nodes, weights = gauss_hermite(60)
-    latent = MEAN + np.sqrt(VARIANCE / 4) * nodes[:, None]
     exact = likelihood.expectations(np.array(targets), MEAN, VARIANCE / 4)
-    for function, expected in zip(
-        (likelihood.loss, likelihood.slope, likelihood.curvature), exact, strict=True
+    for one, other in zip(
+        hermite_local(likelihood, np.array(targets), MEAN, VARIANCE / 4, 60), exact, strict=True
     ):
-        np.testing.assert_allclose(weights @ function(np.array(targets), latent), expected, rtol=1e-10)
+        np.testing.assert_allclose(one, other, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "targets"), [case for case in CASES if case[0].name in {"laplace", "student-t"}]
+)
+def test_gauss_hermite_comes_closer_with_points_for_losses_that_are_not_smooth(likelihood, targets):
+    exact = likelihood.expectations(np.array(targets), MEAN, VARIANCE / 4)
+    few, many = (
+        np.abs(hermite_local(likelihood, np.array(targets), MEAN, VARIANCE / 4, points).slope - exact.slope)
+        for points in (4, 120)
+    )
+    assert many.max() < few.max() / 2

@@ -19,27 +19,26 @@ def sampled_local(
     "score-function" needs the loss alone, eq. (12) of Khan et al. 2016; "reparameterization" takes its
     derivatives at the points (Bonnet 1964, Price 1958). Unbiased both, and the curvature may be negative.
     """
+    xp = namespace(normals)
     # an overflow is inf, and inf - inf NaN: the trial that meets them is reported as diverged
     with np.errstate(over="ignore", invalid="ignore"):
         if kind == "reparameterization":
-            return _reparameterized(likelihood, targets, mean, variance, normals)
+            parts = at_points(likelihood, targets, mean, variance, normals)
+            return Local(*(xp.mean(part, axis=0) for part in parts))
         if kind == "score-function":
-            xp = namespace(normals)
             losses = likelihood.loss(targets, mean + xp.sqrt(variance) * normals)
             return Local(xp.mean(losses, axis=0), *score_function_gradients(losses, normals, variance))
     kinds = ("reparameterization", "score-function")
     raise BenchfwError(f"unknown kind of sampled expectation '{kind}'{nearest(kind, kinds)}")
 
 
-def _reparameterized(
-    likelihood: Likelihood, targets: Array, mean: Array, variance: Array, normals: Array
-) -> Local:
-    xp = namespace(normals)
-    deviation = xp.sqrt(variance)
+def at_points(likelihood: Likelihood, targets: Array, mean: Array, variance: Array, normals: Array) -> Local:
+    """Return loss, slope and curvature at z = m + √v ε, (S, B) each, for normals ε (S, B) or (S, 1)."""
+    deviation = namespace(normals).sqrt(variance)
     latent = mean + deviation * normals
     slopes = likelihood.slope(targets, latent)
     if likelihood.twice_differentiable:
         curvatures = likelihood.curvature(targets, latent)
     else:  # 2 ∂f/∂v = E[f' ε] / √v needs no second derivative
         curvatures = slopes * normals / deviation
-    return Local(*(xp.mean(part, axis=0) for part in (likelihood.loss(targets, latent), slopes, curvatures)))
+    return Local(likelihood.loss(targets, latent), slopes, curvatures)

@@ -12,6 +12,7 @@ import numpy as np
 
 from benchfw import Backend, BenchfwError
 from benchfw.data import load, table
+from benchfw_variational.likelihoods.hermite import hermite_local
 from benchfw_variational.likelihoods.sampling import sampled_local
 from benchfw_variational.oracles import Array, Likelihood, Local, Posterior, Prior
 from benchfw_variational.posterior import FactorPosterior
@@ -130,6 +131,11 @@ class LatentGaussianModel(ABC):
         """Return them by Monte Carlo from normals (S, B); costs B."""
         self.cost += batch.shape[0]
         return sampled_local(self.likelihood, self.targets[batch], mean, variance, normals, kind)
+
+    def hermite(self, batch: Array, mean: Array, variance: Array, points: int) -> Local:
+        """Return them by Gauss-Hermite with so many points; costs B."""
+        self.cost += batch.shape[0]
+        return hermite_local(self.likelihood, self.targets[batch], mean, variance, points)
 
     def losses(self, mean: Array, variance: Array) -> float:
         """Return Σ f_i over all examples, uncounted: for metrics, not for methods."""
