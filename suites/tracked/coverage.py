@@ -18,18 +18,16 @@ from pathlib import Path
 
 import numpy as np
 
+from benchfw.analysis.censored import expected_running_time, median_time, restricted_mean
 from benchfw.analysis.compare import independent_difference, paired_difference
 from benchfw.analysis.convergence import Curve
 from benchfw.analysis.intervals import (
     Interval,
     censored_ratio_interval,
-    expected_running_time,
     geometric_interval,
     mean_interval,
     median_interval,
-    median_time,
     ratio_interval,
-    restricted_mean,
     std_error_interval,
 )
 from benchfw.analysis.profiles import average_ranks

@@ -9,13 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchfw.analysis.intervals import (
-    expected_running_time,
-    mean_interval,
-    median_time,
-    restricted_mean,
-    survival,
-)
+from benchfw.analysis.censored import expected_running_time, median_time, restricted_mean, survival
+from benchfw.analysis.intervals import mean_interval
 
 inf = math.inf
 # leukaemia patients on 6-MP, weeks in remission (Gehan 1965); a false flag is a patient still in remission
