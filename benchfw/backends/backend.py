@@ -31,6 +31,13 @@ class Backend(ABC):
     def bits(self, seed: int, stream: int, block: int, start: int, count: int) -> Any:
         """Return words start … start+count-1 of a block of the stream (seed, stream), as uint64."""
 
+    def bits_of_blocks(self, seed: int, stream: int, first: int, blocks: int, count: int) -> Any:
+        """Return the first `count` words of each of so many successive blocks: (blocks, count) uint64."""
+        words = self.xp.empty((blocks, count), dtype="uint64")
+        for place in range(blocks):
+            words[place] = self.bits(seed, stream, first + place, 0, count)
+        return words
+
     @abstractmethod
     def synchronize(self) -> None:
         """Wait until the device has finished all work handed to it."""

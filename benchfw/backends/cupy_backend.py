@@ -13,15 +13,16 @@ from benchfw.backends.normals import HALF_PI, LN2_HIGH, LN2_LOW, SINGLE, Precisi
 from benchfw.errors import BackendUnavailable
 
 _THREADS = 256
+_GRID_ROWS = 65_535  # CUDA's limit
 
-# Philox-4x64-10 (Salmon et al. 2011); a thread makes the four words of one counter
+# Philox-4x64-10 (Salmon et al. 2011); a thread makes the four words of one counter; y numbers blocks
 _PHILOX = r"""
 typedef unsigned long long word;
 extern "C" __global__ void philox_words(
     const word seed, const word stream, const word block, const word start, const word count, word* out)
 {
     const word group = start / 4 + (word)blockIdx.x * blockDim.x + threadIdx.x;
-    word c0 = group + 1, c1 = block, c2 = 0, c3 = 0, k0 = seed, k1 = stream;
+    word c0 = group + 1, c1 = block + blockIdx.y, c2 = 0, c3 = 0, k0 = seed, k1 = stream;
     for (int round = 0; round < 10; ++round) {
         const word high0 = __umul64hi(0xD2E7470EE14C6C93ull, c0), low0 = 0xD2E7470EE14C6C93ull * c0;
         const word high1 = __umul64hi(0xCA5A826395121157ull, c2), low1 = 0xCA5A826395121157ull * c2;
@@ -35,7 +36,8 @@ extern "C" __global__ void philox_words(
     const word result[4] = {c0, c1, c2, c3};
     for (int lane = 0; lane < 4; ++lane) {
         const word position = 4 * group + lane;
-        if (position >= start && position - start < count) out[position - start] = result[lane];
+        if (position < start || position - start >= count) continue;
+        out[blockIdx.y * count + position - start] = result[lane];
     }
 }
 """
@@ -220,12 +222,23 @@ class CupyBackend(Backend):
 
     def bits(self, seed: int, stream: int, block: int, start: int, count: int) -> Any:
         """Return words start … start+count-1 of a block of the stream (seed, stream), as uint64."""
-        words = self.xp.empty(count, dtype=np.uint64)
-        if count:
-            address = tuple(map(np.uint64, (seed, stream, block, start, count)))
+        return self._bits(seed, stream, block, 1, start, count)[0]
+
+    def bits_of_blocks(self, seed: int, stream: int, first: int, blocks: int, count: int) -> Any:
+        """Return the first `count` words of each of so many successive blocks: (blocks, count) uint64."""
+        pieces = [
+            self._bits(seed, stream, first + start, min(_GRID_ROWS, blocks - start), 0, count)
+            for start in range(0, max(blocks, 1), _GRID_ROWS)
+        ]
+        return pieces[0] if len(pieces) == 1 else self.xp.concatenate(pieces)
+
+    def _bits(self, seed: int, stream: int, first: int, blocks: int, start: int, count: int) -> Any:
+        words = self.xp.empty((blocks, count), dtype=np.uint64)
+        if words.size:
+            address = tuple(map(np.uint64, (seed, stream, first, start, count)))
             groups = (start % 4 + count + 3) // 4
-            blocks = (groups + _THREADS - 1) // _THREADS
-            _philox_kernel()((blocks,), (_THREADS,), (*address, words))
+            grid = ((groups + _THREADS - 1) // _THREADS, blocks)
+            _philox_kernel()(grid, (_THREADS,), (*address, words))
         return words
 
     def synchronize(self) -> None:

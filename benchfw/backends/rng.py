@@ -196,6 +196,16 @@ class Rng:
         count = math.prod(shape)
         return box_muller(self.backend.xp, self.bits(words_for(count, dtype)), dtype)[:count].reshape(shape)
 
+    def standard_normals(self, calls: int, size: Size, dtype: Any = np.float64) -> Any:
+        """Return what so many calls of `standard_normal` give one after another: (calls, *size)."""
+        shape = _shape(size)
+        count = math.prod(shape)
+        first, self.block = self.block, self.block + calls
+        address = (self.seed, self.stream, first, calls, words_for(count, dtype))
+        words = self.backend.bits_of_blocks(*address)
+        normals = box_muller(self.backend.xp, words.reshape(-1), dtype)
+        return normals.reshape(calls, 2 * ((count + 1) // 2))[:, :count].reshape(calls, *shape)
+
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Size | None = None) -> Any:
         """Return loc + scale z for standard normals z, in float64."""
         return self.standard_normal(size) * scale + loc

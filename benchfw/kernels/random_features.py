@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,10 +18,15 @@ from benchfw.kernels._kernel import kernel, namespace
 COORDINATES, FREQUENCIES, OUTPUTS = 8, 16, 3  # of the samples
 ROWS = 256  # of a tile on the host, whose features stay in the cache
 DEVICE_FEATURES = 1 << 26  # of a tile on a GPU: enough to fill it
+THREADS = 128  # of a block on a GPU
+SUMS, MOST_SUMS = 40, 80  # that one of its threads should hold, and can
+
+
+Frequencies: TypeAlias = Callable[[range], Any]
 
 
 def _scores_counts(
-    rows: Any, frequencies: Callable[[int], Any], coefficients: Sequence[Any], num_outputs: int
+    rows: Any, frequencies: Frequencies, coefficients: Sequence[Any], num_outputs: int
 ) -> tuple[float, float]:
     del frequencies
     count, dimension = rows.shape
@@ -32,18 +37,17 @@ def _scores_counts(
 
 
 @kernel("feature-scores", counts=_scores_counts)
-def feature_scores(
-    rows: Any, frequencies: Callable[[int], Any], coefficients: Sequence[Any], num_outputs: int
-) -> Any:
+def feature_scores(rows: Any, frequencies: Frequencies, coefficients: Sequence[Any], num_outputs: int) -> Any:
     """Return Σ_j Φ_j A_j at rows (n, d): (n, C), C = num_outputs; zero without coefficients.
 
-    A_j is coefficients[j], (2, F, C), and Φ_j has the features of frequencies(j), (d, F), a function that is
-    called once for each block in turn. Dai et al. 2014, algorithm 2.
+    A_j is coefficients[j], (2, F, C), and Φ_j has the features of block j of the frequencies. For a range of
+    such numbers frequencies(numbers) returns the blocks side by side, (d, F len(numbers)); each is asked for
+    once, in turn. Dai et al. 2014, algorithm 2.
     """
     xp = namespace(rows)
     scores = xp.zeros((rows.shape[0], num_outputs), dtype=rows.dtype)
     for number, block in enumerate(coefficients):
-        phases = rows @ xp.asarray(frequencies(number))
+        phases = rows @ xp.asarray(frequencies(range(number, number + 1)))
         cosines, sines = (xp.asarray(block[plane, ...]) for plane in range(2))
         scores = scores + xp.cos(phases) @ cosines + xp.sin(phases) @ sines
     return scores
@@ -51,11 +55,11 @@ def feature_scores(
 
 @feature_scores.on("numpy")
 def _feature_scores_numpy(
-    rows: Any, frequencies: Callable[[int], Any], coefficients: Sequence[Any], num_outputs: int
+    rows: Any, frequencies: Frequencies, coefficients: Sequence[Any], num_outputs: int
 ) -> Any:
     scores = np.zeros((rows.shape[0], num_outputs), dtype=rows.dtype)
     for number, (cosines, sines) in enumerate(coefficients):
-        block = frequencies(number)
+        block = frequencies(range(number, number + 1))
         for tile in _tiles(rows, ROWS):
             phases = rows[tile] @ block
             scores[tile] += np.cos(phases) @ cosines
@@ -65,22 +69,94 @@ def _feature_scores_numpy(
 
 @feature_scores.on("cupy")
 def _feature_scores_cupy(
-    rows: Any, frequencies: Callable[[int], Any], coefficients: Sequence[Any], num_outputs: int
+    rows: Any, frequencies: Frequencies, coefficients: Sequence[Any], num_outputs: int
 ) -> Any:
     import cupy
 
     scores = cupy.zeros((rows.shape[0], num_outputs), dtype=rows.dtype)
     # several blocks in one product: one block of a mini-batch is too small to fill the device
     width = max((block.shape[1] for block in coefficients), default=1)
-    at_once = max(1, DEVICE_FEATURES // (width * max(2 * rows.shape[0], rows.shape[1], 1)))
+    at_once = max(1, DEVICE_FEATURES // (width * max(rows.shape[0], rows.shape[1], 1)))
     for first in range(0, len(coefficients), at_once):
         numbers = range(first, min(first + at_once, len(coefficients)))
-        block = cupy.concatenate([frequencies(number) for number in numbers], axis=1)
+        block = frequencies(numbers)
         planes = cupy.concatenate([coefficients[number] for number in numbers], axis=1)
-        weights = planes.reshape(-1, num_outputs)
-        for tile in _device_tiles(rows, block):
-            scores[tile] += _device_features(rows[tile], block) @ weights
+        for tile in _tiles(rows, max(1, DEVICE_FEATURES // max(block.shape[1], 1))):
+            _add_scores(rows[tile] @ block, planes, scores[tile])
     return scores
+
+
+# A thread takes one frequency after another, for ROWS rows at once, so that it reads their coefficients once;
+# in the end the threads of a block add up what they have. Features are never written to memory.
+_SCORES = r"""
+extern "C" __global__ void add_scores(
+    const real* phases, const real* cosines, const real* sines, real* scores,
+    const long long rows, const long long frequencies)
+{
+    __shared__ real shared[THREADS / 32][ROWS * OUTPUTS];
+    const long long first = (long long)blockIdx.x * ROWS;
+    real sums[ROWS][OUTPUTS] = {};
+    for (long long f = threadIdx.x; f < frequencies; f += THREADS) {
+        real a[OUTPUTS], b[OUTPUTS];
+        #pragma unroll
+        for (int c = 0; c < OUTPUTS; ++c) {
+            a[c] = cosines[f * OUTPUTS + c];
+            b[c] = sines[f * OUTPUTS + c];
+        }
+        real phase[ROWS];  // all read before any is used
+        #pragma unroll
+        for (int r = 0; r < ROWS; ++r) phase[r] = phases[min(first + r, rows - 1) * frequencies + f];
+        #pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+            real cosine, sine;
+            SINCOS(phase[r], &sine, &cosine);
+            #pragma unroll
+            for (int c = 0; c < OUTPUTS; ++c) sums[r][c] += cosine * a[c] + sine * b[c];
+        }
+    }
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    #pragma unroll
+    for (int r = 0; r < ROWS; ++r)
+        #pragma unroll
+        for (int c = 0; c < OUTPUTS; ++c) {
+            real sum = sums[r][c];
+            for (int step = 16; step; step /= 2) sum += __shfl_down_sync(0xFFFFFFFF, sum, step);
+            if (!lane) shared[warp][r * OUTPUTS + c] = sum;
+        }
+    __syncthreads();
+    for (int place = threadIdx.x; place < ROWS * OUTPUTS; place += THREADS) {
+        if (first + place / OUTPUTS >= rows) break;
+        real sum = 0;
+        for (int w = 0; w < THREADS / 32; ++w) sum += shared[w][place];
+        scores[first * OUTPUTS + place] += sum;
+    }
+}
+"""
+
+
+def _add_scores(phases: Any, planes: Any, scores: Any) -> None:
+    """Add cos(phases) A_0 + sin(phases) A_1 to scores (n, C), for phases (n, F) and planes A (2, F, C)."""
+    import cupy
+
+    (rows, frequencies), outputs = phases.shape, planes.shape[2]
+    if not 0 < outputs <= MOST_SUMS or not rows:
+        scores += cupy.cos(phases) @ planes[0] + cupy.sin(phases) @ planes[1]
+        return
+    together = min(8, max(1, SUMS // outputs))
+    kernel_of = _scores_kernel(phases.dtype.char, outputs, together)
+    phases = cupy.ascontiguousarray(phases)
+    arguments = (phases, planes[0], planes[1], scores, np.int64(rows), np.int64(frequencies))
+    kernel_of((-(-rows // together),), (THREADS,), arguments)
+
+
+@cache
+def _scores_kernel(kind: str, outputs: int, together: int) -> Any:
+    import cupy
+
+    real, sincos = ("float", "sincosf") if kind == "f" else ("double", "sincos")
+    names = {"ROWS": together, "OUTPUTS": outputs, "THREADS": THREADS, "SINCOS": sincos}
+    lines = [f"typedef {real} real;", *(f"#define {name} {value}" for name, value in names.items())]
+    return cupy.RawKernel("\n".join([*lines, _SCORES]), "add_scores")
 
 
 def _products_counts(rows: Any, frequencies: Any, residuals: Any) -> tuple[float, float]:
@@ -193,8 +269,12 @@ def _cosines_and_sines() -> Any:
 def sample_feature_scores(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
     """Return rows of 8 coordinates, about `size` numbers, and two blocks of 16 frequencies for 3 outputs."""
     rows, first = sample_feature_gram(backend, rng, size)
-    blocks = (first, first[::-1, :])
-    return rows, blocks.__getitem__, [rng.standard_normal((2, FREQUENCIES, OUTPUTS)) for _ in blocks], OUTPUTS
+    both = namespace(first).concat([first, first[::-1, :]], axis=1)
+
+    def frequencies(numbers: range) -> Any:
+        return both[:, FREQUENCIES * numbers.start : FREQUENCIES * numbers.stop]
+
+    return rows, frequencies, [rng.standard_normal((2, FREQUENCIES, OUTPUTS)) for _ in range(2)], OUTPUTS
 
 
 def sample_feature_products(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:

@@ -27,7 +27,7 @@ INTRINSICS = r"""
 #define __global__
 #define __device__ static
 #define __forceinline__ inline
-struct Index { unsigned x; };
+struct Index { unsigned x, y; };
 static Index blockIdx, blockDim, threadIdx;
 template <class To, class From> static To same_bits(From value)
 { To to; memcpy(&to, &value, sizeof to); return to; }

@@ -48,6 +48,20 @@ def test_a_block_made_alone_equals_the_block_made_in_sequence(name):
     assert alone.block == in_sequence.block == 4
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [0, 1, 7, (3, 5)])
+@pytest.mark.parametrize("calls", [0, 1, 4])
+def test_normals_of_several_calls_at_once_are_those_of_the_calls(calls, size, dtype):
+    together, one_by_one = Rng(NUMPY, 11, 4, 2), Rng(NUMPY, 11, 4, 2)
+    drawn = together.standard_normals(calls, size, dtype)
+    shape = (calls, *(size if isinstance(size, tuple) else (size,)))
+    assert drawn.shape == shape
+    assert drawn.dtype == dtype
+    for each in drawn:
+        np.testing.assert_array_equal(each, one_by_one.standard_normal(size, dtype))
+    assert together.block == one_by_one.block
+
+
 @pytest.mark.parametrize("name", DRAWS)
 def test_other_seeds_streams_and_blocks_give_other_numbers(name):
     def eight_blocks(seed, stream, block):

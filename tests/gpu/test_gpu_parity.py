@@ -37,6 +37,7 @@ DRAWS = {
     "choice of rows": lambda rng: rng.choice(rng.backend.asarray(np.arange(30.0).reshape(10, 3)), size=5),
     "standard normal": lambda rng: rng.standard_normal((301, 5)),
     "standard normal float32": lambda rng: rng.standard_normal(9001, dtype=np.float32),
+    "normals of several calls": lambda rng: rng.standard_normals(5, (3, 7), np.float32),
     "few standard normals": lambda rng: rng.standard_normal(7),
     "no standard normals": lambda rng: rng.standard_normal(0),
     "normal": lambda rng: rng.normal(2.0, 0.3, size=9001),
@@ -170,9 +171,21 @@ def test_a_gram_of_few_or_many_coordinates_agrees_and_is_symmetric_to_the_last_b
 def test_scores_over_features_agree_for_any_number_of_outputs(outputs, dtype):
     def arguments(backend):
         rng = Rng(backend, 6)
-        rows, blocks = rng.standard_normal((77, 9), dtype), rng.standard_normal((3, 9, 40), dtype)
-        return rows, blocks.__getitem__, list(rng.standard_normal((3, 2, 40, outputs), dtype)), outputs
+        rows, blocks = rng.standard_normal((77, 9), dtype), rng.standard_normal((9, 3, 40), dtype)
+
+        def frequencies(numbers):
+            return blocks[:, numbers.start : numbers.stop].reshape(9, -1)
+
+        return rows, frequencies, list(rng.standard_normal((3, 2, 40, outputs), dtype)), outputs
 
     on_device = CUPY.to_numpy(kernels.feature_scores(*arguments(CUPY)))
     tolerance = 2e-4 if dtype is np.float32 else 1e-11
     np.testing.assert_allclose(on_device, kernels.feature_scores(*arguments(NUMPY)), atol=tolerance)
+
+
+def test_a_gram_of_two_precisions_has_the_higher_one():
+    points = Rng(NUMPY, 4).standard_normal((30, 2))
+    single = points.astype(np.float32)
+    gram = kernels.gaussian_gram(CUPY.asarray(single), CUPY.asarray(points), 1.5)
+    assert gram.dtype == np.float64
+    np.testing.assert_allclose(CUPY.to_numpy(gram), kernels.gaussian_gram(points, points, 1.5), atol=1e-6)

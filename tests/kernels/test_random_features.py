@@ -35,12 +35,16 @@ def stored(rows, frequencies):
     return features
 
 
+def side_by_side(blocks):
+    return lambda numbers: np.concatenate([blocks[number] for number in numbers], axis=1)
+
+
 @BODIES
 @SIZES
 @pytest.mark.parametrize("blocks", [1, 3])
 def test_scores_are_those_of_stored_features(rows, blocks, body):
     points, frequencies, coefficients, _ = example(rows, blocks)
-    found = body_of(feature_scores, body)(points, frequencies.__getitem__, list(coefficients), 4)
+    found = body_of(feature_scores, body)(points, side_by_side(frequencies), list(coefficients), 4)
     features = np.concatenate([stored(points, block) for block in frequencies], axis=1)
     np.testing.assert_allclose(found, features @ coefficients.reshape(-1, 4), rtol=0, atol=1e-12)
 
@@ -66,7 +70,7 @@ def test_the_gram_is_that_of_stored_features(rows, body):
 @BODIES
 def test_without_coefficients_scores_are_zero(body):
     points, frequencies, _, _ = example(9)
-    found = body_of(feature_scores, body)(points, frequencies.__getitem__, (), 4)
+    found = body_of(feature_scores, body)(points, side_by_side(frequencies), (), 4)
     np.testing.assert_array_equal(found, np.zeros((9, 4)))
 
 
@@ -75,18 +79,18 @@ def test_each_block_is_asked_for_once_and_in_turn(body):
     points, frequencies, coefficients, _ = example(4 * ROWS)
     asked = []
 
-    def block(number):
-        asked.append(number)
-        return frequencies[number]
+    def blocks(numbers):
+        asked.extend(numbers)
+        return side_by_side(frequencies)(numbers)
 
-    body_of(feature_scores, body)(points, block, list(coefficients), 4)
+    body_of(feature_scores, body)(points, blocks, list(coefficients), 4)
     assert asked == [0, 1, 2]
 
 
 @BODIES
 def test_products_are_the_transpose_of_scores(body):
     points, frequencies, coefficients, residuals = example(3 * ROWS)
-    scores = body_of(feature_scores, body)(points, frequencies.__getitem__, list(coefficients[:1]), 4)
+    scores = body_of(feature_scores, body)(points, side_by_side(frequencies), list(coefficients[:1]), 4)
     products = body_of(feature_products, body)(points, frequencies[0], residuals)
     assert (scores * residuals).sum() == pytest.approx((products * coefficients[0]).sum(), rel=1e-12)
 
@@ -94,7 +98,7 @@ def test_products_are_the_transpose_of_scores(body):
 @BODIES
 def test_single_precision_stays_single(body):
     points, frequencies, coefficients, residuals = example(ROWS + 5, dtype=np.float32)
-    scores = body_of(feature_scores, body)(points, frequencies.__getitem__, list(coefficients), 4)
+    scores = body_of(feature_scores, body)(points, side_by_side(frequencies), list(coefficients), 4)
     products = body_of(feature_products, body)(points, frequencies[0], residuals)
     gram = body_of(feature_gram, body)(points, frequencies[0])
     assert scores.dtype == products.dtype == gram.dtype == np.float32
@@ -107,7 +111,7 @@ def test_single_precision_stays_single(body):
 def test_arguments_are_left_as_they_were(body):
     arrays = example(ROWS)
     points, frequencies, coefficients, residuals = arrays
-    body_of(feature_scores, body)(points, frequencies.__getitem__, list(coefficients), 4)
+    body_of(feature_scores, body)(points, side_by_side(frequencies), list(coefficients), 4)
     body_of(feature_products, body)(points, frequencies[0], residuals)
     for array, before in zip(arrays, example(ROWS), strict=True):
         np.testing.assert_array_equal(array, before)
@@ -116,7 +120,7 @@ def test_arguments_are_left_as_they_were(body):
 def test_features_of_all_rows_are_never_there_at_once():
     points, frequencies, coefficients, residuals = example(100 * ROWS, dtype=np.float32)
     tracemalloc.start()
-    feature_scores(points, frequencies.__getitem__, list(coefficients), 4)
+    feature_scores(points, side_by_side(frequencies), list(coefficients), 4)
     feature_products(points, frequencies[0], residuals)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from benchfw import Backend, Problem
@@ -77,6 +77,10 @@ class Frequencies(Protocol):
 
     def block(self, number: int) -> Array:
         """Return the frequencies of block `number`, (d, F) float32."""
+        ...
+
+    def blocks(self, numbers: Sequence[int]) -> Array:
+        """Return those of several blocks side by side, (d, F len(numbers))."""
         ...
 
 

@@ -41,7 +41,7 @@ class FeaturePredictor:
     def predict(self, rows: Array) -> Array:
         """Return f at rows, (n, d) -> (n, C)."""
         _check_columns(rows, self.frequencies.dimension)
-        sums = feature_scores(rows, self.frequencies.block, self.coefficients, self.num_outputs)
+        sums = feature_scores(rows, self.frequencies.blocks, self.coefficients, self.num_outputs)
         return sums * float(self.scale)
 
     def squared_norm(self) -> float:

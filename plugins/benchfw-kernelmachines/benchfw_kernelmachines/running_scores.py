@@ -37,7 +37,10 @@ class RunningScores:
         changes += [*after[shared:], *(-block for block in before[shared:])]
         moved += range(shared, max(len(before), len(after)))
         sums = feature_scores(
-            self._rows, lambda place: answer.frequencies.block(moved[place]), changes, answer.num_outputs
+            self._rows,
+            lambda places: answer.frequencies.blocks([moved[place] for place in places]),
+            changes,
+            answer.num_outputs,
         )
         self._sums = self._sums + sums.astype(np.float64)
         self._last = answer

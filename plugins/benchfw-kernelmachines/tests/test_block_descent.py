@@ -59,7 +59,7 @@ def build(tmp_path, monkeypatch):
 @pytest.fixture
 def kept_blocks(monkeypatch):
     """Make every block once: what long runs of small blocks spend most of their time on."""
-    monkeypatch.setattr(IndependentFrequencies, "block", cache(IndependentFrequencies.block))
+    monkeypatch.setattr(IndependentFrequencies, "_successive", cache(IndependentFrequencies._successive))
 
 
 def path(problem, optimizer, steps=STEPS, seed=1):
@@ -277,7 +277,7 @@ class StoredFeatures:
         if not count:
             self.weights = []
             return np.zeros((len(rows), num_outputs), np.float32)
-        self.weights.append(frequencies(count - 1))
+        self.weights.append(frequencies(range(count - 1, count)))
         phases = rows @ np.concatenate(self.weights, axis=1)
         cosines, sines = np.concatenate(coefficients, axis=1)
         return np.cos(phases) @ cosines + np.sin(phases) @ sines

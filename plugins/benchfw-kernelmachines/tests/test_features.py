@@ -57,6 +57,14 @@ def test_a_block_has_its_shape_and_is_always_the_same(kind, covariance, dimensio
     assert (first != later).any()
 
 
+@EACH
+@pytest.mark.parametrize("numbers", [[0], [2, 3, 4], [5, 1, 2, 9]], ids=str)
+def test_several_blocks_at_once_are_the_blocks_side_by_side(kind, covariance, numbers):
+    frequencies = get_frequencies(kind, BACKEND, covariance, 3, 5, seed=3)
+    one_by_one = np.concatenate([frequencies.block(number) for number in numbers], axis=1)
+    np.testing.assert_array_equal(frequencies.blocks(numbers), one_by_one)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_seed_or_stream_gives_other_frequencies(kind):
     blocks = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -48,3 +49,7 @@ class OrthogonalFrequencies:
             # for cosines are even
             some[...] = np.linalg.qr(some).Q * np.linalg.norm(some, axis=0)
         return self.backend.asarray(block.astype(np.float32))
+
+    def blocks(self, numbers: Sequence[int]) -> Array:
+        """Return those of several blocks side by side, (d, F len(numbers))."""
+        return self.backend.xp.concatenate([self.block(number) for number in numbers], axis=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -50,3 +51,7 @@ class QuasiMonteCarloFrequencies:
         # half a step further no point is 0, whose normal is infinite
         normals = ndtri(points.T + 0.5 ** (BITS + 1)).astype(np.float32)
         return self.backend.asarray(self.covariance.frequencies(normals))
+
+    def blocks(self, numbers: Sequence[int]) -> Array:
+        """Return those of several blocks side by side, (d, F len(numbers))."""
+        return self.backend.xp.concatenate([self.block(number) for number in numbers], axis=1)

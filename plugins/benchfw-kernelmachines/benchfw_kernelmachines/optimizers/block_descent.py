@@ -78,7 +78,7 @@ class BlockDescent(ABC):
         coefficients: list[Array] = []
         yield FeaturePredictor(frequencies, (), scale, outputs)
         for t, (rows, targets) in enumerate(problem.batches(rng, self.batch), start=1):
-            scores = scale * feature_scores(rows, frequencies.block, coefficients, outputs)
+            scores = scale * feature_scores(rows, frequencies.blocks, coefficients, outputs)
             gradients = problem.loss.derivative(scores, targets)
             k, step, facts = choose(t, len(coefficients), gradients, self._step(t))
             direction = self._direction(rows, frequencies.block(k), gradients, penalty)
