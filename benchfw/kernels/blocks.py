@@ -40,7 +40,7 @@ def _column_dots_numpy(left: Any, right: Any) -> Any:
 def _column_dots_cupy(left: Any, right: Any) -> Any:
     rows, columns = left.shape
     length = rows // PIECES
-    if length < 2 * PIECES:
+    if length < 64:
         return _fused_dots()(left, right, axis=0)
     # a reduction has one group of threads a sum: a few columns alone would leave the device idle
     cut = length * PIECES

@@ -13,8 +13,8 @@ import numpy as np
 
 from benchfw.errors import BenchfwError
 from benchfw.kernels._kernel import kernel, namespace
-from benchfw.kernels.blocks import column_dots, squares_and_dots
-from benchfw.kernels.operators import Operator, as_operator, shifted
+from benchfw.kernels.blocks import column_dots
+from benchfw.kernels.operators import Operator, as_operator, shifted, update_and_dots
 
 Interval = tuple[float, float]
 Method = Literal["auto", "hankel", "reverse"]
@@ -61,14 +61,14 @@ def _forms(start: Any, operator: Operator, degree: int, interval: Interval) -> A
     if degree == 0:
         return squares[None, :]
     double, _ = _double(operator, interval)
-    before, now = start, double.update(start, xp.zeros_like(start), 0.5, 1.0)
-    lengths, first = squares_and_dots(now, before)
+    before = start
+    now, lengths, first = update_and_dots(double, start, xp.zeros_like(start), 0.5, 1.0)
     forms = [squares, first, 2.0 * lengths - squares]
     sign = 1.0  # the blocks are w_0, w_1, -w_2, -w_3, w_4, …: so no step has to negate one
     for _ in range(3, degree + 1, 2):
         sign = -sign
-        before, now = now, double.update(now, before, sign, 1.0)
-        lengths, dots = squares_and_dots(now, before)
+        after, lengths, dots = update_and_dots(double, now, before, sign, 1.0)
+        before, now = now, after
         forms += [2.0 * sign * dots - first, 2.0 * lengths - squares]
     result = xp.stack(forms[: degree + 1])
     _require_inside(result, squares, interval)

@@ -17,6 +17,7 @@ from benchfw.errors import BenchfwError
 from benchfw.kernels._kernel import kernel, namespace
 
 COORDINATES = 8  # of the samples' points
+FEW = 16  # coordinates: a GPU finds distances between such points one by one
 AT_A_TIME = 1 << 15  # entries; what a pass sets aside stays in the cache
 
 
@@ -72,10 +73,15 @@ def _gaussian_gram_length_derivative_cupy(X: Any, Y: Any, length: float) -> Any:
     return _on_device(X, Y, length, "exponent * exp(exponent) * factor", -2.0 / float(length))
 
 
-def _parts(xp: Any, X: Any, Y: Any, length: float) -> tuple[Any, Any, Any]:
-    """Return x_i'y_j (n, m), |x_i|² / 2 (n,) and |y_j|² / 2 (m,), for points relative to the mean of Y."""
+def _check_length(length: float) -> None:
+    """Raise BenchfwError for a length scale that is not positive."""
     if not length > 0:
         raise BenchfwError(f"the length scale of a gram matrix must be positive, not {length}")
+
+
+def _parts(xp: Any, X: Any, Y: Any, length: float) -> tuple[Any, Any, Any]:
+    """Return x_i'y_j (n, m), |x_i|² / 2 (n,) and |y_j|² / 2 (m,), for points relative to the mean of Y."""
+    _check_length(length)
     # distances far from the origin would be differences of large squares
     centre = xp.sum(Y, axis=0) / max(Y.shape[0], 1)
     left = (X - centre) / float(length)
@@ -114,10 +120,42 @@ def _slices(matrix: Any) -> Iterator[slice]:
 
 
 def _on_device(X: Any, Y: Any, length: float, expression: str, factor: float) -> Any:
+    import cupy
+
+    kind = cupy.result_type(X, Y).type
+    if X.shape[1] <= FEW:  # a product of matrices would write and read the result once more
+        _check_length(length)
+        X, Y = cupy.ascontiguousarray(X, dtype=kind), cupy.ascontiguousarray(Y, dtype=kind)
+        gram = cupy.empty((X.shape[0], Y.shape[0]), dtype=kind)
+        sizes = np.int64(Y.shape[0]), np.int64(X.shape[1])
+        _few_coordinates(expression)(X, Y, *sizes, kind(1 / length), kind(factor), gram)
+        return gram
     products, left, right = _parts(namespace(X, Y), X, Y, length)
     # cuBLAS does not promise a symmetric product
     mirrored = products.T if Y is X else products
-    return _fused(expression)(products, mirrored, left[:, None], right, products.dtype.type(factor))
+    return _fused(expression)(products, mirrored, left[:, None], right, kind(factor))
+
+
+@cache
+def _few_coordinates(expression: str) -> Any:
+    import cupy
+
+    return cupy.ElementwiseKernel(
+        "raw T X, raw T Y, int64 columns, int64 dimension, T inverse_length, T factor",
+        "T result",
+        f"""
+        const T* x = &X[(i / columns) * dimension];
+        const T* y = &Y[(i % columns) * dimension];
+        T squares = 0;
+        for (int k = 0; k < dimension; ++k) {{
+            const T distance = (x[k] - y[k]) * inverse_length;
+            squares += distance * distance;
+        }}
+        const T exponent = squares / -2;
+        result = {expression};
+        """,
+        "benchfw_gaussian_gram_of_few_coordinates",
+    )
 
 
 @cache

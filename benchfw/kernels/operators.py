@@ -12,6 +12,9 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from benchfw.errors import BenchfwError
+from benchfw.kernels._csr_update import csr_update, csr_update_and_dots
+from benchfw.kernels._kernel import namespace
+from benchfw.kernels.blocks import squares_and_dots
 
 Order = Literal["C", "F"]
 
@@ -19,7 +22,8 @@ Order = Literal["C", "F"]
 class Operator(Protocol):
     """A square matrix through its products with blocks of columns, (size, k) -> (size, k).
 
-    One that can hold scale A + shift I at no cost a product may offer a method `shifted(scale, shift)`.
+    One that can hold scale A + shift I at no cost a product may offer a method `shifted(scale, shift)`, and
+    one that finds inner products on its way a method `update_and_dots`, as the functions below describe.
     """
 
     size: int
@@ -70,25 +74,29 @@ class DenseOperator:
 class SparseOperator:
     """A matrix in compressed sparse rows, of scipy.sparse or cupyx.scipy.sparse."""
 
-    order: Order
+    order: Order = "C"
 
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix.tocsr()
         self.size: int = matrix.shape[0]
         self.work = 2.0 * self.matrix.nnz
-        self.order = "C" if _library(matrix) == "scipy" else "F"
         self._last_shifted: tuple[float, float, SparseOperator] | None = None
 
     def matmat(self, block: Any) -> Any:
         """Return A block."""
+        if self._on_device(block):
+            shape = (self.size, block.shape[1])
+            return csr_update(self.matrix, block, namespace(block).empty(shape, dtype=block.dtype), 1.0, 0.0)
         return self.matrix @ block
 
     def update(self, block: Any, out: Any, scale: float, keep: float) -> Any:
         """Return scale A block + keep out; without a new block where both are of the operator's order."""
         matrix = self.matrix
+        if self._on_device(block, out):
+            return csr_update(matrix, block, out, scale, keep)
         if matrix.nnz and _all_single_or_double(matrix, block, out):
             tools = _sparse_tools()
-            if tools and self.order == "C" and block.flags.c_contiguous and out.flags.c_contiguous:
+            if tools and _library(out) == "numpy" and block.flags.c_contiguous and out.flags.c_contiguous:
                 if keep != 1.0:
                     out *= keep
                 entries = matrix.data if scale == 1.0 else scale * matrix.data
@@ -98,11 +106,22 @@ class SparseOperator:
                 else:
                     tools.csr_matvecs(*matrix.shape, block.shape[1], *arrays)
                 return out
-            if self.order == "F" and block.flags.f_contiguous and out.flags.f_contiguous:
-                from cupyx import cusparse
-
-                return cusparse.spmm(matrix, block, out, scale, keep)
         return scale * (matrix @ block) + keep * out
+
+    def update_and_dots(self, block: Any, out: Any, scale: float, keep: float) -> tuple[Any, Any, Any]:
+        """Return `update`, and its `squares_and_dots` with the block: on a GPU in the same pass."""
+        if self._on_device(block, out):
+            return csr_update_and_dots(self.matrix, block, out, scale, keep)
+        result = self.update(block, out, scale, keep)
+        return result, *squares_and_dots(result, block)
+
+    def _on_device(self, *blocks: Any) -> bool:
+        """Return whether our kernel takes these blocks: C-ordered, on a GPU, of the matrix's precision."""
+        return (
+            all(_library(block) == "cupy" and block.flags.c_contiguous for block in blocks)
+            and self.matrix.nnz > 0
+            and _all_single_or_double(self.matrix, *blocks)
+        )
 
     def shifted(self, scale: float, shift: float) -> SparseOperator:
         """Return the operator of scale A + shift I, stored as such and kept for the next call."""
@@ -184,6 +203,11 @@ class Counted:
         self._count(block.shape[1])
         return self._operator.update(block, out, scale, keep)
 
+    def update_and_dots(self, block: Any, out: Any, scale: float, keep: float) -> tuple[Any, Any, Any]:
+        """Return `update` and its inner products, and count the columns of the block."""
+        self._count(block.shape[1])
+        return update_and_dots(self._operator, block, out, scale, keep)
+
     def shifted(self, scale: float, shift: float) -> Counted:
         """Return the operator of scale A + shift I, counted in the same place."""
         return Counted(shifted(self._operator, scale, shift), self._count)
@@ -207,6 +231,20 @@ def shifted(operator: Operator, scale: float, shift: float) -> Operator:
     """Return the operator of scale A + shift I, by the operator's own method where it has one."""
     own: Callable[[float, float], Operator] | None = getattr(operator, "shifted", None)
     return Shifted(operator, scale, shift) if own is None else own(scale, shift)
+
+
+def update_and_dots(
+    operator: Operator, block: Any, out: Any, scale: float, keep: float
+) -> tuple[Any, Any, Any]:
+    """Return B = scale A block + keep out, (size, k), and inner products of its columns, (k,) each.
+
+    They are those with themselves and with the block's; by the operator's own method where it has one.
+    """
+    own: Callable[..., tuple[Any, Any, Any]] | None = getattr(operator, "update_and_dots", None)
+    if own is not None:
+        return own(block, out, scale, keep)
+    result = operator.update(block, out, scale, keep)
+    return result, *squares_and_dots(result, block)
 
 
 def _library(array: Any) -> str:
