@@ -24,6 +24,7 @@ KERNELS = {
     "linear_models": ("least_squares_gradient", "least_squares_value", "logistic_gradient", "logistic_value"),
     "monte_carlo": ("score_function_gradients",),
     "normals": ("normals",),
+    "nystrom": ("nystrom_factor",),
     "probes": ("rademacher",),
     "random_features": ("feature_gram", "feature_products", "feature_scores"),
     "scaled_cholesky": ("cholesky_solve", "explained_variances", "inverse_half_powers", "scaled_cholesky"),

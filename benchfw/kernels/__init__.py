@@ -17,6 +17,7 @@ from benchfw.kernels.linear_models import (
 )
 from benchfw.kernels.monte_carlo import score_function_gradients
 from benchfw.kernels.normals import normals
+from benchfw.kernels.nystrom import nystrom_factor, nystrom_preconditioner
 from benchfw.kernels.probes import rademacher
 from benchfw.kernels.random_features import feature_gram, feature_products, feature_scores
 from benchfw.kernels.scaled_cholesky import (
@@ -60,6 +61,8 @@ __all__ = [
     "logistic_value",
     "namespace",
     "normals",
+    "nystrom_factor",
+    "nystrom_preconditioner",
     "rademacher",
     "scaled_cholesky",
     "scaled_erfc",

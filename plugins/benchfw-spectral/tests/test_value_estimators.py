@@ -211,6 +211,14 @@ def test_lanczos_gradient_is_the_contraction_with_its_probes(backend, affine):
     np.testing.assert_array_equal(draw(params), draw(params))
 
 
+def test_a_preconditioner_changes_nothing_of_a_lanczos_gradient_but_its_cost(backend, affine):
+    params = affine.start()
+    plain, preconditioned = (
+        Lanczos(3, tolerance=1e-12, rank=rank).draw(affine, backend.rng(4)) for rank in (0, 5)
+    )
+    np.testing.assert_allclose(preconditioned(params), plain(params), rtol=1e-9)
+
+
 def test_lanczos_gradient_averages_to_the_exact_gradient(backend, affine):
     params, rng = affine.start(), backend.rng(9)
     estimator = Lanczos(4, steps=10, tolerance=1e-10)
@@ -286,6 +294,7 @@ def test_one_probe_has_no_standard_error(positive):
         (lambda: XTrace(1), "probes must be at least 2, got 1"),
         (lambda: Lanczos(steps=0), "steps must be at least 1, got 0"),
         (lambda: Lanczos(tolerance=0.0), "tolerance must be positive, got 0.0"),
+        (lambda: Lanczos(rank=-1), "rank must be at least 0, got -1"),
     ],
 )
 def test_impossible_parameters_are_refused(make, sentence):
