@@ -391,3 +391,16 @@ def test_real_sets_come_prepared(name):
     assert problem.top_eigenvalue() == pytest.approx(0.61, abs=0.03)
     if name == "mnist":
         assert problem.covariance.length == pytest.approx(9.8, abs=0.15)
+
+
+@pytest.mark.parametrize(
+    ("leading", "classes", "numbers"),
+    [("objective", "objective", "objective"), ("loss", "loss", "loss"), ("error", "test_error", "test_rmse")],
+)
+@pytest.mark.usefixtures("write")
+def test_the_metric_that_leads_comes_first(leading, classes, numbers):
+    for problem, metric in (
+        (classification(leading=leading), classes),
+        (regression(leading=leading), numbers),
+    ):
+        assert next(iter(problem.metrics(some_answer(problem)))) == metric

@@ -12,7 +12,7 @@ from benchfw import Backend, BenchfwError, Rng
 from benchfw_kernelmachines.covariances import CovarianceName
 from benchfw_kernelmachines.losses import get_loss
 from benchfw_kernelmachines.oracles import Array
-from benchfw_kernelmachines.problems.kernel_risk import KernelRiskProblem, Length
+from benchfw_kernelmachines.problems.kernel_risk import KernelRiskProblem, Leading, Length
 
 MOST_CLASSES = 10_000
 
@@ -27,8 +27,11 @@ class KernelClassification(KernelRiskProblem):
     rest. `covariance` is gaussian, laplace, cauchy or matern (of `smoothness` ½, 1½ or 2½), its `length` a
     number, "median" (the median distance of 2,000 rows) or "median/sqrt2". Metrics: `objective` and `loss`
     and `train_error` on `evaluation` training rows from all over the set (of a stream the first),
-    `test_error` on at most 10,000 test rows, `num_features`.
+    `test_error` on at most 10,000 test rows, `num_features`. The one that verdicts are about is `leading`:
+    objective, loss or error (on the test rows).
     """
+
+    test_metric = "test_error"
 
     def __init__(
         self,
@@ -45,6 +48,7 @@ class KernelClassification(KernelRiskProblem):
         components: int = 100,
         standardize: bool = False,
         evaluation: int = 10_000,
+        leading: Leading = "objective",
     ) -> None:
         super().__init__(
             backend,
@@ -58,6 +62,7 @@ class KernelClassification(KernelRiskProblem):
             components=components,
             standardize=standardize,
             evaluation=evaluation,
+            leading=leading,
         )
 
     def learn_labels(self, labels: np.ndarray) -> None:

@@ -16,7 +16,7 @@ from benchfw_kernelmachines.losses import get_loss
 from benchfw_kernelmachines.optimizers.kernel_ridge_exact import ridge_solve
 from benchfw_kernelmachines.oracles import Array
 from benchfw_kernelmachines.predictor import GramPredictor
-from benchfw_kernelmachines.problems.kernel_risk import KernelRiskProblem, Length
+from benchfw_kernelmachines.problems.kernel_risk import KernelRiskProblem, Leading, Length
 
 MOST_EXACT = 10_000
 """The most training rows whose gram matrix is stored."""
@@ -31,6 +31,8 @@ class KernelRegression(KernelRiskProblem):
     the squared loss and at most 10,000 rows, there is `function_error` too: the mean of |f - f*|² over the
     test rows, f* the exact minimizer.
     """
+
+    test_metric = "test_rmse"
 
     def __init__(
         self,
@@ -48,6 +50,7 @@ class KernelRegression(KernelRiskProblem):
         components: int = 100,
         standardize: bool = True,
         evaluation: int = 10_000,
+        leading: Leading = "objective",
         exact: bool = False,
     ) -> None:
         super().__init__(
@@ -62,6 +65,7 @@ class KernelRegression(KernelRiskProblem):
             components=components,
             standardize=standardize,
             evaluation=evaluation,
+            leading=leading,
         )
         if exact and self.loss.name != "squared":
             raise BenchfwError(f"exact = true needs the loss 'squared', not '{self.loss.name}'")

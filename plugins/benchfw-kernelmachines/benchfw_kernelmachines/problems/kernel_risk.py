@@ -26,6 +26,7 @@ ANCHORS = 2000
 """How many rows stand for all of them in the median distance and in the top eigenvalue."""
 MEDIANS = {"median": 1.0, "median/sqrt2": math.sqrt(0.5)}
 Length: TypeAlias = float | Literal["median", "median/sqrt2"]
+Leading: TypeAlias = Literal["objective", "loss", "error"]
 
 
 class KernelRiskProblem(ABC):
@@ -36,6 +37,7 @@ class KernelRiskProblem(ABC):
 
     cost_unit = "rows"
     num_classes = 0
+    test_metric: str
 
     def __init__(
         self,
@@ -51,6 +53,7 @@ class KernelRiskProblem(ABC):
         components: int,
         standardize: bool,
         evaluation: int,
+        leading: Leading,
     ) -> None:
         if not 0 < penalty < math.inf:
             raise BenchfwError(f"penalty must be positive and finite, got {penalty}")
@@ -61,6 +64,7 @@ class KernelRiskProblem(ABC):
         self.cost = 0.0
         self.penalty = float(penalty)
         self.loss = loss
+        self._leading = self.test_metric if leading == "error" else leading
         self._dataset = dataset
         source, test = open_rows(backend, dataset, rows)
         self.num_samples = source.num_samples
@@ -151,12 +155,13 @@ class KernelRiskProblem(ABC):
             train, test = self._train_scores(answer), self._test_scores(answer)
             losses = self.loss.value(train, self._train_targets)
             loss = float(self.backend.xp.mean(losses, dtype=np.float64))
-            return {
+            found = {
                 "objective": loss + self.penalty / 2 * answer.squared_norm(),
                 "loss": loss,
                 **self.errors(train, test),
                 "num_features": float(answer.num_features),
             }
+        return {self._leading: found[self._leading], **found}
 
     def _length(self, length: Length, distance: Distance) -> float:
         if not isinstance(length, str):
