@@ -1,0 +1,260 @@
+"""What the kernels reach on a GPU: against the bare products that they need, and against GPyTorch.
+
+`python suites/tracked/gpu_limits.py [CASE …]` prints a table a case, every call of it timed by device
+events after a warm-up. It needs CuPy, and for "log-determinant" PyTorch and GPyTorch beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from benchfw.backends import get_backend
+from benchfw.kernels.chebyshev import chebyshev_forms, chebyshev_pairs
+from benchfw.kernels.conjugate_gradients import conjugate_gradients
+from benchfw.kernels.gram import gaussian_gram, gaussian_gram_length_derivative
+from benchfw.kernels.lanczos import gauss_quadrature, lanczos
+from benchfw.kernels.nystrom import nystrom_factor, nystrom_preconditioner
+from benchfw.kernels.operators import as_operator
+from benchfw.kernels.random_features import feature_scores
+from benchfw.kernels.scaled_cholesky import cholesky_solve
+
+Calls = Mapping[str, Callable[[], Any]]
+
+
+def seconds_of(calls: Calls, rounds: int) -> dict[str, float]:
+    """Return the median seconds of each call, by device events, after one that is not counted."""
+    import cupy
+
+    seconds = {}
+    for name, call in calls.items():
+        times = []
+        for _ in range(rounds + 1):
+            begin, end = cupy.cuda.Event(), cupy.cuda.Event()
+            cupy.cuda.Device().synchronize()
+            begin.record()
+            call()
+            end.record()
+            end.synchronize()
+            times.append(cupy.cuda.get_elapsed_time(begin, end) / 1e3)
+        seconds[name] = statistics.median(times[1:])
+        release()
+    return seconds
+
+
+def release() -> None:
+    """Give the memory that pools hold back to the device, so that the next library finds some."""
+    import cupy
+
+    cupy.get_default_memory_pool().free_all_blocks()
+    if "torch" in sys.modules:
+        sys.modules["torch"].cuda.empty_cache()
+
+
+def show(title: str, calls: Calls, floor: str, rounds: int) -> dict[str, float]:
+    """Print the seconds of each call, and their ratio to those of the floor."""
+    print(title, flush=True)
+    seconds = seconds_of(calls, rounds)
+    for name, time in seconds.items():
+        print(f"  {name:<28} {1e3 * time:10.2f} ms   {time / seconds[floor]:6.2f} times {floor}", flush=True)
+    return seconds
+
+
+def times(count: int, product: Callable[[], Any]) -> Callable[[], None]:
+    """Return a call that makes the product so often."""
+
+    def repeated() -> None:
+        for _ in range(count):
+            product()
+
+    return repeated
+
+
+def dense(rounds: int) -> None:
+    """Chebyshev forms and pairs of a dense matrix."""
+    backend = get_backend("cupy")
+    size, probes, degree = 20_000, 32, 50
+    rng = backend.rng(1)
+    matrix = rng.standard_normal((size, size))
+    matrix += matrix.T.copy()
+    reach = 3.0 * (2.0 * size) ** 0.5
+    block = rng.rademacher((size, probes)).copy(order="F")
+    weights = 1.0 / (1.0 + backend.xp.arange(degree + 1.0))
+    calls = {
+        "50 products": times(degree, lambda: matrix @ block),
+        "forms": lambda: chebyshev_forms(block, matrix, degree, (-reach, reach)),
+        "forms of degree 100": lambda: chebyshev_forms(block, matrix, 2 * degree, (-reach, reach)),
+        "pairs": lambda: chebyshev_pairs(block, matrix, weights, (-reach, reach)),
+        "pairs in reverse mode": lambda: chebyshev_pairs(block, matrix, weights, (-reach, reach), "reverse"),
+    }
+    seconds = show(f"dense: n = {size:,}, {probes} probes, degree {degree}", calls, "50 products", rounds)
+    print(f"  the products run at {50 * matrix.nbytes / seconds['50 products'] / 1e12:.2f} TB/s")
+
+
+def sparse(rounds: int) -> None:
+    """Chebyshev forms of a two-dimensional Laplacian."""
+    import scipy.sparse
+
+    backend = get_backend("cupy")
+    import cupyx.scipy.sparse
+
+    side, probes, degree = 1_000, 32, 50
+    line = scipy.sparse.diags([-1.0, 2.0, -1.0], [-1, 0, 1], (side, side))
+    identity = scipy.sparse.identity(side)
+    laplacian = scipy.sparse.kron(line, identity) + scipy.sparse.kron(identity, line)
+    matrix = cupyx.scipy.sparse.csr_matrix(laplacian.tocsr())
+    block = backend.rng(1).rademacher((side * side, probes)).copy(order="F")
+    by_rows, operator = block.copy(order="C"), as_operator(matrix)
+    calls = {
+        "25 products": times(degree // 2, lambda: matrix @ block),
+        "25 products by our kernel": times(degree // 2, lambda: operator.matmat(by_rows)),
+        "forms": lambda: chebyshev_forms(block, matrix, degree, (0.0, 8.0)),
+    }
+    show(f"sparse: n = {side * side:,}, {probes} probes, degree {degree}", calls, "25 products", rounds)
+
+
+def features(rounds: int) -> None:
+    """Predictions over regenerated random features."""
+    backend = get_backend("cupy")
+    xp = backend.xp
+    rows, dimension, count, blocks, outputs = 10_000, 100, 4_000, 250, 10
+    points = backend.rng(1).standard_normal((rows, dimension), np.float32)
+    coefficients = [backend.rng(2).standard_normal((2, count, outputs), np.float32)] * blocks
+    stored = backend.rng(3).standard_normal((dimension, count), np.float32)
+    projections = xp.empty((rows, count), dtype=np.float32)
+
+    def frequencies(numbers: range) -> Any:
+        normals = (
+            backend.rng(3).at(7, numbers.start).standard_normals(len(numbers), (dimension, count), np.float32)
+        )
+        return normals.swapaxes(0, 1).reshape(dimension, -1)
+
+    calls = {
+        "bare products": times(blocks, lambda: xp.matmul(points, stored, out=projections)),
+        "prediction": lambda: feature_scores(points, frequencies, coefficients, outputs),
+    }
+    title = f"features: {rows:,} rows of {dimension}, {blocks * count:,} frequencies, float32"
+    seconds = show(title, calls, "bare products", rounds)
+    share = seconds["bare products"] / seconds["prediction"]
+    print(f"  {100 * share:.0f} % of the rate of the bare products")
+
+
+SIZE, PROBES, STEPS, LENGTH, NOISE = 50_000, 16, 10, 0.3, 0.1  # of the Gaussian process
+RESIDUAL, RANK = 0.01, 400  # of conjugate gradients: relative, and of their preconditioner
+TILE = 5_000  # rows of a derivative that is not stored whole
+
+
+def noisy_gram(points: Any) -> Any:
+    """Return the gram of the points with the noise on its diagonal."""
+    matrix = gaussian_gram(points, points, LENGTH)
+    matrix.ravel()[:: SIZE + 1] += NOISE
+    return matrix
+
+
+def log_determinant(rounds: int) -> None:
+    """Stochastic Lanczos against GPyTorch."""
+    import gpytorch
+    import torch
+    from linear_operator.operators import AddedDiagLinearOperator, DenseLinearOperator, DiagLinearOperator
+
+    backend = get_backend("cupy")
+    xp = backend.xp
+    points = backend.rng(1).standard_normal((SIZE, 2))
+    matrix = noisy_gram(points)
+    exact = 2.0 * float(xp.log(xp.diagonal(xp.linalg.cholesky(matrix))).sum())
+    release()
+    gram = torch.as_tensor(gaussian_gram(points, points, LENGTH), device="cuda")
+    noises = torch.full((SIZE,), NOISE, dtype=gram.dtype, device="cuda")
+    seeds = iter(range(10_000))
+    values: dict[str, list[float]] = {"lanczos": [], "gpytorch": []}
+
+    def ours() -> None:
+        block = backend.rng(next(seeds)).rademacher((SIZE, PROBES)).copy(order="F")
+        nodes, weights = gauss_quadrature(*lanczos(block, matrix, STEPS), NOISE)
+        values["lanczos"].append(SIZE * float((weights * xp.log(nodes)).sum(axis=0).mean()))
+
+    def theirs() -> None:
+        with gpytorch.settings.num_trace_samples(PROBES), torch.no_grad():
+            operator = AddedDiagLinearOperator(DenseLinearOperator(gram), DiagLinearOperator(noises))
+            values["gpytorch"].append(float(operator.inv_quad_logdet(logdet=True)[1]))
+
+    show(f"log det: n = {SIZE:,}, {PROBES} probes", {"gpytorch": theirs, "lanczos": ours}, "gpytorch", rounds)
+    for name, each in values.items():
+        error = float(np.sqrt(np.mean((np.array(each) / exact - 1) ** 2)))
+        print(f"  {name}: relative error {error:.1e}")
+
+
+def log_determinant_gradient(rounds: int) -> None:
+    """The derivative of the log-determinant in the length, by conjugate gradients, against GPyTorch."""
+    import gpytorch
+    import torch
+    from linear_operator.operators import AddedDiagLinearOperator, DenseLinearOperator, DiagLinearOperator
+
+    backend = get_backend("cupy")
+    points = backend.rng(1).standard_normal((SIZE, 2))
+    inputs = torch.as_tensor(points, device="cuda")
+    seeds = iter(range(10_000))
+    values: dict[str, list[float]] = {"conjugate gradients": [], "gpytorch": []}
+
+    def change(left: Any, right: Any) -> float:
+        """Return the mean of l'(∂K/∂length)r over the columns, without the matrix in one piece."""
+        total = 0.0
+        for start in range(0, SIZE, TILE):
+            rows = slice(start, start + TILE)
+            image = gaussian_gram_length_derivative(points[rows], points, LENGTH) @ right
+            total += float((left[rows] * image).sum())
+        return total / right.shape[1]
+
+    def ours() -> None:
+        rng = backend.rng(next(seeds))
+        block, matrix = rng.rademacher((SIZE, PROBES)).copy(order="F"), noisy_gram(points)
+        factor = nystrom_factor(rng.standard_normal((SIZE, RANK)), matrix, NOISE)
+        images = conjugate_gradients(block, matrix, RESIDUAL, 1_000, nystrom_preconditioner(factor, NOISE))
+        values["conjugate gradients"].append(change(images, block))
+
+    def theirs() -> None:
+        length = torch.tensor(LENGTH, dtype=inputs.dtype, device="cuda", requires_grad=True)
+        scaled = inputs / length
+        squares = scaled.square().sum(1)
+        gram = torch.exp(scaled @ scaled.T - 0.5 * (squares[:, None] + squares))
+        with gpytorch.settings.num_trace_samples(PROBES):
+            diagonal = DiagLinearOperator(torch.full((SIZE,), NOISE, dtype=inputs.dtype, device="cuda"))
+            operator = AddedDiagLinearOperator(DenseLinearOperator(gram), diagonal)
+            operator.inv_quad_logdet(logdet=True)[1].backward()
+        values["gpytorch"].append(float(length.grad))
+
+    title = "its derivative in the length, the gram made anew"
+    show(title, {"gpytorch": theirs, "conjugate gradients": ours}, "gpytorch", rounds)
+    many = backend.rng(99).rademacher((SIZE, 512))
+    exact = change(cholesky_solve(backend.xp.linalg.cholesky(noisy_gram(points)), many), many)
+    for name, each in values.items():
+        error = float(np.sqrt(np.mean((np.array(each) / exact - 1) ** 2)))
+        print(f"  {name}: relative error {error:.1e}")
+
+
+CASES = {
+    "dense": dense,
+    "sparse": sparse,
+    "features": features,
+    "log-determinant": log_determinant,
+    "gradient": log_determinant_gradient,
+}
+
+
+def main() -> None:
+    """Measure the cases named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", nargs="*", metavar="CASE")
+    parser.add_argument("--rounds", type=int, default=7)
+    arguments = parser.parse_args()
+    for name in arguments.cases or CASES:
+        CASES[name](arguments.rounds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""On a GPU: a trial of every method and problem of the suites has the records that it has on the host."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchfw.backends import get_backend
+from benchfw.errors import BackendUnavailable
+from benchfw.harness.trial import collector, run_trial
+from benchfw.plan import plan
+from benchfw.records import Budget, Status
+from benchfw.registry import Registry
+from benchfw.suite import read_suite
+
+try:
+    get_backend("cupy")
+except BackendUnavailable as missing:
+    pytest.skip(str(missing), allow_module_level=True)
+
+REGISTRY = Registry()
+SUITES = sorted(Path(__file__).parents[2].glob("suites/**/*.toml"))
+ITERATIONS = 5
+FLOAT64, FLOAT32 = 1e-6, 5e-3  # relative, after five iterations
+SINGLE_PRECISION = {"kernel-classification", "kernel-regression", "functional-gradient"}
+# where a partial derivative is rounding alone, a step of its sign's length is too
+BY_SIGNS = {("adam", "gp-classification"), ("rmsprop", "gp-classification"), ("lbfgs", "quadratic")}
+HOST_ALONE = {"libsvm"}
+
+
+def is_a_peer(trial):
+    """Another library computes where and in what precision it likes."""
+    return ".peers." in REGISTRY.get(trial.kind, trial.method.use).factory.__module__
+
+
+def first_trials():
+    """The first trial of each pair of a method and a problem, as `--quick` would run it."""
+    found = {}
+    for path in SUITES:
+        for trial in plan(read_suite(path, quick=True), REGISTRY):
+            if trial.kind != "kernel" and trial.method.use not in HOST_ALONE and not is_a_peer(trial):
+                found.setdefault((trial.method.use, trial.problem.use), trial)
+    return [
+        pytest.param(trial, id=f"{method} on {problem}") for (method, problem), trial in sorted(found.items())
+    ]
+
+
+def records_on(backend, trial):
+    records, emit = collector()
+    short = replace(trial, backend=backend, budget=Budget(iterations=ITERATIONS), target={}, precision=None)
+    ended = run_trial(short, REGISTRY, emit)
+    assert ended.status is Status.DONE, ended.reason
+    return {(each.metric, each.iteration): each.value for each in records}
+
+
+@pytest.mark.parametrize("trial", first_trials())
+def test_a_trial_has_the_same_records(trial):
+    host, device = (records_on(backend, trial) for backend in ("numpy", "cupy"))
+    loose = trial.problem.use in SINGLE_PRECISION or (trial.method.use, trial.problem.use) in BY_SIGNS
+    tolerance = FLOAT32 if loose else FLOAT64
+    timed = {key for key in host if "seconds" in key[0] or "memory" in key[0]}
+    assert host.keys() == device.keys()
+    for key in host.keys() - timed:
+        assert device[key] == pytest.approx(host[key], rel=tolerance, abs=tolerance), key
