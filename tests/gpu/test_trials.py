@@ -9,7 +9,7 @@ import pytest
 
 from benchfw.backends import get_backend
 from benchfw.errors import BackendUnavailable
-from benchfw.harness.trial import collector, run_trial
+from benchfw.harness.trial import collector, ending_of, run_trial
 from benchfw.plan import plan
 from benchfw.records import Budget, Status
 from benchfw.registry import Registry
@@ -64,3 +64,11 @@ def test_a_trial_has_the_same_records(trial):
     assert host.keys() == device.keys()
     for key in host.keys() - timed:
         assert device[key] == pytest.approx(host[key], rel=tolerance, abs=tolerance), key
+
+
+def test_a_device_without_the_memory_is_a_status():
+    with pytest.raises(MemoryError) as refused:
+        get_backend("cupy").xp.empty(1 << 45, dtype="float64")
+    status, reason = ending_of(refused.value)
+    assert status is Status.OUT_OF_MEMORY
+    assert "Out of memory allocating" in reason
