@@ -23,6 +23,7 @@ from benchfw.records import Run
 from benchfw.report.summary import Summary
 from benchfw.report.terminal import print_summary
 from benchfw.store import Store
+from benchfw.store.rows import now
 
 INTERRUPTED = 130
 
@@ -138,7 +139,7 @@ def _listening(events: Path | None, title: str, begun: list[int]) -> Iterator[Li
                 begun.append(event.run)
             shown(event)
             if file is not None:
-                _write(file, json.dumps(_as_json(event)))
+                _write(file, json.dumps({"time": now(), "run": begun[-1], **_as_json(event)}))
 
         yield listen
 
@@ -168,7 +169,7 @@ def _write(file: IO[str], line: str) -> None:
 
 def _as_json(event: Begun | Event) -> dict[str, object]:
     if isinstance(event, Begun):
-        return {"event": "planned", "run": event.run, "trials": event.total, "reused": event.reused}
+        return {"event": "planned", "trials": event.total, "reused": event.reused}
     trial = event.trial
     told: dict[str, object] = {
         "event": "finished" if isinstance(event, Finished) else "started",

@@ -54,6 +54,8 @@ class Begun:
     run: int
     total: int
     reused: int
+    pending: Sequence[Trial] = ()
+    jobs: int = 1
 
 
 Listener = Callable[[Begun | Event], None]
@@ -120,8 +122,9 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
     store.reuse(
         run, [(position, agenda.trials[position], number) for position, number in agenda.known.items()]
     )
-    listen(Begun(run, len(agenda.trials), len(agenda.known)))
     positions = {agenda.trials[position].key: position for position in agenda.pending}
+    pending = [agenda.trials[position] for position in positions.values()]
+    listen(Begun(run, len(agenda.trials), len(agenda.known), pending, options.jobs))
     executor = _executor(registry, suite, options)
     stopped = False
     try:

@@ -1,5 +1,6 @@
 """Runs the real command line in real processes, in a folder of the test's own."""
 
+import contextlib
 import csv
 import json
 import os
@@ -7,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -52,6 +54,26 @@ class CommandLine:
             timeout=120,
             check=False,
         )
+
+    def in_terminal(self, *words, **variables):
+        """Return all that a terminal is sent, and the exit code."""
+        parent, child = os.openpty()
+        termios.tcsetwinsize(child, (24, 100))
+        process = subprocess.Popen(
+            [sys.executable, "-m", "benchfw", *map(str, words)],
+            cwd=self.folder,
+            env={**self.environment, "TERM": "xterm-256color", **variables},
+            stdin=child,
+            stdout=child,
+            stderr=child,
+        )
+        os.close(child)
+        sent = b""
+        with contextlib.suppress(OSError):  # how Linux tells that nobody has the terminal open any more
+            while part := os.read(parent, 65536):
+                sent += part
+        os.close(parent)
+        return sent.decode(), process.wait(timeout=60)
 
     def write(self, name, text):
         path = self.folder / name

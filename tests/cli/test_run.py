@@ -127,6 +127,8 @@ def test_events_are_json_lines(cli):
     events = [json.loads(line) for line in (cli.folder / "events.jsonl").read_text().splitlines()]
     assert [each["event"] for each in events] == ["planned", "started", "finished", "started", "finished"]
     assert events[-1]["status"] == "done"
+    assert {each["run"] for each in events} == {1}
+    assert [each["time"] for each in events] == sorted(each["time"] for each in events)
 
 
 def test_the_store_is_an_ordinary_sqlite_file(cli):
