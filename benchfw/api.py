@@ -33,6 +33,11 @@ class Changes:
     repetitions: int | None = None
     quick: bool = False
 
+    @property
+    def made(self) -> dict[str, Any]:
+        """Return what is changed, by name."""
+        return {name: value for name, value in vars(self).items() if value}
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -41,6 +46,7 @@ class Planned:
     suite: Suite
     trials: Sequence[Trial]
     registry: Registry
+    changes: Changes = Changes()
 
 
 def plan_suite(name: str | Path, plugins: Iterable[str] = (), changes: Changes | None = None) -> Planned:
@@ -62,7 +68,7 @@ def plan_suite(name: str | Path, plugins: Iterable[str] = (), changes: Changes |
     if changes.only:
         trials = select(trials, changes.only)
     check_methods(trials, registry, str(path))
-    return Planned(suite, trials, registry)
+    return Planned(suite, trials, registry, changes)
 
 
 def datasets_of(planned: Planned) -> list[str]:
@@ -90,9 +96,14 @@ def _beside(path: Path, plugin: str) -> str:
 def look_up(planned: Planned, store: Path, options: Options) -> Agenda:
     """Return what a run would do, without running or writing anything."""
     if not store.exists():
-        return prepare(planned.suite, planned.trials, planned.registry, None, options)
+        return _prepare(planned, None, options)
     with Store(store) as opened:
-        return prepare(planned.suite, planned.trials, planned.registry, opened, options)
+        return _prepare(planned, opened, options)
+
+
+def _prepare(planned: Planned, store: Store | None, options: Options) -> Agenda:
+    changes = planned.changes.made
+    return prepare(planned.suite, planned.trials, planned.registry, store, options, changes)
 
 
 def run_planned(
@@ -100,13 +111,18 @@ def run_planned(
 ) -> tuple[Run, Summary]:
     """Run a planned suite, keep it in the store, write its page; return the run and its summary."""
     with Store(store, create=True) as opened:
-        agenda = prepare(planned.suite, planned.trials, planned.registry, opened, options)
+        agenda = _prepare(planned, opened, options)
         run = execute(agenda, planned.registry, opened, options, listen)
         return report_run(opened, run, planned.registry, page=page)
 
 
-def report_run(store: Store, run: Run, registry: Registry, *, page: bool = True) -> tuple[Run, Summary]:
-    """Summarize a stored run and write its page, with the figures of plugins, beside the store."""
+def report_run(
+    store: Store, run: Run, registry: Registry, *, page: bool = True, reload: int = 0
+) -> tuple[Run, Summary]:
+    """Summarize a stored run and write its page, with the figures of plugins, beside the store.
+
+    A browser loads the page again every `reload` seconds, if that is not 0.
+    """
     from benchfw.report.summary import summarize
 
     results = store.results(run.id)
@@ -128,7 +144,7 @@ def report_run(store: Store, run: Run, registry: Registry, *, page: bool = True)
             registry.note(f"figure '{entry.name}' of {entry.plugin} raised {fault_text(fault)}")
     folder = page_folder(store.path, run)
     try:
-        written = replace(run, report=write_report(summary, run, results, folder, figures))
+        written = replace(run, report=write_report(summary, run, results, folder, figures, reload))
     except OSError as fault:
         raise StoreError(
             f"the report cannot be written to {folder} ({fault}); make room or give --store"

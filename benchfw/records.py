@@ -143,6 +143,7 @@ class Run:
     store: Path
     started: str
     finished: str | None = None
+    going: bool = False
     counts: Mapping[str, int] = field(default_factory=dict)
     reused: int = 0
     report: Path | None = None
@@ -153,3 +154,14 @@ class Run:
     def faults(self) -> int:
         """Return the number of trials that broke."""
         return sum(n for status, n in self.counts.items() if Status(status).faulty)
+
+    @property
+    def standing(self) -> str:
+        """Return the sentence on a run that has not finished; nothing for one that has."""
+        if self.finished:
+            return ""
+        planned = self.environment.get("trials")  # a run of an early version did not note it
+        there = f"{sum(self.counts.values())}{'' if planned is None else f' of {planned}'} trials"
+        if self.going:
+            return f"run {self.id} is still going: {there}"
+        return f"run {self.id} was stopped: {there}; the same command goes on from there"

@@ -35,15 +35,29 @@ _DRAWN = ("svg", "pdf", "png")
     type=click.Path(path_type=Path),
     help="Where to: the file of --format md (else standard output) or --single-file, the folder of figures.",
 )
+@click.option(
+    "--watch",
+    is_flag=True,
+    help="While the run is going, write the page every few seconds; it loads itself again. Ctrl-C ends it.",
+)
 @plugin_option
 @store_option
 def command(
-    run: str, form: str, single_file: bool, output: Path | None, plugins: tuple[str, ...], store: Path
+    run: str,
+    form: str,
+    single_file: bool,
+    output: Path | None,
+    watch: bool,
+    plugins: tuple[str, ...],
+    store: Path,
 ) -> None:
     """Print the summary of RUN (an id from `benchfw runs`, or last) and write its page again.
 
+    A run that is still going is shown as far as it is.
+
     \b
     Examples:
+      benchfw report --watch
       benchfw report --single-file -o result.html
       benchfw report last --format md | gh pr comment --body-file -
       benchfw report 3 --format pdf -o paper/figures
@@ -52,6 +66,8 @@ def command(
 
     if single_file and form != "html":
         raise BenchfwError(f"--single-file is for the page; leave it out with --format {form}")
+    if watch and (single_file or form != "html"):
+        raise BenchfwError("--watch is for the page; leave out --single-file and --format")
     if form == "html" and output is not None and not single_file:
         raise BenchfwError(
             "the page has its place beside the store; --output needs --single-file or --format"
@@ -63,11 +79,17 @@ def command(
         elif form in _DRAWN:
             _figures(opened, chosen, output, form)
         else:
-            _page(opened, chosen, plugins, output, single_file=single_file)
+            _page(opened, chosen, plugins, output, single_file=single_file, watch=watch)
 
 
 def _page(
-    opened: Store, chosen: Run, plugins: tuple[str, ...], output: Path | None, *, single_file: bool
+    opened: Store,
+    chosen: Run,
+    plugins: tuple[str, ...],
+    output: Path | None,
+    *,
+    single_file: bool,
+    watch: bool,
 ) -> None:
     from benchfw.api import can_write_pages, page_folder, report_run
     from benchfw.cli.execution import tell_broken
@@ -78,9 +100,16 @@ def _page(
     # the figures of the run's own plugins, as far as they are still here
     own = [source for source in chosen.environment.get("plugins", ()) if Path(source).is_file()]
     registry = Registry([*own, *plugins])
+    if watch and page:
+        from benchfw.cli.watch import follow
+
+        follow(opened, chosen, registry)
+        chosen = opened.run(chosen.id)
     reported, summary = report_run(opened, chosen, registry, page=page)
     tell_broken(registry.broken)
     print_summary(summary, sys.stdout)
+    if chosen.standing:
+        click.echo(chosen.standing)
     if not reported.report:
         click.echo("benchfw: no page without jinja2 and plotly; pip install 'benchfw[report]'", err=True)
         return

@@ -27,6 +27,7 @@ def command(store: Path, as_json: bool) -> None:
                     "title": run.title,
                     "started": run.started,
                     "finished": run.finished,
+                    "going": run.going,
                     "trials": sum(run.counts.values()),
                     "reused": run.reused,
                     "counts": run.counts,
@@ -43,7 +44,10 @@ def command(store: Path, as_json: bool) -> None:
                 run.started,
                 sum(run.counts.values()),
                 run.reused,
-                ", ".join(f"{count} {status}" for status, count in sorted(run.counts.items())),
+                ", ".join(
+                    [f"{count} {status}" for status, count in sorted(run.counts.items())]
+                    + ([] if run.finished else ["still going" if run.going else "stopped"])
+                ),
             )
             for run in runs
         ),

@@ -86,14 +86,21 @@ def packages() -> dict[str, str]:
 
 
 def project() -> dict[str, Any]:
-    """Return the git commit of the folder the user stands in, and whether it has changes."""
+    """Return the git commit of the folder the user stands in, and whether files of it were changed since.
+
+    Files that git does not know are not asked about: the reports of earlier runs may be among them.
+    """
     commit = _git("rev-parse", "HEAD")
-    return {"commit": commit, "changed": bool(_git("status", "--porcelain"))} if commit else {}
+    if not commit:
+        return {}
+    changes = _git("--no-optional-locks", "status", "--porcelain", "--untracked-files=no")
+    return {"commit": commit, "changed": "unknown" if changes is None else bool(changes)}
 
 
-def _git(*words: str) -> str:
+def _git(*words: str) -> str | None:
+    """Return what git says; None if it fails or takes too long."""
     try:
         done = subprocess.run(["git", *words], capture_output=True, text=True, timeout=5, check=False)
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

@@ -21,14 +21,23 @@ from benchfw.loading import Plugin
 from benchfw.records import Trial
 from benchfw.registry import Registry
 
+SHOWN = 12  # characters of a hash that a person is shown
+
 
 class Identity:
-    """Computes keys; what does not change from trial to trial is hashed once."""
+    """Computes keys; what does not change from trial to trial is hashed once.
+
+    `sources`, `libraries` and `datasets` tell a person what went into the keys so far: the plugins' modules
+    and the data sets with the start of their hashes, libraries with their versions.
+    """
 
     def __init__(self, registry: Registry, devices: Mapping[str, Mapping[str, str]], threads: int) -> None:
         data.use(registry)
         self._registry = registry
         self._parts: dict[tuple[str, str], str] = {}
+        self.sources = {"benchfw": core_fingerprint()[:SHOWN]}
+        self.libraries: dict[str, str] = {}
+        self.datasets: dict[str, str] = {}
         # once a run, not once a process: in a notebook a plugin may be edited between two runs
         self._fingerprint = functools.cache(fingerprint)
         self._imported_by = functools.cache(imported_by)
@@ -70,15 +79,21 @@ class Identity:
             sources = [[plugin.module, plugin.version, self._fingerprint(plugin)] for plugin in plugins]
             libraries = sorted({name for plugin in plugins for name in self._imported_by(plugin)})
             versions = [[name, library_version(name)] for name in libraries]
+            self.sources |= {module: source[:SHOWN] for module, _, source in sources if source}
+            self.libraries |= {name: version for name, version in versions if version}
             self._parts[kind, text] = _canonical([kind, table, sources, versions, self._data(kind, table)])
         return self._parts[kind, text]
 
     def _data(self, kind: str, table: Mapping[str, Any]) -> str:
         name = self._registry.dataset_of(kind, table)
+        if not name:
+            return ""
         try:
-            return data.fingerprint(name) if name else ""
+            found = data.fingerprint(name)
         except DataError:
             return "absent"  # a run has fetched it before, or stopped
+        self.datasets[name] = found[:SHOWN]
+        return found
 
     def _involved(self, plugins: set[Plugin]) -> set[Plugin]:
         """Return the plugins and, in turn, the other plugins that their source imports."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from benchfw.parameters import fits
 from benchfw.records import Outcome, Run, Status, Trial
 from benchfw.registry import Registry
 from benchfw.store import Store
+from benchfw.store.going import going
 from benchfw.suite import Suite
 
 PATIENCE = 10.0  # a trial may take this many times its budget of seconds, metrics and set-up included
@@ -79,12 +81,25 @@ class Agenda:
 
 
 def prepare(
-    suite: Suite, trials: Sequence[Trial], registry: Registry, store: Store | None, options: Options
+    suite: Suite,
+    trials: Sequence[Trial],
+    registry: Registry,
+    store: Store | None,
+    options: Options,
+    changes: Mapping[str, Any] | None = None,
 ) -> Agenda:
-    """Give every trial its key and look it up."""
-    environment = {**gather(suite.backends, options.threads), "plugins": _absolute(registry.sources)}
+    """Give every trial its key and look it up; `changes` is noted: what was asked for beyond the suite."""
+    environment = {
+        **gather(suite.backends, options.threads),
+        "jobs": options.jobs,
+        "trials": len(trials),
+        "changes": dict(changes or {}),
+        "plugins": _absolute(registry.sources),
+    }
     identity = Identity(registry, environment["backends"], options.threads)
     stamped = [identity.stamp(trial) for trial in trials]
+    environment["packages"] |= identity.libraries
+    environment |= {"sources": identity.sources, "data": identity.datasets}
     known = store.known(trial.key for trial in stamped) if store and not options.fresh else {}
     usable = {
         position: known[trial.key][0]
@@ -125,9 +140,8 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
     positions = {agenda.trials[position].key: position for position in agenda.pending}
     pending = [agenda.trials[position] for position in positions.values()]
     listen(Begun(run, len(agenda.trials), len(agenda.known), pending, options.jobs))
-    executor = _executor(registry, suite, options)
     stopped = False
-    try:
+    with going(store.path, run), contextlib.closing(_executor(registry, suite, options)) as executor:
         for event in _events(agenda, executor):
             if isinstance(event, Finished):
                 store.add(run, positions[event.trial.key], event.trial, event.outcome)
@@ -136,8 +150,6 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
             stopped = options.fail_fast and isinstance(event, Finished) and event.outcome.status.faulty
             if stopped:
                 break
-    finally:
-        executor.close()
     if not stopped:
         store.finish(run)
     finished = store.run(run)

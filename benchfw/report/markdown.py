@@ -28,6 +28,8 @@ def _lines(summary: Summary, run: Run) -> Iterator[str]:
     ends = ", ".join(f"{count} {status}" for status, count in run.counts.items())
     yield from (f"## {escaped(summary.title)}", "")
     yield f"Run {run.id} of suite {escaped(run.suite)}: {ends or 'no trials'}."
+    if run.standing:
+        yield f"**{escaped(run.standing)}**"
     yield ""
     for comparison in summary.comparisons:
         yield f"- **{escaped(heading(comparison))}**: {escaped(verdict(comparison))}"

@@ -31,10 +31,12 @@ def write_report(
     results: Sequence[Result],
     folder: Path,
     extra_figures: Sequence[Mapping[str, Any]] = (),
+    reload: int = 0,
 ) -> Path:
     """Write `folder`/index.html with its CSV files, and the shared script in `folder`/../assets once.
 
-    Return the page's path. The page needs no network and no server.
+    Return the page's path. The page needs no network and no server; a browser loads it again every `reload`
+    seconds, if that is not 0.
     """
     overview = overview_beside(folder, run)
     page = fill(
@@ -51,6 +53,7 @@ def write_report(
         seeds=sorted({result.trial.seed for result in results}),
         trials=len(results),
         overview=overview.name if overview.is_file() else "",
+        reload=reload,
     )
     files: dict[str, Writer] = {
         "summary.csv": partial(write_csv, columns=EXPORT_COLUMNS, rows=summary.export_rows()),
@@ -77,7 +80,9 @@ def write_page(page: str, folder: Path, files: Mapping[str, Writer]) -> Path:
             with (folder / name).open("w", encoding="utf-8", newline="") as file:
                 write(file)
         index = folder / "index.html"
-        index.write_text(page, encoding="utf-8")
+        written = index.with_suffix(".new")
+        written.write_text(page, encoding="utf-8")
+        written.replace(index)  # at once: a browser may be loading it
     except OSError as error:
         raise BenchfwError(f"cannot write the report to {folder}: {error.strerror or error}") from error
     return index

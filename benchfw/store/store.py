@@ -17,6 +17,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from benchfw.errors import StoreError
 from benchfw.records import SCHEMA_VERSION, Outcome, Record, Result, Run, Status, Trial
+from benchfw.store.going import is_going
 from benchfw.store.rows import now, record_of, result_of, storable, trial_row
 from benchfw.store.schema import (
     APPLICATION_ID,
@@ -211,7 +212,8 @@ class Store:
         return [
             Run(
                 id=number, suite=suite, title=title, store=self.path, started=started, finished=finished,
-                counts=counts.get(number, {}), reused=reused, text=text, environment=json.loads(environment),
+                going=not finished and is_going(self.path, number), counts=counts.get(number, {}),
+                reused=reused, text=text, environment=json.loads(environment),
             )
             for number, suite, title, started, finished, reused, text, environment in rows
         ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 
 import pytest
 
@@ -40,3 +41,29 @@ def test_a_folder_without_git_has_no_commit(tmp_path, monkeypatch):
 def test_a_machine_without_git_has_no_commit(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert environment.project() == {}
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A git repository with one committed file, and the user in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "method.py").write_text("step = 1\n", encoding="utf-8")
+    person = ("-c", "user.name=Somebody", "-c", "user.email=somebody@example.org")
+    for words in (("init", "-q"), ("add", "."), (*person, "commit", "-q", "-m", "First")):
+        subprocess.run(["git", *words], check=True)
+    return tmp_path
+
+
+def test_a_project_has_a_commit_and_is_changed_by_an_edit_but_not_by_a_report(project):
+    (project / "reports").mkdir()
+    (project / "reports" / "benchfw.sqlite").write_text("", encoding="utf-8")
+    facts = environment.project()
+    assert len(facts["commit"]) == 40
+    assert facts["changed"] is False
+    (project / "method.py").write_text("step = 2\n", encoding="utf-8")
+    assert environment.project()["changed"] is True
+
+
+def test_where_git_cannot_tell_whether_files_changed_nobody_claims_that_they_did_not(project):
+    (project / ".git" / "index").write_bytes(b"damaged")
+    assert environment.project()["changed"] == "unknown"

@@ -83,6 +83,16 @@ def test_every_trial_is_run_and_stored_and_the_run_says_so(go, store):
     ]
 
 
+def test_a_run_notes_how_it_was_run_and_what_went_into_its_keys(go):
+    run, _, events = go(jobs=2, threads=3)
+    facts = run.environment
+    assert (facts["jobs"], facts["threads"], facts["trials"], facts["changes"]) == (2, 3, 6, {})
+    assert {"system", "processor", "cores", "memory", "load"} <= set(facts["machine"])
+    assert facts["sources"].keys() == {"benchfw", "toys"}
+    assert facts["data"] == {}
+    assert (events[0].jobs, len(events[0].pending)) == (2, 6)
+
+
 def test_a_second_run_runs_nothing_again(go, store):
     first, _, _ = go()
     second, executor, events = go()
