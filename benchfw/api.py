@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchfw import data
-from benchfw.errors import BenchfwError, StoreError, SuiteError, nearest
+from benchfw.errors import BenchfwError, PluginError, StoreError, SuiteError, nearest
 from benchfw.harness.run import Agenda, Listener, Options, check_methods, execute, prepare
 from benchfw.loading import fault_text
 from benchfw.plan import plan, select
 from benchfw.records import DEFAULT_STORE, Run, Trial
 from benchfw.registry import Registry
 from benchfw.store import Store
-from benchfw.suite import Suite, find_suite, read_suite
+from benchfw.suite import Suite, find_suite, parse_suite, read_suite
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +32,10 @@ class Changes:
     backends: tuple[str, ...] = ()
     repetitions: int | None = None
     quick: bool = False
+
+    def __post_init__(self) -> None:
+        if self.repetitions is not None and (not isinstance(self.repetitions, int) or self.repetitions < 1):
+            raise BenchfwError(f"repetitions must be a whole number from 1, got {self.repetitions!r}")
 
     @property
     def made(self) -> dict[str, Any]:
@@ -57,6 +61,33 @@ def plan_suite(name: str | Path, plugins: Iterable[str] = (), changes: Changes |
     suite = read_suite(path, quick=changes.quick)
     if suite.plugins:
         registry = Registry([*registry.sources, *(_beside(path, each) for each in suite.plugins)])
+    return _planned(suite, path, registry, changes)
+
+
+def plan_bundle(run: Run, plugins: Sequence[str] = ()) -> Planned:
+    """Plan what the run in a bundle ran; files of plugins lie beside the bundle, or are among `plugins`."""
+    path, noted = run.store, run.environment["changes"]
+    changes = Changes(
+        noted.get("only"),
+        tuple(noted.get("backends", ())),
+        noted.get("repetitions"),
+        bool(noted.get("quick")),
+    )
+    given = {Path(each).name for each in plugins}
+    sources = [_beside(path, each) for each in map(str, run.environment["plugins"]) if each not in given]
+    for source in sources:
+        if source.endswith(".py") and not Path(source).is_file():
+            raise PluginError(
+                f"{path} needs the plugin {source}, and a bundle carries no code; "
+                "lay it beside the bundle or give it by --plugin"
+            )
+    suite = parse_suite(run.text, str(path), quick=changes.quick)
+    return _planned(
+        replace(suite, name=run.suite, title=run.title), path, Registry([*plugins, *sources]), changes
+    )
+
+
+def _planned(suite: Suite, path: Path, registry: Registry, changes: Changes) -> Planned:
     if changes.backends:
         suite = replace(suite, backends=changes.backends)
     if changes.repetitions is not None:
@@ -186,8 +217,6 @@ def run(
         if name not in names:
             raise BenchfwError(f"benchfw.run has no option '{name}'{nearest(name, names)}")
     how = Options(**options)
-    if repetitions is not None and (not isinstance(repetitions, int) or repetitions < 1):
-        raise BenchfwError(f"repetitions must be a whole number from 1, got {repetitions!r}")
     changes = Changes(only, (backends,) if isinstance(backends, str) else tuple(backends), repetitions, quick)
     planned = plan_suite(suite, [plugins] if isinstance(plugins, str) else plugins, changes)
     bring_data(planned)

@@ -53,11 +53,15 @@ def philox_words(seed: int, stream: int, block: int, start: int, count: int) -> 
 def _processor() -> str:
     """Return the CPU's model name, or the best that the platform says about it."""
     cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.exists() else ""
+    first = (line.partition(":") for line in text.partition("\n\n")[0].splitlines())
+    facts = {name.strip(): value.strip() for name, _, value in first}
+    if "model name" in facts:
+        return facts["model name"]
+    known = platform.processor() or platform.machine()
+    if "CPU part" in facts:  # an ARM core says who designed it and which one it is, in numbers
+        return f"{known} (implementer {facts.get('CPU implementer')}, part {facts['CPU part']})"
+    return known
 
 
 class NumpyBackend(Backend):

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 def command(before: str, after: str, floor: float, store: Path, as_json: bool) -> None:
     """Say what changed from run A to run B, for every problem, method, backend and quantity in both.
 
-    A and B are ids from `benchfw runs`, or last; PATH:RUN names a run of another store.
+    A and B are ids from `benchfw runs`, or last; PATH:RUN names a run of another store, FILE.zip the run in
+    a bundle.
 
     \b
     regressed, improved   by more than the floor, and not by chance: all rows together at 5 %
@@ -47,6 +48,7 @@ def command(before: str, after: str, floor: float, store: Path, as_json: bool) -
     Examples:
       benchfw compare 3 last
       benchfw compare main.sqlite:last last --floor 0.1 --json
+      benchfw compare paper.zip last
     """
     from benchfw.report.run_comparison import compare_runs
 
@@ -56,14 +58,20 @@ def command(before: str, after: str, floor: float, store: Path, as_json: bool) -
         echo_json(_as_data(found, old[0], new[0], floor))
     else:
         _print(found, floor)
+        for run, _ in (old, new):
+            if run.standing:
+                click.echo(run.standing)
     if found.count("regressed"):
         sys.exit(1)
 
 
 def _read(name: str, store: Path) -> Side:
-    """Return a run and its trials: an id or `last`, in the store or in that of PATH:RUN."""
+    """Return a run and its trials: an id or `last`, in the store or in that of PATH:RUN; or a bundle's."""
     from benchfw.store import Store
+    from benchfw.store.bundle import read_bundle
 
+    if name.endswith(".zip"):
+        return read_bundle(Path(name))
     path, _, run = name.rpartition(":")
     with Store(Path(path) if path else store) as opened:
         chosen = opened.run(run)

@@ -7,12 +7,15 @@ import math
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from benchfw.cli.options import store_option
+from benchfw.cli.options import counted, store_option
 from benchfw.errors import BenchfwError
+
+if TYPE_CHECKING:
+    from benchfw.records import Run
 
 
 @click.command(name="export")
@@ -27,21 +30,38 @@ from benchfw.errors import BenchfwError
     type=click.Path(dir_okay=False, path_type=Path),
     help="A file instead of standard output.",
 )
+@click.option(
+    "--bundle",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.zip",
+    help="Pack the run for another machine instead: trials, records, suite, versions.",
+)
 @store_option
-def command(run: str, form: str, summary: bool, output: Path | None, store: Path) -> None:
+def command(
+    run: str, form: str, summary: bool, output: Path | None, bundle: Path | None, store: Path
+) -> None:
     """Write the records of RUN (an id from `benchfw runs`, or last) in long form.
+
+    With --bundle the run is packed into one file, for `benchfw run --from-bundle` and `benchfw compare`
+    elsewhere. Data sets and the code of plugins are not in it, only their names, versions and hashes.
 
     \b
     Examples:
       benchfw export last > records.csv
       benchfw export 3 --summary --format json -o summary.json
+      benchfw export last --bundle paper.zip
     """
     from benchfw.report.exports import RECORD_COLUMNS, record_rows, write_csv
     from benchfw.report.summary import EXPORT_COLUMNS, summarize
     from benchfw.store import Store
 
+    if bundle is not None and (bundle.suffix != ".zip" or summary or output or form != "csv"):
+        raise BenchfwError("--bundle takes the name of a .zip file, and no other option of export")
     with Store(store) as opened:
         chosen = opened.run(run)
+        if bundle is not None:
+            _pack(chosen, bundle)
+            return
         results = opened.results(chosen.id)
     columns: Sequence[str] = EXPORT_COLUMNS if summary else RECORD_COLUMNS
     rows = summarize(chosen, results).export_rows() if summary else record_rows(chosen, results)
@@ -57,6 +77,16 @@ def command(run: str, form: str, summary: bool, output: Path | None, store: Path
         raise
     except OSError as fault:
         raise BenchfwError(f"{output} cannot be written ({fault}); give another file by --output") from None
+
+
+def _pack(run: Run, bundle: Path) -> None:
+    from benchfw.store.bundle import write_bundle
+
+    write_bundle(run.store, run, bundle)
+    trials = counted(sum(run.counts.values()))
+    click.echo(f"bundle: {bundle} ({trials} with suite and versions, without data sets and plugins' code)")
+    if run.standing:
+        click.echo(run.standing)
 
 
 def _write_json(file: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -5,14 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from benchfw.cli.options import Size, json_option, plugin_option, store_option
+from benchfw.errors import BenchfwError
+
+if TYPE_CHECKING:
+    from benchfw.api import Changes
+    from benchfw.records import Run
 
 
 @click.command(name="run")
-@click.argument("suites", nargs=-1, required=True, metavar="SUITE...")
+@click.argument("suites", nargs=-1, metavar="SUITE...")
 @click.option(
     "--dry-run", is_flag=True, help="List the trials and what is already in the store; run nothing."
 )
@@ -59,6 +65,13 @@ from benchfw.cli.options import Size, json_option, plugin_option, store_option
     type=click.Path(dir_okay=False, path_type=Path),
     help="Append every event to this file as a JSON line.",
 )
+@click.option(
+    "--from-bundle",
+    "bundle",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Run what the run in this bundle ran, with its threads; see `benchfw export --bundle`.",
+)
 @click.option("--no-report", is_flag=True, help="Write no page.")
 @plugin_option
 @store_option
@@ -78,6 +91,7 @@ def command(
     retry_failed: bool,
     fail_fast: bool,
     events: Path | None,
+    bundle: Path | None,
     no_report: bool,
     plugins: tuple[str, ...],
     store: Path,
@@ -93,22 +107,27 @@ def command(
       benchfw run quickstart
       benchfw run firstorder/rates --only nesterov --jobs 2
       benchfw run my.toml --plugin heavyball.py --dry-run
+      benchfw run --from-bundle paper.zip
     """
-    from benchfw.api import Changes, plan_suite
+    from benchfw.api import Changes, plan_bundle, plan_suite
     from benchfw.harness.environment import default_threads
     from benchfw.harness.run import Options
 
+    changes = Changes(only, backends, repetitions, quick)
+    packed = _packed(bundle, suites, changes)
     options = Options(
         jobs=jobs,
-        threads=threads or default_threads(),
+        threads=threads or (packed.environment["threads"] if packed else default_threads()),
         timeout=timeout,
         memory=memory,
         fresh=fresh,
         retry_failed=retry_failed,
         fail_fast=fail_fast,
     )
-    changes = Changes(only, backends, repetitions, quick)
-    planned = [plan_suite(name, plugins, changes) for name in suites]
+    if packed:
+        planned = [plan_bundle(packed, plugins)]
+    else:
+        planned = [plan_suite(name, plugins, changes) for name in suites]
     from benchfw.cli.execution import run_all, tell_broken
 
     tell_broken([f"not loaded: {fault}" for each in planned for fault in each.registry.broken])
@@ -121,9 +140,28 @@ def command(
             "other's times; use fewer --jobs or --threads",
             err=True,
         )
+    if packed:
+        from benchfw.cli.from_bundle import tell_differences
+
+        tell_differences(packed, planned[0], store, options)
     if dry_run:
         from benchfw.cli.dry_run import show_plans
 
         show_plans(planned, store, options, as_json=as_json)
         return
     sys.exit(run_all(planned, store, options, events, page=not no_report, as_json=as_json))
+
+
+def _packed(bundle: Path | None, suites: tuple[str, ...], changes: Changes) -> Run | None:
+    """Return the run in a bundle, where one is named; there is either that or a suite to run."""
+    if bundle is None:
+        if not suites:
+            raise click.UsageError("name a SUITE, as in `benchfw run quickstart`, or give --from-bundle")
+        return None
+    if suites or changes.made:
+        raise BenchfwError(
+            f"{bundle} says itself what to run; leave out SUITE, --only, --backend, --repetitions and --quick"
+        )
+    from benchfw.store.bundle import read_bundle
+
+    return read_bundle(bundle)[0]

@@ -97,10 +97,19 @@ def compare_runs(before: Side, after: Side, floor: float) -> Comparison:
 
 
 def _in_both(before: Side, after: Side) -> int:
-    """Return how many trials the second run took over from the first, or both from an earlier one."""
-    if before[0].store != after[0].store:
-        return 0
-    return len({result.id for result in before[1]} & {result.id for result in after[1]})
+    """Return how many trials the second run took over from the first, or both from an earlier one.
+
+    No trial takes the same times twice, and a bundle's are the times of the store that it was packed from.
+    """
+    old, new = (
+        {
+            (each.trial.key, each.outcome.seconds, tuple(record.seconds for record in each.outcome.records))
+            for each in results
+            if each.outcome.records
+        }
+        for _, results in (before, after)
+    )
+    return len(old & new)
 
 
 def _by_key(results: Sequence[Result]) -> dict[Key, list[Result]]:

@@ -49,3 +49,9 @@ WHERE trial IN (SELECT trial FROM link WHERE run = ?) ORDER BY trial, number
 SELECT_TRIAL_RECORDS = """
 SELECT metric, iteration, seconds, cost, value FROM record WHERE trial = ? ORDER BY number
 """
+COPY_RUN = """
+INSERT INTO main.run SELECT * FROM source.run WHERE id = :run;
+INSERT INTO main.link SELECT * FROM source.link WHERE run = :run;
+INSERT INTO main.trial SELECT * FROM source.trial WHERE id IN (SELECT trial FROM main.link);
+INSERT INTO main.record SELECT * FROM source.record WHERE trial IN (SELECT trial FROM main.link)
+"""

@@ -1,0 +1,138 @@
+"""One run as one file, for another machine: a zip archive with a store of that run alone.
+
+Only that store is read again; what lies beside it is for people. Data sets and the code of plugins are not
+in it, only their names, versions and hashes: nothing of a bundle is ever executed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import sqlite3
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from benchfw.errors import StoreError
+from benchfw.records import Result, Run
+from benchfw.store.schema import COPY_RUN
+from benchfw.store.store import Store
+
+STORE = "run.sqlite"
+MOST_BYTES = 2 * 10**9  # of the store inside
+NO_DATE = (1980, 1, 1, 0, 0, 0)  # the first that a zip archive knows: the same run gives the same file
+README = """\
+Run {id} of the benchfw suite {suite}, started {started}.
+
+run.sqlite        its trials and records: a store, for every verb by --store
+suite.toml        the suite
+environment.json  machine, versions, hashes, and what was asked for beyond the suite
+
+Not in here: data sets and the code of plugins, only their names, versions and hashes.
+
+To run it again elsewhere, and to compare:
+  benchfw run --from-bundle FILE
+  benchfw compare FILE last
+"""
+
+
+def write_bundle(store: Path, run: Run, path: Path) -> None:
+    """Pack a run of a store into an archive."""
+    if "changes" not in run.environment:
+        raise StoreError(f"run {run.id} is of an early benchfw and does not say what it ran; run it again")
+    environment = _portable(run.environment)
+    texts = {
+        "README.txt": README.format(id=run.id, suite=run.suite, started=run.started),
+        "suite.toml": run.text,
+        "environment.json": json.dumps(environment, indent=1) + "\n",
+    }
+    unfinished = path.with_name(f"{path.name}.new")
+    try:
+        with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+            inside = Path(folder) / STORE
+            _copy(store, run.id, environment, inside)
+            if inside.stat().st_size > MOST_BYTES:
+                raise StoreError(f"run {run.id} has more than the {MOST_BYTES:.0e} bytes that a bundle holds")
+            stack.callback(unfinished.unlink, missing_ok=True)
+            with zipfile.ZipFile(unfinished, "w") as archive:
+                for name, text in texts.items():
+                    archive.writestr(_entry(name), text)
+                with inside.open("rb") as source, archive.open(_entry(STORE), "w") as target:
+                    shutil.copyfileobj(source, target)
+            unfinished.replace(path)
+    except (OSError, sqlite3.Error) as fault:
+        raise StoreError(f"the bundle {path} cannot be written ({fault}); give another file") from None
+
+
+def read_bundle(path: Path) -> tuple[Run, Sequence[Result]]:
+    """Return the run in a bundle, whose `store` is the bundle, and its results."""
+    with tempfile.TemporaryDirectory() as folder:
+        inside = Path(folder) / STORE
+        try:
+            with zipfile.ZipFile(path) as archive:
+                _unpack(archive, inside)
+            with Store(inside) as store:
+                (run,) = store.runs()
+                _check(run.environment)
+                return replace(run, store=path), store.results(run.id)
+        except OSError as fault:
+            raise StoreError(
+                f"the bundle {path} cannot be read ({fault.strerror or fault}); give another file"
+            ) from None
+        except _DAMAGES as fault:
+            raise StoreError(
+                f"{path} is not, or no longer, what `benchfw export --bundle` writes "
+                f"({str(fault).replace(str(inside), STORE)}); export it again"
+            ) from None
+
+
+_DAMAGES = (
+    StoreError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError,  # the archive; the store in it
+    LookupError, ValueError, TypeError, AttributeError,  # what stands in the store's cells
+)  # fmt: skip
+
+
+def _unpack(archive: zipfile.ZipFile, target: Path) -> None:
+    """Write the store of an archive, and nothing else of it, to a place of ours."""
+    entry = archive.getinfo(STORE)
+    # an entry gives no more bytes than it says
+    if entry.file_size > MOST_BYTES or entry.compress_type != zipfile.ZIP_DEFLATED:
+        raise zipfile.BadZipFile(f"{STORE} in it is too large or packed in another way")
+    with archive.open(entry) as source, target.open("wb") as file:
+        shutil.copyfileobj(source, file)
+
+
+def _check(environment: Mapping[str, Any]) -> None:
+    kinds = {"changes": dict, "plugins": list, "threads": int}
+    if not all(isinstance(environment.get(name), kind) for name, kind in kinds.items()):
+        raise ValueError("it does not say what was run")
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, NO_DATE)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
+
+
+def _portable(environment: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts without the folders of this machine: plugin files by their names."""
+    return {**environment, "plugins": [Path(each).name for each in environment.get("plugins", ())]}
+
+
+def _copy(store: Path, run: int, environment: Mapping[str, Any], target: Path) -> None:
+    """Make a store of one run of another, as one file."""
+    Store(target, create=True).close()
+    with contextlib.closing(sqlite3.connect(target, isolation_level=None)) as base:
+        base.execute("ATTACH ? AS source", (str(store),))
+        base.execute("BEGIN")
+        for statement in COPY_RUN.split(";"):
+            base.execute(statement, {"run": run})
+        base.execute("UPDATE run SET environment = ?", (json.dumps(environment),))
+        base.execute("COMMIT")
+        base.execute("DETACH source")
+        base.execute("PRAGMA journal_mode = DELETE")

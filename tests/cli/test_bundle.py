@@ -1,0 +1,73 @@
+"""A run goes to another machine in one file, runs again there, and is compared."""
+
+import shutil
+
+import pytest
+
+
+@pytest.fixture
+def elsewhere(cli):
+    """A folder with the bundle of a run, and nothing else of the first."""
+    done = cli("run", "bowls.toml", "--no-report", "--quick", "--only", "slide", "--threads", 2)
+    assert done.returncode == 0, done.stderr
+    packed = cli("export", "--bundle", "bowls.zip")
+    assert packed.returncode == 0, packed.stderr
+    assert packed.stdout == (
+        "bundle: bowls.zip (4 trials with suite and versions, without data sets and plugins' code)\n"
+    )
+    other = type(cli)(cli.folder / "other")
+    other.folder.mkdir()
+    shutil.copy(cli.folder / "bowls.zip", other.folder)
+    return other
+
+
+def test_a_bundle_runs_again_elsewhere_and_is_compared(cli, elsewhere):
+    missing = elsewhere("run", "--from-bundle", "bowls.zip")
+    assert missing.returncode == 2
+    assert missing.stderr == (
+        "benchfw: bowls.zip needs the plugin bowls.py, and a bundle carries no code; "
+        "lay it beside the bundle or give it by --plugin\n"
+    )
+    changed = elsewhere.write("mine/bowls.py", (cli.folder / "bowls.py").read_text() + "\nOTHER = 1\n")
+    again = elsewhere("run", "--from-bundle", "bowls.zip", "--plugin", changed, "--no-report", "--jobs", 2)
+    assert again.returncode == 0, again.stderr
+    assert "bowls.zip: 4 trials of suite bowls" in again.stderr
+    assert "  jobs: 1 in the bundle, 2 here\n" in again.stderr
+    assert "  sources.bowls: " in again.stderr
+    assert "numpy" not in again.stderr
+    assert elsewhere.timeless() == cli.timeless()
+    assert elsewhere.last_run()["title"] == "Bowls"
+
+    compared = elsewhere("compare", "bowls.zip", "last")
+    assert compared.returncode in {0, 1}, compared.stderr  # two runs of a busy machine may differ in time
+    gaps = [line for line in compared.stdout.splitlines() if " gap " in line]
+    assert len(gaps) == 2
+    assert all(line.endswith("no change") for line in gaps)
+    assert "in both runs" not in compared.stdout
+
+
+def test_what_the_store_has_already_is_told_when_a_bundle_is_compared(cli, elsewhere):
+    again = cli("run", "--from-bundle", "bowls.zip", "--no-report")
+    assert "nothing was run" in again.stdout
+    assert "the same versions, sources and devices here" in again.stderr
+    assert "4 trials in both runs, not measured again" in cli("compare", "bowls.zip", "last").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("run",), "name a SUITE"),
+        (("run", "bowls.toml", "--from-bundle", "no.zip"), "no.zip says itself what to run"),
+        (("run", "--from-bundle", "no.zip", "--quick"), "no.zip says itself what to run"),
+        (("run", "--from-bundle", "no.zip"), "the bundle no.zip cannot be read"),
+        (("run", "--from-bundle", "bowls.py"), "bowls.py is not, or no longer, what `benchfw export"),
+        (("compare", "no.zip", "last"), "the bundle no.zip cannot be read"),
+        (("export", "--bundle", "x.tar"), "--bundle takes the name of a .zip file"),
+        (("export", "--bundle", "x.zip", "-o", "y.csv"), "--bundle takes the name of a .zip file"),
+    ],
+)
+def test_what_is_no_bundle_is_one_sentence(cli, words, said):
+    done = cli(*words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,168 @@
+"""A run packed for another machine comes out as it went in; what is no bundle is one sentence."""
+
+import json
+import random
+import sqlite3
+import zipfile
+from dataclasses import replace
+
+import pytest
+
+from benchfw.errors import StoreError
+from benchfw.records import Outcome, Record, Status
+from benchfw.store import Store, bundle
+from benchfw.store.bundle import read_bundle, write_bundle
+
+FACTS = {
+    "threads": 2,
+    "trials": 2,
+    "changes": {"quick": True},
+    "plugins": ["/home/anna/mine/toys.py", "module"],
+}
+
+
+@pytest.fixture
+def store(tmp_path, make_trial):
+    """A store with two runs; the second takes one trial over from the first."""
+    with Store(tmp_path / "store.sqlite", create=True) as opened:
+        first = opened.begin("mine", "Mine", 'title = "Mine"', FACTS)
+        records = (Record("gap", 0, 0.0, 0.0, float("nan")), Record("gap", 1, 0.5, 2.0, float("inf")))
+        outcome = Outcome(Status.DONE, "as told", records, 1.5, "slopes")
+        number = opened.add(first, 0, make_trial(key="a"), outcome)
+        opened.add(first, 1, make_trial(key="b", repetition=1), replace(outcome, records=()))
+        opened.finish(first)
+        second = opened.begin("mine", "Mine", 'title = "Mine"', FACTS)
+        opened.reuse(second, [(0, make_trial(key="a"), number)])
+        opened.add(second, 1, make_trial(key="c", repetition=1), outcome)
+        yield opened
+
+
+@pytest.fixture
+def packed(store, tmp_path):
+    write_bundle(store.path, store.run(2), tmp_path / "run.zip")
+    return tmp_path / "run.zip"
+
+
+def rewritten(path, **entries):
+    """Write the archive again with some entries changed; None leaves one out."""
+    with zipfile.ZipFile(path) as archive:
+        old = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in {**old, **entries}.items():
+            if content is not None:
+                archive.writestr(name, content)
+    return path
+
+
+def test_a_bundle_holds_one_run_as_the_store_has_it(store, packed):
+    run, results = read_bundle(packed)
+    there = store.run(2)
+    assert run.store == packed
+    assert replace(run, store=there.store, environment=there.environment) == there
+    assert repr(results) == repr(store.results(2))  # repr: a NaN equals itself only there
+
+
+def test_a_bundle_names_plugin_files_without_their_folders(packed):
+    assert read_bundle(packed)[0].environment == {**FACTS, "plugins": ["toys.py", "module"]}
+    with zipfile.ZipFile(packed) as archive:
+        assert all(b"anna" not in archive.read(name) for name in archive.namelist())
+
+
+def test_a_bundle_has_texts_for_people_and_a_store_for_every_verb(packed, tmp_path):
+    with zipfile.ZipFile(packed) as archive:
+        assert archive.namelist() == ["README.txt", "suite.toml", "environment.json", "run.sqlite"]
+        assert archive.read("suite.toml") == b'title = "Mine"'
+        assert json.loads(archive.read("environment.json"))["changes"] == {"quick": True}
+        archive.extract("run.sqlite", tmp_path / "out")
+    with Store(tmp_path / "out" / "run.sqlite") as opened:
+        assert [run.id for run in opened.runs()] == [2]
+
+
+def test_the_same_run_gives_the_same_file(store, packed, tmp_path):
+    write_bundle(store.path, store.run(2), tmp_path / "again.zip")
+    assert packed.read_bytes() == (tmp_path / "again.zip").read_bytes()
+
+
+def test_a_bundle_that_cannot_be_written_leaves_nothing(store, tmp_path):
+    (tmp_path / "folder.zip").mkdir()
+    with pytest.raises(StoreError, match="cannot be written"):
+        write_bundle(store.path, store.run(2), tmp_path / "folder.zip")
+    assert not (tmp_path / "folder.zip.new").exists()
+
+
+def test_a_run_that_does_not_say_what_it_ran_is_not_packed(store, tmp_path):
+    number = store.begin("old", "Old", "", {"threads": 1})
+    with pytest.raises(StoreError, match="does not say what it ran"):
+        write_bundle(store.path, store.run(number), tmp_path / "old.zip")
+
+
+def test_nothing_else_of_an_archive_is_unpacked(packed, tmp_path):
+    rewritten(packed, **{"../evil.py": b"boom", "/tmp/evil.py": b"boom", "suite.toml": None})
+    before = set(tmp_path.rglob("*"))
+    assert len(read_bundle(packed)[1]) == 2
+    assert set(tmp_path.rglob("*")) == before
+
+
+def test_a_store_that_grows_too_large_is_not_unpacked(packed, monkeypatch):
+    monkeypatch.setattr(bundle, "MOST_BYTES", 1000)
+    with pytest.raises(StoreError, match="too large"):
+        read_bundle(packed)
+
+
+def changed_store(packed, tmp_path, *statements):
+    """Change the store inside a bundle by SQL."""
+    with zipfile.ZipFile(packed) as archive:
+        archive.extract("run.sqlite", tmp_path)
+    base = sqlite3.connect(tmp_path / "run.sqlite")
+    for statement in statements:
+        base.execute(statement)
+    base.commit()
+    base.close()
+    return rewritten(packed, **{"run.sqlite": (tmp_path / "run.sqlite").read_bytes()})
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("DELETE FROM run", "not enough values"),
+        ("INSERT INTO run (suite, title, text, environment, started) VALUES ('', '', '', '{}', '')", "many"),
+        ("UPDATE run SET environment = '{}'", "does not say what was run"),
+        ("UPDATE run SET environment = '[]'", "no attribute"),
+        ("UPDATE run SET environment = 'nonsense'", "Expecting value"),
+        ("UPDATE trial SET settings = '{}'", "budget"),
+        ("UPDATE trial SET status = 'odd'", "odd"),
+        ("DROP TABLE record", "no such table: record"),
+        ("PRAGMA user_version = 99", "upgrade benchfw"),
+        ("PRAGMA application_id = 7", "no benchfw store"),
+    ],
+)
+def test_a_store_with_something_else_in_it_is_one_sentence(packed, tmp_path, statement, said):
+    changed_store(packed, tmp_path, statement)
+    with pytest.raises(StoreError, match=said) as fault:
+        read_bundle(packed)
+    assert str(fault.value).startswith(
+        f"{packed} is not, or no longer, what `benchfw export --bundle` writes"
+    )
+
+
+def test_a_damaged_bundle_is_one_sentence_or_still_whole(packed):
+    content, results = packed.read_bytes(), repr(read_bundle(packed)[1])
+    chance, refused = random.Random(5), 0
+    for _ in range(40):
+        damaged = bytearray(content)
+        for _ in range(3):
+            damaged[chance.randrange(len(damaged))] ^= 1 << chance.randrange(8)
+        packed.write_bytes(damaged[: chance.choice([None, chance.randrange(len(damaged))])])
+        try:
+            assert repr(read_bundle(packed)[1]) == results
+        except StoreError:
+            refused += 1
+    assert refused > 20
+
+
+def test_a_missing_file_and_an_archive_of_something_else_are_one_sentence(packed, tmp_path):
+    with pytest.raises(StoreError, match="No such file or directory"):
+        read_bundle(tmp_path / "nowhere.zip")
+    rewritten(packed, **{"run.sqlite": None})
+    with pytest.raises(StoreError, match=r"no item named 'run.sqlite'"):
+        read_bundle(packed)
