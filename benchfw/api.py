@@ -67,12 +67,7 @@ def plan_suite(name: str | Path, plugins: Iterable[str] = (), changes: Changes |
 def plan_bundle(run: Run, plugins: Sequence[str] = ()) -> Planned:
     """Plan what the run in a bundle ran; files of plugins lie beside the bundle, or are among `plugins`."""
     path, noted = run.store, run.environment["changes"]
-    changes = Changes(
-        noted.get("only"),
-        tuple(noted.get("backends", ())),
-        noted.get("repetitions"),
-        bool(noted.get("quick")),
-    )
+    changes = Changes(**{**noted, "backends": tuple(map(str, noted.get("backends", ())))})
     given = {Path(each).name for each in plugins}
     sources = [_beside(path, each) for each in map(str, run.environment["plugins"]) if each not in given]
     for source in sources:

@@ -50,9 +50,8 @@ def philox_words(seed: int, stream: int, block: int, start: int, count: int) -> 
     return words[skip:] if skip else words
 
 
-def _processor() -> str:
+def _processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     """Return the CPU's model name, or the best that the platform says about it."""
-    cpuinfo = Path("/proc/cpuinfo")
     text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.exists() else ""
     first = (line.partition(":") for line in text.partition("\n\n")[0].splitlines())
     facts = {name.strip(): value.strip() for name, _, value in first}

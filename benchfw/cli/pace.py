@@ -48,7 +48,8 @@ class Pace:
             self._waiting = Counter(map(_group, event.pending))
             self._budget = event.pending[0].budget.seconds if event.pending else None
         elif isinstance(event, Started):
-            self._waiting[_group(event.trial)] -= 1
+            if str(event.trial) not in self.running:  # else its worker did not start, and another tries
+                self._waiting[_group(event.trial)] -= 1
             self.running[str(event.trial)] = event.trial, self._clock()
         elif isinstance(event, Finished):
             self._end(event)

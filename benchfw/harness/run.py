@@ -134,14 +134,14 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
     """
     suite = agenda.suite
     run = store.begin(suite.name, suite.title, suite.text, agenda.environment)
-    store.reuse(
-        run, [(position, agenda.trials[position], number) for position, number in agenda.known.items()]
-    )
     positions = {agenda.trials[position].key: position for position in agenda.pending}
     pending = [agenda.trials[position] for position in positions.values()]
-    listen(Begun(run, len(agenda.trials), len(agenda.known), pending, options.jobs))
     stopped = False
     with going(store.path, run), contextlib.closing(_executor(registry, suite, options)) as executor:
+        store.reuse(
+            run, [(position, agenda.trials[position], number) for position, number in agenda.known.items()]
+        )
+        listen(Begun(run, len(agenda.trials), len(agenda.known), pending, options.jobs))
         for event in _events(agenda, executor):
             if isinstance(event, Finished):
                 store.add(run, positions[event.trial.key], event.trial, event.outcome)

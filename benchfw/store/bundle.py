@@ -57,7 +57,9 @@ def write_bundle(store: Path, run: Run, path: Path) -> None:
             inside = Path(folder) / STORE
             _copy(store, run.id, environment, inside)
             if inside.stat().st_size > MOST_BYTES:
-                raise StoreError(f"run {run.id} has more than the {MOST_BYTES:.0e} bytes that a bundle holds")
+                raise StoreError(
+                    f"run {run.id} has more than the {MOST_BYTES / 1e9:g} GB that a bundle holds"
+                )
             stack.callback(unfinished.unlink, missing_ok=True)
             with zipfile.ZipFile(unfinished, "w") as archive:
                 for name, text in texts.items():
@@ -78,7 +80,7 @@ def read_bundle(path: Path) -> tuple[Run, Sequence[Result]]:
                 _unpack(archive, inside)
             with Store(inside) as store:
                 (run,) = store.runs()
-                _check(run.environment)
+                _check(run)
                 return replace(run, store=path), store.results(run.id)
         except OSError as fault:
             raise StoreError(
@@ -107,9 +109,17 @@ def _unpack(archive: zipfile.ZipFile, target: Path) -> None:
         shutil.copyfileobj(source, file)
 
 
-def _check(environment: Mapping[str, Any]) -> None:
-    kinds = {"changes": dict, "plugins": list, "threads": int}
-    if not all(isinstance(environment.get(name), kind) for name, kind in kinds.items()):
+def _check(run: Run) -> None:
+    """Refuse a run that does not say what to run again."""
+    changes, facts = run.environment.get("changes"), run.environment
+    asked = {"only": str, "backends": list, "repetitions": int, "quick": bool}
+    if not (
+        isinstance(changes, dict)
+        and all(isinstance(value, asked.get(name, ())) for name, value in changes.items())
+        and isinstance(facts.get("plugins"), list)
+        and isinstance(facts.get("threads"), int)
+        and all(isinstance(text, str) for text in (run.suite, run.title, run.text, run.started))
+    ):
         raise ValueError("it does not say what was run")
 
 

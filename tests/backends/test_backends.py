@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from types import ModuleType, SimpleNamespace
@@ -12,7 +13,7 @@ import pytest
 from benchfw import backends
 from benchfw.backends import backend_names, get_backend, register_backend
 from benchfw.backends.cupy_backend import open_cupy
-from benchfw.backends.numpy_backend import NumpyBackend
+from benchfw.backends.numpy_backend import NumpyBackend, _processor
 from benchfw.errors import BackendUnavailable, PluginError
 
 
@@ -164,3 +165,19 @@ def test_importing_the_backends_and_kernels_brings_in_no_heavy_package():
         "assert 'scipy' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", check], check=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("processor: 0\nmodel name\t: Example 3000\n\nprocessor: 1\nmodel name\t: Other\n", r"Example 3000"),
+        (
+            "processor: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n",
+            r".+ \(implementer 0x41, part 0xd0c\)",
+        ),
+        ("", r".+"),
+    ],
+)
+def test_a_processor_is_told_by_its_model_or_by_the_numbers_that_it_gives(tmp_path, text, said):
+    (tmp_path / "cpuinfo").write_text(text, encoding="utf-8")
+    assert re.fullmatch(said, _processor(tmp_path / "cpuinfo"))

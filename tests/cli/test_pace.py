@@ -70,6 +70,14 @@ def test_jobs_share_what_is_left_but_one_trial_is_not_shared(start, clock):
     assert pace.seconds_left() == pytest.approx(8.0)
 
 
+def test_a_trial_that_a_second_worker_starts_is_still_one_trial(start):
+    pace, trials = start(budget=Budget(seconds=10))
+    pace.hear(Started(trials[0]))
+    pace.hear(Started(trials[0]))
+    assert len(pace.running) == 1
+    assert pace.seconds_left() == pytest.approx(6 * 10)
+
+
 def test_a_trial_that_outlives_the_estimate_counts_as_nearly_done(start, clock):
     pace, trials = start(repetitions=2)
     for trial in (trials[0], trials[1], trials[2]):
