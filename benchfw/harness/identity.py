@@ -80,7 +80,9 @@ class Identity:
             libraries = sorted({name for plugin in plugins for name in self._imported_by(plugin)})
             versions = [[name, library_version(name)] for name in libraries]
             self.sources |= {module: source[:SHOWN] for module, _, source in sources if source}
-            self.libraries |= {name: version for name, version in versions if version}
+            self.libraries |= {
+                name: version for name, version in versions if version and name not in self.sources
+            }
             self._parts[kind, text] = _canonical([kind, table, sources, versions, self._data(kind, table)])
         return self._parts[kind, text]
 
