@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchfw.analysis.intervals import Interval
-from benchfw.analysis.timings import Timing
+from benchfw.analysis.timings import Timing, break_evens, reference_of, speedup
 from benchfw.report.drawing import Figure, Style, View, plain, rounded
 
 _SIZES = (
     "Lower is better. Each line is one backend, a bar the 95 % interval of its median time a call. The "
     "dashed line of its colour is the floor of the hardware: the declared operations and bytes at the "
     "highest rates seen in this run. A line that is flat far above its floor shows the cost of calling."
+)
+_FASTER = (
+    " The second view shows how many times faster than {reference} each backend is, and pays where its "
+    "line is above 1; a cross marks the size from which on it does."
 )
 _SHARES = (
     "Further right is better; at 100 % a kernel is as fast as the hardware. Each dot is a kernel on one "
@@ -48,7 +53,7 @@ def size_figure(kernel: str, timings: Sequence[Timing], styles: Mapping[str, Sty
     for backend, style in styles.items():
         mine = [each for each in timings if each.backend == backend and each.measured]
         if mine:
-            data.append(_line(backend, mine, style))
+            data.append(_line(backend, {each.size: each.time for each in mine}, "s", style))
             data += [_floor(backend, mine, style)] if mine[0].floor is not None else []
     if not data:
         return None
@@ -58,7 +63,40 @@ def size_figure(kernel: str, timings: Sequence[Timing], styles: Mapping[str, Sty
         "showlegend": True,
     }
     alt = f"Seconds of a call of {kernel} against size, with the hardware's floor, for {', '.join(styles)}."
-    return Figure(kernel, alt, _SIZES, (View("", data, layout),), controls=("log x", "log y"), height=340)
+    faster = _faster_view(timings, styles)
+    views = (View("seconds", data, layout), faster) if faster.data else (View("", data, layout),)
+    words = _SIZES + (_FASTER.format(reference=reference_of(timings)) if faster.data else "")
+    return Figure(kernel, alt, words, views, controls=("log x", "log y"), height=340)
+
+
+def _faster_view(timings: Sequence[Timing], styles: Mapping[str, Style]) -> View:
+    """Return how many times faster than the reference the other backends are against size."""
+    data = []
+    for (_, backend), size in break_evens(timings).items():
+        ratios = [(each.size, speedup(each, timings)) for each in timings if each.backend == backend]
+        found = {size: ratio for size, ratio in ratios if ratio is not None}
+        if not found:
+            continue
+        data.append(_line(backend, found, "times faster", styles[backend]))
+        if 0 < size < math.inf:
+            data.append(_break_even(backend, size, styles[backend]))
+    layout = {
+        "xaxis": {"title": {"text": "size"}, "type": "log"},
+        "yaxis": {"title": {"text": plain(f"times faster than {reference_of(timings)}")}, "type": "log"},
+        "shapes": [
+            {
+                "type": "line",
+                "xref": "paper",
+                "x0": 0,
+                "x1": 1,
+                "y0": 1,
+                "y1": 1,
+                "line": {"width": 1, "color": "#8f8f8f"},
+            }
+        ],
+        "showlegend": True,
+    }
+    return View("times faster", data, layout)
 
 
 def _dots(backend: str, shares: Mapping[str, Interval], style: Style) -> dict[str, Any]:
@@ -75,18 +113,31 @@ def _dots(backend: str, shares: Mapping[str, Interval], style: Style) -> dict[st
     }
 
 
-def _line(backend: str, timings: Sequence[Timing], style: Style) -> dict[str, Any]:
-    intervals = [each.time for each in timings]
+def _line(backend: str, found: Mapping[int, Interval], unit: str, style: Style) -> dict[str, Any]:
+    """Return a backend's line: an interval at each size."""
+    intervals = list(found.values())
     return {
         "type": "scatter",
         "mode": "lines+markers",
         "name": plain(backend),
-        "x": [each.size for each in timings],
+        "x": list(found),
         "y": rounded([each.estimate for each in intervals]),
         "line": {"color": style.colour, "width": 2},
         "marker": {"color": style.colour, "symbol": style.symbol, "size": 8},
         "error_y": _bars(intervals, style),
-        "hovertemplate": f"{plain(backend)}<br>%{{y:.3g}} s at size %{{x:,}}<extra></extra>",
+        "hovertemplate": f"{plain(backend)}<br>%{{y:.3g}} {unit} at size %{{x:,}}<extra></extra>",
+    }
+
+
+def _break_even(backend: str, size: float, style: Style) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": f"{plain(backend)}, pays from here",
+        "x": rounded([size]),
+        "y": [1],
+        "marker": {"color": style.colour, "symbol": "x", "size": 11},
+        "hovertemplate": f"{plain(backend)} is faster from size %{{x:,.0f}} on<extra></extra>",
     }
 
 

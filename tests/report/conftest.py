@@ -184,6 +184,34 @@ def browser():
 
 
 @pytest.fixture(scope="session")
+def draw_all():
+    """Draw also what nobody has come near yet, as printing does."""
+
+    def draw(page) -> None:
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        plots = "[...document.querySelectorAll('.plot')]"
+        page.wait_for(f"{plots}.every((each) => each.querySelector('.main-svg'))")
+
+    return draw
+
+
+@pytest.fixture
+def look(browser, draw_all):
+    """Open a page, wait until all is drawn, and close it in the end."""
+    pages = []
+
+    def opened(path, width=1400, **options):
+        page = browser.open(path, width, **options)
+        pages.append(page)
+        draw_all(page)
+        return page
+
+    yield opened
+    for page in pages:
+        page.close()
+
+
+@pytest.fixture(scope="session")
 def quickstart(tmp_path_factory) -> Path:
     """The folder of reports after `benchfw run quickstart --quick`."""
     folder = tmp_path_factory.mktemp("quickstart")

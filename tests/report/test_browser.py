@@ -19,7 +19,6 @@ from benchfw.report.summary import summarize
 from benchfw.store import Store
 
 HOSTILE = "<script>alert(1)</script><b>x</b>%{y}"
-ALL_DRAWN = "document.documentElement.dataset.drawn"
 MARKS = """[...document.querySelectorAll('figure')].map((figure) => [...figure.querySelectorAll(
     '.plot path.js-line, .plot path.point')].filter((mark) => mark.getAttribute('d')).length)"""
 CHOOSE = """((name, value) => {{
@@ -30,28 +29,11 @@ CHOOSE = """((name, value) => {{
 
 
 @pytest.fixture(scope="module")
-def page(browser, quickstart):
+def page(browser, quickstart, draw_all):
     """The quickstart page, drawn; tests that press something have a figure of their own."""
     opened = browser.open(quickstart / "run-1" / "index.html")
-    opened.wait_for(ALL_DRAWN)
+    draw_all(opened)
     return opened
-
-
-@pytest.fixture
-def look(browser):
-    """Open a page, wait until all is drawn, and close it in the end."""
-    pages = []
-
-    def opened(path, width=1400, **options):
-        page = browser.open(path, width, **options)
-        pages.append(page)
-        if "<figure" in path.read_text(encoding="utf-8"):
-            page.wait_for(ALL_DRAWN)
-        return page
-
-    yield opened
-    for page in pages:
-        page.close()
 
 
 @pytest.fixture
@@ -85,6 +67,17 @@ def test_the_quickstart_page_draws_every_figure_asks_nobody_and_complains_of_not
     assert len(marks) >= 8
     assert min(marks) > 0
     assert marks[0] >= 9  # a line a method at least
+
+
+def test_figures_are_drawn_when_a_reader_comes_near(browser, quickstart):
+    page = browser.open(quickstart / "run-1" / "index.html")
+    drawn = "[...document.querySelectorAll('.plot')].map((each) => Boolean(each.querySelector('.main-svg')))"
+    first = page.evaluate(drawn)
+    assert first[0]
+    assert not first[-1]
+    page.evaluate("document.querySelector('figure:last-of-type').scrollIntoView({behavior: 'instant'})")
+    page.wait_for(f"{drawn}.at(-1)")
+    page.close()
 
 
 def test_switches_change_the_axis_that_is_drawn(page):

@@ -12,8 +12,9 @@
       font: { color: ink("--ink"), family: "system-ui, sans-serif", size: narrow() ? 12 : 13 },
       margin: { l: narrow() ? 52 : 70, r: 12, t: 12, b: 48 }, ...structuredClone(view.layout),
     };
-    layout.xaxis = { ...axis, automargin: true, ...layout.xaxis };
-    layout.yaxis = { ...axis, automargin: true, ...layout.yaxis };
+    // numbers fit the margins; names ask for room themselves, which draws everything twice
+    layout.xaxis = { ...axis, ...layout.xaxis };
+    layout.yaxis = { ...axis, ...layout.yaxis };
     const names = view.data.filter((trace) => trace.name && trace.showlegend !== false).length;
     layout.legend = { font: { size: 12 }, tracegroupgap: 0, ...(layout.legend || {}) };
     if (narrow() && names) {
@@ -36,7 +37,8 @@
     const about = (trace) => trace.meta || {};
     return view.data
       .filter((trace) => !chosen.backend || !about(trace).backend || about(trace).backend === chosen.backend)
-      .map((trace) => (about(trace).part === "band" ? { ...trace, visible: state.bands } : trace));
+      .filter((trace) => about(trace).part !== "band" || state.bands)
+      .map((trace) => (about(trace).part === "band" ? { ...trace, visible: true } : trace));
   }
 
   function draw(element, figure, state) {
@@ -101,24 +103,27 @@
     element.querySelector(".title").append(save);
   }
 
-  const drawn = [];
-  const waiting = [...document.querySelectorAll("figure[data-figure]")];
-  // one figure a turn: the first is seen at once and the page answers while the others are drawn
-  function next() {
-    const element = waiting.shift();
-    if (!element) { document.documentElement.dataset.drawn = String(drawn.length); return; }
+  const drawn = new Map();
+  const all = [...document.querySelectorAll("figure[data-figure]")];
+  function show(element) {
+    if (drawn.has(element)) return;
     const figure = figures[Number(element.dataset.figure)];
     const state = startState(figure);
     const redraw = () => draw(element, figure, state);
+    drawn.set(element, redraw);
     addControls(element, figure, state, redraw);
     redraw();
-    drawn.push({ element, redraw });
-    if (drawn.length === 1) performance.mark("first figure");
-    setTimeout(next, 0);
+    if (drawn.size === 1) performance.mark("first figure");
   }
-  next();
+  // the first at once; the others when a reader comes near them, or prints the page
+  show(all[0]);
+  const near = new IntersectionObserver((seen) => {
+    seen.filter((each) => each.isIntersecting).forEach((each) => { near.unobserve(each.target); show(each.target); });
+  }, { rootMargin: "800px" });
+  all.forEach((element) => near.observe(element));
+  window.addEventListener("beforeprint", () => all.forEach(show));
 
-  const again = () => drawn.forEach(({ element, redraw }) => { if (!element.hidden) redraw(); });
+  const again = () => drawn.forEach((redraw, element) => { if (!element.hidden) redraw(); });
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
   window.matchMedia("(max-width: 699px)").addEventListener("change", again);
 
