@@ -1,4 +1,4 @@
-"""From trials to samples: what one repetition says about each quantity, and the interval over repetitions."""
+"""What is measured of a method: targets, and samples with the interval of each quantity over repetitions."""
 
 from __future__ import annotations
 
@@ -8,15 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from benchfw.analysis.convergence import (
-    NEVER,
-    Curve,
-    Hit,
-    automatic_target,
-    curves_by_metric,
-    time_to_all,
-    value_at,
-)
+from benchfw.analysis.convergence import automatic_target, curves_by_metric
 from benchfw.analysis.intervals import (
     LEVEL,
     Interval,
@@ -26,18 +18,14 @@ from benchfw.analysis.intervals import (
     independent_ratio,
     mean_interval,
     median_interval,
-    std_error_interval,
 )
-from benchfw.analysis.variance import variance_interval
 from benchfw.records import BOUND_PREFIX, ENDED_BY_ITSELF, FACT_PREFIX, MethodKind, Result, Status
 
 TO_TARGET = ("seconds_to_target", "cost_to_target")
 WHEN_DONE = "_when_reference_is_done"
 """`loss_when_reference_is_done` is the loss at the second at which the reference method ended by itself."""
 
-_FINISHED = frozenset({Status.DONE, Status.REACHED})
-# the method was given its chance and did not get there: censored, not left out
-_STOPPED = frozenset({Status.DIVERGED, Status.TIMEOUT, Status.OUT_OF_MEMORY})
+FINISHED = frozenset({Status.DONE, Status.REACHED})
 
 
 @dataclass(frozen=True)
@@ -103,7 +91,7 @@ class Sample:
 
 def finished_trials(results: Iterable[Result]) -> list[Result]:
     """Return the trials that ran to their end: those that estimates rest on."""
-    return [result for result in results if result.outcome.status in _FINISHED]
+    return [result for result in results if result.outcome.status in FINISHED]
 
 
 def metric_names(results: Iterable[Result]) -> tuple[str, ...]:
@@ -138,116 +126,3 @@ def last_seconds(reference: Sequence[Result]) -> dict[int, float]:
         result.trial.repetition: max(record.seconds for record in result.outcome.records)
         for result in reference
     }
-
-
-def sample_trials(
-    kind: MethodKind,
-    results: Sequence[Result],
-    targets: Sequence[Target],
-    ends: Mapping[int, float] | None = None,
-) -> Sample:
-    """Return the sample of one method's trials on one problem; `ends` is when the reference was done."""
-    if kind != "optimizer":
-        sample = _sample_draws(kind, results)
-    else:
-        sample = _sample_optimizer(results, targets, ends or {})
-    return replace(sample, values={**sample.values, **_facts(results)})
-
-
-def _facts(results: Sequence[Result]) -> dict[str, dict[int, float]]:
-    facts: dict[str, dict[int, float]] = {}
-    for result in results:
-        for record in result.outcome.records:
-            if record.metric.startswith(FACT_PREFIX):
-                facts.setdefault(record.metric, {})[result.trial.repetition] = record.value
-    return facts
-
-
-def _sample_draws(kind: MethodKind, results: Sequence[Result]) -> Sample:
-    collect = _estimator_values if kind == "estimator" else _kernel_values
-    values: dict[str, dict[int, float]] = {}
-    within: dict[str, dict[int, Interval]] = {}
-    for result in finished_trials(results):
-        repetition = result.trial.repetition
-        found, intervals = collect(curves_by_metric(result.outcome.records))
-        for quantity, value in found.items():
-            if not math.isnan(value):
-                values.setdefault(quantity, {})[repetition] = value
-        for quantity, interval in intervals.items():
-            within.setdefault(quantity, {})[repetition] = interval
-    return Sample(kind, values, within)
-
-
-def _sample_optimizer(
-    results: Sequence[Result], targets: Sequence[Target], ends: Mapping[int, float]
-) -> Sample:
-    values: dict[str, dict[int, float]] = {}
-    counted: dict[int, Hit] = {}
-    for result in results:
-        status, repetition = result.outcome.status, result.trial.repetition
-        if status not in _FINISHED | _STOPPED:
-            continue
-        curves = curves_by_metric(result.outcome.records)
-        if targets:
-            counted[repetition] = NEVER if status is Status.DIVERGED else _first_hit(curves, targets)
-        for metric, curve in curves.items():
-            if not metric.startswith((BOUND_PREFIX, FACT_PREFIX)):
-                # a run that did not get to the end has no value there: leaving it out would flatter the rest
-                final = curve.final if status in _FINISHED else math.inf
-                values.setdefault(metric, {})[repetition] = final
-                if repetition in ends:
-                    then = value_at(curve, "seconds", np.array([ends[repetition]]))
-                    values.setdefault(metric + WHEN_DONE, {})[repetition] = float(then[0])
-    if not counted:
-        return Sample("optimizer", values)
-    values["seconds_to_target"] = {repetition: hit.seconds for repetition, hit in counted.items()}
-    values["cost_to_target"] = {repetition: hit.cost for repetition, hit in counted.items()}
-    reached = sum(math.isfinite(hit.iterations) for hit in counted.values())
-    return Sample("optimizer", values, reached=(reached, len(counted)))
-
-
-def _first_hit(curves: Mapping[str, Curve], targets: Sequence[Target]) -> Hit:
-    if any(target.metric not in curves for target in targets):
-        return NEVER
-    return time_to_all([curves[target.metric] for target in targets], [target.value for target in targets])
-
-
-def _estimator_values(curves: Mapping[str, Curve]) -> tuple[dict[str, float], dict[str, Interval]]:
-    """Return the final values of one trial and what it says about their intervals by itself."""
-    found = {name: curves[name].final for name in ("bias", "variance", "mse") if name in curves}
-    if "variance" not in curves or curves["variance"].iterations[-1] <= 0:
-        return found, {}
-    last = curves["variance"]
-    seconds, setup_seconds = _a_draw(last.iterations, last.seconds)
-    cost, setup_cost = _a_draw(last.iterations, last.cost)
-    found |= {"seconds_per_draw": seconds, "cost_per_draw": cost, "setup_cost": setup_cost}
-    found |= {"setup_seconds": setup_seconds, "variance_x_seconds": found["variance"] * seconds}
-    if "variance_std_error" not in curves:
-        return found, {}
-    spread = curves["variance_std_error"].final
-    if "variance_skewness" in curves:
-        skewness, draws = curves["variance_skewness"].final, int(last.iterations[-1])
-        interval = variance_interval(found["variance"], spread, skewness, draws)
-    else:  # a store of before it was recorded
-        interval = std_error_interval(found["variance"], spread)
-    return found, {"variance": interval, "variance_x_seconds": interval.scaled(seconds)}
-
-
-def _a_draw(draws: Values, spent: Values) -> tuple[float, float]:
-    """Return what a further draw takes, and what was spent once, before or in the first draws.
-
-    From the first measured point to the last: an estimator that prepares something for all its draws, such as
-    the full gradient at an anchor, would otherwise look the dearer the fewer draws the suite asks for.
-    """
-    if len(draws) < 2 or draws[-1] == draws[0]:
-        return float(spent[-1] / draws[-1]), 0.0
-    each = float((spent[-1] - spent[0]) / (draws[-1] - draws[0]))
-    return each, max(0.0, float(spent[0] - each * draws[0]))
-
-
-def _kernel_values(curves: Mapping[str, Curve]) -> tuple[dict[str, float], dict[str, Interval]]:
-    """Return the median over the blocks of one trial, with its interval."""
-    if "seconds_per_call" not in curves:
-        return {}, {}
-    interval = median_interval(curves["seconds_per_call"].values)
-    return {"seconds_per_call": interval.estimate}, {"seconds_per_call": interval}

@@ -18,7 +18,8 @@ from benchfw.analysis.compare import (
 from benchfw.analysis.intervals import median_interval
 from benchfw.errors import BenchfwError
 from benchfw.records import FACT_PREFIX, MethodKind, Result, Run, Trial
-from benchfw.report.quantities import Sample, Target, choose_targets, finished_trials, sample_trials
+from benchfw.report.quantities import Sample, Target, choose_targets, finished_trials
+from benchfw.report.samples import sample_trials
 
 WORDS = ("regressed", "improved", "within noise", "no change")
 TIMES = frozenset(

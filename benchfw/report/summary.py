@@ -19,8 +19,8 @@ from benchfw.report.quantities import (
     finished_trials,
     last_seconds,
     metric_names,
-    sample_trials,
 )
+from benchfw.report.samples import sample_trials
 from benchfw.report.sweeps import Sweep, find_sweep
 
 EXPORT_COLUMNS = ("problem", "method", "backend", "quantity", "estimate", "low", "high", "count")
