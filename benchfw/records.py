@@ -23,6 +23,9 @@ BOUND_PREFIX = "bound:"
 FACT_PREFIX = "fact:"
 """A metric `fact:decay` holds a number that explains a trial: shown beside the others, never ranked."""
 
+CLAIM = "claims_unbiased"
+"""A metric of an estimator's trial: 1 if the method calls itself unbiased, else 0."""
+
 CAVEAT = "; caveat: "
 """What stands in a trial's reason before each sentence that a reader must know to believe its numbers."""
 

@@ -13,7 +13,7 @@ from benchfw.analysis.variance import DrawStatistics
 from benchfw.backends import Rng
 from benchfw.errors import BenchfwError
 from benchfw.harness.meter import Emit, Ending, Meter, next_look
-from benchfw.records import Record, Status, Trial
+from benchfw.records import CLAIM, Record, Status, Trial
 
 PATIENCE = 5.0  # a cheap draw costs less than its statistics: the trial may take so many times its seconds
 
@@ -52,6 +52,8 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
         if trial.precision and statistics.relative_half_width() <= trial.precision:
             ending = f"variance known to {trial.precision:.0%} after {draws:,} draws"
         if ending:
+            claim = float(bool(getattr(method, "unbiased", False)))
+            emit([Record(CLAIM, draws, meter.clock.seconds, meter.cost, claim)])
             return Status.DONE, ending
     raise AssertionError("unreachable: the loop above has no end of its own")
 

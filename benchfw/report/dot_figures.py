@@ -25,7 +25,8 @@ _PRODUCT = (
 )
 _BIAS = (
     "A bar that crosses the line at zero shows no bias beyond noise. For gradients the bias is the length of "
-    "the mean error, estimated so that it is centred at zero when there is none."
+    "the mean error, estimated so that it is centred at zero when there is none. Of many bars some miss the "
+    "line by chance: the verdict corrects for their number (Holm)."
 )
 _TARGET = "Further left is faster. A method without a dot did not reach the target in half of its runs."
 
@@ -38,10 +39,15 @@ def target_figures(comparison: Comparison, styles: Styles) -> list[Figure]:
 
 def estimator_figures(comparison: Comparison, styles: Styles) -> list[Figure]:
     """Return variance (by method and against cost), variance x seconds, and bias with its zero line."""
-    variance = _dots(comparison, styles, "variance", {"variance": "by method"}, _DOTS + _APART + _LEFT)
+    views = {"variance": "by method", "worst_variance": "worst coordinate"}
+    variance = _dots(comparison, styles, "variance", views, _DOTS + _APART + _LEFT)
     against = _variance_against_cost(comparison, styles)
     if variance and against.data:
-        words = f"{variance[0].how_to_read} The second view shows what a smaller variance costs."
+        words = f"{variance[0].how_to_read} The last view shows what a smaller variance costs."
+        if len(variance[0].views) > 1:
+            words += (
+                " Of a gradient, the variance is the sum over its coordinates; another view has the largest."
+            )
         variance = [replace(variance[0], how_to_read=words, views=(*variance[0].views, against))]
     products = {"variance_x_seconds": "variance x seconds a draw"}
     product = _dots(comparison, styles, "variance x seconds", products, _DOTS + _PRODUCT + _LEFT)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 
-from benchfw.report.methods import FEW_NAMES, listed
+from benchfw.report.methods import FEW_NAMES, Method, listed
 from benchfw.report.numbers import figures, interval_text, time_unit
 from benchfw.report.phrases import ahead, comparative, counted, merit, noise, rows_of, runs
 from benchfw.report.summary import Comparison, Row
@@ -27,7 +28,7 @@ def estimator_verdict(comparison: Comparison) -> str:
         shown = interval_text(variance.interval) if variance else "unknown"
         sentences.insert(0, f"{reference} has variance {shown}; there is no other method to compare it with")
     sentences.append(_along_the_sweep(comparison))
-    sentences.append(_bias(comparison))
+    sentences += _bias(comparison)
     return " ".join(f"{sentence}." for sentence in sentences if sentence)
 
 
@@ -74,23 +75,38 @@ def _along_the_sweep(comparison: Comparison) -> str:
     return f"{leaders.pop()} has the smallest variance {where}, {between} times below the next"
 
 
-def _bias(comparison: Comparison) -> str:
-    """Return whose mean is off; no number of draws tells a bias from what rarer draws would mend."""
-    if comparison.biased:
-        shown = [
-            # a vector's bias is measured from below, so the near end of its interval is what is sure
-            f"{comparison.name(method)} by at least "
-            f"{figures(min(abs(row.interval.low), abs(row.interval.high)))}"
-            for method in comparison.biased[:FEW_NAMES]
-            if (row := comparison.row(method, "bias"))
-        ]
-        more = len(comparison.biased) - FEW_NAMES
-        shown += [f"{more} more"] if more > 0 else []
-        return f"Off in the mean, by a bias or for want of rare draws: {listed(shown)}"
-    measured = rows_of(comparison, "bias")
-    if not measured or all(row.interval.count < 2 for row in measured):
-        return ""
-    return f"No bias beyond noise ({counted(max(row.interval.count for row in measured), 'run')})"
+def _bias(comparison: Comparison) -> Iterator[str]:
+    """Yield whose mean is off; no number of draws tells a bias from what rarer draws would mend."""
+    broken = [method for method in comparison.biased if method in comparison.claims]
+    frank = [method for method in comparison.biased if method not in comparison.claims]
+    if broken:
+        yield (
+            "Called unbiased but off in the mean, by a bias or for want of rare draws: "
+            f"{_off(comparison, broken)}"
+        )
+    if frank:
+        yield f"Off in the mean: {_off(comparison, frank)}"
+    others = [
+        row
+        for row in rows_of(comparison, "bias")
+        if row.method not in comparison.biased and row.interval.count > 1
+    ]
+    if others:
+        all_claim = not comparison.biased and all(row.method in comparison.claims for row in others)
+        counts = counted(max(row.interval.count for row in others), "run")
+        where = " in the others" if comparison.biased else ""
+        yield f"No bias beyond noise{where} ({counts}){', as claimed' if all_claim else ''}"
+
+
+def _off(comparison: Comparison, methods: Sequence[Method]) -> str:
+    """Return names and sizes: a vector's bias is measured from below, so the near end is what is sure."""
+    shown = [
+        f"{comparison.name(method)} by at least {figures(min(abs(row.interval.low), abs(row.interval.high)))}"
+        for method in methods[:FEW_NAMES]
+        if (row := comparison.row(method, "bias"))
+    ]
+    more = len(methods) - FEW_NAMES
+    return listed([*shown, f"{more} more"] if more > 0 else shown)
 
 
 def kernel_verdict(comparison: Comparison) -> str:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from benchfw.records import CAVEAT, Result, Status, Trial
 
 _ADVICE = {
-    Status.TIMEOUT: "raise --timeout, or lower the budget in the suite",
-    Status.OUT_OF_MEMORY: "raise --memory, or take a smaller problem",
-    Status.CRASHED: "its process died: run it alone with `benchfw replay {id}`",
+    Status.TIMEOUT: "run again with --retry-failed and a larger --timeout, or lower the suite's budget",
+    Status.OUT_OF_MEMORY: "run again with --retry-failed and more --memory, or take a smaller problem",
+    Status.CRASHED: "`benchfw replay {id}` runs it alone",
     Status.FAILED: "`benchfw replay {id}` runs it alone and shows the traceback",
+    Status.SKIPPED: "`benchfw env` says what this machine has",
 }
 
 
@@ -31,10 +32,13 @@ class Fault:
     @property
     def sentence(self) -> str:
         """Return what was observed: '3 of 10 trials diverged: …'."""
-        verb = {Status.DIVERGED: "diverged", Status.TIMEOUT: "ran out of time"}.get(self.status)
-        verb = verb or {Status.OUT_OF_MEMORY: "ran out of memory", Status.SKIPPED: "skipped"}.get(self.status)
+        verbs = {
+            Status.TIMEOUT: "ran out of time",
+            Status.OUT_OF_MEMORY: "ran out of memory",
+            Status.SKIPPED: "was skipped" if len(self.trials) == 1 else "were skipped",
+        }
         noun = "trial" if self.total == 1 else "trials"
-        said = f"{len(self.trials)} of {self.total} {noun} {verb or self.status.value}"
+        said = f"{len(self.trials)} of {self.total} {noun} {verbs.get(self.status, self.status.value)}"
         return f"{said}: {self.reason}" if self.reason else said
 
 

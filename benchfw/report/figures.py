@@ -29,7 +29,7 @@ def build_figures(summary: Summary, results: Sequence[Result]) -> list[Figure]:
         else:
             found = kernel_figures(comparison, chosen)
         figures += [replace(figure, problem=comparison.problem) for figure in found]
-    return [*profile_figures(summary, styles.get("optimizer", {})), *figures]
+    return [*profile_figures(summary, results, styles.get("optimizer", {})), *figures]
 
 
 def method_styles(summary: Summary) -> dict[str, dict[Method, Style]]:

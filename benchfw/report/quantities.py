@@ -20,6 +20,7 @@ from benchfw.analysis.intervals import (
     median_interval,
 )
 from benchfw.records import BOUND_PREFIX, ENDED_BY_ITSELF, FACT_PREFIX, MethodKind, Result, Status
+from benchfw.report.arrivals import Arrival
 
 TO_TARGET = ("seconds_to_target", "cost_to_target")
 WHEN_DONE = "_when_reference_is_done"
@@ -42,13 +43,18 @@ class Sample:
     """What the repetitions of one method gave: quantity -> repetition -> value.
 
     `within` holds intervals from inside each trial, for the quantities that have one: used when there is a
-    single repetition. `reached` is (trials that met the target, trials that count).
+    single repetition. `arrivals` says of each repetition that counts how it went on the way to the target.
     """
 
     kind: MethodKind
     values: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     within: Mapping[str, Mapping[int, Interval]] = field(default_factory=dict)
-    reached: tuple[int, int] | None = None
+    arrivals: Mapping[int, Arrival] = field(default_factory=dict)
+
+    @property
+    def reached(self) -> tuple[int, int]:
+        """Return (trials that met the target, trials that count)."""
+        return sum(arrival.reached for arrival in self.arrivals.values()), len(self.arrivals)
 
     def positive(self, quantity: str) -> bool:
         """Whether some repetition saw the quantity above zero."""

@@ -15,6 +15,7 @@ from benchfw.records import Result, Run
 from benchfw.report.drawing import Figure, extra_figure
 from benchfw.report.exports import write_csv, write_records
 from benchfw.report.figures import build_figures, method_styles
+from benchfw.report.side_tables import comparison_tables, summary_tables
 from benchfw.report.summary import EXPORT_COLUMNS, Summary
 from benchfw.report.tables import EXACT_COLUMNS, caption, exact_rows, full_table, heading, headline_table
 from benchfw.report.wording import verdict
@@ -45,6 +46,8 @@ def write_report(
         summary=summary,
         run=run,
         sections=list(_sections(summary)),
+        ranks=summary_tables(summary),
+        optimizer_styles=method_styles(summary).get("optimizer", {}),
         problems=list(dict.fromkeys(each.problem for each in summary.comparisons if each.problem)),
         backends=list(
             dict.fromkeys(method.backend for each in summary.comparisons for method in each.methods)
@@ -126,6 +129,7 @@ def _sections(summary: Summary) -> Iterator[dict[str, Any]]:
             "caption": caption(comparison),
             "table": headline_table(comparison),
             "all": full_table(comparison),
+            "sides": list(comparison_tables(comparison)),
             "reference": comparison.reference,
             "styles": styles[comparison.kind],
         }

@@ -12,7 +12,8 @@ from benchfw.analysis.convergence import NEVER, Curve, Hit, curves_by_metric, ti
 from benchfw.analysis.intervals import Interval, Values, median_interval, std_error_interval
 from benchfw.analysis.variance import variance_interval
 from benchfw.records import BOUND_PREFIX, FACT_PREFIX, MethodKind, Result, Status
-from benchfw.report.quantities import FINISHED, WHEN_DONE, Sample, Target, finished_trials
+from benchfw.report.arrivals import Arrival
+from benchfw.report.quantities import FINISHED, TO_TARGET, WHEN_DONE, Sample, Target, finished_trials
 
 # the method was given its chance and did not get there: censored, not left out
 _STOPPED = frozenset({Status.DIVERGED, Status.TIMEOUT, Status.OUT_OF_MEMORY})
@@ -60,14 +61,14 @@ def _sample_optimizer(
     results: Sequence[Result], targets: Sequence[Target], ends: Mapping[int, float]
 ) -> Sample:
     values: dict[str, dict[int, float]] = {}
-    counted: dict[int, Hit] = {}
+    arrivals: dict[int, Arrival] = {}
     for result in results:
         status, repetition = result.outcome.status, result.trial.repetition
         if status not in FINISHED | _STOPPED:
             continue
         curves = curves_by_metric(result.outcome.records)
         if targets:
-            counted[repetition] = NEVER if status is Status.DIVERGED else _first_hit(curves, targets)
+            arrivals[repetition] = _arrival(result, curves, targets)
         for metric, curve in curves.items():
             if not metric.startswith((BOUND_PREFIX, FACT_PREFIX)):
                 # a run that did not get to the end has no value there: leaving it out would flatter the rest
@@ -76,12 +77,24 @@ def _sample_optimizer(
                 if repetition in ends:
                     then = value_at(curve, "seconds", np.array([ends[repetition]]))
                     values.setdefault(metric + WHEN_DONE, {})[repetition] = float(then[0])
-    if not counted:
-        return Sample("optimizer", values)
-    values["seconds_to_target"] = {repetition: hit.seconds for repetition, hit in counted.items()}
-    values["cost_to_target"] = {repetition: hit.cost for repetition, hit in counted.items()}
-    reached = sum(math.isfinite(hit.iterations) for hit in counted.values())
-    return Sample("optimizer", values, reached=(reached, len(counted)))
+    for quantity, name in zip(TO_TARGET, ("seconds", "cost"), strict=True):
+        if arrivals:
+            values[quantity] = {
+                repetition: getattr(arrival, name) if arrival.reached else math.inf
+                for repetition, arrival in arrivals.items()
+            }
+    return Sample("optimizer", values, arrivals=arrivals)
+
+
+def _arrival(result: Result, curves: Mapping[str, Curve], targets: Sequence[Target]) -> Arrival:
+    diverged = result.outcome.status is Status.DIVERGED
+    hit = NEVER if diverged else _first_hit(curves, targets)
+    if math.isfinite(hit.iterations):
+        return Arrival(hit.seconds, hit.cost, reached=True)
+    records = result.outcome.records
+    seconds = max((record.seconds for record in records), default=0.0)
+    cost = max((record.cost for record in records), default=0.0)
+    return Arrival(seconds, cost, reached=False, diverged=diverged)
 
 
 def _first_hit(curves: Mapping[str, Curve], targets: Sequence[Target]) -> Hit:
@@ -92,7 +105,8 @@ def _first_hit(curves: Mapping[str, Curve], targets: Sequence[Target]) -> Hit:
 
 def _estimator_values(curves: Mapping[str, Curve]) -> tuple[dict[str, float], dict[str, Interval]]:
     """Return the final values of one trial and what it says about their intervals by itself."""
-    found = {name: curves[name].final for name in ("bias", "variance", "mse") if name in curves}
+    named = ("bias", "variance", "worst_variance", "mse")
+    found = {name: curves[name].final for name in named if name in curves}
     if "variance" not in curves or curves["variance"].iterations[-1] <= 0:
         return found, {}
     last = curves["variance"]

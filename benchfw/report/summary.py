@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from benchfw.analysis.intervals import LEVEL, Interval, mean_interval
-from benchfw.records import FACT_PREFIX, MethodKind, Result, Run
+from benchfw.analysis.intervals import LEVEL, Interval
+from benchfw.analysis.variance import unbiased_probabilities
+from benchfw.records import CLAIM, FACT_PREFIX, MethodKind, Result, Run
+from benchfw.report.arrivals import arrival_intervals
 from benchfw.report.caveats import Caveat, find_caveats
 from benchfw.report.faults import Fault, find_faults
 from benchfw.report.methods import Method, by_method
@@ -20,7 +22,9 @@ from benchfw.report.quantities import (
     last_seconds,
     metric_names,
 )
+from benchfw.report.rates import Rate, find_rates
 from benchfw.report.samples import sample_trials
+from benchfw.report.standings import ALL_PROBLEMS, Standing, find_standings
 from benchfw.report.sweeps import Sweep, find_sweep
 
 EXPORT_COLUMNS = ("problem", "method", "backend", "quantity", "estimate", "low", "high", "count")
@@ -45,7 +49,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All methods of one kind on one problem."""
+    """All methods of one kind on one problem.
+
+    Of estimators, `biased` are those whose bias is not noise, at 5 % for all `tested` ones of the run
+    together, and `claims` those that call themselves unbiased.
+    """
 
     problem: str
     kind: MethodKind
@@ -56,6 +64,9 @@ class Comparison:
     targets: tuple[Target, ...] = ()
     cost_unit: str = "gradients"
     biased: tuple[Method, ...] = ()
+    claims: tuple[Method, ...] = ()
+    tested: int = 0
+    rates: tuple[Rate, ...] = ()
     trials: int = 0
     finished: int = 0
     sweep: Sweep | None = None
@@ -89,21 +100,26 @@ class Summary:
     faults: tuple[Fault, ...] = ()
     caveats: tuple[Caveat, ...] = ()
 
+    @cached_property
+    def standings(self) -> tuple[Standing, ...]:
+        """Return the average ranks over all problems; made when asked for, since they need SciPy."""
+        return find_standings(self.comparisons)
+
     def export_rows(self) -> list[tuple[str | float | int, ...]]:
         """Return one flat row a quantity, in the order of EXPORT_COLUMNS."""
-        return [
-            (
-                comparison.problem,
-                row.method.label,
-                row.method.backend,
-                row.quantity,
-                row.interval.estimate,
-                row.interval.low,
-                row.interval.high,
-                row.interval.count,
-            )
+        rows = [
+            (comparison.problem, row.method, row.quantity, row.interval)
             for comparison in self.comparisons
             for row in comparison.rows
+        ]
+        rows += [
+            (ALL_PROBLEMS, method, f"rank_in_{standing.quantity}", rank)
+            for standing in self.standings
+            for method, rank in standing.ranks.items()
+        ]
+        return [
+            (problem, method.label, method.backend, quantity, each.estimate, each.low, each.high, each.count)
+            for problem, method, quantity, each in rows
         ]
 
 
@@ -112,11 +128,14 @@ def summarize(run: Run, results: Sequence[Result]) -> Summary:
     groups: dict[tuple[str, MethodKind], list[Result]] = {}
     for result in results:
         groups.setdefault((result.trial.problem.label, result.trial.kind), []).append(result)
-    comparisons = [_compare(problem, kind, group) for (problem, kind), group in groups.items()]
-    return Summary(run.title or run.suite, tuple(comparisons), find_faults(results), find_caveats(results))
+    compared = [_compare(problem, kind, group) for (problem, kind), group in groups.items()]
+    comparisons = tuple(_with_biases(compared))
+    return Summary(run.title or run.suite, comparisons, find_faults(results), find_caveats(results))
 
 
-def _compare(problem: str, kind: MethodKind, results: Sequence[Result]) -> Comparison:
+def _compare(
+    problem: str, kind: MethodKind, results: Sequence[Result]
+) -> tuple[Comparison, Mapping[Method, Sample]]:
     groups = by_method(results)
     finished = {method: finished_trials(group) for method, group in groups.items()}
     reference = next((method for method, group in finished.items() if group), next(iter(groups)))
@@ -135,7 +154,7 @@ def _compare(problem: str, kind: MethodKind, results: Sequence[Result]) -> Compa
         metrics=metric_names(results),
         targets=targets,
         cost_unit=next((unit for unit in (each.outcome.cost_unit for each in results) if unit), "gradients"),
-        biased=_biased(samples),
+        claims=tuple(method for method, group in groups.items() if any(map(_claims, group))),
         trials=len(results),
         finished=sum(map(len, finished.values())),
         sweep=find_sweep({method: group[0].trial.method for method, group in groups.items()}),
@@ -145,14 +164,16 @@ def _compare(problem: str, kind: MethodKind, results: Sequence[Result]) -> Compa
         for method, sample in samples.items()
         for row in _rows(method, sample, samples[comparison.reference_for(method)], len(samples) - 1)
     ]
-    return replace(comparison, rows=tuple(rows))
+    rates = find_rates(groups, comparison.metrics) if kind == "optimizer" and comparison.metrics else ()
+    rows += [Row(rate.method, name, interval) for rate in rates for name, interval in rate.intervals]
+    return replace(comparison, rows=tuple(rows), rates=rates), samples
 
 
 def _rows(method: Method, sample: Sample, reference: Sample, rivals: int) -> Iterator[Row]:
     strict = 1 - (1 - LEVEL) / max(rivals, 1)
+    same = sample is reference
     for quantity in sample.values:
-        same = sample is reference
-        yield Row(
+        row = Row(
             method,
             quantity.removeprefix(FACT_PREFIX),
             sample.interval(quantity),
@@ -160,6 +181,12 @@ def _rows(method: Method, sample: Sample, reference: Sample, rivals: int) -> Ite
             False if same else _differs(sample.ratio(reference, quantity, strict)),
             sample.reached if quantity in TO_TARGET else None,
         )
+        yield row
+        if quantity == "variance_x_seconds" and (same or row.ratio is not None):
+            itself = Interval(1.0, 1.0, 1.0, row.interval.count)
+            yield Row(method, "relative_efficiency", row.ratio.inverted() if row.ratio else itself)
+    for name, interval in arrival_intervals(sample.arrivals):
+        yield Row(method, name, interval, reached=sample.reached)
 
 
 def _differs(ratio: Interval | None) -> bool:
@@ -170,13 +197,20 @@ def _differs(ratio: Interval | None) -> bool:
     return ratio.low > 1 or ratio.high < 1
 
 
-def _biased(samples: Mapping[Method, Sample]) -> tuple[Method, ...]:
-    """Return the estimators whose bias is not noise, at 5 % for all of them together (Bonferroni)."""
-    measured = {
-        method: list(sample.values["bias"].values())
+def _claims(result: Result) -> bool:
+    return any(record.metric == CLAIM and record.value == 1 for record in result.outcome.records)
+
+
+def _with_biases(compared: Sequence[tuple[Comparison, Mapping[Method, Sample]]]) -> Iterator[Comparison]:
+    """Yield the comparisons with the estimators whose bias is not noise: one test of all of them (Holm)."""
+    biases = {
+        (number, method): list(sample.values["bias"].values())
+        for number, (_, samples) in enumerate(compared)
         for method, sample in samples.items()
         if len(sample.values.get("bias", ())) > 1
     }
-    level = 1 - (1 - LEVEL) / max(len(measured), 1)
-    intervals = {method: mean_interval(values, level) for method, values in measured.items()}
-    return tuple(method for method, found in intervals.items() if found.low > 0 or found.high < 0)
+    probabilities = unbiased_probabilities(list(biases.values()))
+    found = {place for place, value in zip(biases, probabilities, strict=True) if value <= 1 - LEVEL}
+    for number, (comparison, _) in enumerate(compared):
+        biased = tuple(method for method in comparison.methods if (number, method) in found)
+        yield replace(comparison, biased=biased, tested=len(biases))

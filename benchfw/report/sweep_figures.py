@@ -12,7 +12,7 @@ from benchfw.report.summary import Comparison, Row
 from benchfw.report.sweeps import Sweep
 
 _MEASURED = ("variance", "variance_x_seconds", "seconds_per_draw", "cost_per_draw")
-_BESIDE = frozenset({"bias", "mse", "setup_cost", "setup_seconds"})
+_BESIDE = frozenset({"bias", "mse", "worst_variance", "relative_efficiency", "setup_cost", "setup_seconds"})
 _HOW_TO_READ = (
     "Lower is better for the variance and its product with time. Each line is one family of methods that "
     "differ in {parameter} only; a bar is the 95 % interval over repetitions. The other views show what a "
@@ -36,17 +36,19 @@ def sweep_figures(comparison: Comparison) -> list[Figure]:
     names = ", ".join(sweep.families)
     title = f"{comparison.problem}: against {sweep.parameter}"
     alt = f"Lines of variance and other quantities against {sweep.parameter} for {names}."
-    return [Figure(title, alt, _HOW_TO_READ.format(parameter=sweep.parameter), tuple(views), height=460)]
+    words = _HOW_TO_READ.format(parameter=sweep.parameter)
+    return [Figure(title, alt, words, tuple(views), controls=("log x", "log y"), height=460)]
 
 
 def _view(comparison: Comparison, sweep: Sweep, quantity: str, styles: Mapping[str, Style]) -> View:
     lines = {family: _points(comparison, members, quantity) for family, members in sweep.families.items()}
     lines = {family: points for family, points in lines.items() if points}
     heights = [row.interval.estimate for points in lines.values() for _, row in points]
+    along = [value for points in lines.values() for value, _ in points]
     data = [_line(family, points, styles[family]) for family, points in lines.items()]
     label = quantity.replace("_", " ")
     layout = {
-        "xaxis": {"title": {"text": plain(sweep.parameter)}, "type": "linear"},
+        "xaxis": {"title": {"text": plain(sweep.parameter)}, "type": "log" if log_axis(along) else "linear"},
         "yaxis": {
             "title": {"text": plain(label)},
             "type": "log" if log_axis(heights) else "linear",

@@ -18,6 +18,7 @@ _HEADERS = {
     "seconds_per_draw": "time a draw",
     "seconds_per_call": "time a call",
     "variance_x_seconds": "variance x seconds",
+    "relative_efficiency": "relative efficiency",
 }
 
 
@@ -58,7 +59,25 @@ def caption(comparison: Comparison) -> str:
     level = 94 if comparison.kind == "optimizer" and runs == 5 else 95
     what = f"{middle} over repetitions [{level} % interval]; ratios to {first}, paired by repetition."
     several = len(comparison.methods) > 2
-    return f"{aim}{what}{' Verdicts hold at 5 % for all methods together.' if several else ''}"
+    held = " Verdicts hold at 5 % for all methods together." if several else ""
+    return f"{aim}{what}{held}{_estimator_notes(comparison)}"
+
+
+def _estimator_notes(comparison: Comparison) -> str:
+    """Return what the columns of estimators are, and how their bias was tested."""
+    quantities = {row.quantity for row in comparison.rows}
+    notes = ""
+    if "relative_efficiency" in quantities:
+        notes += (
+            " Relative efficiency: how many times less time than the reference takes for a mean of the same "
+            "precision."
+        )
+    if "bias" in quantities and comparison.tested:
+        together = f", with Holm's correction for the {comparison.tested} estimators of the run"
+        notes += (
+            f" Bias is tested by Student's t over repetitions{together if comparison.tested > 1 else ''}."
+        )
+    return notes
 
 
 def headline_table(comparison: Comparison, *, brief: bool = False) -> Table:
@@ -125,12 +144,10 @@ def _headline(comparison: Comparison) -> list[tuple[str, bool]]:
     if comparison.kind == "kernel":
         return [("seconds_per_call", True)]
     if comparison.kind == "estimator":
-        return [
-            ("bias", False),
-            ("variance", True),
-            ("seconds_per_draw", False),
-            ("variance_x_seconds", True),
-        ]
+        # what a biased estimator lacks in variance it has in its mean squared error
+        mse = [("mse", True)] if comparison.biased else []
+        product = [("variance_x_seconds", False), ("relative_efficiency", False)]
+        return [("bias", False), ("variance", True), *mse, ("seconds_per_draw", False), *product]
     shown = [(metric, False) for metric in comparison.metrics[:1]]
     then = [(name, False) for name in when_done(comparison)]
     return [*shown, *then, ("seconds_to_target", True), ("cost_to_target", True)]
@@ -158,6 +175,8 @@ def _unit(comparison: Comparison, quantity: str) -> tuple[float, str]:
 def _cell(row: Row | None, scale: float) -> str:
     if row is None:
         return "—"
+    if row.quantity == "relative_efficiency":
+        return ratio_text(row.interval)
     if row.reached is not None and math.isinf(row.interval.estimate):
         reached, trials = row.reached
         return "never" if reached == 0 else f"{reached} of {trials} reached"

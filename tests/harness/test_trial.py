@@ -72,6 +72,11 @@ def test_bias_variance_and_their_error_are_those_of_the_noise(ran, draws):
     assert last["mse"] == pytest.approx(variance, rel=0.2)
 
 
+def test_the_claim_to_be_unbiased_is_recorded_once(ran, draws):
+    _, _, records = ran(draws(budget=Budget(iterations=50)))
+    assert [each.value for each in records["claims_unbiased"]] == [1.0]
+
+
 def test_a_draw_is_charged_and_the_exact_answer_is_not(ran, draws):
     _, _, records = ran(draws(budget=Budget(iterations=50)))
     assert [each.cost for each in records["variance"]] == [each.iteration for each in records["variance"]]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from benchfw.report.figures import build_figures
+from benchfw.report.side_tables import summary_tables
 from benchfw.report.summary import summarize
 
 
@@ -28,10 +29,31 @@ def test_the_profile_says_how_often_a_method_is_within_a_factor_of_the_best(make
     }
 
 
-def test_average_ranks_are_told_of_three_methods_on_three_problems(make, run):
+def test_targets_met_count_every_problem_and_repetition(make, run):
+    results = solved(make, {"gd": [1.0, 1.0, 4.0], "sgd": [2.0, 2.0, 1.0]})
+    figure = build_figures(summarize(run, results), results)[1]
+    assert figure.title == "All problems: targets met"
+    # every target lies between 9 and 0.5, and is met with the second answer
+    lines = {trace["name"]: dict(zip(trace["x"], trace["y"], strict=True)) for trace in figure.views[0].data}
+    assert lines["gd"] == {0.0: 0.0, 1.0: 0.666667, 2.0: 0.666667, 4.0: 1.0}
+    assert lines["sgd"] == {0.0: 0.0, 1.0: 0.333333, 2.0: 1.0, 4.0: 1.0}
+
+
+def test_average_ranks_of_three_methods_on_three_problems_are_told_and_exported(make, run):
     results = solved(make, {"gd": [1.0] * 3, "sgd": [2.0] * 3, "adam": [3.0] * 3})
-    words = build_figures(summarize(run, results), results)[0].how_to_read
-    assert "gd 1.0, sgd 2.0, adam 3.0" in words
+    summary = summarize(run, results)
+    (side,) = summary_tables(summary)
+    assert [row[:2] for row in side.table.rows] == [
+        ("gd", "1.00 [0.04, 1.96]"),
+        ("sgd", "2.00 [1.04, 2.96]"),
+        ("adam", "3.00 [2.04, 3.96]"),
+    ]
+    exported = [row for row in summary.export_rows() if row[0] == "all problems"]
+    assert [row[1:5] for row in exported if row[3] == "rank_in_seconds_to_target"] == [
+        ("gd", "numpy", "rank_in_seconds_to_target", 1.0),
+        ("sgd", "numpy", "rank_in_seconds_to_target", 2.0),
+        ("adam", "numpy", "rank_in_seconds_to_target", 3.0),
+    ]
 
 
 def test_two_problems_have_no_profile(make, run):

@@ -12,9 +12,8 @@
       font: { color: ink("--ink"), family: "system-ui, sans-serif", size: narrow() ? 12 : 13 },
       margin: { l: narrow() ? 52 : 70, r: 12, t: 12, b: 48 }, ...structuredClone(view.layout),
     };
-    // numbers fit the margins; names ask for room themselves, which draws everything twice
     layout.xaxis = { ...axis, ...layout.xaxis };
-    layout.yaxis = { ...axis, ...layout.yaxis };
+    layout.yaxis = { ...axis, automargin: true, ...layout.yaxis };
     const names = view.data.filter((trace) => trace.name && trace.showlegend !== false).length;
     layout.legend = { font: { size: 12 }, tracegroupgap: 0, ...(layout.legend || {}) };
     if (narrow() && names) {
@@ -28,6 +27,8 @@
       const type = state[name] ? "log" : "linear";
       if ((layout[key].type || "linear") !== type) { layout[key].type = type; delete layout[key].range; }
     }
+    // more ticks than these, and the digits between powers of ten run into each other
+    for (const key of ["xaxis", "yaxis"]) if (layout[key].type === "log") layout[key].nticks = 5;
     return layout;
   }
 

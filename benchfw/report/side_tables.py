@@ -1,0 +1,122 @@
+"""Small tables beside the main one, where they apply: ranks over all problems, restarts, rates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from benchfw.analysis.intervals import Interval
+from benchfw.report.arrivals import EXPECTED, KAPLAN_MEIER
+from benchfw.report.numbers import figures, interval_text, time_unit
+from benchfw.report.rates import Rate
+from benchfw.report.summary import Comparison, Summary
+from benchfw.report.tables import Table
+
+_RESTARTS = (
+    "Some runs end without the target. Started again until it is met, a method takes the expected time: all "
+    "that its runs spent over the number of arrivals (ERT, as in COCO). The Kaplan-Meier median is the time "
+    "by which half of the runs are there: one that was cut short counts as long as it ran, one that diverged "
+    "as never there. [95 % intervals]"
+)
+_RATES = (
+    "The slope of the later half of each curve. k^p: the error falls like this power of the iterations, p is "
+    "shown; % a step: by this much in each iteration. More negative is faster; a slope above its theorem's "
+    "would cross the bound in the end. The law is the theorem's where there is one, else the one under which "
+    "the curve is straighter. Mean over repetitions [95 % interval]."
+)
+
+
+@dataclass(frozen=True)
+class SideTable:
+    """A small table with a title and a paragraph on how to read it."""
+
+    title: str
+    words: str
+    table: Table
+
+
+def summary_tables(summary: Summary) -> list[SideTable]:
+    """Return the table of average ranks, where there are three methods and problems."""
+    standings = summary.standings
+    if not standings:
+        return []
+    methods = sorted(standings[0].ranks, key=lambda method: standings[0].ranks[method].estimate)
+    several = len({method.backend for method in methods}) > 1
+    names = [f"{each.label} ({each.backend})" if several else each.label for each in methods]
+    columns = [[interval_text(each.ranks[method]) for method in methods] for each in standings]
+    header = ("method", *(f"average rank in {each.unit}" for each in standings))
+    table = Table(header, tuple(zip(names, *columns, strict=True)), tuple(methods))
+    problems = next(iter(standings[0].ranks.values())).count
+    alike = " and ".join(f"{figures(each.probability, 2)} in {each.unit}" for each in standings)
+    words = (
+        f"Ranks of the medians to the target over {problems} problems, 1 is best. Methods whose brackets "
+        "overlap cannot be told apart at 5 %: their ranks are less than "
+        f"{standings[0].critical_difference:.2f} apart (Nemenyi's critical difference). Friedman's p-value "
+        f"for methods that are all alike: {alike}."
+    )
+    return [SideTable("All problems, ranks", words, table)]
+
+
+def comparison_tables(comparison: Comparison) -> Iterator[SideTable]:
+    """Yield what applies to one problem: restarts where some runs did not arrive, rates of errors."""
+    if comparison.kind != "optimizer":
+        return
+    if any(row.quantity == KAPLAN_MEIER for row in comparison.rows):
+        yield SideTable("Restarts", _RESTARTS, _restarts(comparison))
+    if comparison.rates:
+        metrics = dict.fromkeys(rate.metric for rate in comparison.rates)
+        yield SideTable(f"Rates of {' and '.join(metrics)}", _RATES, _rates(comparison))
+
+
+def _restarts(comparison: Comparison) -> Table:
+    """Return expected times and medians of the methods that arrived at least once."""
+    found = [(method, comparison.row(method, EXPECTED[0])) for method in comparison.methods]
+    methods = [method for method, row in found if row and math.isfinite(row.interval.estimate)]
+    scale, unit = time_unit(
+        row.interval.estimate for method, row in found if row is not None and method in methods
+    )
+    rows = []
+    for method in methods:
+        expected, cost, median = (comparison.row(method, name) for name in (*EXPECTED, KAPLAN_MEIER))
+        median = median or comparison.row(method, "seconds_to_target")
+        reached, trials = expected.reached if expected and expected.reached else (0, 0)
+        cells = [
+            interval_text(row.interval.scaled(1 / size)) if row else "—"
+            for row, size in ((expected, scale), (cost, 1.0), (median, scale))
+        ]
+        rows.append((comparison.name(method), f"{reached} of {trials}", *cells))
+    header = (
+        "method",
+        "runs there",
+        f"expected time, {unit}",
+        f"expected {comparison.cost_unit}",
+        f"Kaplan-Meier median, {unit}",
+    )
+    return Table(header, tuple(rows), tuple(methods))
+
+
+def _rates(comparison: Comparison) -> Table:
+    header: tuple[str, ...] = ("method", "law", "measured", "theorem's")
+    rows: list[tuple[str, ...]] = [
+        (
+            comparison.name(rate.method),
+            "k^p" if rate.law == "sublinear" else "%\N{NO-BREAK SPACE}a\N{NO-BREAK SPACE}step",
+            _slope(rate, rate.measured),
+            _slope(rate, rate.theorem) if rate.theorem else "—",
+        )
+        for rate in comparison.rates
+    ]
+    if len({rate.metric for rate in comparison.rates}) > 1:
+        header = ("method", "error", *header[1:])
+        rows = [(row[0], rate.metric, *row[1:]) for row, rate in zip(rows, comparison.rates, strict=True)]
+    return Table(header, tuple(rows), tuple(rate.method for rate in comparison.rates))
+
+
+def _slope(rate: Rate, slope: Interval) -> str:
+    """Return the exponent of the iterations, or the change an iteration in percent."""
+    if rate.law == "linear":
+        change = [100 * math.expm1(min(end, 700.0)) for end in (slope.estimate, slope.low, slope.high)]
+        low, high = change[1:] if slope.bounded else (-math.inf, math.inf)
+        slope = Interval(change[0], low, high, slope.count)
+    return interval_text(slope)

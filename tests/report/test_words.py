@@ -1,0 +1,128 @@
+"""Every kind of sentence that the report says, word for word.
+
+`REFRESH_WORDS=1 pytest tests/report/test_words.py` writes words.txt again; read the difference first.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+
+import pytest
+
+from benchfw.records import CLAIM, Record, Status
+from benchfw.report.summary import summarize
+from benchfw.report.wording import verdict
+
+WORDS = Path(__file__).parent / "words.txt"
+WOBBLE = (0.97, 1.0, 1.01, 1.03, 0.99)
+
+
+def optimizer(make, name, cost, *, seconds=1.0, arrive=5, runs=5, **more):
+    """Runs of which the first `arrive` meet the target at about this cost; `gd` wobbles the other way."""
+    paces = [wobble ** (-1 if name == "gd" else 1) for wobble in WOBBLE]
+    return [
+        make.result(
+            "optimizer",
+            "p",
+            name,
+            r,
+            make.curve("gap", [9, 0.5 if r < arrive else 5], cost=cost * pace, seconds=seconds * pace),
+            target={"gap": 1.0},
+            **more,
+        )
+        for r, pace in enumerate(paces[:runs])
+    ]  # fmt: skip
+
+
+def estimator(make, name, variance, *, seconds=1.0, bias=0.0, claim=True, problem="p", runs=5):
+    """Trials whose bias wobbles about the one given."""
+    found = []
+    for r in range(runs):
+        records = make.draws(variance * WOBBLE[r], seconds=seconds, bias=bias + 0.1 * (WOBBLE[-1 - r] - 1))
+        records.append(Record(CLAIM, 100, 1.0, 1.0, float(claim)))
+        found.append(make.result("estimator", problem, name, r, records))
+    return found
+
+
+def broken(make, name, status, reason, *, records=(), trials=(0, 1), **more):
+    return [
+        make.result("optimizer", "p", name, r, records, status=status, reason=reason, number=10 + r, **more)
+        for r in trials
+    ]
+
+
+def kernel(make, backend, seconds):
+    return [
+        make.result(
+            "kernel", "", "gram", r, [Record("seconds_per_call", 0, 0, 0, seconds * w)], backend=backend
+        )
+        for r, w in enumerate(WOBBLE)
+    ]
+
+
+def scenes(make):
+    """Return the results behind each passage of words.txt."""
+    gd = optimizer(make, "gd", 230)
+    diverging = make.curve("gap", [9, 50, math.inf])
+    return {
+        "a clear winner, and methods that never or seldom arrive": gd
+        + optimizer(make, "svrg", 100, seconds=0.5)
+        + optimizer(make, "adam", 50, arrive=0)
+        + optimizer(make, "saga", 500, arrive=3),
+        "fewer calls but more time": gd + optimizer(make, "svrg", 100, seconds=3),
+        "no difference beyond noise": optimizer(make, "gd", 100) + optimizer(make, "svrg", 100),
+        "two runs are too few": optimizer(make, "gd", 200, runs=2) + optimizer(make, "svrg", 100, runs=2),
+        "one run": optimizer(make, "gd", 200, runs=1) + optimizer(make, "svrg", 100, runs=1),
+        "the reference is first": optimizer(make, "gd", 100) + optimizer(make, "svrg", 300),
+        "the reference never arrives": optimizer(make, "gd", 100, arrive=0) + optimizer(make, "svrg", 300),
+        "nobody arrives": optimizer(make, "gd", 100, arrive=0) + optimizer(make, "svrg", 300, arrive=0),
+        "a method alone": gd,
+        "a method that diverges": gd
+        + broken(
+            make, "sgd", Status.DIVERGED, "gap became inf at iteration 2", records=diverging,
+            trials=range(5), params={"step": 0.1}, target={"gap": 1.0},
+        ),
+        "trials that failed, ran out of time or memory, crashed, or were skipped": gd
+        + broken(make, "a", Status.FAILED, "ValueError: shapes (20,) and (21,)")
+        + broken(make, "b", Status.TIMEOUT, "no answer within 30 s", records=make.curve("gap", [9, 8]))
+        + broken(make, "c", Status.OUT_OF_MEMORY, "more than 2 GiB", records=make.curve("gap", [9, 8]))
+        + broken(make, "d", Status.CRASHED, "its process died of signal 11")
+        + broken(make, "e", Status.SKIPPED, "cupy: no device", backend="cupy"),
+        "nothing finished": broken(make, "gd", Status.FAILED, "ZeroDivisionError: division by zero"),
+        "estimators: less variance for the time, and the claim to be unbiased holds": estimator(
+            make, "size=16", 3.9
+        ) + estimator(make, "size=64", 1.0, seconds=1.4),
+        "estimators: no difference": estimator(make, "a", 1.0) + estimator(make, "b", 1.0),
+        "estimators: one that is called unbiased and is not": estimator(make, "fair", 3.9)
+        + estimator(make, "skewed", 1.0, bias=0.5),
+        "estimators: one that is biased and does not hide it": estimator(make, "fair", 3.9)
+        + estimator(make, "cut", 1.0, bias=0.5, claim=False)
+        + estimator(make, "exact", 0.0),
+        "estimators: a bias that is noise among so many": [
+            each
+            for number in range(12)
+            for each in estimator(
+                make, f"m{number}", 1.0, problem=f"p{number // 6}", bias=0.0053 * (number == 3)
+            )
+        ],
+        "kernels": kernel(make, "numpy", 0.0124) + kernel(make, "cupy", 0.00124),
+    }  # fmt: skip
+
+
+def passage(title, summary):
+    """Return all sentences of one summary."""
+    lines = [f"# {title}", *map(verdict, summary.comparisons)]
+    for fault in summary.faults:
+        advice = f" To try: {fault.advice}." if fault.advice else ""
+        lines.append(f"{fault.method} ({fault.status.value}): {fault.sentence}.{advice}")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_words_are_those_that_were_agreed_on(make, run):
+    said = "\n".join(passage(title, summarize(run, results)) for title, results in scenes(make).items())
+    if os.environ.get("REFRESH_WORDS"):
+        WORDS.write_text(said, encoding="utf-8")
+        pytest.skip("words.txt is written again")
+    assert said == WORDS.read_text(encoding="utf-8")
