@@ -24,9 +24,13 @@ MOST_WORDS = 160  # characters of a reason beside a cross
 _HOVER = "%{fullData.name}<br>%{y:.3g} at %{x:.4g}<extra></extra>"
 _DRAWN = frozenset({Status.DONE, Status.REACHED, Status.DIVERGED})
 _HOW_TO_READ = (
-    "Lower is better. Each line is the median of a method's repetitions at its measured points; the shaded "
-    "band holds the central 80 % of them (all of them when they are ten or fewer). {bounds}{stops}"
+    "Lower is better. {lines}{bounds}{stops}"
     "Click a name to hide it, double-click to see it alone; drag to zoom, double-click to come back."
+)
+_ONE_RUN = "Each line is one run. "
+_BANDS = (
+    "Each line is the median of a method's repetitions at its measured points; the shaded band holds the "
+    "central 80 % of them (all of them when they are ten or fewer). "
 )
 _BOUNDS = "A thin dashed line is what a theorem promises: the measured line should lie below it. "
 _STOPS = "A cross is where a trial broke off or diverged; point at it for the reason. "
@@ -69,15 +73,17 @@ def _figure(
     comparison: Comparison, metric: str, histories: Sequence[_History], styles: Mapping[Method, Style]
 ) -> Figure:
     names = ", ".join(comparison.name(method) for method in comparison.methods)
+    bands = any(len(each.measured) > 1 for each in histories)
     return Figure(
         title=f"{comparison.problem}: {metric}",
         alt=f"Lines of {metric} on {comparison.problem} against iterations, seconds or cost for {names}.",
         how_to_read=_HOW_TO_READ.format(
+            lines=_BANDS if bands else _ONE_RUN,
             bounds=_BOUNDS if any(each.bounds for each in histories) else "",
             stops=_STOPS if any(each.stops for each in histories) else "",
         ),
         views=tuple(_view(comparison, metric, axis, histories, styles) for axis in AXES),
-        controls=("log x", "log y", "bands"),
+        controls=("log x", "log y", "bands") if bands else ("log x", "log y"),
         height=460,
     )
 

@@ -86,7 +86,8 @@ def _dots(
     names = ", ".join(comparison.name(method) for method in comparison.methods)
     place = f"{comparison.problem}: " if comparison.problem else ""
     alt = f"{place}dots with intervals of {title} for {names}."
-    height = 110 + 30 * len(comparison.methods)
+    lines = max(_tick(comparison.name(method)).count("<br>") + 1 for method in comparison.methods)
+    height = 110 + max(30, 18 * lines) * len(comparison.methods)
     return [Figure(place + title, alt, how_to_read, tuple(views), height=height)]
 
 
@@ -161,8 +162,10 @@ def _variance_against_cost(comparison: Comparison, styles: Styles) -> View:
 
 
 def _bar(interval: Interval, style: Style) -> dict[str, Any]:
+    """Return an error bar; none where one run says nothing about its spread."""
     return {
         "type": "data",
+        "visible": interval.bounded,
         "symmetric": False,
         "array": rounded([interval.high - interval.estimate]),
         "arrayminus": rounded([interval.estimate - interval.low]),

@@ -71,7 +71,10 @@ def _along_the_sweep(comparison: Comparison) -> str:
     where = f"at every {sweep.parameter} from {sweep.values[0]:g} to {sweep.values[-1]:g}"
     if len(leaders) > 1 or "" in leaders:
         return f"No family of methods has the smallest variance beyond noise {where}"
-    between = " to ".join(dict.fromkeys(figures(margin, 2) for margin in (min(margins), max(margins))))
+    least, most = figures(min(margins), 2), figures(max(margins), 2)
+    if math.isinf(max(margins)):  # somewhere the leader never varied
+        return f"{leaders.pop()} has the smallest variance {where}, at least {least} times below the next"
+    between = least if least == most else f"{least} to {most}"
     return f"{leaders.pop()} has the smallest variance {where}, {between} times below the next"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from benchfw.analysis.convergence import ROUNDING_FLOOR
 from benchfw.report.methods import FEW_NAMES, listed
 from benchfw.report.numbers import interval_text
 from benchfw.report.phrases import (
@@ -132,10 +133,12 @@ def _fastest(comparison: Comparison, best: Row) -> str:
 
 def _end(comparison: Comparison, best: Row) -> str:
     """Return a sentence on the end of the budget: a target where the reference ends hides who went on."""
-    metric = comparison.targets[0].metric
+    metric, target = comparison.targets[0].metric, comparison.targets[0].value
     lowest = min(ahead(rows_of(comparison, metric)), key=merit, default=None)
     if lowest is None or lowest.method == best.method or lowest.ratio is None:
         return ""
+    if lowest.interval.estimate < ROUNDING_FLOOR * target:
+        return ""  # so far down rounding decides
     less = comparative(lowest, "less", "more")
     return (
         f" At the end {comparison.name(lowest.method)} has the smallest {metric}: "

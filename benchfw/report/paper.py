@@ -119,7 +119,7 @@ def _drawable(trace: Mapping[str, Any]) -> bool:
 
 
 def _bars(error: Mapping[str, Any] | None) -> list[list[float]] | None:
-    if not error:
+    if not error or not error.get("visible", True):
         return None
     sides = _numbers(error["arrayminus"]), _numbers(error["array"])
     return [[size if size >= 0 else 0.0 for size in side] for side in sides]  # also for NaN: no bar

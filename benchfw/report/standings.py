@@ -74,9 +74,9 @@ def find_standings(comparisons: Sequence[Comparison]) -> tuple[Standing, ...]:
     for table in medians_over_problems(comparisons):
         ranking = average_ranks(table.values)
         if ranking is not None:
-            half = ranking.critical_difference / 2
+            half, last = ranking.critical_difference / 2, float(len(table.methods))
             ranks = {
-                method: Interval(rank, rank - half, rank + half, len(table.values))
+                method: Interval(rank, max(rank - half, 1.0), min(rank + half, last), len(table.values))
                 for method, rank in zip(table.methods, ranking.ranks, strict=True)
             }
             found.append(

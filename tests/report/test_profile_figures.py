@@ -44,9 +44,9 @@ def test_average_ranks_of_three_methods_on_three_problems_are_told_and_exported(
     summary = summarize(run, results)
     (side,) = summary_tables(summary)
     assert [row[:2] for row in side.table.rows] == [
-        ("gd", "1.00 [0.04, 1.96]"),
+        ("gd", "1.00 [1.00, 1.96]"),
         ("sgd", "2.00 [1.04, 2.96]"),
-        ("adam", "3.00 [2.04, 3.96]"),
+        ("adam", "3.00 [2.04, 3.00]"),
     ]
     exported = [row for row in summary.export_rows() if row[0] == "all problems"]
     assert [row[1:5] for row in exported if row[3] == "rank_in_seconds_to_target"] == [

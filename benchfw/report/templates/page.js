@@ -4,6 +4,18 @@
   const narrow = () => window.innerWidth < 700;
   const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+  // how many rows names take below a figure: a line of 44 pixels before each, letters of 7
+  function legendRows(names) {
+    const width = window.innerWidth - 90;
+    let rows = 1, used = 0;
+    for (const name of names) {
+      const needed = 44 + 7 * name.length;
+      if (used && used + needed > width) { rows += 1; used = 0; }
+      used += needed;
+    }
+    return rows;
+  }
+
   // What every figure shares; colours come from the page's style so that dark and light agree.
   function frame(view, figure, state) {
     const axis = { gridcolor: ink("--line"), linecolor: ink("--line"), zerolinecolor: ink("--soft"), zeroline: false, exponentformat: "power" };
@@ -14,10 +26,10 @@
     };
     layout.xaxis = { ...axis, ...layout.xaxis };
     layout.yaxis = { ...axis, automargin: true, ...layout.yaxis };
-    const names = view.data.filter((trace) => trace.name && trace.showlegend !== false).length;
+    const names = view.data.filter((trace) => trace.name && trace.showlegend !== false).map((trace) => trace.name);
     layout.legend = { font: { size: 12 }, tracegroupgap: 0, ...(layout.legend || {}) };
-    if (narrow() && names) {
-      const room = Math.min(20 + 21 * Math.ceil(names / 2), 220);
+    if (narrow() && names.length) {
+      const room = Math.min(24 + 20 * legendRows(names), 240);
       layout.height += room;
       Object.assign(layout.legend, { orientation: "h", x: 0, xanchor: "left", yref: "container", y: 0, yanchor: "bottom", maxheight: room });
       layout.margin.b += room;
