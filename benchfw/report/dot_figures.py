@@ -83,11 +83,11 @@ def _dots(
             views.append(View(label, data, _dot_layout(comparison, name, rows, signed)))
     if not views:
         return []
-    names = ", ".join(comparison.name(method) for method in comparison.methods)
+    names = ", ".join(comparison.name(method) for method in comparison.measured)
     place = f"{comparison.problem}: " if comparison.problem else ""
     alt = f"{place}dots with intervals of {title} for {names}."
-    lines = max(_tick(comparison.name(method)).count("<br>") + 1 for method in comparison.methods)
-    height = 110 + max(30, 18 * lines) * len(comparison.methods)
+    lines = max(_tick(comparison.name(method)).count("<br>") + 1 for method in comparison.measured)
+    height = 110 + max(30, 18 * lines) * len(comparison.measured)
     return [Figure(place + title, alt, how_to_read, tuple(views), height=height)]
 
 
@@ -109,7 +109,7 @@ def _dot(comparison: Comparison, row: Row, style: Style) -> dict[str, Any]:
 
 
 def _dot_layout(comparison: Comparison, label: str, rows: Sequence[Row], signed: bool) -> dict[str, Any]:
-    ticks = [_tick(comparison.name(method)) for method in comparison.methods]
+    ticks = [_tick(comparison.name(method)) for method in comparison.measured]
     logarithmic = not signed and log_axis(row.interval.estimate for row in rows)
     return {
         "xaxis": {

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchfw.records import CAVEAT, Result, Status, Trial
+from benchfw.report.methods import listed
 
 _ADVICE = {
-    Status.TIMEOUT: "run again with --retry-failed and a larger --timeout, or lower the suite's budget",
-    Status.OUT_OF_MEMORY: "run again with --retry-failed and more --memory, or take a smaller problem",
+    Status.TIMEOUT: "raise --timeout, or lower the budget in the suite",
+    Status.OUT_OF_MEMORY: "raise --memory, or take a smaller problem",
     Status.CRASHED: "`benchfw replay {id}` runs it alone",
     Status.FAILED: "`benchfw replay {id}` runs it alone and shows the traceback",
     Status.SKIPPED: "`benchfw env` says what this machine has",
@@ -18,7 +20,7 @@ _ADVICE = {
 
 @dataclass(frozen=True)
 class Fault:
-    """Trials of one method on one problem that ended alike and not well."""
+    """Trials that ended alike and not well: of one method on one problem, or all that were skipped alike."""
 
     problem: str
     method: str
@@ -28,6 +30,7 @@ class Fault:
     trials: tuple[int, ...]
     total: int
     advice: str
+    places: int = 1
 
     @property
     def sentence(self) -> str:
@@ -43,26 +46,41 @@ class Fault:
 
 
 def find_faults(results: Sequence[Result]) -> tuple[Fault, ...]:
-    """Return the faults in order of first appearance; trials of one method with one reason are one fault."""
-    totals: dict[tuple[str, str, str], int] = {}
+    """Return the faults in order of first appearance; trials with one reason are one fault.
+
+    Those of one method on one problem, that is: but what a missing backend skips is told once for all.
+    """
+    totals = Counter(map(_place, results))
     groups: dict[tuple[tuple[str, str, str], Status, str], list[Result]] = {}
     for result in results:
-        trial, outcome = result.trial, result.outcome
-        place = (trial.problem.label, trial.method.label, trial.backend)
-        totals[place] = totals.get(place, 0) + 1
-        if outcome.status not in {Status.DONE, Status.REACHED}:
-            reason = outcome.reason.partition(CAVEAT)[0]
-            groups.setdefault((place, outcome.status, reason), []).append(result)
-    return tuple(
-        Fault(
-            *place,
-            status,
-            reason,
-            tuple(result.id for result in group),
-            totals[place],
-            _advice(status, group[0]),
-        )
-        for (place, status, reason), group in groups.items()
+        status = result.outcome.status
+        if status not in {Status.DONE, Status.REACHED}:
+            place = ("", "", result.trial.backend) if status is Status.SKIPPED else _place(result)
+            reason = result.outcome.reason.partition(CAVEAT)[0]
+            groups.setdefault((place, status, reason), []).append(result)
+    return tuple(_fault(status, reason, group, totals) for (_, status, reason), group in groups.items())
+
+
+def _place(result: Result) -> tuple[str, str, str]:
+    trial = result.trial
+    return trial.problem.label, trial.method.label, trial.backend
+
+
+def _fault(
+    status: Status, reason: str, group: Sequence[Result], totals: Mapping[tuple[str, str, str], int]
+) -> Fault:
+    places = list(dict.fromkeys(map(_place, group)))
+    problems, methods, backends = (list(dict.fromkeys(names)) for names in zip(*places, strict=True))
+    return Fault(
+        listed(problems),
+        listed(methods),
+        backends[0],
+        status,
+        reason,
+        tuple(result.id for result in group),
+        sum(totals[place] for place in places),
+        _advice(status, group[0]),
+        len(places),
     )
 
 

@@ -35,7 +35,7 @@ def _lines(summary: Summary, run: Run) -> Iterator[str]:
         yield f"- **{escaped(heading(comparison))}**: {escaped(verdict(comparison))}"
     for caveat in summary.caveats:
         yield f"- **Caveat**: {escaped(caveat.sentence)}."
-    for comparison in summary.comparisons:
+    for comparison in summary.measured:
         yield from ("", f"### {escaped(heading(comparison))}", "", escaped(caption(comparison)), "")
         yield from _table(headline_table(comparison))
     if summary.faults:

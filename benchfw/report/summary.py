@@ -79,9 +79,15 @@ class Comparison:
         """Return the row, or None where the method never gave that quantity."""
         return self._index.get((method, quantity))
 
+    @cached_property
+    def measured(self) -> tuple[Method, ...]:
+        """Return the methods that gave some number: not those that only failed or were skipped."""
+        found = {row.method for row in self.rows}
+        return tuple(method for method in self.methods if method in found)
+
     def name(self, method: Method) -> str:
-        """Return the method's label, with its backend where there are several."""
-        several = len({other.backend for other in self.methods}) > 1
+        """Return the method's label, with its backend where several gave numbers."""
+        several = len({other.backend for other in self.measured}) > 1
         return f"{method.label} ({method.backend})" if several else method.label
 
     def reference_for(self, method: Method) -> Method:
@@ -99,6 +105,11 @@ class Summary:
     comparisons: tuple[Comparison, ...]
     faults: tuple[Fault, ...] = ()
     caveats: tuple[Caveat, ...] = ()
+
+    @property
+    def measured(self) -> list[Comparison]:
+        """Return the comparisons in which some method gave a number."""
+        return [comparison for comparison in self.comparisons if comparison.rows]
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:

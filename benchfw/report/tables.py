@@ -58,7 +58,7 @@ def caption(comparison: Comparison) -> str:
     # five values have no interval for their median but their range, which covers it at 15/16
     level = 94 if comparison.kind == "optimizer" and runs == 5 else 95
     what = f"{middle} over repetitions [{level} % interval]; ratios to {first}, paired by repetition."
-    several = len(comparison.methods) > 2
+    several = len(comparison.measured) > 2
     held = " Verdicts hold at 5 % for all methods together." if several else ""
     return f"{aim}{what}{held}{_estimator_notes(comparison)}"
 
@@ -83,7 +83,7 @@ def _estimator_notes(comparison: Comparison) -> str:
 def headline_table(comparison: Comparison, *, brief: bool = False) -> Table:
     """Return the table that answers the question: a row a method, each quantity with its ratio.
 
-    `brief` keeps the last ratio only, for narrow screens.
+    It has no row where no method gave a number. `brief` keeps the last ratio only, for narrow screens.
     """
     quantities = [
         (quantity, with_ratio)
@@ -93,16 +93,16 @@ def headline_table(comparison: Comparison, *, brief: bool = False) -> Table:
     if brief:
         quantities = [(name, ratio and name == quantities[-1][0]) for name, ratio in quantities]
     header = ["method"]
-    columns: list[list[str]] = [[comparison.name(method) for method in comparison.methods]]
+    columns: list[list[str]] = [[comparison.name(method) for method in comparison.measured]]
     for quantity, with_ratio in quantities:
         scale, unit = _unit(comparison, quantity)
         header.append(f"{_title(comparison, quantity)}{f', {unit}' if unit else ''}")
-        rows = [comparison.row(method, quantity) for method in comparison.methods]
+        rows = [comparison.row(method, quantity) for method in comparison.measured]
         columns.append([_cell(row, scale) for row in rows])
         if with_ratio:
             header.append("ratio")
             columns.append([_ratio_cell(comparison, row) for row in rows])
-    return Table(tuple(header), tuple(zip(*columns, strict=True)), comparison.methods)
+    return Table(tuple(header), tuple(zip(*columns, strict=True)), comparison.measured)
 
 
 def full_table(comparison: Comparison) -> Table:

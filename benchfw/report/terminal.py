@@ -43,7 +43,7 @@ def _plain_lines(summary: Summary, width: int) -> Iterator[str]:
         yield from textwrap.wrap(said, width, subsequent_indent="  ", break_on_hyphens=False)
     for caveat in summary.caveats:
         yield from textwrap.wrap(visible(f"caveat: {caveat.sentence}"), width, subsequent_indent="  ")
-    for comparison in summary.comparisons:
+    for comparison in summary.measured:
         yield ""
         yield visible(heading(comparison))
         yield f"  {visible(caption(comparison))}"
@@ -87,7 +87,7 @@ def _draw(summary: Summary, console: Console) -> None:
         console.print(said)
     for caveat in summary.caveats:
         console.print(Text(visible(f"caveat: {caveat.sentence}"), style="yellow"))
-    for comparison in summary.comparisons:
+    for comparison in summary.measured:
         _draw_table(comparison, console)
     faults = list(_fault_lines(summary))
     if faults:

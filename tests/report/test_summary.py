@@ -9,6 +9,7 @@ import pytest
 from benchfw.records import Record, Status
 from benchfw.report.methods import Method
 from benchfw.report.summary import EXPORT_COLUMNS, summarize
+from benchfw.report.tables import headline_table
 
 
 def rows_of(summary, method, backend="numpy"):
@@ -90,6 +91,26 @@ def test_a_broken_trial_counts_for_nothing_but_is_listed(make, run, status):
     assert (fault.trials, fault.total, fault.reason) == ((12,), 2, "broke")
     verb = "was skipped" if status is Status.SKIPPED else status.value
     assert fault.sentence == f"1 of 2 trials {verb}: broke"
+
+
+def test_what_a_missing_backend_skips_is_told_once_for_all(make, run):
+    results = [
+        make.result(
+            "optimizer", problem, name, 0, [], status=Status.SKIPPED, reason="no device", backend="cupy"
+        )
+        for problem in ("p", "q")
+        for name in ("gd", "sgd")
+    ]
+    (fault,) = summarize(run, results).faults
+    assert (fault.method, fault.problem) == ("gd and sgd", "p and q")
+    assert fault.sentence == "4 of 4 trials were skipped: no device"
+
+
+def test_methods_without_a_number_have_no_row_in_the_table(make, run):
+    results = [make.result("optimizer", "p", "gd", 0, make.curve("gap", [9, 0.5]))]
+    skipped = make.result("optimizer", "p", "gd", 0, [], status=Status.SKIPPED, backend="cupy")
+    comparison = summarize(run, [*results, skipped]).comparisons[0]
+    assert [row[0] for row in headline_table(comparison).rows] == ["gd"]
 
 
 def test_a_diverged_step_gets_advice(make, run):
