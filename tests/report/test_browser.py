@@ -90,6 +90,43 @@ def test_switches_change_the_axis_that_is_drawn(page):
     assert page.console == []
 
 
+def mouse(page, kind, x, y, **more):
+    page.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+
+
+def click(page, x, y):
+    for kind in ("mousePressed", "mouseReleased"):
+        mouse(page, kind, x, y, button="left", clickCount=1)
+
+
+def centre(page, selector):
+    """Scroll to an element of the first figure and return where its middle is on the screen."""
+    element = f"document.querySelector('.plot {selector}')"
+    page.evaluate(f"{element}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
+    box = page.evaluate(
+        f"(({{x, y, width, height}}) => [x, y, width, height])({element}.getBoundingClientRect())"
+    )
+    return box[0] + box[2] / 2, box[1] + box[3] / 2
+
+
+def test_a_name_in_the_legend_hides_its_line_and_dragging_zooms(make, written, look):
+    curve = make.curve("gap", [9, 5, 2, 1])
+    results = [make.result("optimizer", "p", name, r, curve) for name in ("gd", "sgd") for r in range(2)]
+    page = look(written(results))
+    plot = "document.querySelector('.plot')"
+    click(page, *centre(page, ".legendtoggle"))
+    page.wait_for(f"{plot}.data.some((each) => each.visible === 'legendonly')")
+    before = page.evaluate(f"{plot}._fullLayout.xaxis.range")
+    x, y = centre(page, ".nsewdrag")
+    mouse(page, "mouseMoved", x - 60, y - 60)
+    mouse(page, "mousePressed", x - 60, y - 60, button="left", clickCount=1)
+    for step in range(0, 121, 20):
+        mouse(page, "mouseMoved", x - 60 + step, y - 60 + step, button="left", buttons=1)
+    mouse(page, "mouseReleased", x + 60, y + 60, button="left", clickCount=1)
+    page.wait_for(f"{plot}._fullLayout.xaxis.range[0] > {before[0]}")
+    assert page.console == []
+
+
 def test_a_switch_is_reached_and_pressed_by_the_keyboard_alone(page):
     page.evaluate("document.querySelectorAll('.switch')[1].querySelector('button').focus()")
     for key, code in (("Tab", 9), ("Enter", 13)):
