@@ -101,6 +101,8 @@ def _print(found: Comparison, floor: float) -> None:
     echo_table(rows, header)
     for reason in found.refused:
         click.echo(f"not compared: {printable(reason)}")
+    for sentence in found.busy:
+        click.echo(sentence)
     if found.in_both:
         click.echo(f"{counted(found.in_both)} in both runs, not measured again (`run --fresh` would)")
     said = ", ".join(f"{found.count(word)} {word}" for word in WORDS if found.count(word))
@@ -135,6 +137,7 @@ def _as_data(found: Comparison, before: Run, after: Run, floor: float) -> dict[s
         ],
         "not_compared": list(found.refused),
         "in_both": found.in_both,
+        "busy": list(found.busy),
     }
 
 

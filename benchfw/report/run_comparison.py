@@ -60,11 +60,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All rows that two runs share, why others are not there, and how many trials are the same in both."""
+    """All rows that two runs share, why others are not there, how many trials are the same in both.
+
+    `busy` has a sentence on each run that began on a machine with other work to do.
+    """
 
     rows: tuple[Row, ...]
     refused: tuple[str, ...]
     in_both: int
+    busy: tuple[str, ...] = ()
 
     def count(self, word: str) -> int:
         """Return the number of rows with a word."""
@@ -94,7 +98,16 @@ def compare_runs(before: Side, after: Side, floor: float) -> Comparison:
         for (key, quantity, medians, _), change in zip(found, changes, strict=True)
     ]
     rows.sort(key=lambda row: WORDS.index(row.change.word))
-    return Comparison(tuple(rows), reasons, _in_both(before, after))
+    busy = tuple(filter(None, (_busy(run) for run, _ in (before, after))))
+    return Comparison(tuple(rows), reasons, _in_both(before, after), busy)
+
+
+def _busy(run: Run) -> str:
+    machine = run.environment.get("machine", {})
+    load, cores = machine.get("load") or 0.0, machine.get("cores") or math.inf
+    if load <= cores:
+        return ""
+    return f"run {run.id} began at a load of {load:g} on {cores} cores: its times may be those of other work"
 
 
 def _in_both(before: Side, after: Side) -> int:

@@ -157,6 +157,12 @@ def test_a_few_bytes_of_memory_make_no_other_machine(cli, write):
     assert ("slide", "seconds_to_target") in verdicts(cli("compare", 1, 2, "--json"))
 
 
+def test_a_run_that_began_on_a_busy_machine_is_named(cli, write):
+    write()
+    write(environment={**MACHINE, "machine": {**MACHINE["machine"], "cores": 8, "load": 31.5}})
+    assert "run 2 began at a load of 31.5 on 8 cores" in cli("compare", "1", "2").stdout
+
+
 def test_a_method_that_no_longer_reaches_the_target_has_regressed(cli, write):
     write()
     write(scale=1e6)
