@@ -165,7 +165,7 @@ def _compare(
         metrics=metric_names(results),
         targets=targets,
         cost_unit=next((unit for unit in (each.outcome.cost_unit for each in results) if unit), "gradients"),
-        claims=tuple(method for method, group in groups.items() if any(map(_claims, group))),
+        claims=tuple(method for method, group in groups.items() if kind == "estimator" and _claims(group)),
         trials=len(results),
         finished=sum(map(len, finished.values())),
         sweep=find_sweep({method: group[0].trial.method for method, group in groups.items()}),
@@ -208,8 +208,9 @@ def _differs(ratio: Interval | None) -> bool:
     return ratio.low > 1 or ratio.high < 1
 
 
-def _claims(result: Result) -> bool:
-    return any(record.metric == CLAIM and record.value == 1 for record in result.outcome.records)
+def _claims(results: Sequence[Result]) -> bool:
+    records = (record for result in results for record in result.outcome.records)
+    return any(record.metric == CLAIM and record.value == 1 for record in records)
 
 
 def _with_biases(compared: Sequence[tuple[Comparison, Mapping[Method, Sample]]]) -> Iterator[Comparison]:

@@ -134,7 +134,7 @@
     seen.filter((each) => each.isIntersecting).forEach((each) => { near.unobserve(each.target); show(each.target); });
   }, { rootMargin: "800px" });
   all.forEach((element) => near.observe(element));
-  window.addEventListener("beforeprint", () => all.forEach(show));
+  window.addEventListener("beforeprint", () => all.filter((element) => !element.hidden).forEach(show));
 
   const again = () => drawn.forEach((redraw, element) => { if (!element.hidden) redraw(); });
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
