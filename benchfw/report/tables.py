@@ -69,8 +69,8 @@ def _estimator_notes(comparison: Comparison) -> str:
     notes = ""
     if "relative_efficiency" in quantities:
         notes += (
-            " Relative efficiency: how many times less time than the reference a method takes for a mean of the "
-            "same precision."
+            " Relative efficiency: how many times less time than the reference a method takes for a mean "
+            "of the same precision."
         )
     if "bias" in quantities and comparison.tested:
         together = f", with Holm's correction for the {comparison.tested} estimators of the run"
