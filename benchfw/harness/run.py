@@ -10,6 +10,7 @@ from typing import Any
 
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError, SuiteError
+from benchfw.harness.devices import gpus, needs_gpu
 from benchfw.harness.environment import default_threads, gather, total_memory
 from benchfw.harness.executors.events import Event, Executor, Finished
 from benchfw.harness.executors.local import LocalExecutor
@@ -122,7 +123,7 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
     )
     listen(Begun(run, len(agenda.trials), len(agenda.known)))
     positions = {agenda.trials[position].key: position for position in agenda.pending}
-    executor = _executor(registry, suite, options)
+    executor = _executor(agenda, registry, options)
     stopped = False
     try:
         for event in _events(agenda, executor):
@@ -171,11 +172,16 @@ def _events(agenda: Agenda, executor: Executor) -> Iterator[Event]:
     yield from executor.run(trial for trial in trials if trial.backend not in absent)
 
 
-def _executor(registry: Registry, suite: Suite, options: Options) -> Executor:
+def _executor(agenda: Agenda, registry: Registry, options: Options) -> Executor:
     timeout = options.timeout
-    if timeout is None and suite.budget.seconds is not None:
-        timeout = PATIENCE * suite.budget.seconds + GRACE
+    if timeout is None and agenda.suite.budget.seconds is not None:
+        timeout = PATIENCE * agenda.suite.budget.seconds + GRACE
     memory = options.memory if options.memory is not None else total_memory() // options.jobs
     return LocalExecutor(
-        registry.sources, jobs=options.jobs, threads=options.threads, timeout=timeout, memory=memory
+        registry.sources,
+        jobs=options.jobs,
+        threads=options.threads,
+        timeout=timeout,
+        memory=memory,
+        devices=gpus() if any(map(needs_gpu, agenda.trials)) else (),
     )
