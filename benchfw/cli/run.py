@@ -34,6 +34,11 @@ from benchfw.cli.options import Size, json_option, plugin_option, store_option
     "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes at a time."
 )
 @click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Run on a Dask cluster: tcp://HOST:PORT, a scheduler file, or 'local' (--jobs workers here).",
+)
+@click.option(
     "--threads",
     type=click.IntRange(min=1),
     help="Threads of each trial's native libraries.  [default: OMP_NUM_THREADS, else 1]",
@@ -71,6 +76,7 @@ def command(
     repetitions: int | None,
     quick: bool,
     jobs: int,
+    dask: str | None,
     threads: int | None,
     timeout: float | None,
     memory: int | None,
@@ -94,7 +100,7 @@ def command(
       benchfw run firstorder/rates --only nesterov --jobs 2
       benchfw run my.toml --plugin heavyball.py --dry-run
     """
-    from benchfw.api import Changes, plan_suite
+    from benchfw.api import Changes, on_cluster, plan_suite
     from benchfw.harness.environment import default_threads
     from benchfw.harness.run import Options
 
@@ -115,15 +121,17 @@ def command(
     for each in planned:
         each.registry.broken.clear()  # told; what comes in the run is told after it
     cores = os.cpu_count() or 1
-    if options.jobs * options.threads > cores:
+    if options.jobs * options.threads > cores and dask in {None, "local"}:
         click.echo(
             f"benchfw: {options.jobs} jobs of {options.threads} threads on {cores} cores will disturb each "
             "other's times; use fewer --jobs or --threads",
             err=True,
         )
-    if dry_run:
-        from benchfw.cli.dry_run import show_plans
+    with on_cluster(dask, options) as where:
+        if dry_run:
+            from benchfw.cli.dry_run import show_plans
 
-        show_plans(planned, store, options, as_json=as_json)
-        return
-    sys.exit(run_all(planned, store, options, events, page=not no_report, as_json=as_json))
+            show_plans(planned, store, where, as_json=as_json)
+            return
+        code = run_all(planned, store, where, events, page=not no_report, as_json=as_json)
+    sys.exit(code)

@@ -6,16 +6,18 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError, SuiteError
 from benchfw.harness.devices import gpus, needs_gpu
 from benchfw.harness.environment import default_threads, gather, total_memory
+from benchfw.harness.executors.bundle import pack
 from benchfw.harness.executors.events import Event, Executor, Finished
 from benchfw.harness.executors.local import LocalExecutor
 from benchfw.harness.identity import Identity
 from benchfw.harness.seeding import order_seed
+from benchfw.harness.survey import question_of, versions
 from benchfw.loading import fault_text
 from benchfw.parameters import fits
 from benchfw.records import Outcome, Run, Status, Trial
@@ -23,13 +25,16 @@ from benchfw.registry import Registry
 from benchfw.store import Store
 from benchfw.suite import Suite
 
+if TYPE_CHECKING:
+    from benchfw.harness.executors.cluster import Cluster
+
 PATIENCE = 10.0  # a trial may take this many times its budget of seconds, metrics and set-up included
 GRACE = 60.0
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to run, as against what to run."""
+    """How to run, as against what to run; with a cluster, its workers take the place of the jobs."""
 
     jobs: int = 1
     threads: int = field(default_factory=default_threads)
@@ -38,6 +43,7 @@ class Options:
     fresh: bool = False
     retry_failed: bool = False
     fail_fast: bool = False
+    cluster: Cluster | None = None
 
     def __post_init__(self) -> None:
         limits = (("jobs", self.jobs, 1024), ("threads", self.threads, 1024), ("memory", self.memory, 2**60))
@@ -81,7 +87,7 @@ def prepare(
     suite: Suite, trials: Sequence[Trial], registry: Registry, store: Store | None, options: Options
 ) -> Agenda:
     """Give every trial its key and look it up."""
-    environment = {**gather(suite.backends, options.threads), "plugins": _absolute(registry.sources)}
+    environment = {**_facts(suite, trials, registry, options), "plugins": _absolute(registry.sources)}
     identity = Identity(registry, environment["backends"], options.threads)
     stamped = [identity.stamp(trial) for trial in trials]
     known = store.known(trial.key for trial in stamped) if store and not options.fresh else {}
@@ -91,6 +97,14 @@ def prepare(
         if trial.key in known and not (options.retry_failed and known[trial.key][1].faulty)
     }
     return Agenda(suite, stamped, usable, environment)
+
+
+def _facts(suite: Suite, trials: Sequence[Trial], registry: Registry, options: Options) -> dict[str, Any]:
+    """Return the facts of the machine that will run the trials; workers unlike this client are refused."""
+    if options.cluster is None:
+        return gather(suite.backends, options.threads)
+    question = question_of(trials, registry, suite.backends, options.threads)
+    return options.cluster.inspect(question, versions(registry, question))
 
 
 def _absolute(sources: Sequence[str]) -> list[str]:
@@ -176,6 +190,12 @@ def _executor(agenda: Agenda, registry: Registry, options: Options) -> Executor:
     timeout = options.timeout
     if timeout is None and agenda.suite.budget.seconds is not None:
         timeout = PATIENCE * agenda.suite.budget.seconds + GRACE
+    if options.cluster is not None:
+        from benchfw.harness.executors.dask import DaskExecutor
+        from benchfw.harness.executors.dask_worker import Terms
+
+        terms = Terms(pack(registry.sources), options.threads, timeout, options.memory)
+        return DaskExecutor(options.cluster, terms, registry.note)
     memory = options.memory if options.memory is not None else total_memory() // options.jobs
     return LocalExecutor(
         registry.sources,
