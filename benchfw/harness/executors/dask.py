@@ -1,16 +1,18 @@
 """Runs trials on the workers of a Dask cluster.
 
-The client places them: it alone knows how many of a worker's threads a trial takes. A trial whose worker
-is lost goes to another one, a few times; a worker that comes late is inspected before it gets any.
+The client places them: it alone knows how many of a worker's threads a trial takes. Trials of a kind that
+was seen to be short travel together, since a task costs Dask some milliseconds. A trial whose worker is
+lost goes to another one, a few times; a worker that comes late is inspected before it gets any.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import queue
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,6 +26,8 @@ from benchfw.records import Outcome, Status, Trial
 if TYPE_CHECKING:
     from distributed import Future
 
+TOGETHER = 0.1  # seconds of trials that travel in one task
+SHORTEST = 0.002  # what a trial is taken to last at least
 LOOK = 1.0  # seconds between looks at which workers there are
 ATTEMPTS = 3  # workers that may be lost under one trial
 ALONE = 120.0  # seconds to wait for a worker when none is left that can go on
@@ -31,10 +35,10 @@ FETCHING = 60.0  # seconds to get a finished trial's records from its worker
 
 
 class Task(NamedTuple):
-    """A trial on its way, and what of its place it holds."""
+    """Trials on their way, and what of their place they hold."""
 
     future: Future
-    trial: Trial
+    trials: Sequence[Trial]
     place: Place
     device: Device | None
 
@@ -51,6 +55,7 @@ class DaskExecutor:
         self._known = set(self._places)
         self._ended: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self._losses: Counter[str] = Counter()
+        self._seconds: dict[tuple[str, ...], float] = {}
         self._looked = self._went_on = monotonic()
         self._client.register_plugin(Bench(terms), name=self._name)
 
@@ -82,27 +87,39 @@ class DaskExecutor:
                 (place for place in self._places.values() if place.slots), key=lambda place: -place.slots
             )
             for place in free:
-                trial = waiting.take(gpu=bool(place.devices))
-                if trial is not None:
-                    self._submit(trial, place)
-                    yield Started(trial)
+                trials = self._together(waiting, gpu=bool(place.devices))
+                if trials:
+                    self._submit(trials, place)
+                    yield from map(Started, trials)
                     break
             else:
                 return
 
-    def _submit(self, trial: Trial, place: Place) -> None:
-        device = place.devices.pop(0) if needs_gpu(trial) else None
+    def _together(self, waiting: Waiting, *, gpu: bool) -> list[Trial]:
+        """Return the next trial, and those after it as far as all are known to be short."""
+        together: list[Trial] = []
+        seconds = 0.0
+        while (trial := waiting.take(gpu=gpu)) is not None:
+            seconds += math.inf if self._losses[trial.key] else self._seconds.get(_kind(trial), math.inf)
+            if together and (seconds > TOGETHER or needs_gpu(trial) != needs_gpu(together[0])):
+                waiting.put_back(trial)
+                break
+            together.append(trial)
+        return together
+
+    def _submit(self, trials: Sequence[Trial], place: Place) -> None:
+        device = place.devices.pop(0) if needs_gpu(trials[0]) else None
         place.slots -= 1
         future = self._client.submit(
             run_here,
             self._name,
-            trial,
+            trials,
             device,
             key=f"{self._name}-{uuid.uuid4().hex}",
             workers=[place.address],
             resources={"GPU": 1} if device else None,
         )
-        self._tasks[future.key] = Task(future, trial, place, device)
+        self._tasks[future.key] = Task(future, trials, place, device)
         self._went_on = monotonic()
         future.add_done_callback(self._ended.put)
 
@@ -118,23 +135,27 @@ class DaskExecutor:
         if task.device:
             task.place.devices.append(task.device)  # the next trial gets the one that has rested longest
         try:
-            outcome = future.result(timeout=FETCHING)
+            finished: list[Finished] = future.result(timeout=FETCHING)
         except Exception as fault:  # noqa: BLE001 - Dask raises what the worker, the network or itself raised
             yield from self._lose(task, f"{type(fault).__name__}: {fault}", waiting)
         else:
             self._went_on = monotonic()
-            yield Finished(task.trial, outcome)
+            for event in finished:
+                self._seconds[_kind(event.trial)] = max(event.outcome.seconds, SHORTEST)
+                yield event
 
     def _lose(self, task: Task, reason: str, waiting: Waiting) -> Iterator[Finished]:
-        """Let another worker run a trial again, a few times."""
+        """Let another worker run a task's trials again, alone from now on, and a few times at most."""
         task.future.cancel()
-        self._losses[task.trial.key] += 1
-        lost = self._losses[task.trial.key]
-        if lost < ATTEMPTS:
-            waiting.put_back(task.trial)
-            return
-        text = f"{lost} Dask workers were lost while they ran it; the last was {task.place.address}: {reason}"
-        yield Finished(task.trial, Outcome(Status.CRASHED, text))
+        for trial in reversed(task.trials):
+            self._losses[trial.key] += 1
+            lost = self._losses[trial.key]
+            if lost < ATTEMPTS:
+                waiting.put_back(trial)
+            else:
+                last = f"the last was {task.place.address}: {reason}"
+                words = f"{lost} Dask workers were lost while they ran it; {last}"
+                yield Finished(trial, Outcome(Status.CRASHED, words))
 
     def _look_around(self, waiting: Waiting) -> Iterator[Finished]:
         """See which workers have gone and which have come."""
@@ -172,3 +193,8 @@ class DaskExecutor:
             self._note(f"the Dask worker {address} came late and was not used: {'; '.join(faults)}")
         else:
             self._places[address] = self._cluster.place(address, found)
+
+
+def _kind(trial: Trial) -> tuple[str, ...]:
+    """Return what trials of about the same duration share."""
+    return trial.kind, trial.problem.label, trial.method.label, trial.backend

@@ -10,6 +10,7 @@ import asyncio
 import shutil
 import tempfile
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
@@ -24,7 +25,7 @@ from benchfw.harness.executors.bundle import Bundle
 from benchfw.harness.executors.events import Finished
 from benchfw.harness.executors.local import LocalExecutor
 from benchfw.harness.survey import Question, survey_apart
-from benchfw.records import Outcome, Trial
+from benchfw.records import Trial
 
 IDLE = 30.0  # seconds after which processes without a trial end: the client may have died without a word
 
@@ -39,10 +40,10 @@ class Terms:
     memory: int | None
 
 
-def run_here(name: str, trial: Trial, device: Device | None) -> Outcome:
-    """Run a trial on the Dask worker that this task is on."""
+def run_here(name: str, trials: Sequence[Trial], device: Device | None) -> list[Finished]:
+    """Run trials, one after the other, on the Dask worker that this task is on."""
     bench: Bench = get_worker().plugins[name]
-    return bench.run(trial, device)
+    return bench.run(trials, device)
 
 
 def survey_here(bundle: Bundle, question: Question) -> dict[str, Any]:
@@ -71,8 +72,8 @@ class Bench(WorkerPlugin):  # type: ignore[misc]
         self._used = monotonic()
         self._watch = asyncio.create_task(self._end_idle())
 
-    def run(self, trial: Trial, device: Device | None) -> Outcome:
-        """Run a trial in a process that has run trials before, if there is one; called in a task's thread."""
+    def run(self, trials: Sequence[Trial], device: Device | None) -> list[Finished]:
+        """Run trials in a process that has run some before, if there is one; called in a task's thread."""
         idle = self._idle[device]
         executor = idle.pop() if idle else self._new(device)
         key = get_worker().get_current_task()
@@ -80,25 +81,26 @@ class Bench(WorkerPlugin):  # type: ignore[misc]
         try:
             if self._closed:  # between the look at `idle` and here
                 executor.interrupt()
-            ended = [each.outcome for each in executor.run([trial]) if isinstance(each, Finished)]
+            ended = [event for event in executor.run(trials) if isinstance(event, Finished)]
         except BaseException:
             executor.close()
             raise
         finally:
             del self._busy[key]
             self._used = monotonic()
-        if not ended:
+        if len(ended) < len(trials):
             executor.close()
-            raise BenchfwError("the trial was given up")
+            raise BenchfwError("given up, since nobody waits for it")
         idle.append(executor)
         if self._closed:
             self._close_idle()
-        return ended[0]
+        return ended
 
     def transition(self, key: str, start: str, finish: str, **_: Any) -> None:
-        """Stop a trial that its client has cancelled; one that has died has cancelled all."""
-        if start == "executing" and finish == "cancelled" and key in self._busy:
-            self._busy[key].interrupt()
+        """Stop a trial that runs but is wanted no more: its client has cancelled it, or has died."""
+        executor = self._busy.get(key)
+        if executor is not None and start == "executing" and finish == "released":
+            executor.interrupt()
 
     def teardown(self, worker: Worker) -> None:  # noqa: ARG002
         """Stop all processes."""
