@@ -1,5 +1,8 @@
 """What is held against a Dask worker, what it can take, and how plugins travel to it."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed; pip install 'benchfw[dask]'")
@@ -102,3 +105,13 @@ def test_an_address_that_is_none_is_told_in_one_line():
         connected("carrier-pigeon://roof", 1, 1),
     ):
         pass
+
+
+def test_the_scripts_of_the_manual_are_python_and_configuration():
+    import yaml
+
+    text = (Path(__file__).parent.parent.parent / "docs/clusters.md").read_text(encoding="utf-8")
+    (script,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    compile(script, "docs/clusters.md", "exec")  # to run it takes a SLURM cluster
+    (configuration,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    assert yaml.safe_load(configuration)["distributed"]["comm"]["tls"]["ca-file"] == "ca.pem"

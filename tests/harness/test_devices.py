@@ -1,5 +1,6 @@
 """Trials that need a GPU are placed on devices, one a device; no GPU is needed to see that."""
 
+import io
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -10,6 +11,9 @@ from benchfw.harness import devices
 from benchfw.harness.devices import Device, Waiting, gpus
 from benchfw.harness.executors.events import Finished, Started
 from benchfw.harness.executors.local import LocalExecutor
+from benchfw.records import Outcome, Run, Status
+from benchfw.report.exports import RECORD_COLUMNS, record_rows, write_records
+from benchfw.store import Store
 
 DEVICES = (Device("0", "Fake 9000"), Device("1", "Fake 9000"))
 
@@ -163,3 +167,17 @@ def test_a_machine_without_a_gpu_has_no_devices(monkeypatch):
 
     monkeypatch.setattr(devices, "get_backend", absent)
     assert gpus() == ()
+
+
+def test_a_stored_trial_names_its_device_and_so_does_its_export(tmp_path, trials):
+    (trial,) = trials("cupy")
+    with Store(tmp_path / "store.sqlite", create=True) as store:
+        run = store.begin("suite", "title", "", {})
+        store.add(run, 0, trial, Outcome(Status.DONE, "told to", device=str(DEVICES[1])))
+        (result,) = store.results(run)
+        (row,) = record_rows(store.run(run), [result])
+    assert result.outcome.device == "Fake 9000 #1"
+    assert dict(zip(RECORD_COLUMNS, row, strict=True))["device"] == "Fake 9000 #1"
+    written = io.StringIO()
+    write_records(written, Run(1, "suite", "title", tmp_path, "now"), [result])
+    assert written.getvalue().splitlines()[1].endswith(",Fake 9000 #1")

@@ -170,7 +170,7 @@ def connected(address: str, jobs: int, threads: int) -> Iterator[Cluster]:
             made = LocalCluster(
                 n_workers=jobs,
                 threads_per_worker=threads,
-                dashboard_address=None,
+                scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
                 silence_logs=logging.CRITICAL,
                 preload=[QUIET],
             )

@@ -171,6 +171,7 @@ class DaskExecutor:
             del self._places[address]
             for key in [key for key, task in self._tasks.items() if task.place.address == address]:
                 yield from self._lose(self._tasks.pop(key), "it left the cluster", waiting)
+        self._known &= set(present)  # one that comes back is asked again
         for address in set(present) - self._known:
             self._known.add(address)
             future = self._cluster.ask(address)
@@ -187,8 +188,11 @@ class DaskExecutor:
         try:
             found = future.result(timeout=FETCHING)
             faults = self._cluster.faults(found)
-        except Exception as fault:  # noqa: BLE001 - whatever it is, the worker is not used
-            faults = [f"{type(fault).__name__}: {fault}"]
+        except BenchfwError as fault:
+            faults = [str(fault)]
+        except Exception:  # noqa: BLE001 - it went as it came, or will be asked again
+            self._known.discard(address)
+            return
         if faults:
             self._note(f"the Dask worker {address} came late and was not used: {'; '.join(faults)}")
         else:
