@@ -206,6 +206,52 @@ def test_faults_on_a_cluster_have_the_statuses_and_keep_the_records_that_they_ha
     }
 
 
+FAKE_CUPY = """
+import os
+from types import SimpleNamespace
+import numpy
+from benchfw import hookimpl
+from benchfw.backends import _factories
+from benchfw.backends.numpy_backend import NumpyBackend
+from bowls import Bowl
+
+class Arrays:
+    cuda = SimpleNamespace(runtime=SimpleNamespace(
+        getDeviceCount=lambda: 2, getDeviceProperties=lambda position: {"name": b"Fake 9000"}))
+    def __getattr__(self, name):
+        return getattr(numpy, name)
+
+class Fake(NumpyBackend):
+    xp = Arrays()
+
+class Visible(Bowl):
+    def metrics(self, answer):
+        return {"visible": float(os.environ.get("CUDA_VISIBLE_DEVICES", "-1"))}
+
+_factories["cupy"] = Fake
+
+@hookimpl
+def register_problems(register):
+    register("visible", Visible)
+"""
+
+
+def test_trials_that_need_a_gpu_go_to_the_worker_that_declares_some_one_a_device(cli, cluster):
+    cli.write("fake_cupy.py", FAKE_CUPY)
+    suite = LONG.replace('"bowls.py"', '"fake_cupy.py", "bowls.py"').replace('"bowl"', '"visible"')
+    cli.write("gpu.toml", suite)
+    worker = cluster.start("--nthreads", "4", "--resources", "GPU=2")
+    words = ("--dask", cluster.address, "--backend", "cupy", "--repetitions", 4, "--no-report")
+    done = cli("run", "gpu.toml", *words, "--events", "events")
+    worker.kill()
+    assert done.returncode == 0, done.stderr
+    rows = cli.records()
+    assert {row["device"] for row in rows} == {"Fake 9000 #0", "Fake 9000 #1"}
+    assert all(float(row["value"]) == float(row["device"][-1]) for row in rows)
+    events = [json.loads(line)["event"] for line in (cli.folder / "events").read_text().splitlines()]
+    assert events[1:4] == ["started", "started", "finished"]
+
+
 STRANGER = """
 from stranger_helper import Slow
 from benchfw import hookimpl
