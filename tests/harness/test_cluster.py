@@ -1,6 +1,8 @@
 """What is held against a Dask worker, what it can take, and how plugins travel to it."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -105,6 +107,20 @@ def test_an_address_that_is_none_is_told_in_one_line():
         connected("carrier-pigeon://roof", 1, 1),
     ):
         pass
+
+
+def test_an_encrypted_address_without_certificates_says_where_they_belong():
+    with (
+        pytest.raises(BenchfwError, match=r"set distributed\.comm\.tls\.client\.cert and \.key"),
+        connected("tls://127.0.0.1:9", 1, 1),
+    ):
+        pass
+
+
+def test_a_run_without_dask_imports_none_of_it():
+    code = "import benchfw.cli.execution, benchfw.harness.run, sys; print('distributed' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 def test_the_scripts_of_the_manual_are_python_and_configuration():

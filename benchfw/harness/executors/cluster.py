@@ -162,9 +162,13 @@ def _words(description: Mapping[str, str]) -> str:
 def connected(address: str, jobs: int, threads: int) -> Iterator[Cluster]:
     """Yield a cluster: that of a scheduler's address or file, or 'local', made here with a worker a job."""
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client, LocalCluster, Security
     except ImportError:
         raise BenchfwError("--dask needs dask.distributed; pip install 'benchfw[dask]'") from None
+    if address.startswith("tls:") and not Security().get_connection_args("client").get("ssl_context"):
+        raise BenchfwError(
+            f"'{address}' needs certificates: set distributed.comm.tls.client.cert and .key in Dask's configuration"
+        )
     with contextlib.ExitStack() as stack:
         if address == "local":
             made = LocalCluster(
