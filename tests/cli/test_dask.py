@@ -18,7 +18,7 @@ SLOW = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "20s"}  # a busy machine an
 class RealCluster:
     """A scheduler and workers, each a process of its own as on a cluster."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, workers=3):
         self.folder = folder
         self.file = folder / "scheduler.json"
         self.workers = []
@@ -29,7 +29,7 @@ class RealCluster:
         while not self.file.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         self.address = json.loads(self.file.read_text())["address"]
-        for _ in range(3):
+        for _ in range(workers):
             self.start()
 
     def start(self, *words, **variables):
@@ -113,10 +113,11 @@ nap = 0.02
 """
 
 
-def begin(cli, *words):
+def begin(cli, *words, **variables):
     """Start a run whose events can be followed."""
     words = [sys.executable, "-m", "benchfw", "run", *map(str, words), "--events", "events", "--no-report"]
-    return subprocess.Popen(words, cwd=cli.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(words, cwd=cli.folder, env={**os.environ, **variables}, **pipes)
 
 
 def wait_until(true):
@@ -306,6 +307,23 @@ def test_jobs_are_refused_on_a_cluster_that_has_its_own_workers(cli):
     done = cli("run", "bowls.toml", "--dask", "tcp://127.0.0.1:9", "--jobs", 2)
     assert done.returncode == 2
     assert "--jobs is for this machine" in done.stderr
+
+
+def test_a_scheduler_that_dies_is_one_clear_line_and_loses_nothing(cli, tmp_path_factory):
+    cli.write("long.toml", LONG)
+    soon = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "2s"}
+    cluster = RealCluster(tmp_path_factory.mktemp("dying"), workers=1)
+    try:
+        run = begin(cli, "long.toml", "--dask", cluster.address, **soon)
+        wait_until(lambda: ended(cli) >= 1)
+        cluster.scheduler.kill()
+        _, told = run.communicate(timeout=60)
+    finally:
+        cluster.close()
+    assert run.returncode == 2
+    assert "is gone" in told
+    assert "Traceback" not in told
+    assert cli.last_run()["trials"] >= 1
 
 
 MURDERER = """

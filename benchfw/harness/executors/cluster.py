@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 ARRIVING = 60  # seconds that the first worker of a cluster may take to come
+LOOK = 1.0  # seconds between looks at which workers there are
 QUIET = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """Ctrl-C reaches every process of a terminal: it is the client that ends the workers of a local cluster."""
 
@@ -114,14 +115,28 @@ class Cluster:
         )
 
     def _surveys(self) -> dict[str, Survey]:
+        """Return the survey of every worker that stays."""
         asked = {address: self.ask(address) for address in self.client.nthreads()}
-        found: dict[str, Survey] = {}
-        for address, future in asked.items():
+        found = {address: self._answer(address, future) for address, future in asked.items()}
+        answers = {address: answer for address, answer in found.items() if answer is not None}
+        if not answers:
+            raise BenchfwError(
+                f"the workers of the Dask cluster at {self.address} left; start some that stay"
+            )
+        return answers
+
+    def _answer(self, address: str, future: Future) -> Survey | None:
+        """Return a worker's survey, or None if the worker is lost before it has answered."""
+        while True:
             try:
-                found[address] = future.result()
+                survey: Survey = future.result(timeout=LOOK)
             except BenchfwError as fault:
                 _refuse({address: [str(fault)]})
-        return found
+            except TimeoutError:
+                if address not in self.client.nthreads():
+                    return None
+            else:
+                return survey
 
     def _shares(self, surveys: Collection[Survey]) -> dict[str, Any]:
         """Return how the cores are divided: a fact of the report."""
@@ -167,7 +182,8 @@ def connected(address: str, jobs: int, threads: int) -> Iterator[Cluster]:
         raise BenchfwError("--dask needs dask.distributed; pip install 'benchfw[dask]'") from None
     if address.startswith("tls:") and not Security().get_connection_args("client").get("ssl_context"):
         raise BenchfwError(
-            f"'{address}' needs certificates: set distributed.comm.tls.client.cert and .key in Dask's configuration"
+            f"'{address}' needs certificates: set distributed.comm.tls.client.cert and .key in the "
+            "configuration of Dask"
         )
     with contextlib.ExitStack() as stack:
         if address == "local":

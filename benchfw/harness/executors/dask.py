@@ -11,6 +11,7 @@ import contextlib
 import math
 import queue
 import uuid
+from asyncio import CancelledError
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import monotonic
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchfw.errors import BenchfwError
 from benchfw.harness.devices import Device, Waiting, needs_gpu
-from benchfw.harness.executors.cluster import Cluster, Place
+from benchfw.harness.executors.cluster import LOOK, Cluster, Place
 from benchfw.harness.executors.dask_worker import Bench, Terms, run_here
 from benchfw.harness.executors.events import Event, Finished, Started
 from benchfw.records import Outcome, Status, Trial
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 TOGETHER = 0.1  # seconds of trials that travel in one task
 SHORTEST = 0.002  # what a trial is taken to last at least
-LOOK = 1.0  # seconds between looks at which workers there are
 ATTEMPTS = 3  # workers that may be lost under one trial
 ALONE = 120.0  # seconds to wait for a worker when none is left that can go on
 FETCHING = 60.0  # seconds to get a finished trial's records from its worker
@@ -62,6 +62,7 @@ class DaskExecutor:
     def run(self, trials: Iterable[Trial]) -> Iterator[Event]:
         """Run the trials, as many at once as the workers have threads and GPUs for."""
         waiting = Waiting(trials)
+        self._went_on = monotonic()
         while waiting or self._tasks:
             yield from self._hand_out(waiting)
             with contextlib.suppress(queue.Empty):
@@ -74,7 +75,7 @@ class DaskExecutor:
         """Cancel what still runs; the workers then end its processes, and those that they kept."""
         futures = [task.future for task in self._tasks.values()]
         futures += [future for _, future in self._asked.values()]
-        with contextlib.suppress(OSError, TimeoutError, RuntimeError):  # the scheduler may be gone
+        with contextlib.suppress(Exception):  # whatever is wrong with the cluster was told before
             self._client.cancel(futures, force=True)
             self._client.unregister_worker_plugin(self._name)
         self._tasks.clear()
@@ -136,7 +137,9 @@ class DaskExecutor:
             task.place.devices.append(task.device)  # the next trial gets the one that has rested longest
         try:
             finished: list[Finished] = future.result(timeout=FETCHING)
-        except Exception as fault:  # noqa: BLE001 - Dask raises what the worker, the network or itself raised
+        except (Exception, CancelledError) as fault:  # noqa: BLE001 - what the worker, the network or Dask raised
+            if self._client.status == "closed":
+                raise self._gone(fault) from None
             yield from self._lose(task, f"{type(fault).__name__}: {fault}", waiting)
         else:
             self._went_on = monotonic()
@@ -163,10 +166,7 @@ class DaskExecutor:
         try:
             present = self._client.nthreads()
         except (OSError, TimeoutError) as fault:
-            raise BenchfwError(
-                f"the Dask scheduler at {self._cluster.address} is gone ({fault}); finished trials are kept, "
-                "and the same command goes on from there"
-            ) from None
+            raise self._gone(fault) from None
         for address in [each for each in self._places if each not in present]:
             del self._places[address]
             for key in [key for key, task in self._tasks.items() if task.place.address == address]:
@@ -183,6 +183,12 @@ class DaskExecutor:
                 "trials are kept, and the same command goes on from there"
             )
 
+    def _gone(self, fault: BaseException) -> BenchfwError:
+        return BenchfwError(
+            f"the Dask scheduler at {self._cluster.address} is gone ({fault}); finished trials are kept, and "
+            "the same command goes on from there"
+        )
+
     def _welcome(self, address: str, future: Future) -> None:
         """Use a worker that has come, if it is like the client."""
         try:
@@ -190,7 +196,7 @@ class DaskExecutor:
             faults = self._cluster.faults(found)
         except BenchfwError as fault:
             faults = [str(fault)]
-        except Exception:  # noqa: BLE001 - it went as it came, or will be asked again
+        except (Exception, CancelledError):  # noqa: BLE001 - it went as it came, or will be asked again
             self._known.discard(address)
             return
         if faults:
