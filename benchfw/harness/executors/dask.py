@@ -11,7 +11,6 @@ import contextlib
 import math
 import queue
 import uuid
-from asyncio import CancelledError
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import monotonic
@@ -137,7 +136,7 @@ class DaskExecutor:
             task.place.devices.append(task.device)  # the next trial gets the one that has rested longest
         try:
             finished: list[Finished] = future.result(timeout=FETCHING)
-        except (Exception, CancelledError) as fault:  # noqa: BLE001 - what the worker, the network or Dask raised
+        except Exception as fault:  # noqa: BLE001 - the worker, the network or Dask raised it
             if self._client.status == "closed":
                 raise self._gone(fault) from None
             yield from self._lose(task, f"{type(fault).__name__}: {fault}", waiting)
@@ -196,7 +195,7 @@ class DaskExecutor:
             faults = self._cluster.faults(found)
         except BenchfwError as fault:
             faults = [str(fault)]
-        except (Exception, CancelledError):  # noqa: BLE001 - it went as it came, or will be asked again
+        except Exception:  # noqa: BLE001 - it went as it came, or will be asked again
             self._known.discard(address)
             return
         if faults:
