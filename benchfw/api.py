@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchfw import data
 from benchfw.errors import BenchfwError, PluginError, StoreError, SuiteError, nearest
+from benchfw.harness import survey
 from benchfw.harness.run import Agenda, Listener, Options, check_methods, execute, prepare
 from benchfw.loading import fault_text
 from benchfw.plan import plan, select
@@ -99,11 +101,7 @@ def _planned(suite: Suite, path: Path, registry: Registry, changes: Changes) -> 
 
 def datasets_of(planned: Planned) -> list[str]:
     """Return the data sets that the trials read."""
-    tables = {
-        str(trial.problem.table): trial.problem.table for trial in planned.trials if trial.kind != "kernel"
-    }
-    names = (planned.registry.dataset_of("problem", table) for table in tables.values())
-    return sorted({name for name in names if name})
+    return survey.datasets_of(planned.trials, planned.registry)
 
 
 def bring_data(planned: Planned, progress: Callable[[str, int, int | None], None] | None = None) -> None:
@@ -140,6 +138,23 @@ def run_planned(
         agenda = _prepare(planned, opened, options)
         run = execute(agenda, planned.registry, opened, options, listen)
         return report_run(opened, run, planned.registry, page=page)
+
+
+@contextlib.contextmanager
+def on_cluster(address: str | None, options: Options) -> Iterator[Options]:
+    """Yield the options with a Dask cluster connected, when there is an address."""
+    if address is None:
+        yield options
+        return
+    if address != "local" and options.jobs != 1:
+        raise BenchfwError(
+            "--jobs is for this machine: the workers of a Dask cluster have threads, and run as many trials "
+            "as these allow; leave it out"
+        )
+    from benchfw.harness.executors.cluster import connected
+
+    with connected(address, options.jobs, options.threads) as cluster:
+        yield replace(options, cluster=cluster)
 
 
 def report_run(
@@ -200,14 +215,15 @@ def run(
     backends: Sequence[str] = (),
     repetitions: int | None = None,
     quick: bool = False,
+    dask: str | None = None,
     **options: Any,
 ) -> Run:
     """Run a suite, given by path or by name, and return the run.
 
     Further keywords are those of `benchfw run`: jobs, threads, timeout (seconds), memory (bytes), fresh,
-    retry_failed, fail_fast.
+    retry_failed, fail_fast. So is `dask`: a scheduler's address or file, or 'local'.
     """
-    names = [field.name for field in fields(Options)]
+    names = [field.name for field in fields(Options) if field.name != "cluster"]
     for name in options:
         if name not in names:
             raise BenchfwError(f"benchfw.run has no option '{name}'{nearest(name, names)}")
@@ -215,7 +231,8 @@ def run(
     changes = Changes(only, (backends,) if isinstance(backends, str) else tuple(backends), repetitions, quick)
     planned = plan_suite(suite, [plugins] if isinstance(plugins, str) else plugins, changes)
     bring_data(planned)
-    return run_planned(planned, Path(store), how, page=can_write_pages())[0]
+    with on_cluster(dask, how) as where:
+        return run_planned(planned, Path(store), where, page=can_write_pages())[0]
 
 
 def load(run: Run | int | str = "last", store: str | Path = DEFAULT_STORE) -> pd.DataFrame:

@@ -112,13 +112,14 @@ class Record:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a trial ended and all that it measured, also when it did not end well."""
+    """How a trial ended and all that it measured, also when it did not end well; `device` is its GPU."""
 
     status: Status
     reason: str
     records: tuple[Record, ...] = ()
     seconds: float = 0.0
     cost_unit: str = ""
+    device: str = ""
 
     @property
     def caveats(self) -> tuple[str, ...]:

@@ -40,6 +40,11 @@ if TYPE_CHECKING:
     "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes at a time."
 )
 @click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Run on a Dask cluster: tcp://HOST:PORT, a scheduler file, or 'local' (--jobs workers here).",
+)
+@click.option(
     "--threads",
     type=click.IntRange(min=1),
     help="Threads of each trial's native libraries.  [default: OMP_NUM_THREADS, else 1]",
@@ -84,6 +89,7 @@ def command(
     repetitions: int | None,
     quick: bool,
     jobs: int,
+    dask: str | None,
     threads: int | None,
     timeout: float | None,
     memory: int | None,
@@ -109,7 +115,7 @@ def command(
       benchfw run my.toml --plugin heavyball.py --dry-run
       benchfw run --from-bundle paper.zip
     """
-    from benchfw.api import Changes, plan_bundle, plan_suite
+    from benchfw.api import Changes, on_cluster, plan_bundle, plan_suite
     from benchfw.harness.environment import default_threads
     from benchfw.harness.run import Options
 
@@ -134,22 +140,24 @@ def command(
     for each in planned:
         each.registry.broken.clear()  # told; what comes in the run is told after it
     cores = os.cpu_count() or 1
-    if options.jobs * options.threads > cores:
+    if options.jobs * options.threads > cores and dask in {None, "local"}:
         click.echo(
             f"benchfw: {options.jobs} jobs of {options.threads} threads on {cores} cores will disturb each "
             "other's times; use fewer --jobs or --threads",
             err=True,
         )
-    if packed:
-        from benchfw.cli.from_bundle import tell_differences
+    with on_cluster(dask, options) as where:
+        if packed:
+            from benchfw.cli.from_bundle import tell_differences
 
-        tell_differences(packed, planned[0], store, options)
-    if dry_run:
-        from benchfw.cli.dry_run import show_plans
+            tell_differences(packed, planned[0], store, where)
+        if dry_run:
+            from benchfw.cli.dry_run import show_plans
 
-        show_plans(planned, store, options, as_json=as_json)
-        return
-    sys.exit(run_all(planned, store, options, events, page=not no_report, as_json=as_json))
+            show_plans(planned, store, where, as_json=as_json)
+            return
+        code = run_all(planned, store, where, events, page=not no_report, as_json=as_json)
+    sys.exit(code)
 
 
 def _packed(bundle: Path | None, suites: tuple[str, ...], changes: Changes) -> Run | None:

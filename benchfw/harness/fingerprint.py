@@ -11,7 +11,7 @@ import functools
 import hashlib
 import importlib.metadata
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import benchfw
@@ -64,8 +64,29 @@ def library_version(module: str) -> str:
     try:
         return importlib.metadata.version(module)
     except importlib.metadata.PackageNotFoundError:  # a library named unlike its module, such as sklearn
-        homes = importlib.metadata.packages_distributions().get(module, ())
+        homes = _homes().get(module, ())
         return " ".join(f"{home} {importlib.metadata.version(home)}" for home in sorted(set(homes)))
+
+
+@functools.cache
+def _homes() -> Mapping[str, list[str]]:
+    return importlib.metadata.packages_distributions()
+
+
+def with_imported(
+    plugins: Iterable[Plugin],
+    known: Iterable[Plugin],
+    imported: Callable[[Plugin], frozenset[str]] = imported_by,
+) -> set[Plugin]:
+    """Return plugins and, in turn, the other known ones that their source imports."""
+    found: set[Plugin] = set()
+    waiting = set(plugins)
+    while waiting:
+        plugin = waiting.pop()
+        found.add(plugin)
+        names = imported(plugin)
+        waiting |= {each for each in known if each.module.partition(".")[0] in names} - found
+    return found
 
 
 def _is_core(plugin: Plugin) -> bool:
@@ -82,7 +103,7 @@ def _sources(plugin: Plugin) -> tuple[Path, list[Path]]:
     installed = _installed_files(plugin.distribution)
     if path in installed:
         return path.parent, installed
-    return path.parent, sorted(_with_helpers(path, set()))
+    return path.parent, with_helpers(path)
 
 
 def _installed_files(distribution: str) -> list[Path]:
@@ -99,6 +120,11 @@ def _below(path: Path) -> Iterator[Path]:
         yield path
     else:
         yield from (each for each in path.rglob("*") if each.is_file() and "__pycache__" not in each.parts)
+
+
+def with_helpers(path: Path) -> list[Path]:
+    """Return a plugin's file and the modules beside it that it imports, in turn."""
+    return sorted(_with_helpers(path, set()))
 
 
 def _with_helpers(path: Path, seen: set[Path], root: Path | None = None) -> set[Path]:

@@ -16,7 +16,13 @@ from typing import Any
 
 from benchfw import data
 from benchfw.errors import DataError
-from benchfw.harness.fingerprint import core_fingerprint, fingerprint, imported_by, library_version
+from benchfw.harness.fingerprint import (
+    core_fingerprint,
+    fingerprint,
+    imported_by,
+    library_version,
+    with_imported,
+)
 from benchfw.loading import Plugin
 from benchfw.records import Trial
 from benchfw.registry import Registry
@@ -75,7 +81,8 @@ class Identity:
     def _part(self, kind: str, table: Mapping[str, Any]) -> str:
         text = _canonical(table)
         if (kind, text) not in self._parts:
-            plugins = sorted(self._involved(self._registry.plugins_of(kind, table)), key=_address)
+            used = self._registry.plugins_of(kind, table)
+            plugins = sorted(with_imported(used, self._registry.plugins, self._imported_by), key=_address)
             sources = [[plugin.module, plugin.version, self._fingerprint(plugin)] for plugin in plugins]
             libraries = sorted({name for plugin in plugins for name in self._imported_by(plugin)})
             versions = [[name, library_version(name)] for name in libraries]
@@ -95,19 +102,6 @@ class Identity:
         except DataError:
             return "absent"  # a run has fetched it before, or stopped
         self.datasets[name] = found[:SHOWN]
-        return found
-
-    def _involved(self, plugins: set[Plugin]) -> set[Plugin]:
-        """Return the plugins and, in turn, the other plugins that their source imports."""
-        found: set[Plugin] = set()
-        waiting = set(plugins)
-        while waiting:
-            plugin = waiting.pop()
-            found.add(plugin)
-            names = self._imported_by(plugin)
-            waiting |= {
-                each for each in self._registry.plugins if each.module.partition(".")[0] in names
-            } - found
         return found
 
 

@@ -7,15 +7,18 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError, SuiteError
+from benchfw.harness.devices import gpus, needs_gpu
 from benchfw.harness.environment import default_threads, gather, total_memory
+from benchfw.harness.executors.bundle import pack
 from benchfw.harness.executors.events import Event, Executor, Finished
 from benchfw.harness.executors.local import LocalExecutor
 from benchfw.harness.identity import Identity
 from benchfw.harness.seeding import order_seed
+from benchfw.harness.survey import question_of, versions
 from benchfw.loading import fault_text
 from benchfw.parameters import fits
 from benchfw.records import Outcome, Run, Status, Trial
@@ -24,13 +27,16 @@ from benchfw.store import Store
 from benchfw.store.going import going
 from benchfw.suite import Suite
 
+if TYPE_CHECKING:
+    from benchfw.harness.executors.cluster import Cluster
+
 PATIENCE = 10.0  # a trial may take this many times its budget of seconds, metrics and set-up included
 GRACE = 60.0
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to run, as against what to run."""
+    """How to run, as against what to run; with a cluster, its workers take the place of the jobs."""
 
     jobs: int = 1
     threads: int = field(default_factory=default_threads)
@@ -39,6 +45,7 @@ class Options:
     fresh: bool = False
     retry_failed: bool = False
     fail_fast: bool = False
+    cluster: Cluster | None = None
 
     def __post_init__(self) -> None:
         limits = (("jobs", self.jobs, 1024), ("threads", self.threads, 1024), ("memory", self.memory, 2**60))
@@ -90,8 +97,7 @@ def prepare(
 ) -> Agenda:
     """Give every trial its key and look it up; `changes` is noted: what was asked for beyond the suite."""
     environment = {
-        **gather(suite.backends, options.threads),
-        "jobs": options.jobs,
+        **_facts(suite, trials, registry, options),
         "trials": len(trials),
         "changes": dict(changes or {}),
         "plugins": _absolute(registry.sources),
@@ -107,6 +113,14 @@ def prepare(
         if trial.key in known and not (options.retry_failed and known[trial.key][1].faulty)
     }
     return Agenda(suite, stamped, usable, environment)
+
+
+def _facts(suite: Suite, trials: Sequence[Trial], registry: Registry, options: Options) -> dict[str, Any]:
+    """Return the facts of the machine that will run the trials; workers unlike this client are refused."""
+    if options.cluster is None:
+        return {**gather(suite.backends, options.threads), "jobs": options.jobs}
+    question = question_of(trials, registry, suite.backends, options.threads)
+    return options.cluster.inspect(question, versions(registry, question))
 
 
 def _absolute(sources: Sequence[str]) -> list[str]:
@@ -137,11 +151,11 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
     positions = {agenda.trials[position].key: position for position in agenda.pending}
     pending = [agenda.trials[position] for position in positions.values()]
     stopped = False
-    with going(store.path, run), contextlib.closing(_executor(registry, suite, options)) as executor:
+    with going(store.path, run), contextlib.closing(_executor(agenda, registry, options)) as executor:
         store.reuse(
             run, [(position, agenda.trials[position], number) for position, number in agenda.known.items()]
         )
-        listen(Begun(run, len(agenda.trials), len(agenda.known), pending, options.jobs))
+        listen(Begun(run, len(agenda.trials), len(agenda.known), pending, _at_once(options)))
         for event in _events(agenda, executor):
             if isinstance(event, Finished):
                 store.add(run, positions[event.trial.key], event.trial, event.outcome)
@@ -155,6 +169,10 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
     finished = store.run(run)
     _call(registry, "run_finished", run=finished)
     return finished
+
+
+def _at_once(options: Options) -> int:
+    return options.jobs if options.cluster is None else options.cluster.slots
 
 
 def _tell_plugins(registry: Registry, event: Event) -> None:
@@ -186,11 +204,22 @@ def _events(agenda: Agenda, executor: Executor) -> Iterator[Event]:
     yield from executor.run(trial for trial in trials if trial.backend not in absent)
 
 
-def _executor(registry: Registry, suite: Suite, options: Options) -> Executor:
+def _executor(agenda: Agenda, registry: Registry, options: Options) -> Executor:
     timeout = options.timeout
-    if timeout is None and suite.budget.seconds is not None:
-        timeout = PATIENCE * suite.budget.seconds + GRACE
+    if timeout is None and agenda.suite.budget.seconds is not None:
+        timeout = PATIENCE * agenda.suite.budget.seconds + GRACE
+    if options.cluster is not None:
+        from benchfw.harness.executors.dask import DaskExecutor
+        from benchfw.harness.executors.dask_worker import Terms
+
+        terms = Terms(pack(registry.sources), options.threads, timeout, options.memory)
+        return DaskExecutor(options.cluster, terms, registry.note)
     memory = options.memory if options.memory is not None else total_memory() // options.jobs
     return LocalExecutor(
-        registry.sources, jobs=options.jobs, threads=options.threads, timeout=timeout, memory=memory
+        registry.sources,
+        jobs=options.jobs,
+        threads=options.threads,
+        timeout=timeout,
+        memory=memory,
+        devices=gpus() if any(map(needs_gpu, agenda.trials)) else (),
     )

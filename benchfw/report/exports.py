@@ -24,6 +24,7 @@ RECORD_COLUMNS = (
     "seconds",
     "cost",
     "value",
+    "device",
 )
 
 
@@ -37,9 +38,10 @@ def record_rows(run: Run, results: Iterable[Result]) -> Iterator[tuple[Any, ...]
         labels = (trial.problem.label, trial.method.label, trial.backend, trial.repetition)
         start = (run.id, result.id, run.suite, *labels, outcome.status.value, outcome.reason)
         for record in outcome.records:
-            yield (*start, record.metric, record.iteration, record.seconds, record.cost, record.value)
+            measured = (record.metric, record.iteration, record.seconds, record.cost, record.value)
+            yield (*start, *measured, outcome.device)
         if not outcome.records:
-            yield (*start, None, None, None, None, None)
+            yield (*start, None, None, None, None, None, outcome.device)
 
 
 def write_csv(file: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -57,12 +59,13 @@ def write_records(file: IO[str], run: Run, results: Iterable[Result]) -> None:
         labels = (trial.problem.label, trial.method.label, trial.backend, trial.repetition)
         metrics = {name: _line((name,)) for name in {each.metric for each in outcome.records}}
         start = _line((run.id, result.id, run.suite, *labels, outcome.status.value, outcome.reason))
+        device = _line((outcome.device,)) if outcome.device else ""
         file.writelines(
-            f"{start},{metrics[each.metric]},{each.iteration},{each.seconds},{each.cost},{each.value}\n"
+            f"{start},{metrics[each.metric]},{each.iteration},{each.seconds},{each.cost},{each.value},{device}\n"
             for each in outcome.records
         )
         if not outcome.records:
-            file.write(f"{start},,,,,\n")
+            file.write(f"{start},,,,,,{device}\n")
 
 
 def _line(cells: Sequence[Any]) -> str:

@@ -14,13 +14,14 @@ def trial_row(trial: Trial, outcome: Outcome) -> tuple[Any, ...]:
     """Return the values of INSERT_TRIAL."""
     return (
         trial.key, trial.kind, _dump(trial.problem.table), _dump(trial.method.table), trial.backend,
-        trial.repetition, _dump(_settings(trial)), outcome.status, storable(outcome.reason),
+        trial.repetition, _dump(_settings(trial, outcome)), outcome.status, storable(outcome.reason),
         storable(outcome.cost_unit), outcome.seconds, now(),
     )  # fmt: skip
 
 
-def _settings(trial: Trial) -> dict[str, Any]:
+def _settings(trial: Trial, outcome: Outcome) -> dict[str, Any]:
     return {
+        **({"device": outcome.device} if outcome.device else {}),
         "seed": trial.seed,
         "budget": asdict(trial.budget),
         "target": trial.target,
@@ -40,6 +41,7 @@ def result_of(row: tuple[Any, ...], records: tuple[Record, ...]) -> Result:
     number, kind, problem, method, backend, repetition, settings, key, *ending = row
     status, reason, cost_unit, wall, problem_label, method_label, reused = ending
     given = json.loads(settings)
+    device = given.pop("device", "")
     trial = Trial(
         kind=kind,
         problem=_spec(problem, problem_label),
@@ -49,7 +51,9 @@ def result_of(row: tuple[Any, ...], records: tuple[Record, ...]) -> Result:
         key=key,
         **{**given, "budget": Budget(**given["budget"])},
     )
-    return Result(number, trial, Outcome(Status(status), reason, records, wall, cost_unit), bool(reused))
+    return Result(
+        number, trial, Outcome(Status(status), reason, records, wall, cost_unit, device), bool(reused)
+    )
 
 
 def _spec(table: str, label: str) -> Spec:

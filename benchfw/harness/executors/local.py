@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 import sys
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from multiprocessing.connection import wait
 from time import monotonic
 
 from benchfw.errors import BenchfwError
+from benchfw.harness.devices import Device, Waiting, needs_gpu
 from benchfw.harness.executors.events import Event, Finished, Started
 from benchfw.harness.executors.process import WorkerDied, WorkerProcess
 from benchfw.harness.executors.worker import Setup
@@ -27,7 +29,7 @@ SOUND = frozenset({Status.DONE, Status.REACHED, Status.DIVERGED, Status.SKIPPED,
 
 
 class LocalExecutor:
-    """A fixed number of worker processes."""
+    """A fixed number of worker processes; the first of them have a GPU each, as far as there are any."""
 
     def __init__(
         self,
@@ -37,6 +39,7 @@ class LocalExecutor:
         threads: int = 1,
         timeout: float | None = None,
         memory: int | None = None,
+        devices: Sequence[Device] = (),
     ) -> None:
         self._setup = Setup(plugins, threads, memory, tuple(sys.path))
         self._jobs = jobs
@@ -45,11 +48,14 @@ class LocalExecutor:
         self._workers: list[WorkerProcess] = []
         self._failed_starts: Counter[str] = Counter()
         self._started = False
+        self._placed = bool(devices)
+        self._devices = list(devices)
+        self._interrupted = False
 
     def run(self, trials: Iterable[Trial]) -> Iterator[Event]:
-        """Run the trials, at most one a worker at a time, in the order given."""
-        waiting = deque(trials)
-        while True:
+        """Run the trials, at most one a worker and a GPU at a time, in the order given."""
+        waiting = Waiting(trials)
+        while not self._interrupted:
             yield from self._hand_out(waiting)
             if not self._workers:
                 return
@@ -60,26 +66,39 @@ class LocalExecutor:
             for worker in busy:
                 outcome = self._attend(worker, waiting)
                 if outcome is not None:
-                    yield Finished(worker.end(), outcome)
+                    trial = worker.end()
+                    device = str(worker.device) if worker.device and needs_gpu(trial) else ""
+                    yield Finished(trial, replace(outcome, device=device))
                     if outcome.status not in SOUND:
                         self._dismiss(worker)
+
+    def interrupt(self) -> None:
+        """Make `run` end within a heartbeat, from another thread; `close` then stops what it was at."""
+        self._interrupted = True
 
     def close(self) -> None:
         """Stop all workers."""
         while self._workers:
             self._workers.pop().stop()
 
-    def _hand_out(self, waiting: deque[Trial]) -> Iterator[Started]:
+    def _hand_out(self, waiting: Waiting) -> Iterator[Started]:
         idle = [worker for worker in self._workers if worker.trial is None]
-        while waiting and (idle or len(self._workers) < self._jobs):
-            if not idle:
-                self._workers.append(WorkerProcess(self._setup))
-                idle.append(self._workers[-1])
-            worker, trial = idle.pop(), waiting.popleft()
+        while idle or len(self._workers) < self._jobs:
+            worker = idle.pop() if idle else None
+            device = worker.device if worker else next(iter(self._devices), None)
+            trial = waiting.take(gpu=device is not None or not self._placed)
+            if trial is None:
+                if worker is None:
+                    return
+                continue
+            if worker is None:
+                worker = WorkerProcess(self._setup, device)
+                self._devices = self._devices[1:]
+                self._workers.append(worker)
             worker.begin(trial)
             yield Started(trial)
 
-    def _attend(self, worker: WorkerProcess, waiting: deque[Trial]) -> Outcome | None:
+    def _attend(self, worker: WorkerProcess, waiting: Waiting) -> Outcome | None:
         """Return how the worker's trial ended, or None while it runs."""
         try:
             outcome = worker.receive()
@@ -101,7 +120,7 @@ class LocalExecutor:
             return worker.stopped(Status.TIMEOUT, reason)
         return None
 
-    def _not_started(self, worker: WorkerProcess, waiting: deque[Trial]) -> Outcome | None:
+    def _not_started(self, worker: WorkerProcess, waiting: Waiting) -> Outcome | None:
         """Let another worker try the trial, a few times."""
         reason = f"a worker process could not start: it {worker.how_it_ended()}{worker.last_words()}"
         trial = worker.trial
@@ -109,7 +128,7 @@ class LocalExecutor:
             raise BenchfwError(reason)
         self._failed_starts[trial.key] += 1
         if self._failed_starts[trial.key] < ATTEMPTS:
-            waiting.appendleft(worker.end())
+            waiting.put_back(worker.end())
             self._dismiss(worker)
             return None
         if not self._started:  # nothing has run, and nothing will
@@ -131,3 +150,5 @@ class LocalExecutor:
     def _dismiss(self, worker: WorkerProcess) -> None:
         self._workers.remove(worker)
         worker.stop()
+        if worker.device is not None:
+            self._devices.append(worker.device)

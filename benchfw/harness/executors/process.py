@@ -15,6 +15,7 @@ from pathlib import Path
 from time import monotonic
 
 import benchfw
+from benchfw.harness.devices import VISIBLE, Device
 from benchfw.harness.environment import THREAD_VARIABLES
 from benchfw.harness.executors.worker import Setup
 from benchfw.records import Outcome, Record, Status, Trial
@@ -30,7 +31,8 @@ class WorkerDied(Exception):
 class WorkerProcess:
     """One worker process and the trial that it runs."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, device: Device | None = None) -> None:
+        self.device = device
         request_read, request_write = os.pipe()
         reply_read, reply_write = os.pipe()
         lifeline_read, self._lifeline = os.pipe()
@@ -46,6 +48,7 @@ class WorkerProcess:
             env={
                 **os.environ,
                 **dict.fromkeys(THREAD_VARIABLES, str(setup.threads)),
+                **({VISIBLE: device.number} if device else {}),
                 "PYTHONPATH": str(Path(benchfw.__file__).parent.parent),
             },
             start_new_session=True,  # Ctrl-C reaches the parent alone, a kill all that a trial started

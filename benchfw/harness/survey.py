@@ -1,0 +1,156 @@
+"""What a machine would run a trial with: its facts, the versions of all that decides records, its GPUs.
+
+`python -m benchfw.harness.survey` answers a question in JSON on standard input. A Dask worker asks it in a
+process of its own, so that what is compared is what the process of a trial would find.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import benchfw
+from benchfw import data
+from benchfw.errors import BenchfwError, DataError
+from benchfw.harness.devices import GPU_BACKENDS, gpus
+from benchfw.harness.environment import PACKAGES, gather, packages
+from benchfw.harness.fingerprint import (
+    core_fingerprint,
+    fingerprint,
+    imported_by,
+    library_version,
+    with_imported,
+)
+from benchfw.loading import Plugin
+from benchfw.records import Spec, Trial
+from benchfw.registry import Registry
+
+SHORT = 12  # characters of a hash that are shown
+PATIENCE = 1800.0  # seconds: a machine may have to fetch a data set first
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a run needs to know of a machine."""
+
+    sources: tuple[str, ...]
+    plugins: tuple[str, ...]
+    backends: tuple[str, ...]
+    threads: int
+    datasets: tuple[str, ...]
+
+
+def survey(question: Question) -> dict[str, Any]:
+    """Return the facts of this machine, its versions, host, usable cores and GPUs."""
+    registry = Registry(question.sources)
+    data.use(registry)
+    wanted = GPU_BACKENDS.intersection(question.backends)
+    return {
+        "environment": gather(question.backends, question.threads),
+        "versions": versions(registry, question),
+        "host": platform.node(),
+        "cores": len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count(),
+        "devices": gpus() if wanted else (),
+    }
+
+
+def versions(registry: Registry, question: Question) -> dict[str, str]:
+    """Return what must be equal wherever the trials of a run are run.
+
+    Python, packages, the plugins involved, the libraries that these import, the source of benchfw and of
+    the plugins, the data. What drives GPUs is left out: a backend's description has it.
+    """
+    found = {name: version for name, version in packages().items() if name in PACKAGES}
+    found["Python"] = ".".join(platform.python_version_tuple()[:2])
+    found["the source of benchfw"] = core_fingerprint()[:SHORT]
+    for plugin in registry.plugins:
+        if plugin.module in question.plugins:
+            found |= _versions_of(plugin)
+    for name in question.datasets:
+        try:
+            data.ensure(name)
+            found[f"the data set '{name}'"] = data.fingerprint(name)[:SHORT]
+        except DataError as fault:
+            found[f"the data set '{name}'"] = f"absent ({fault})"
+    return {name: version for name, version in found.items() if not name.startswith("cupy")}
+
+
+def _versions_of(plugin: Plugin) -> dict[str, str]:
+    libraries = {name: library_version(name) for name in imported_by(plugin)}
+    found = {name: version for name, version in libraries.items() if version}
+    if plugin.version:
+        found[plugin.distribution] = plugin.version
+    if source := fingerprint(plugin):
+        found[f"the source of plugin '{plugin.module}'"] = source[:SHORT]
+    return found
+
+
+def question_of(
+    trials: Sequence[Trial], registry: Registry, backends: Sequence[str], threads: int
+) -> Question:
+    """Return what to ask of a machine before it runs these trials."""
+    specs = {(kind, str(spec.table)): (kind, spec.table) for trial in trials for kind, spec in _specs(trial)}
+    used = {plugin for kind, table in specs.values() for plugin in registry.plugins_of(kind, table)}
+    modules = sorted({plugin.module for plugin in with_imported(used, registry.plugins)})
+    return Question(
+        registry.sources, tuple(modules), tuple(backends), threads, tuple(datasets_of(trials, registry))
+    )
+
+
+def _specs(trial: Trial) -> Iterator[tuple[str, Spec]]:
+    yield trial.kind, trial.method
+    if trial.kind != "kernel":
+        yield "problem", trial.problem
+
+
+def datasets_of(trials: Iterable[Trial], registry: Registry) -> list[str]:
+    """Return the data sets that trials read."""
+    tables = {str(trial.problem.table): trial.problem.table for trial in trials if trial.kind != "kernel"}
+    names = (registry.dataset_of("problem", table) for table in tables.values())
+    return sorted({name for name in names if name})
+
+
+def survey_apart(question: Question) -> Mapping[str, Any]:
+    """Return the survey of this machine as a new process sees it; BenchfwError if that cannot be had."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", __name__],
+        input=json.dumps({**asdict(question), "path": sys.path}),
+        env={**os.environ, "PYTHONPATH": str(Path(benchfw.__file__).parent.parent)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    try:
+        answer: dict[str, Any] = json.loads(done.stdout)
+    except ValueError:
+        last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+        raise BenchfwError(f"it could not look at what it has: {last[0]}") from None
+    if "fault" in answer:
+        raise BenchfwError(answer["fault"])
+    return answer
+
+
+def main() -> None:
+    """Answer on standard output; what plugins print goes to standard error."""
+    asked = json.load(sys.stdin)
+    sys.path[:] = asked.pop("path")
+    asked = {name: tuple(each) if isinstance(each, list) else each for name, each in asked.items()}
+    with contextlib.redirect_stdout(sys.stderr):
+        try:
+            answer = survey(Question(**asked))
+        except BenchfwError as fault:
+            answer = {"fault": str(fault)}
+    print(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""What is held against a Dask worker, what it can take, and how plugins travel to it."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("distributed", reason="dask.distributed is not installed; pip install 'benchfw[dask]'")
+
+from benchfw.errors import BenchfwError
+from benchfw.harness.devices import Device
+from benchfw.harness.executors.bundle import pack
+from benchfw.harness.executors.cluster import Cluster, connected
+from benchfw.harness.fingerprint import fingerprint
+from benchfw.harness.survey import Question, survey_apart
+from benchfw.registry import Registry
+
+CUPY = {"device": "Fake 9000", "cupy": "13.6"}
+
+
+def answer(**changes):
+    """Return the survey of a worker with four threads, changed as asked."""
+    backends = {"numpy": {"device": "a processor"}, "cupy": changes.pop("cupy", CUPY)}
+    given = {
+        "versions": {"numpy": "2.4.0"},
+        "environment": {"backends": backends},
+        "host": "here",
+        "cores": 4,
+        "devices": [],
+        "nthreads": 4,
+        "GPU": 0,
+    }
+    return {**given, **changes}
+
+
+@pytest.fixture
+def inspect(monkeypatch):
+    """Return a function that inspects a cluster whose workers answer as given, for trials of two threads."""
+
+    def inspected(*answers):
+        cluster = Cluster(None, "tcp://scheduler")
+        monkeypatch.setattr(cluster, "_await_workers", lambda: None)
+        surveys = {f"tcp://worker{number}": each for number, each in enumerate(answers)}
+        monkeypatch.setattr(cluster, "_surveys", lambda: surveys)
+        question = Question((), (), ("numpy", "cupy"), 2, ())
+        return cluster, cluster.inspect(question, {"numpy": "2.4.0"})
+
+    return inspected
+
+
+def test_a_worker_takes_as_many_trials_as_its_threads_allow_and_the_report_says_so(inspect):
+    cluster, facts = inspect(answer(), answer(nthreads=5, host="there"))
+    assert [place.slots for place in cluster.places.values()] == [2, 2]
+    assert facts["dask"]["shares"].startswith("4 trials of 2 threads at once on 8 cores, which disturb")
+
+
+def test_every_difference_is_named_with_its_worker(inspect):
+    with pytest.raises(BenchfwError) as told:
+        inspect(answer(versions={"numpy": "2.3.0"}), answer(versions={}, nthreads=1))
+    text = str(told.value)
+    assert "tcp://worker0: numpy is 2.3.0 there and 2.4.0 here" in text
+    assert "tcp://worker1: numpy is absent there and 2.4.0 here" in text
+    assert "tcp://worker1: it has 1 threads and a trial asks for 2" in text
+
+
+def test_workers_with_unlike_devices_are_refused_since_their_times_do_not_compare(inspect):
+    unlike = {**CUPY, "device": "Toy"}
+    with pytest.raises(BenchfwError, match="worker1: cupy is device Toy"):
+        inspect(answer(GPU=1), answer(GPU=1, cupy=unlike))
+    inspect(answer(GPU=1), answer(GPU=0, cupy=unlike))  # one that declares no GPU gets no such trial
+
+
+def test_without_a_declared_gpu_cupy_is_unavailable_with_one_line(inspect):
+    _, facts = inspect(answer())
+    assert "no Dask worker declares a GPU for cupy" in facts["backends"]["cupy"]["unavailable"]
+
+
+def test_a_worker_offers_no_more_devices_than_it_declares(inspect):
+    devices = [["0", "Fake 9000"], ["1", "Fake 9000"]]
+    cluster, _ = inspect(answer(GPU=1, devices=devices), answer(GPU=4, devices=devices))
+    first, second = cluster.places.values()
+    assert first.devices == [Device("0", "Fake 9000")]
+    assert len(second.devices) == 2
+
+
+def test_a_plugin_file_travels_with_the_modules_beside_it(toys, tmp_path):
+    bundle = pack([str(toys), "benchfw.core_plugin"])
+    file, module = bundle.unpack(tmp_path / "elsewhere")
+    assert module == "benchfw.core_plugin"
+    here = fingerprint(Registry([str(toys)]).get("optimizer", "slide").plugin)
+    toys.unlink()
+    toys.with_name("toy_helper.py").unlink()
+    found = survey_apart(Question((file,), ("toys",), ("numpy",), 1, ()))
+    assert here.startswith(found["versions"]["the source of plugin 'toys'"])
+
+
+def test_a_plugin_that_a_machine_lacks_is_told_in_one_line():
+    with pytest.raises(BenchfwError, match="no plugin module 'nowhere'"):
+        survey_apart(Question(("nowhere",), (), ("numpy",), 1, ()))
+
+
+def test_an_address_that_is_none_is_told_in_one_line():
+    with (
+        pytest.raises(BenchfwError, match="no Dask scheduler answers at 'carrier-pigeon://roof'"),
+        connected("carrier-pigeon://roof", 1, 1),
+    ):
+        pass
+
+
+def test_an_encrypted_address_without_certificates_says_where_they_belong():
+    with (
+        pytest.raises(BenchfwError, match=r"set distributed\.comm\.tls\.client\.cert and \.key"),
+        connected("tls://127.0.0.1:9", 1, 1),
+    ):
+        pass
+
+
+def test_a_run_without_dask_imports_none_of_it():
+    code = "import benchfw.cli.execution, benchfw.harness.run, sys; print('distributed' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_the_scripts_of_the_manual_are_python_and_configuration():
+    import yaml
+
+    text = (Path(__file__).parent.parent.parent / "docs/clusters.md").read_text(encoding="utf-8")
+    (script,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    compile(script, "docs/clusters.md", "exec")  # to run it takes a SLURM cluster
+    (configuration,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    assert yaml.safe_load(configuration)["distributed"]["comm"]["tls"]["ca-file"] == "ca.pem"
