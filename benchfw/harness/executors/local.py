@@ -23,7 +23,7 @@ HEARTBEAT = 0.1  # seconds between looks at memory, and at workers whose death a
 STARTING = 120.0  # seconds that a worker may take to import what it needs
 ATTEMPTS = 3  # to start a worker for one trial
 SOUND = frozenset({Status.DONE, Status.REACHED, Status.DIVERGED, Status.SKIPPED, Status.FAILED})
-"""After these the process is as good as new: an exception is no damage."""
+"""After these the process is as good as new, unless children of the trial are left: an exception is no damage."""
 
 
 class LocalExecutor:
@@ -61,7 +61,7 @@ class LocalExecutor:
                 outcome = self._attend(worker, waiting)
                 if outcome is not None:
                     yield Finished(worker.end(), outcome)
-                    if outcome.status not in SOUND:
+                    if outcome.status not in SOUND or not worker.alone:
                         self._dismiss(worker)
 
     def close(self) -> None:
@@ -121,6 +121,7 @@ class LocalExecutor:
         if monotonic() - worker.looked < HEARTBEAT:
             return False
         worker.looked = monotonic()
+        worker.bound_log()
         return worker.memory() > self._memory
 
     def _patience(self, busy: list[WorkerProcess]) -> float:
