@@ -18,7 +18,7 @@ from benchfw.cli.options import counted, echo_json, printable
 from benchfw.cli.progress import display
 from benchfw.errors import StoreError
 from benchfw.harness.executors.events import Event, Finished
-from benchfw.harness.run import Begun, Listener, Options
+from benchfw.harness.run import Awaited, Begun, Listener, Options
 from benchfw.records import Run
 from benchfw.report.summary import Summary
 from benchfw.report.terminal import print_summary
@@ -133,7 +133,11 @@ def _listening(events: Path | None, title: str, begun: list[int]) -> Iterator[Li
         shown = stack.enter_context(display(title))
         file = stack.enter_context(_opened(events)) if events else None
 
-        def listen(event: Begun | Event) -> None:
+        def listen(event: Begun | Awaited | Event) -> None:
+            if isinstance(event, Awaited):
+                runs = ", ".join(map(str, event.runs))
+                click.echo(f"benchfw: waiting for {counted(event.trials)} of run {runs}", err=True)
+                return
             if isinstance(event, Begun):
                 begun.append(event.run)
             shown(event)

@@ -23,7 +23,7 @@ HEARTBEAT = 0.1  # seconds between looks at memory, and at workers whose death a
 STARTING = 120.0  # seconds that a worker may take to import what it needs
 ATTEMPTS = 3  # to start a worker for one trial
 SOUND = frozenset({Status.DONE, Status.REACHED, Status.DIVERGED, Status.SKIPPED, Status.FAILED})
-"""After these the process is as good as new, unless children of the trial are left: an exception is no damage."""
+"""After these the process is as good as new, unless the trial left children: an exception is no damage."""
 
 
 class LocalExecutor:
