@@ -86,15 +86,17 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; a fault of the user's is one line without a traceback."""
+    from benchfw.cli.options import printable
     from benchfw.errors import BenchfwError
 
     try:
         code = cli.main(standalone_mode=False)
     except click.ClickException as fault:
+        fault.message = printable(fault.message)
         fault.show()
         code = fault.exit_code
     except BenchfwError as fault:
-        click.echo(f"benchfw: {fault}", err=True)
+        click.echo(f"benchfw: {printable(str(fault))}", err=True)
         code = 2
     except (KeyboardInterrupt, click.Abort):
         click.echo("benchfw: interrupted", err=True)

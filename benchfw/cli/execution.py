@@ -88,9 +88,9 @@ def _tell(run: Run, summary: Summary, *, as_json: bool) -> None:
         echo_json({key: value for key, value in known.items() if key not in {"text", "environment"}})
         return
     print_summary(summary, sys.stdout)
-    click.echo(describe_counts(run))
+    click.echo(printable(describe_counts(run)))
     if run.report:
-        click.echo(f"report: {run.report}")
+        click.echo(printable(f"report: {run.report}"))
 
 
 def describe_counts(run: Run) -> str:
@@ -123,7 +123,7 @@ def _salvage(planned: Planned, store: Path, begun: Sequence[int], *, page: bool)
             err=True,
         )
         if run.report:
-            click.echo(f"report so far: {run.report}", err=True)
+            click.echo(printable(f"report so far: {run.report}"), err=True)
 
 
 @contextlib.contextmanager

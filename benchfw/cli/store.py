@@ -36,12 +36,12 @@ def check(store: Path) -> None:
     findings = look_through(store)
     _tell(findings)
     if findings.damage:
-        click.echo(
+        _say(
             f"{store} is damaged: {_sound(findings)} can be read, {_lost(findings)}; `benchfw store repair` "
             "keeps what can be read"
         )
         sys.exit(1)
-    click.echo(f"{store} is sound: {_sound(findings)}, {findings.records:,} records{_unsealed(findings)}")
+    _say(f"{store} is sound: {_sound(findings)}, {findings.records:,} records{_unsealed(findings)}")
 
 
 @command.command()
@@ -56,9 +56,13 @@ def repair(store: Path) -> None:
     findings, aside = save(store)
     _tell(findings)
     if aside is None:
-        click.echo(f"{store} is sound: {_sound(findings)}; nothing was changed")
+        _say(f"{store} is sound: {_sound(findings)}; nothing was changed")
     else:
-        click.echo(f"kept {_sound(findings)}, {_lost(findings)}; the damaged file is {aside}")
+        _say(f"kept {_sound(findings)}, {_lost(findings)}; the damaged file is {aside}")
+
+
+def _say(text: str) -> None:
+    click.echo(printable(text))
 
 
 def _tell(findings: Findings) -> None:
