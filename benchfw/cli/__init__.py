@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import sys
 
 import click
@@ -92,8 +93,9 @@ def main() -> None:
     try:
         code = cli.main(standalone_mode=False)
     except click.ClickException as fault:
-        fault.message = printable(fault.message)
-        fault.show()
+        told = io.StringIO()
+        fault.show(told)
+        click.echo("\n".join(map(printable, told.getvalue().split("\n"))), err=True, nl=False)
         code = fault.exit_code
     except BenchfwError as fault:
         click.echo(f"benchfw: {printable(str(fault))}", err=True)

@@ -189,8 +189,8 @@ def _write(path: Path) -> None:
 NAMES = [
     "\x1b[31mred", "a\nb", "a\rb", "\x07bell", "-x", "--help=", "--", "..", "../../etc/passwd", "/dev/null",
     "/dev/full", "", " ", "a b'\"$(id)`", "%s%n{0}{x}", "é\u202etxt", "😀", "x" * 300, "caf\udce9",
-    "con:aux|<>", "*", "~", "\\\\a", "[red]bold[/red]", "<script>alert(1)</script>", "=cmd|' /C calc'!A0", ".",
-    "suite.toml/inside", "9" * 40, "last",
+    "con:aux|<>", "*", "~", "\\\\a", "[red]bold[/red]", "<script>alert(1)</script>", "=cmd|' /C calc'!A0",
+    ".", "suite.toml/inside", "9" * 40, "last",
 ]  # fmt: skip
 PLACES = [
     ("run", "{}"), ("run", "{}", "--dry-run"), ("run", "good.toml", "--store", "{}", "--no-report"),
