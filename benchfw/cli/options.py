@@ -64,7 +64,9 @@ def echo_json(value: Any) -> None:
     """Print a value as JSON."""
     import json
 
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    # what could steer a terminal is escaped, the letters of every language are not
+    click.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
 
 
 def echo_table(rows: Iterable[Sequence[Any]], header: Sequence[str]) -> None:

@@ -52,7 +52,7 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
                 upgrade(base, path)
                 base.execute("COMMIT")
                 _patiently(base, "PRAGMA journal_mode = WAL")
-                base.execute("PRAGMA synchronous = NORMAL")
+                base.execute("PRAGMA synchronous = FULL")  # a finished trial survives a power cut too
             else:
                 base = _readable(base, path)
         except sqlite3.OperationalError:
