@@ -102,8 +102,9 @@ def prepare(
     agenda = Agenda(suite, [identity.stamp(trial) for trial in trials], {}, environment)
     if store is None or options.fresh:
         return agenda
+    newest = store.newest()  # before the look: what comes between the two counts as new
     found = _found(agenda, range(len(trials)), store, retry_failed=options.retry_failed)
-    return replace(agenda, known=found, newest=store.newest)
+    return replace(agenda, known=found, newest=newest)
 
 
 def _found(
@@ -115,7 +116,9 @@ def _found(
     keys = {position: agenda.trials[position].key for position in positions}
     known = store.known(keys.values())
     usable = {
-        key: number for key, (number, s) in known.items() if not (retry_failed and s.faulty) or number > since
+        key: number
+        for key, (number, status) in known.items()
+        if not (retry_failed and status.faulty) or number > since
     }
     return {position: usable[key] for position, key in keys.items() if key in usable}
 
@@ -183,11 +186,11 @@ def _rounds(
         free = [position for position in waiting if agenda.trials[position].key not in theirs]
         waiting = [position for position in waiting if agenda.trials[position].key in theirs]
         # ended between the first look and the claim
-        found = _found(agenda, free, store, retry_failed=options.retry_failed, since=agenda.newest)
-        if found:
+        if free:
+            found = _found(agenda, free, store, retry_failed=options.retry_failed, since=agenda.newest)
             store.reuse(run, _links(agenda, found))
-        yield [position for position in free if position not in found]
-        if waiting and not free:
+            yield [position for position in free if position not in found]
+        elif waiting:
             if not told:
                 listen(Awaited(len(waiting), tuple(sorted(set(theirs.values())))))
             told = True
@@ -233,5 +236,10 @@ def _executor(registry: Registry, suite: Suite, options: Options) -> Executor:
         timeout = PATIENCE * suite.budget.seconds + GRACE
     memory = options.memory if options.memory is not None else total_memory() // options.jobs
     return LocalExecutor(
-        registry.sources, jobs=options.jobs, threads=options.threads, timeout=timeout, memory=memory
+        registry.sources,
+        jobs=options.jobs,
+        threads=options.threads,
+        timeout=timeout,
+        memory=memory,
+        device_memory=options.memory,
     )

@@ -137,9 +137,9 @@ class Store:
         with self._transaction():
             return claims.claim(self._base, self.path, run, keys)
 
-    @property
+    @read
     def newest(self) -> int:
-        """The id of the newest trial."""
+        """Return the id of the newest trial, 0 if there is none."""
         return int(self._base.execute("SELECT COALESCE(MAX(id), 0) FROM trial").fetchone()[0])
 
     @read

@@ -73,7 +73,8 @@ def _end_children(worker: int) -> None:
     with contextlib.suppress(ChildProcessError):
         while True:
             for child in _children():
-                os.kill(child, signal.SIGKILL)
+                with contextlib.suppress(PermissionError):  # one that has become another user's
+                    os.kill(child, signal.SIGKILL)
             os.waitpid(-1, 0)  # its children are ours now: look again
 
 

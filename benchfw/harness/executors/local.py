@@ -37,8 +37,9 @@ class LocalExecutor:
         threads: int = 1,
         timeout: float | None = None,
         memory: int | None = None,
+        device_memory: int | None = None,
     ) -> None:
-        self._setup = Setup(plugins, threads, memory, tuple(sys.path))
+        self._setup = Setup(plugins, threads, memory, tuple(sys.path), device_memory)
         self._jobs = jobs
         self._timeout = math.inf if timeout is None else timeout
         self._memory = math.inf if memory is None else memory

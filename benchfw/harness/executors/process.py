@@ -25,6 +25,14 @@ ENDING = 10.0  # seconds that a keeper may take to end all that a worker started
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
+def _environment(setup: Setup) -> dict[str, str]:
+    """Return the worker's environment variables; CuPy's memory pool reads its limit from one."""
+    variables = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(setup.threads))}
+    if setup.device_memory is not None:
+        variables["CUPY_GPU_MEMORY_LIMIT"] = str(setup.device_memory)
+    return {**variables, "PYTHONPATH": str(Path(benchfw.__file__).parent.parent)}
+
+
 class WorkerDied(Exception):
     """The process is gone, or its end of the pipe is."""
 
@@ -45,11 +53,7 @@ class WorkerProcess:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self._log,
-            env={
-                **os.environ,
-                **dict.fromkeys(THREAD_VARIABLES, str(setup.threads)),
-                "PYTHONPATH": str(Path(benchfw.__file__).parent.parent),
-            },
+            env=_environment(setup),
             start_new_session=True,  # Ctrl-C reaches the parent alone
         )
         for each in theirs:
@@ -129,7 +133,7 @@ class WorkerProcess:
     def how_it_ended(self) -> str:
         """Return 'ended with exit code 3' or 'was killed by SIGSEGV'."""
         try:
-            code = self._process.wait(timeout=1)
+            code = self._process.wait(ENDING / 2)
         except subprocess.TimeoutExpired:
             return "closed its pipe and went on"
         if code >= 0:

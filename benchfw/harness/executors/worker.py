@@ -37,6 +37,7 @@ class Setup:
     threads: int
     memory: int | None
     path: tuple[str, ...]
+    device_memory: int | None = None
 
 
 def serve(requests: Connection, replies: Connection) -> None:
