@@ -13,6 +13,8 @@ from benchfw.store.schema import APPLICATION_ID, LAYOUTS
 
 PATIENCE = 30.0  # seconds to wait for another process that writes
 
+REFUSALS = (sqlite3.Error, UnicodeDecodeError)
+"""What SQLite raises; of a damaged file even the message may be no text."""
 DAMAGED = "it is damaged; `benchfw store repair` keeps what can be read"
 ADVICE = {
     sqlite3.SQLITE_FULL: "make room; what was finished is kept and the same command goes on from there",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchfw.errors import StoreError
 from benchfw.store.claims import living_runs
-from benchfw.store.connection import NewerSchema, connect, explained, upgrade
+from benchfw.store.connection import REFUSALS, NewerSchema, connect, explained, upgrade
 from benchfw.store.schema import COPY_RUN, COPY_TRIAL, INSERT_LINK, INSERT_RECORD
 from benchfw.store.survey import Survey
 
@@ -59,7 +59,7 @@ def repair(path: Path) -> tuple[Findings, Path | None]:
             return findings, None
         aside = _set_aside(path)
         new.rename(path)
-    except (sqlite3.Error, OSError) as fault:
+    except (*REFUSALS, OSError) as fault:
         raise explained(path, fault) from None
     finally:
         for each in _with_journals(new):
@@ -81,7 +81,7 @@ def _look_through(path: Path, saved: sqlite3.Connection | None) -> Findings:
             base, fault = _opened(Path(folder, path.name), pattern)
             with contextlib.closing(base):
                 found = _save(Survey(base, fault), saved)
-    except (sqlite3.Error, OSError) as refusal:
+    except (*REFUSALS, OSError) as refusal:
         raise explained(path, refusal) from None
     if fault is not None and not found.runs + found.trials:
         raise StoreError(f"{path}: nothing in it can be read as a store ({fault}); give another by --store")
@@ -97,7 +97,7 @@ def _opened(copy: Path, pattern: Path) -> tuple[sqlite3.Connection, Exception | 
         return _with_tables_of(pattern, copy), None
     except NewerSchema:
         raise
-    except (sqlite3.Error, StoreError) as fault:
+    except (*REFUSALS, StoreError) as fault:
         page = bytearray(pattern.read_bytes()[:PAGE])
         page[UNSURE_OF_SIZE] = b"\0\0\0\0"
         with copy.open("r+b") as file:

@@ -17,7 +17,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from benchfw.errors import StoreError
 from benchfw.records import Outcome, Result, Run, Status, Trial
 from benchfw.store import claims
-from benchfw.store.connection import DAMAGED, connect, explained
+from benchfw.store.connection import DAMAGED, REFUSALS, connect, explained
 from benchfw.store.rows import (
     GARBLED,
     Damaged,
@@ -60,7 +60,7 @@ def told(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Sto
     def guarded(self: Store, /, *args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return method(self, *args, **kwargs)
-        except sqlite3.Error as fault:
+        except REFUSALS as fault:
             raise explained(self.path, fault) from fault
 
     return guarded
@@ -92,7 +92,7 @@ class Store:
             if create:
                 path.parent.mkdir(parents=True, exist_ok=True)
             self._base = connect(path, create=create)
-        except (sqlite3.Error, OSError) as fault:
+        except (*REFUSALS, OSError) as fault:
             raise explained(path, fault) from None
 
     def __enter__(self) -> Self:

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
 
+from benchfw.store.connection import REFUSALS
 from benchfw.store.rows import GARBLED, Damaged, Row, checked, result_of, run_of
 from benchfw.store.schema import SELECT_LINKS, SELECT_RUN, SELECT_TRIAL, SELECT_TRIAL_RECORDS
 
@@ -38,7 +39,7 @@ class Survey:
             for (line,) in base.execute("PRAGMA integrity_check(3)"):
                 if line != "ok":
                     self.damage.append(" ".join(line.split()))
-        except sqlite3.Error as refusal:
+        except REFUSALS as refusal:
             self.damage.append(str(refusal))
 
     def trials(self) -> Iterator[tuple[int, Row, list[Row]]]:
@@ -97,7 +98,7 @@ class Survey:
         for order in ("", " DESC"):
             try:
                 yield from self._base.execute(statement + order, values)
-            except sqlite3.Error as fault:
+            except REFUSALS as fault:
                 self.damage.append(str(fault))
             else:
                 return

@@ -98,15 +98,22 @@ class Surroundings:
         self._pools = ThreadpoolController()
         self._folder = os.getcwd()  # noqa: PTH109 - a string is all that is needed
         self._variables = dict(os.environ)
+        self._encoded = _encoded_variables().copy()
         self.restore()
 
     def restore(self) -> None:
         """Put back the working directory, the environment variables and the native thread counts."""
         os.chdir(self._folder)
-        if os.environ != self._variables:
+        if _encoded_variables() != self._encoded:
             os.environ.clear()
             os.environ.update(self._variables)
-        self._pools.limit(limits=self._threads)
+        if any(pool.num_threads != self._threads for pool in self._pools.lib_controllers):
+            self._pools.limit(limits=self._threads)
+
+
+def _encoded_variables() -> dict[bytes, bytes]:
+    """Return what os.environ keeps: to decode all of it after every trial would cost more than the rest."""
+    return os.environ._data  # type: ignore[attr-defined, no-any-return]  # noqa: SLF001
 
 
 def _has_children() -> bool:
