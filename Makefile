@@ -7,7 +7,7 @@ PLUGINS := $(wildcard plugins/*)
 INSTALLED := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: run test lint types tests test-gpu overhead clean
+.PHONY: run test lint types tests test-gpu overhead drill fuzz clean
 
 run: $(INSTALLED)
 	$(BIN)/benchfw run quickstart
@@ -30,6 +30,13 @@ test-gpu: $(INSTALLED)
 
 overhead: $(INSTALLED)
 	$(BIN)/python suites/tracked/overhead.py
+
+# runs killed at random moments, ten minutes at most; and hostile input, about as long
+drill: $(INSTALLED)
+	$(BIN)/python suites/tracked/drill.py
+
+fuzz: $(INSTALLED)
+	$(BIN)/python suites/tracked/fuzz.py
 
 $(INSTALLED): pyproject.toml $(PLUGINS:%=%/pyproject.toml)
 	$(PYTHON) -m venv $(VENV)

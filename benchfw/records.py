@@ -1,7 +1,8 @@
 """The nouns of a run as frozen data: what was asked (Trial), what came of it (Record, Outcome, Result, Run).
 
 SCHEMA_VERSION numbers the store's layout; its history:
-  1  runs, trials, the link between them with labels, records in long form.
+  1  runs, trials, the link between them with labels, records in long form;
+  2  a digest of every run, link and trial (with its records); claims of the runs that are going on.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 DEFAULT_STORE = Path("reports/benchfw.sqlite")
 """Where runs are kept unless another file is named."""

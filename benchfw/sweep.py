@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +13,8 @@ from typing import Any
 from benchfw.errors import SuiteError
 from benchfw.records import Spec
 
+MOST_SETTINGS = 1_000_000
+
 
 def expand(table: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
     """Return a table for every combination of its lists, at any depth, the last list fastest.
@@ -19,6 +22,11 @@ def expand(table: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
     A list inside a list is a value: `layers = [[8, 8]]` is one setting.
     """
     choices = [[(key, choice) for choice in _choices(key, value, place)] for key, value in table.items()]
+    total = math.prod(map(len, choices))
+    if total > MOST_SETTINGS:
+        raise SuiteError(
+            f"{place}: its lists make {total:,} settings; a table makes at most {MOST_SETTINGS:,}"
+        )
     return [dict(combination) for combination in itertools.product(*choices)]
 
 

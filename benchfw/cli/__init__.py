@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import sys
 
 import click
@@ -17,6 +18,7 @@ VERBS = {
     "export": "Write a run as CSV, JSON or Parquet, or pack it for another machine.",
     "replay": "Run one stored trial again, here, and compare its records.",
     "time": "Time kernels: every size and backend, beside what the hardware can do.",
+    "store": "Look for damage in a store, and save what can be read.",
     "data": "List, fetch and verify data sets.",
     "env": "Show this machine, its backends and the versions that matter.",
 }
@@ -85,15 +87,18 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; a fault of the user's is one line without a traceback."""
+    from benchfw.cli.options import printable
     from benchfw.errors import BenchfwError
 
     try:
         code = cli.main(standalone_mode=False)
     except click.ClickException as fault:
-        fault.show()
+        told = io.StringIO()
+        fault.show(told)
+        click.echo("\n".join(map(printable, told.getvalue().split("\n"))), err=True, nl=False)
         code = fault.exit_code
     except BenchfwError as fault:
-        click.echo(f"benchfw: {fault}", err=True)
+        click.echo(f"benchfw: {printable(str(fault))}", err=True)
         code = 2
     except (KeyboardInterrupt, click.Abort):
         click.echo("benchfw: interrupted", err=True)

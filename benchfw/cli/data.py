@@ -166,7 +166,7 @@ def _told(name: str, path: Path) -> None:
     from benchfw import data
 
     found = data.verify(name)
-    click.echo(f"{name}: {path} ({found.fault or found.checked})")
+    click.echo(printable(f"{name}: {path} ({found.fault or found.checked})"))
     if found.path != path:
         click.echo(
             f"benchfw: {found.path} comes first and hides it; remove that, or name another folder", err=True

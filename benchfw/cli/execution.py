@@ -18,7 +18,7 @@ from benchfw.cli.options import counted, echo_json, printable
 from benchfw.cli.progress import display
 from benchfw.errors import StoreError
 from benchfw.harness.executors.events import Event, Finished
-from benchfw.harness.run import Begun, Listener, Options
+from benchfw.harness.run import Awaited, Begun, Listener, Options
 from benchfw.records import Run
 from benchfw.report.summary import Summary
 from benchfw.report.terminal import print_summary
@@ -89,9 +89,9 @@ def _tell(run: Run, summary: Summary, *, as_json: bool) -> None:
         echo_json({key: value for key, value in known.items() if key not in {"text", "environment"}})
         return
     print_summary(summary, sys.stdout)
-    click.echo(describe_counts(run))
+    click.echo(printable(describe_counts(run)))
     if run.report:
-        click.echo(f"report: {run.report}")
+        click.echo(printable(f"report: {run.report}"))
 
 
 def describe_counts(run: Run) -> str:
@@ -124,7 +124,7 @@ def _salvage(planned: Planned, store: Path, begun: Sequence[int], *, page: bool)
             err=True,
         )
         if run.report:
-            click.echo(f"report so far: {run.report}", err=True)
+            click.echo(printable(f"report so far: {run.report}"), err=True)
 
 
 @contextlib.contextmanager
@@ -134,7 +134,11 @@ def _listening(events: Path | None, title: str, begun: list[int]) -> Iterator[Li
         shown = stack.enter_context(display(title))
         file = stack.enter_context(_opened(events)) if events else None
 
-        def listen(event: Begun | Event) -> None:
+        def listen(event: Begun | Awaited | Event) -> None:
+            if isinstance(event, Awaited):
+                runs = ", ".join(map(str, event.runs))
+                click.echo(f"benchfw: waiting for {counted(event.trials)} of run {runs}", err=True)
+                return
             if isinstance(event, Begun):
                 begun.append(event.run)
             shown(event)

@@ -64,7 +64,15 @@ def echo_json(value: Any) -> None:
     """Print a value as JSON."""
     import json
 
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+    lines = json.dumps(value, indent=2, ensure_ascii=False, default=str).split("\n")
+    click.echo("\n".join(line if line.isprintable() else _escaped(line) for line in lines))
+
+
+def _escaped(line: str) -> str:
+    """Return a line of JSON without what could steer a terminal; the letters of all languages stay."""
+    import json
+
+    return "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in line)
 
 
 def echo_table(rows: Iterable[Sequence[Any]], header: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchfw.cli.options import plugin_option, store_option
+from benchfw.cli.options import plugin_option, printable, store_option
 from benchfw.errors import BenchfwError
 
 if TYPE_CHECKING:
@@ -118,9 +118,9 @@ def _page(
 
         whole = output or page_folder(opened.path, chosen).with_suffix(".html")
         _write(whole, inlined(reported.report))
-        click.echo(f"report: {whole}")
+        click.echo(printable(f"report: {whole}"))
     else:
-        click.echo(f"report: {reported.report}")
+        click.echo(printable(f"report: {reported.report}"))
 
 
 def _markdown(opened: Store, chosen: Run, output: Path | None) -> None:
@@ -132,7 +132,7 @@ def _markdown(opened: Store, chosen: Run, output: Path | None) -> None:
         click.echo(text, nl=False)
     else:
         _write(output, text)
-        click.echo(f"report: {output}")
+        click.echo(printable(f"report: {output}"))
 
 
 def _figures(opened: Store, chosen: Run, output: Path | None, form: str) -> None:
@@ -144,7 +144,7 @@ def _figures(opened: Store, chosen: Run, output: Path | None, form: str) -> None
     results = opened.results(chosen.id)
     folder = output or page_folder(opened.path, chosen) / "figures"
     written = write_figures(build_figures(summarize(chosen, results), results), folder, form)
-    click.echo(f"figures: {len(written)} in {folder}")
+    click.echo(printable(f"figures: {len(written)} in {folder}"))
 
 
 def _write(path: Path, text: str) -> None:

@@ -125,7 +125,7 @@ def command(
     else:
         _print(timings, absent)
         if page:
-            click.echo(f"\nreport: {page}")
+            click.echo(f"\nreport: {printable(str(page))}")
     if any(each.status.faulty for each in timings):
         sys.exit(1)
 

@@ -11,7 +11,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from benchfw import data
@@ -49,7 +49,7 @@ class Identity:
         self._imported_by = functools.cache(imported_by)
         added = registry.entries("backend")  # by plugins; the core's own are in its fingerprint
         self._context = {
-            name: _canonical(
+            name: _hash(
                 [
                     core_fingerprint(),
                     sys.version_info[:2],
@@ -68,7 +68,7 @@ class Identity:
         coordinates = [
             trial.repetition,
             trial.seed,
-            asdict(trial.budget),
+            vars(trial.budget),
             dict(trial.target),
             trial.precision,
             trial.at,
@@ -76,7 +76,7 @@ class Identity:
             self._part(trial.kind, trial.method.table),
             problem if trial.kind == "kernel" else self._part("problem", problem),
         ]
-        return replace(trial, key=hashlib.sha256(_canonical(coordinates).encode()).hexdigest())
+        return replace(trial, key=_hash(coordinates))
 
     def _part(self, kind: str, table: Mapping[str, Any]) -> str:
         text = _canonical(table)
@@ -90,7 +90,7 @@ class Identity:
             self.libraries |= {
                 name: version for name, version in versions if version and name not in self.sources
             }
-            self._parts[kind, text] = _canonical([kind, table, sources, versions, self._data(kind, table)])
+            self._parts[kind, text] = _hash([kind, table, sources, versions, self._data(kind, table)])
         return self._parts[kind, text]
 
     def _data(self, kind: str, table: Mapping[str, Any]) -> str:
@@ -109,5 +109,8 @@ def _address(plugin: Plugin) -> tuple[str, str, str]:
     return plugin.module, plugin.version, plugin.name
 
 
-def _canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(_canonical(value).encode()).hexdigest()

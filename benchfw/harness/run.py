@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from benchfw.backends import get_backend
@@ -24,7 +27,6 @@ from benchfw.parameters import fits
 from benchfw.records import Outcome, Run, Status, Trial
 from benchfw.registry import Registry
 from benchfw.store import Store
-from benchfw.store.going import going
 from benchfw.suite import Suite
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 10.0  # a trial may take this many times its budget of seconds, metrics and set-up included
 GRACE = 60.0
+POLL = 0.2  # seconds between looks at what another run has finished
 
 
 @dataclass(frozen=True)
@@ -67,17 +70,31 @@ class Begun:
     jobs: int = 1
 
 
-Listener = Callable[[Begun | Event], None]
+@dataclass(frozen=True)
+class Awaited:
+    """Nothing is left to do but what other runs on the same store are at."""
+
+    trials: int
+    runs: tuple[int, ...]
+
+
+Listener = Callable[[Begun | Awaited | Event], None]
 
 
 @dataclass(frozen=True)
 class Agenda:
-    """The trials of a suite with their keys, and the ids of those that the store already has."""
+    """The trials of a suite with their keys, the ids of those that the store has, and its newest trial."""
 
     suite: Suite
     trials: Sequence[Trial]
     known: Mapping[int, int]
     environment: Mapping[str, Any]
+    newest: int = 0
+
+    @functools.cached_property
+    def position(self) -> dict[str, int]:
+        """Return the place of each trial in the suite, by its key."""
+        return {trial.key: position for position, trial in enumerate(self.trials)}
 
     @property
     def pending(self) -> list[int]:
@@ -106,13 +123,28 @@ def prepare(
     stamped = [identity.stamp(trial) for trial in trials]
     environment["packages"] |= identity.libraries
     environment |= {"sources": identity.sources, "data": identity.datasets}
-    known = store.known(trial.key for trial in stamped) if store and not options.fresh else {}
+    agenda = Agenda(suite, stamped, {}, environment)
+    if store is None or options.fresh:
+        return agenda
+    newest = store.newest()  # before the look: what comes between the two counts as new
+    found = _found(agenda, range(len(trials)), store, retry_failed=options.retry_failed)
+    return replace(agenda, known=found, newest=newest)
+
+
+def _found(
+    agenda: Agenda, positions: Iterable[int], store: Store, *, retry_failed: bool, since: float = math.inf
+) -> dict[int, int]:
+    """Return the ids of the trials that need not be run: all that the store has, or, where what failed is to
+    be run again, those that went well or were added after the trial `since`.
+    """
+    keys = {position: agenda.trials[position].key for position in positions}
+    known = store.known(keys.values())
     usable = {
-        position: known[trial.key][0]
-        for position, trial in enumerate(stamped)
-        if trial.key in known and not (options.retry_failed and known[trial.key][1].faulty)
+        key: number
+        for key, (number, status) in known.items()
+        if not (retry_failed and status.faulty) or number > since
     }
-    return Agenda(suite, stamped, usable, environment)
+    return {position: usable[key] for position, key in keys.items() if key in usable}
 
 
 def _facts(suite: Suite, trials: Sequence[Trial], registry: Registry, options: Options) -> dict[str, Any]:
@@ -148,24 +180,21 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
     """
     suite = agenda.suite
     run = store.begin(suite.name, suite.title, suite.text, agenda.environment)
-    positions = {agenda.trials[position].key: position for position in agenda.pending}
-    pending = [agenda.trials[position] for position in positions.values()]
-    stopped = False
-    with going(store.path, run), contextlib.closing(_executor(agenda, registry, options)) as executor:
-        store.reuse(
-            run, [(position, agenda.trials[position], number) for position, number in agenda.known.items()]
-        )
+    with store.living(run):
+        store.reuse(run, _links(agenda, agenda.known))
+        pending = [agenda.trials[position] for position in agenda.pending]
         listen(Begun(run, len(agenda.trials), len(agenda.known), pending, _at_once(options)))
-        for event in _events(agenda, executor):
-            if isinstance(event, Finished):
-                store.add(run, positions[event.trial.key], event.trial, event.outcome)
-            listen(event)
-            _tell_plugins(registry, event)
-            stopped = options.fail_fast and isinstance(event, Finished) and event.outcome.status.faulty
-            if stopped:
-                break
-    if not stopped:
-        store.finish(run)
+        with contextlib.closing(_executor(agenda, registry, options)) as executor:
+            rounds = _rounds(agenda, run, store, options, listen)
+            for event in chain.from_iterable(_events(agenda, each, executor) for each in rounds):
+                if isinstance(event, Finished):
+                    store.add(run, agenda.position[event.trial.key], event.trial, event.outcome)
+                listen(event)
+                _tell_plugins(registry, event)
+                if options.fail_fast and isinstance(event, Finished) and event.outcome.status.faulty:
+                    break
+            else:
+                store.finish(run)
     finished = store.run(run)
     _call(registry, "run_finished", run=finished)
     return finished
@@ -173,6 +202,34 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
 
 def _at_once(options: Options) -> int:
     return options.jobs if options.cluster is None else options.cluster.slots
+
+
+def _rounds(
+    agenda: Agenda, run: int, store: Store, options: Options, listen: Listener
+) -> Iterator[Sequence[int]]:
+    """Yield positions to run until none is pending; what another run is at is waited for and taken over."""
+    waiting, told = agenda.pending, False
+    if options.fresh:
+        yield waiting
+        return
+    while waiting:
+        theirs = store.claim(run, [agenda.trials[position].key for position in waiting])
+        free = [position for position in waiting if agenda.trials[position].key not in theirs]
+        waiting = [position for position in waiting if agenda.trials[position].key in theirs]
+        # ended between the first look and the claim
+        if free:
+            found = _found(agenda, free, store, retry_failed=options.retry_failed, since=agenda.newest)
+            store.reuse(run, _links(agenda, found))
+            yield [position for position in free if position not in found]
+        elif waiting:
+            if not told:
+                listen(Awaited(len(waiting), tuple(sorted(set(theirs.values())))))
+            told = True
+            sleep(POLL)
+
+
+def _links(agenda: Agenda, found: Mapping[int, int]) -> list[tuple[int, Trial, int]]:
+    return [(position, agenda.trials[position], number) for position, number in found.items()]
 
 
 def _tell_plugins(registry: Registry, event: Event) -> None:
@@ -190,14 +247,14 @@ def _call(registry: Registry, hook: str, **told: Any) -> None:
         registry.note(f"a plugin's {hook} raised {fault_text(fault)}")
 
 
-def _events(agenda: Agenda, executor: Executor) -> Iterator[Event]:
-    """Yield the events of all pending trials; those whose backend is absent are skipped at once."""
+def _events(agenda: Agenda, positions: Sequence[int], executor: Executor) -> Iterator[Event]:
+    """Yield the events of trials; those whose backend is absent are skipped at once."""
     absent = {
         name: facts["unavailable"]
         for name, facts in agenda.environment["backends"].items()
         if "unavailable" in facts
     }
-    trials = [agenda.trials[position] for position in agenda.pending]
+    trials = [agenda.trials[position] for position in positions]
     for trial in trials:
         if trial.backend in absent:
             yield Finished(trial, Outcome(Status.SKIPPED, absent[trial.backend]))
@@ -222,4 +279,5 @@ def _executor(agenda: Agenda, registry: Registry, options: Options) -> Executor:
         timeout=timeout,
         memory=memory,
         devices=gpus() if any(map(needs_gpu, agenda.trials)) else (),
+        device_memory=options.memory,
     )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from benchfw.backends import Rng, get_backend
 from benchfw.errors import BenchfwError, Unavailable
@@ -42,6 +45,7 @@ def run_trial(
     Its faults are not raised: they become the status, and `hear` is told of them.
     """
     cost_unit = ""
+    _seed_global_generators(trial)
     try:
         cost_unit, measure = build_trial(trial, registry)
         status, reason = measure(emit)
@@ -50,6 +54,13 @@ def run_trial(
             hear(fault)
         status, reason = ending_of(fault)
     return Ended(status, reason, cost_unit)
+
+
+def _seed_global_generators(trial: Trial) -> None:
+    """Give a method that draws from them, though it should not, the same numbers in any order of trials."""
+    seed = method_seed(trial) % 2**32
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002 - the legacy generator is the global one
 
 
 def ending_of(fault: BaseException) -> Ending:

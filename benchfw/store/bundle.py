@@ -20,7 +20,8 @@ from typing import Any
 
 from benchfw.errors import StoreError
 from benchfw.records import Result, Run
-from benchfw.store.schema import COPY_RUN
+from benchfw.store.rows import digest_of
+from benchfw.store.schema import EXTRACT_RUN, SEAL_RUN, SELECT_RUN
 from benchfw.store.store import Store
 
 STORE = "run.sqlite"
@@ -140,9 +141,11 @@ def _copy(store: Path, run: int, environment: Mapping[str, Any], target: Path) -
     with contextlib.closing(sqlite3.connect(target, isolation_level=None)) as base:
         base.execute("ATTACH ? AS source", (str(store),))
         base.execute("BEGIN")
-        for statement in COPY_RUN.split(";"):
+        for statement in EXTRACT_RUN.split(";"):
             base.execute(statement, {"run": run})
         base.execute("UPDATE run SET environment = ?", (json.dumps(environment),))
+        _, *row = base.execute(SELECT_RUN, (run,)).fetchone()
+        base.execute(SEAL_RUN, (digest_of(tuple(row)), run))
         base.execute("COMMIT")
         base.execute("DETACH source")
         base.execute("PRAGMA journal_mode = DELETE")

@@ -1,22 +1,64 @@
-"""Rows of a store from the nouns of a run, and back."""
+"""Rows of a store from the nouns of a run, and back; each row carries a digest of its values.
+
+The digest of a trial covers its records too. Rows from before schema 2 have none and are taken as they are.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from benchfw.records import Budget, Outcome, Record, Result, Spec, Status, Trial
+from benchfw.errors import StoreError
+from benchfw.records import Budget, Outcome, Record, Result, Run, Spec, Status, Trial
+
+Row = tuple[Any, ...]
 
 
-def trial_row(trial: Trial, outcome: Outcome) -> tuple[Any, ...]:
-    """Return the values of INSERT_TRIAL."""
+GARBLED = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
+"""What rows that nobody wrote make Python raise."""
+
+
+class Damaged(StoreError):
+    """What was read is not what was written."""
+
+
+def digest_of(*values: Any) -> str:
+    """Return the digest of values as SQLite gives them back."""
+    return hashlib.blake2b(repr(values).encode(errors="replace"), digest_size=8).hexdigest()
+
+
+def checked(what: str, digest: str | None, *values: Any) -> None:
+    """Raise Damaged unless the values are those that were sealed."""
+    if digest is not None and digest != digest_of(*values):
+        raise Damaged(f"{what} does not match its checksum")
+
+
+def trial_row(trial: Trial, outcome: Outcome) -> Row:
+    """Return the values of TRIAL_COLUMNS."""
     return (
         trial.key, trial.kind, _dump(trial.problem.table), _dump(trial.method.table), trial.backend,
-        trial.repetition, _dump(_settings(trial, outcome)), outcome.status, storable(outcome.reason),
-        storable(outcome.cost_unit), outcome.seconds, now(),
+        trial.repetition, _dump(_settings(trial, outcome)), outcome.status.value, storable(outcome.reason),
+        storable(outcome.cost_unit), float(outcome.seconds), now(),
     )  # fmt: skip
+
+
+def record_rows(records: Iterable[Record]) -> list[Row]:
+    """Return the values of RECORD_COLUMNS for each record."""
+    return [
+        (storable(each.metric), each.iteration, _real(each.seconds), _real(each.cost), _real(each.value))
+        for each in records
+    ]
+
+
+def _real(number: float) -> float | None:
+    """Return a number as SQLite gives it back: it has no NaN and no negative zero."""
+    return None if math.isnan(number) else float(number) + 0.0
 
 
 def _settings(trial: Trial, outcome: Outcome) -> dict[str, Any]:
@@ -31,15 +73,17 @@ def _settings(trial: Trial, outcome: Outcome) -> dict[str, Any]:
 
 
 def record_of(metric: str, iteration: int, seconds: float, cost: float | None, value: float | None) -> Record:
-    """Return the record of a row; SQLite has no NaN and keeps one as NULL."""
+    """Return the record of a row; NULL was no number."""
     nan = float("nan")
     return Record(metric, iteration, seconds, nan if cost is None else cost, nan if value is None else value)
 
 
-def result_of(row: tuple[Any, ...], records: tuple[Record, ...]) -> Result:
-    """Return the result that a row of SELECT_TRIAL and its records describe."""
-    number, kind, problem, method, backend, repetition, settings, key, *ending = row
-    status, reason, cost_unit, wall, problem_label, method_label, reused = ending
+def result_of(number: int, digest: str | None, row: Row, records: Sequence[Row], link: Row) -> Result:
+    """Return the result that a row of TRIAL_COLUMNS, its records and a row of LINK_COLUMNS describe."""
+    checked(f"trial {number}", digest, row, records)
+    key, kind, problem, method, backend, repetition, settings, *ending, _ended = row
+    status, reason, cost_unit, wall = ending
+    _, _, _, problem_label, method_label, reused = link
     given = json.loads(settings)
     device = given.pop("device", "")
     trial = Trial(
@@ -51,9 +95,20 @@ def result_of(row: tuple[Any, ...], records: tuple[Record, ...]) -> Result:
         key=key,
         **{**given, "budget": Budget(**given["budget"])},
     )
-    return Result(
-        number, trial, Outcome(Status(status), reason, records, wall, cost_unit, device), bool(reused)
-    )
+    measured = tuple(record_of(*each) for each in records)
+    outcome = Outcome(Status(status), reason, measured, wall, cost_unit, device)
+    return Result(number, trial, outcome, bool(reused))
+
+
+def run_of(store: Path, digest: str | None, row: Row, counts: Mapping[str, int], *, going: bool) -> Run:
+    """Return the run that a row of RUN_COLUMNS describes."""
+    number, suite, title, text, environment, started, finished, reused = row
+    checked(f"run {number}", digest, row)
+    return Run(
+        id=number, suite=suite, title=title, store=store, started=started, finished=finished, going=going,
+        counts={Status(each).value: count for each, count in counts.items()}, reused=reused, text=text,
+        environment=json.loads(environment),
+    )  # fmt: skip
 
 
 def _spec(table: str, label: str) -> Spec:

@@ -1,9 +1,10 @@
 """The tables of a store and the statements on them."""
 
-from benchfw.records import SCHEMA_VERSION
+# ruff: noqa: S608 - what is put into statements here are the columns below, nothing from outside
 
 APPLICATION_ID = 0x62666777  # "bfgw": tells a store from any other SQLite file
-SCHEMA = """
+LAYOUTS = (
+    """
 CREATE TABLE run (
     id INTEGER PRIMARY KEY AUTOINCREMENT, suite TEXT NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL,
     environment TEXT NOT NULL, started TEXT NOT NULL, finished TEXT, reused INTEGER NOT NULL DEFAULT 0);
@@ -21,35 +22,48 @@ CREATE TABLE record (
     trial INTEGER NOT NULL REFERENCES trial, number INTEGER NOT NULL, metric TEXT NOT NULL,
     iteration INTEGER NOT NULL, seconds REAL NOT NULL, cost REAL, value REAL,
     PRIMARY KEY (trial, number)) WITHOUT ROWID;
+""",
+    """
+ALTER TABLE run ADD COLUMN digest TEXT;
+ALTER TABLE trial ADD COLUMN digest TEXT;
+ALTER TABLE link ADD COLUMN digest TEXT;
+CREATE TABLE claim (key TEXT PRIMARY KEY, run INTEGER NOT NULL REFERENCES run) WITHOUT ROWID;
+""",
+)
+"""What each schema version adds to the one before; a new store goes through all of them."""
+
+RUN_COLUMNS = "id, suite, title, text, environment, started, finished, reused"
+TRIAL_COLUMNS = (
+    "key, kind, problem, method, backend, repetition, settings, status, reason, cost_unit, wall, ended"
+)
+LINK_COLUMNS = "run, position, trial, problem, method, reused"
+RECORD_COLUMNS = "metric, iteration, seconds, cost, value"
+
+INSERT_RUN = "INSERT INTO run (suite, title, text, environment, started) VALUES (?, ?, ?, ?, ?)"
+INSERT_TRIAL = f"INSERT INTO trial ({TRIAL_COLUMNS}, digest) VALUES ({', '.join('?' * 13)})"
+INSERT_LINK = f"INSERT INTO link ({LINK_COLUMNS}, digest) VALUES (?, ?, ?, ?, ?, ?, ?)"
+INSERT_RECORD = f"INSERT INTO record (trial, number, {RECORD_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+COPY_RUN = f"INSERT INTO run (digest, {RUN_COLUMNS}) VALUES ({', '.join('?' * 9)})"
+COPY_TRIAL = f"INSERT INTO trial (id, digest, {TRIAL_COLUMNS}) VALUES ({', '.join('?' * 14)})"
+SEAL_RUN = "UPDATE run SET digest = ? WHERE id = ?"
+SELECT_RUN = f"SELECT digest, {RUN_COLUMNS} FROM run WHERE id = ?"
+SELECT_RUNS = f"SELECT digest, {RUN_COLUMNS} FROM run ORDER BY id"
+SELECT_TRIAL = f"SELECT digest, {TRIAL_COLUMNS} FROM trial WHERE id = ?"
+SELECT_TRIALS = f"""
+SELECT id, digest, {TRIAL_COLUMNS} FROM trial WHERE id IN (SELECT trial FROM link WHERE run = ?)
 """
-MARKS = (f"PRAGMA application_id = {APPLICATION_ID}", f"PRAGMA user_version = {SCHEMA_VERSION}")
-INSERT_TRIAL = """
-INSERT INTO trial (
-    key, kind, problem, method, backend, repetition, settings, status, reason, cost_unit, wall, ended
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+SELECT_LINKS = f"SELECT digest, {LINK_COLUMNS} FROM link WHERE run = ? ORDER BY position"
+SELECT_FIRST_LINK = f"SELECT digest, {LINK_COLUMNS} FROM link WHERE trial = ? LIMIT 1"
+SELECT_KNOWN = "SELECT key, id, status FROM trial WHERE status != ? ORDER BY id"
+SELECT_RECORDS = f"""
+SELECT trial, {RECORD_COLUMNS} FROM record
+WHERE trial IN (SELECT trial FROM link WHERE run = ?) ORDER BY trial, number
 """
-SELECT_TRIAL = """
-SELECT trial.id, trial.kind, trial.problem, trial.method, trial.backend, trial.repetition, trial.settings,
-       trial.key, trial.status, trial.reason, trial.cost_unit, trial.wall,
-       link.problem, link.method, link.reused
-FROM trial JOIN link ON link.trial = trial.id
-"""
+SELECT_TRIAL_RECORDS = f"SELECT {RECORD_COLUMNS} FROM record WHERE trial = ? ORDER BY number"
 COUNT_ENDINGS = """
 SELECT link.run, trial.status, COUNT(*) FROM link JOIN trial ON trial.id = link.trial GROUP BY 1, 2
 """
-INSERT_RUN = "INSERT INTO run (suite, title, text, environment, started) VALUES (?, ?, ?, ?, ?)"
-INSERT_LINK = "INSERT INTO link VALUES (?, ?, ?, ?, ?, ?)"
-INSERT_RECORD = "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?)"
-SELECT_RUNS = "SELECT id, suite, title, started, finished, reused, text, environment FROM run ORDER BY id"
-SELECT_KNOWN = "SELECT key, id, status FROM trial WHERE status != ? ORDER BY id"
-SELECT_RECORDS = """
-SELECT trial, metric, iteration, seconds, cost, value FROM record
-WHERE trial IN (SELECT trial FROM link WHERE run = ?) ORDER BY trial, number
-"""
-SELECT_TRIAL_RECORDS = """
-SELECT metric, iteration, seconds, cost, value FROM record WHERE trial = ? ORDER BY number
-"""
-COPY_RUN = """
+EXTRACT_RUN = """
 INSERT INTO main.run SELECT * FROM source.run WHERE id = :run;
 INSERT INTO main.link SELECT * FROM source.link WHERE run = :run;
 INSERT INTO main.trial SELECT * FROM source.trial WHERE id IN (SELECT trial FROM main.link);

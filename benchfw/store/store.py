@@ -12,33 +12,45 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from benchfw.errors import StoreError
-from benchfw.records import SCHEMA_VERSION, Outcome, Record, Result, Run, Status, Trial
-from benchfw.store.going import is_going
-from benchfw.store.rows import now, record_of, result_of, storable, trial_row
+from benchfw.records import Outcome, Result, Run, Status, Trial
+from benchfw.store import claims
+from benchfw.store.connection import DAMAGED, REFUSALS, connect, explained
+from benchfw.store.rows import (
+    GARBLED,
+    Damaged,
+    Row,
+    checked,
+    digest_of,
+    now,
+    record_rows,
+    result_of,
+    run_of,
+    storable,
+    trial_row,
+)
 from benchfw.store.schema import (
-    APPLICATION_ID,
     COUNT_ENDINGS,
     INSERT_LINK,
     INSERT_RECORD,
     INSERT_RUN,
     INSERT_TRIAL,
-    MARKS,
-    SCHEMA,
+    SEAL_RUN,
+    SELECT_FIRST_LINK,
     SELECT_KNOWN,
+    SELECT_LINKS,
     SELECT_RECORDS,
+    SELECT_RUN,
     SELECT_RUNS,
     SELECT_TRIAL,
     SELECT_TRIAL_RECORDS,
+    SELECT_TRIALS,
 )
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-PATIENCE = 30.0  # seconds to wait for another process that writes
 
 
 def told(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Store, P], T]:
@@ -48,65 +60,25 @@ def told(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Sto
     def guarded(self: Store, /, *args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return method(self, *args, **kwargs)
-        except sqlite3.Error as fault:
-            raise StoreError(
-                f"{self.path}: {fault}; close what else uses the store, make room, or give another by --store"
-            ) from fault
+        except REFUSALS as fault:
+            raise explained(self.path, fault) from fault
 
     return guarded
 
 
-def _connect(path: Path, *, create: bool) -> sqlite3.Connection:
-    """Return an open store that is one; a new one is made in one transaction, however many do so at once."""
-    base = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
-    with contextlib.ExitStack() as refused:
-        refused.callback(base.close)
+def read(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Store, P], T]:
+    """Do as `told`, and name the damage where a row is not what was written."""
+
+    @functools.wraps(method)
+    def guarded(self: Store, /, *args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            if create:
-                base.execute("BEGIN IMMEDIATE")
-                if not base.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]:
-                    for statement in (*MARKS, *SCHEMA.split(";")):
-                        base.execute(statement)
-                _check(base, path)
-                base.execute("COMMIT")
-                _patiently(base, "PRAGMA journal_mode = WAL")
-                base.execute("PRAGMA synchronous = NORMAL")
-            else:
-                _check(base, path)
-        except sqlite3.OperationalError:
-            if create:
-                raise
-            # on a medium that cannot be written SQLite reads a file only if told that nobody else writes it
-            base = sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)
-            refused.callback(base.close)
-            _check(base, path)
-        refused.pop_all()
-    return base
+            return method(self, *args, **kwargs)
+        except Damaged as fault:
+            raise StoreError(f"{self.path}: {fault}; {DAMAGED}") from fault
+        except GARBLED as fault:
+            raise StoreError(f"{self.path} holds what nobody wrote ({fault}); {DAMAGED}") from fault
 
-
-def _check(base: sqlite3.Connection, path: Path) -> None:
-    if base.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-        raise StoreError(f"{path} is a database, but no benchfw store; give another file by --store")
-    version = base.execute("PRAGMA user_version").fetchone()[0]
-    if version > SCHEMA_VERSION:
-        raise StoreError(
-            f"{path} has schema {version} and this benchfw reads up to {SCHEMA_VERSION}; "
-            "upgrade benchfw or give another file by --store"
-        )
-
-
-def _patiently(base: sqlite3.Connection, statement: str) -> None:
-    """Execute what SQLite refuses at once, without waiting, while another process does the same."""
-    ends = monotonic() + PATIENCE
-    while True:
-        try:
-            base.execute(statement)
-        except sqlite3.OperationalError:
-            if monotonic() > ends:
-                raise
-            sleep(0.01)
-        else:
-            return
+    return told(guarded)
 
 
 class Store:
@@ -119,9 +91,9 @@ class Store:
                 raise StoreError(f"no store at {path}; `benchfw run` makes one, or give --store")
             if create:
                 path.parent.mkdir(parents=True, exist_ok=True)
-            self._base = _connect(path, create=create)
-        except (sqlite3.Error, OSError) as fault:
-            raise StoreError(f"{path} cannot be used as a store ({fault}); give another by --store") from None
+            self._base = connect(path, create=create)
+        except (*REFUSALS, OSError) as fault:
+            raise explained(path, fault) from None
 
     def __enter__(self) -> Self:
         return self
@@ -137,15 +109,40 @@ class Store:
     def begin(self, suite: str, title: str, text: str, environment: Mapping[str, Any]) -> int:
         """Start a run and return its id."""
         values = (*map(storable, (suite, title, text)), json.dumps(environment), now())
-        cursor = self._base.execute(INSERT_RUN, values)
-        return int(cursor.lastrowid or 0)
+        with self._transaction():
+            run = int(self._base.execute(INSERT_RUN, values).lastrowid or 0)
+            self._seal(run)
+        return run
 
     @told
     def finish(self, run: int) -> None:
         """Mark a run as finished."""
-        self._base.execute("UPDATE run SET finished = ? WHERE id = ?", (now(), run))
+        with self._transaction():
+            self._base.execute("UPDATE run SET finished = ? WHERE id = ?", (now(), run))
+            self._seal(run)
+
+    @contextlib.contextmanager
+    def living(self, run: int) -> Iterator[None]:
+        """Let other processes know that this run goes on; its claims end with it."""
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(claims.living(self._base, self.path, run))
+            except OSError as fault:
+                raise explained(self.path, fault) from None
+            yield
 
     @told
+    def claim(self, run: int, keys: Iterable[str]) -> dict[str, int]:
+        """Claim trials for a run; return the keys that other living runs have claimed, with that run."""
+        with self._transaction():
+            return claims.claim(self._base, self.path, run, keys)
+
+    @read
+    def newest(self) -> int:
+        """Return the id of the newest trial, 0 if there is none."""
+        return int(self._base.execute("SELECT COALESCE(MAX(id), 0) FROM trial").fetchone()[0])
+
+    @read
     def known(self, keys: Iterable[str]) -> dict[str, tuple[int, Status]]:
         """Return id and status of the newest trial of each key that is here, a sound one before a faulty one.
 
@@ -162,17 +159,15 @@ class Store:
     @told
     def add(self, run: int, position: int, trial: Trial, outcome: Outcome) -> int:
         """Keep a finished trial with its records, in one transaction; return its id."""
+        row, records = trial_row(trial, outcome), record_rows(outcome.records)
         with self._transaction():
-            cursor = self._base.execute(INSERT_TRIAL, trial_row(trial, outcome))
+            cursor = self._base.execute(INSERT_TRIAL, (*row, digest_of(row, records)))
             number = int(cursor.lastrowid or 0)
             self._base.executemany(
-                INSERT_RECORD,
-                (
-                    (number, index, each.metric, each.iteration, each.seconds, each.cost, each.value)
-                    for index, each in enumerate(outcome.records)
-                ),
+                INSERT_RECORD, ((number, index, *each) for index, each in enumerate(records))
             )
             self._link(run, [(position, trial, number, False)])
+            self._base.execute("DELETE FROM claim WHERE key = ? AND run = ?", (trial.key, run))
         return number
 
     @told
@@ -180,7 +175,11 @@ class Store:
         """Link a run to trials that were here before: (position, trial, id)."""
         with self._transaction():
             self._link(run, [(position, trial, number, True) for position, trial, number in found])
-            self._base.execute("UPDATE run SET reused = ? WHERE id = ?", (len(found), run))
+            self._base.execute("UPDATE run SET reused = reused + ? WHERE id = ?", (len(found), run))
+            self._base.executemany(
+                "DELETE FROM claim WHERE key = ? AND run = ?", [(trial.key, run) for _, trial, _ in found]
+            )
+            self._seal(run)
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -193,16 +192,18 @@ class Store:
                 self._base.execute("ROLLBACK")
             raise
 
-    def _link(self, run: int, links: Iterable[tuple[int, Trial, int, bool]]) -> None:
-        self._base.executemany(
-            INSERT_LINK,
-            (
-                (run, position, number, storable(trial.problem.label), storable(trial.method.label), reused)
-                for position, trial, number, reused in links
-            ),
-        )
+    def _seal(self, run: int) -> None:
+        _, *row = self._base.execute(SELECT_RUN, (run,)).fetchone()
+        self._base.execute(SEAL_RUN, (digest_of(tuple(row)), run))
 
-    @told
+    def _link(self, run: int, links: Iterable[tuple[int, Trial, int, bool]]) -> None:
+        rows = (
+            (run, position, number, storable(trial.problem.label), storable(trial.method.label), int(reused))
+            for position, trial, number, reused in links
+        )
+        self._base.executemany(INSERT_LINK, ((*row, digest_of(row)) for row in rows))
+
+    @read
     def runs(self) -> list[Run]:
         """Return all runs, the oldest first."""
         counts: dict[int, dict[str, int]] = {}
@@ -210,12 +211,11 @@ class Store:
             counts.setdefault(run, {})[status] = number
         rows = self._base.execute(SELECT_RUNS)
         return [
-            Run(
-                id=number, suite=suite, title=title, store=self.path, started=started, finished=finished,
-                going=not finished and is_going(self.path, number), counts=counts.get(number, {}),
-                reused=reused, text=text, environment=json.loads(environment),
+            run_of(
+                self.path, digest, tuple(row), counts.get(row[0], {}),
+                going=not row[6] and claims.is_alive(self.path, row[0]),
             )
-            for number, suite, title, started, finished, reused, text, environment in rows
+            for digest, *row in rows
         ]  # fmt: skip
 
     def run(self, name: str | int) -> Run:
@@ -231,29 +231,37 @@ class Store:
             )
         return runs[int(name)]
 
-    @told
+    @read
     def run_of(self, trial: int) -> Run:
         """Return the run that ran a trial."""
         row = self._base.execute("SELECT MIN(run) FROM link WHERE trial = ?", (trial,)).fetchone()
         return self.run(row[0])
 
-    @told
+    @read
     def results(self, run: int) -> list[Result]:
         """Return the trials of a run with their records, in the order of its suite."""
-        records: dict[int, list[Record]] = {}
+        records: dict[int, list[Row]] = {}
         for trial, *values in self._base.execute(SELECT_RECORDS, (run,)):
-            records.setdefault(trial, []).append(record_of(*values))
-        rows = self._base.execute(f"{SELECT_TRIAL} WHERE link.run = ? ORDER BY link.position", (run,))
-        return [result_of(row, tuple(records.get(row[0], ()))) for row in rows]
+            records.setdefault(trial, []).append(tuple(values))
+        trials = {row[0]: row[1:] for row in self._base.execute(SELECT_TRIALS, (run,))}
+        results = []
+        for digest, *link in self._base.execute(SELECT_LINKS, (run,)):
+            number = link[2]
+            checked(f"position {link[1]} of run {run}", digest, tuple(link))
+            if number not in trials:
+                raise Damaged(f"trial {number} of run {run} is missing")
+            sealed, *row = trials[number]
+            results.append(result_of(number, sealed, tuple(row), records.get(number, []), tuple(link)))
+        return results
 
-    @told
+    @read
     def result(self, trial: int) -> Result:
         """Return one trial with its records, by its id."""
-        # a number may be larger than SQLite's largest
-        row = self._base.execute(
-            f"{SELECT_TRIAL} WHERE trial.id = ? LIMIT 1", (min(trial, 2**63 - 1),)
-        ).fetchone()
-        if row is None:
+        number = min(trial, 2**63 - 1)  # a number may be larger than SQLite's largest
+        row = self._base.execute(SELECT_TRIAL, (number,)).fetchone()
+        link = self._base.execute(SELECT_FIRST_LINK, (number,)).fetchone()
+        if row is None or link is None:
             raise StoreError(f"no trial {trial} in {self.path}; `benchfw export last` lists trials by number")
-        records = self._base.execute(SELECT_TRIAL_RECORDS, (trial,))
-        return result_of(row, tuple(record_of(*values) for values in records))
+        checked(f"the link to trial {trial}", link[0], link[1:])
+        records = list(self._base.execute(SELECT_TRIAL_RECORDS, (number,)))
+        return result_of(trial, row[0], row[1:], records, link[1:])

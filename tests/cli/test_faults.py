@@ -119,11 +119,14 @@ def test_no_worker_outlives_a_killed_parent(cli):
 
 
 def workers_of(parent):
-    """Return the worker processes of a run; it may have other children for a moment, such as git."""
+    """Return the worker processes of a run with their keepers; it may have other children, such as git."""
     listed = subprocess.run(
-        ["ps", "-o", "pid=,args=", "--ppid", str(parent)], capture_output=True, text=True, check=False
-    )
-    return [int(line.split()[0]) for line in listed.stdout.splitlines() if "executors.worker" in line]
+        ["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    processes = [line.split(maxsplit=2) for line in listed if "executors.keeper" in line]
+    keepers = [number for number, above, _ in processes if int(above) == parent]
+    workers = [number for number, above, _ in processes if above in keepers]
+    return [int(number) for number in (*keepers, *workers)] if workers else []
 
 
 def alive(process):

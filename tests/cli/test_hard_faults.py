@@ -76,6 +76,11 @@ def test_what_a_trial_started_ends_with_the_run(hard):
     assert "import time; time.sleep(60)" not in listed
 
 
+@pytest.mark.parametrize(("words", "limit"), [(("--memory", "2GB"), "2000000000"), ((), "None")])
+def test_a_limit_of_memory_that_was_asked_for_is_the_limit_on_the_gpu_too(hard, words, limit):
+    assert f"the pool's limit is {limit}" in hard("limit", *words)["hard (how=limit)"][1]
+
+
 def test_a_slow_import_is_not_charged_to_a_trial(hard):
     assert hard("nothing", "--timeout", 1.0, SLOW_IMPORT="1.5")["hard"][0] == "done"
 

@@ -161,6 +161,33 @@ def test_an_interrupted_run_keeps_what_was_finished_and_is_taken_up_again(go, st
     assert run.counts == {"done": 6}
 
 
+def test_what_another_run_finished_since_the_first_look_is_not_run_again(registry, store, monkeypatch):
+    suite = parse_suite(SUITE, "my.toml")
+    early = prepare(suite, plan(suite, registry), registry, store, Options())
+    runs = {}
+    for name in ("late", "early"):
+        executor = Here(registry)
+        monkeypatch.setattr(harness, "_executor", lambda *_, executor=executor: executor)
+        agenda = (
+            early if name == "early" else prepare(suite, plan(suite, registry), registry, store, Options())
+        )
+        runs[name] = execute(agenda, registry, store, Options(), lambda _: None), len(executor.ran)
+    assert runs["late"][1] == 6
+    assert runs["early"][1] == 0
+    assert (runs["early"][0].counts, runs["early"][0].reused) == ({"done": 6}, 6)
+
+
+def test_what_another_run_tried_again_in_vain_is_not_tried_a_third_time(go, registry, store, monkeypatch):
+    go(fail=["noisy"])
+    suite, options = parse_suite(SUITE, "my.toml"), Options(retry_failed=True)
+    early = prepare(suite, plan(suite, registry), registry, store, options)
+    go(fail=["noisy"], retry_failed=True)
+    executor = Here(registry)
+    monkeypatch.setattr(harness, "_executor", lambda *_: executor)
+    assert execute(early, registry, store, options, lambda _: None).faults == 2
+    assert executor.ran == []
+
+
 def test_trials_on_an_absent_backend_are_skipped_with_the_reason_and_tried_the_next_time(
     go, store, monkeypatch
 ):

@@ -25,7 +25,7 @@ HEARTBEAT = 0.1  # seconds between looks at memory, and at workers whose death a
 STARTING = 120.0  # seconds that a worker may take to import what it needs
 ATTEMPTS = 3  # to start a worker for one trial
 SOUND = frozenset({Status.DONE, Status.REACHED, Status.DIVERGED, Status.SKIPPED, Status.FAILED})
-"""After these the process is as good as new: an exception is no damage."""
+"""After these the process is as good as new, unless the trial left children: an exception is no damage."""
 
 
 class LocalExecutor:
@@ -39,9 +39,10 @@ class LocalExecutor:
         threads: int = 1,
         timeout: float | None = None,
         memory: int | None = None,
+        device_memory: int | None = None,
         devices: Sequence[Device] = (),
     ) -> None:
-        self._setup = Setup(plugins, threads, memory, tuple(sys.path))
+        self._setup = Setup(plugins, threads, memory, tuple(sys.path), device_memory)
         self._jobs = jobs
         self._timeout = math.inf if timeout is None else timeout
         self._memory = math.inf if memory is None else memory
@@ -69,7 +70,7 @@ class LocalExecutor:
                     trial = worker.end()
                     device = str(worker.device) if worker.device and needs_gpu(trial) else ""
                     yield Finished(trial, replace(outcome, device=device))
-                    if outcome.status not in SOUND:
+                    if outcome.status not in SOUND or not worker.alone:
                         self._dismiss(worker)
 
     def interrupt(self) -> None:
@@ -140,6 +141,7 @@ class LocalExecutor:
         if monotonic() - worker.looked < HEARTBEAT:
             return False
         worker.looked = monotonic()
+        worker.bound_log()
         return worker.memory() > self._memory
 
     def _patience(self, busy: list[WorkerProcess]) -> float:

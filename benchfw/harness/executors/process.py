@@ -21,7 +21,19 @@ from benchfw.harness.executors.worker import Setup
 from benchfw.records import Outcome, Record, Status, Trial
 
 LAST_WORDS = 8000  # bytes of a dead worker's standard error that are looked at
+LONGEST_LOG = 10_000_000  # bytes of standard error that are kept
+ENDING = 10.0  # seconds that a keeper may take to end all that a worker started
 PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def _environment(setup: Setup, device: Device | None) -> dict[str, str]:
+    """Return the worker's environment variables; CuPy's memory pool reads its limit from one."""
+    variables = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(setup.threads))}
+    if setup.device_memory is not None:
+        variables["CUPY_GPU_MEMORY_LIMIT"] = str(setup.device_memory)
+    if device is not None:
+        variables[VISIBLE] = device.number
+    return {**variables, "PYTHONPATH": str(Path(benchfw.__file__).parent.parent)}
 
 
 class WorkerDied(Exception):
@@ -40,35 +52,34 @@ class WorkerProcess:
         theirs = (request_read, reply_write, lifeline_read)
         # -P: a random.py in the user's folder is not ours; the parent's own import path follows in the setup
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "benchfw.harness.executors.worker", *map(str, theirs)],
+            [sys.executable, "-P", "-m", "benchfw.harness.executors.keeper", *map(str, theirs)],
             pass_fds=theirs,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self._log,
-            env={
-                **os.environ,
-                **dict.fromkeys(THREAD_VARIABLES, str(setup.threads)),
-                **({VISIBLE: device.number} if device else {}),
-                "PYTHONPATH": str(Path(benchfw.__file__).parent.parent),
-            },
-            start_new_session=True,  # Ctrl-C reaches the parent alone, a kill all that a trial started
+            env=_environment(setup, device),
+            start_new_session=True,  # Ctrl-C reaches the parent alone
         )
         for each in theirs:
             os.close(each)
         self._requests = Connection(request_write, readable=False)
         self.replies = Connection(reply_read, writable=False)
         self._send(setup)
-        self.ready = False
+        self._worker: int | None = None  # the keeper's child, which runs the trials
+        self.alone = True
         self.trial: Trial | None = None
         self.records: list[Record] = []
         self.began = self.looked = monotonic()
 
+    @property
+    def ready(self) -> bool:
+        """Whether it has imported what it needs, and its trial runs."""
+        return self._worker is not None
+
     def begin(self, trial: Trial) -> None:
         """Hand over a trial."""
         self.trial, self.records, self.began = trial, [], monotonic()
-        # the next last words are this trial's; parent and worker share one position in the file
-        os.ftruncate(self._log.fileno(), 0)
-        self._log.seek(0)
+        self._clear_log()  # the next last words are this trial's
         self._send(trial)
 
     def end(self) -> Trial:
@@ -98,10 +109,17 @@ class WorkerProcess:
                 self.records.extend(Record(*each) for each in records)
             case "restart", ():
                 self.records.clear()
-            case "ready", ():
-                self.ready = True
+            case "ready", (int() as worker,):
+                self._worker = worker
                 self.began = monotonic()  # the start of Python is not the trial's
-            case "end", (Status() as status, str() as reason, str() as unit, float() as seconds):
+            case "end", (
+                Status() as status,
+                str() as reason,
+                str() as unit,
+                float() as seconds,
+                bool() as alone,
+            ):
+                self.alone = alone
                 return Outcome(status, reason, tuple(self.records), seconds, unit)
         return None
 
@@ -119,7 +137,7 @@ class WorkerProcess:
     def how_it_ended(self) -> str:
         """Return 'ended with exit code 3' or 'was killed by SIGSEGV'."""
         try:
-            code = self._process.wait(timeout=1)
+            code = self._process.wait(ENDING / 2)
         except subprocess.TimeoutExpired:
             return "closed its pipe and went on"
         if code >= 0:
@@ -142,22 +160,33 @@ class WorkerProcess:
         return f": {text.splitlines()[-1].strip()}" if text else ""
 
     def memory(self) -> int:
-        """Return the bytes of memory that the process holds now; 0 where the system does not tell."""
+        """Return the bytes of memory that the worker holds now; 0 where the system does not tell."""
         try:
-            return int(Path(f"/proc/{self._process.pid}/statm").read_text(encoding="ascii").split()[1]) * PAGE
+            return int(Path(f"/proc/{self._worker}/statm").read_text(encoding="ascii").split()[1]) * PAGE
         except (OSError, IndexError, ValueError):
             return 0
 
+    def bound_log(self) -> None:
+        """Forget what was written to standard error if it is very much: a trial may write for ever."""
+        if os.fstat(self._log.fileno()).st_size > LONGEST_LOG:
+            self._clear_log()
+
+    def _clear_log(self) -> None:
+        os.ftruncate(self._log.fileno(), 0)
+        self._log.seek(0)  # of the worker too: they share one position in the file
+
     def stop(self) -> None:
         """End the process and everything that it started."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        os.close(self._lifeline)  # the keeper sees to it
+        try:
+            self._process.wait(ENDING)
+        except subprocess.TimeoutExpired:  # something that not even SIGKILL ends now, such as a dead disk
+            self._process.kill()
+            self._process.wait()
         with contextlib.suppress(OSError):
             self._requests.close()
         self.replies.close()
         self._log.close()
-        os.close(self._lifeline)
 
     def _send(self, message: object) -> None:
         with contextlib.suppress(BrokenPipeError):  # a dead worker is noticed when it is listened to

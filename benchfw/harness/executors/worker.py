@@ -1,34 +1,32 @@
 """A worker process: takes trials from a pipe one after the other, and sends back what it measures.
 
-Messages to the parent are tuples: ("ready",) once; then for each trial ("records", [...]) as they are
-measured, ("restart",) when the warm-up is over and its records no longer count, and
-("end", status, reason, unit of cost, seconds).
+Messages to the parent are tuples: ("ready", process id) once; then for each trial ("records", [...]) as they
+are measured, ("restart",) when the warm-up is over and its records no longer count, and
+("end", status, reason, unit of cost, seconds, whether the trial left no process behind).
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import faulthandler
 import os
 import resource
-import signal
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 from functools import partial
 from multiprocessing.connection import Connection
 from time import perf_counter
+from typing import NoReturn
 
 from benchfw import data
+from benchfw.harness.executors.keeper import adopt_orphans
 from benchfw.harness.trial import Ended, explain, run_trial, warm_up
 from benchfw.records import Record, Status, Trial
 from benchfw.registry import Registry
 
 MARGIN = 2**30  # libraries reserve memory that they do not use: the parent watches what is really held
-PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl
 
 
 @dataclass(frozen=True)
@@ -39,6 +37,7 @@ class Setup:
     threads: int
     memory: int | None
     path: tuple[str, ...]
+    device_memory: int | None = None
 
 
 def serve(requests: Connection, replies: Connection) -> None:
@@ -47,13 +46,12 @@ def serve(requests: Connection, replies: Connection) -> None:
     sys.path[:] = setup.path
     registry = Registry(setup.plugins)
     data.use(registry)
-    _pin_threads(setup.threads)
     if setup.memory is not None:
         # the last line of defence: a trial that allocates faster than the parent looks is refused here
         resource.setrlimit(resource.RLIMIT_DATA, (setup.memory + MARGIN,) * 2)
-    replies.send(("ready",))
+    surroundings, process = Surroundings(setup.threads), os.getpid()
+    replies.send(("ready", process))
     warm: set[tuple[str, ...]] = set()
-    home, process = os.getcwd(), os.getpid()  # noqa: PTH109 - restored below, a Path would not help
 
     def emit(records: Sequence[Record]) -> None:
         if os.getpid() != process:
@@ -70,13 +68,14 @@ def serve(requests: Connection, replies: Connection) -> None:
         kind = (trial.kind, repr(trial.problem.table), repr(trial.method.table), trial.backend)
         if kind not in warm:
             _contained(partial(warm_up, trial, registry, emit))
+            surroundings.restore()
             warm.add(kind)
             replies.send(("restart",))
         ended = _contained(partial(run_trial, trial, registry, emit))
         if os.getpid() != process:
             os._exit(1)  # a child that the trial forked and let run into here
-        os.chdir(home)
-        replies.send(("end", *ended, perf_counter() - began))
+        surroundings.restore()
+        replies.send(("end", *ended, perf_counter() - began, not _has_children()))
 
 
 def _contained(run: Callable[[], Ended]) -> Ended:
@@ -89,26 +88,47 @@ def _contained(run: Callable[[], Ended]) -> Ended:
         return Ended(Status.FAILED, explain(fault), "")
 
 
-def _pin_threads(threads: int) -> None:
-    from threadpoolctl import threadpool_limits
+class Surroundings:
+    """What a trial may change around itself and the next one must not notice."""
 
-    threadpool_limits(limits=threads)
+    def __init__(self, threads: int) -> None:
+        from threadpoolctl import ThreadpoolController
+
+        self._threads = threads
+        self._pools = ThreadpoolController()
+        self._folder = os.getcwd()  # noqa: PTH109 - a string is all that is needed
+        self._variables = dict(os.environ)
+        self._encoded = _encoded_variables().copy()
+        self.restore()
+
+    def restore(self) -> None:
+        """Put back the working directory, the environment variables and the native thread counts."""
+        os.chdir(self._folder)
+        if _encoded_variables() != self._encoded:
+            os.environ.clear()
+            os.environ.update(self._variables)
+        if any(pool.num_threads != self._threads for pool in self._pools.lib_controllers):
+            self._pools.limit(limits=self._threads)
 
 
-def _die_with_parent(lifeline: int) -> None:
-    """End this process and its children when the other end of the pipe is gone, however the parent died."""
-    with contextlib.suppress(OSError):
-        os.read(lifeline, 1)
-    os.killpg(0, signal.SIGKILL)
+def _encoded_variables() -> dict[bytes, bytes]:
+    """Return what os.environ keeps: to decode all of it after every trial would cost more than the rest."""
+    return os.environ._data  # type: ignore[attr-defined, no-any-return]  # noqa: SLF001
 
 
-def main() -> None:
-    """Start from the command line: file descriptors of requests, replies and lifeline."""
-    requests, replies, lifeline = map(int, sys.argv[1:4])
+def _has_children() -> bool:
+    """Return whether a process that a trial started still runs; those that have ended are reaped."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+        return True
+    return False
+
+
+def work(requests: int, replies: int) -> NoReturn:
+    """Serve on two file descriptors, then end the process."""
     faulthandler.enable()
-    if sys.platform == "linux":  # also while native code holds the interpreter, which the thread below needs
-        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    threading.Thread(target=_die_with_parent, args=(lifeline,), daemon=True).start()
+    adopt_orphans()
     try:
         serve(Connection(requests, writable=False), Connection(replies, readable=False))
     except BrokenPipeError:
@@ -117,7 +137,3 @@ def main() -> None:
         traceback.print_exc()
         os._exit(1)
     os._exit(0)  # at once: a thread that a trial left behind would be waited for
-
-
-if __name__ == "__main__":
-    main()

@@ -68,6 +68,8 @@ class Hard:
                 raise ValueError("x" * 5_000_000)
             case "base":
                 raise Odd("beyond Exception")
+            case "limit":
+                raise ValueError(f"the pool's limit is {os.environ.get('CUPY_GPU_MEMORY_LIMIT')}")
             case "one call":
                 problem.cost += 1
         while True:

@@ -87,7 +87,7 @@ def test_a_reason_with_bytes_that_are_no_text_does_not_end_the_run(store, make_t
 
 def test_a_trial_that_cannot_be_kept_leaves_nothing_of_itself(store, make_trial):
     run = begin(store)
-    good, bad = Record("gap", 0, 0.0, 0.0, 1.0), Record(None, 0, 0.0, 0.0, 1.0)
+    good, bad = Record("gap", 0, 0.0, 0.0, 1.0), Record("gap", None, 0.0, 0.0, 1.0)
     with pytest.raises((sqlite3.Error, StoreError)):
         store.add(run, 0, make_trial(key="k"), Outcome(Status.DONE, "", (good, bad)))
     assert store.known(["k"]) == {}

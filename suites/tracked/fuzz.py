@@ -1,0 +1,256 @@
+"""Hostile input: suites of mutated and random text, damaged stores, file names that try to do harm.
+
+`make fuzz` tries 20,000 suites, 2,000 stores and every name with every verb. Each must give a result or a
+clean error, never a traceback, and nothing that steers a terminal. It prints what it tried, and the first
+input that breaks the rule.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from benchfw.errors import BenchfwError
+from benchfw.harness.run import check_methods
+from benchfw.plan import plan
+from benchfw.records import Budget, Outcome, Record, Spec, Status, Trial
+from benchfw.registry import Registry
+from benchfw.store import Store
+from benchfw.store.repair import check, repair
+from benchfw.suite import read_suite
+
+ROOT = Path(__file__).parents[2]
+SUITES = [path.read_bytes() for path in sorted((ROOT / "suites").rglob("*.toml"))]
+WORDS = [
+    b"nan", b"-1", b"0", b"1e400", b"9" * 400, b"[[optimizer]]", b"[[problem]]", b"[]", b"{}", b"{ use = 3 }",
+    b'"\\u0000"', b"1979-05-27", b"true", b'"""', b"use = [", b"[1, 2, 3]", b"[[[]]]", b'{ use = ["sgd"] }',
+    b"label", b"repetitions = 1000000000", b"\xff\xfe", b"\r", b"\x00", b"\xe2\x80\xae", b"= = =", b"quick",
+]  # fmt: skip
+
+
+@st.composite
+def suite_texts(draw: st.DrawFn) -> bytes:
+    """Random bytes, or a suite of ours with pieces changed, doubled, moved or cut out."""
+    if draw(st.integers(0, 9)) == 0:
+        return bytes(draw(st.binary(max_size=300)))
+    text = bytearray(draw(st.sampled_from(SUITES)))
+    for _ in range(draw(st.integers(1, 6))):
+        start = draw(st.integers(0, len(text)))
+        stop = min(len(text), start + draw(st.integers(0, 40)))
+        kind = draw(st.sampled_from(["word", "bytes", "cut", "double", "line"]))
+        if kind == "word":
+            text[start:stop] = draw(st.sampled_from(WORDS))
+        elif kind == "bytes":
+            text[start:stop] = draw(st.binary(max_size=8))
+        elif kind == "cut":
+            del text[start:stop]
+        elif kind == "double":
+            text[start:start] = text[start:stop] * draw(st.integers(1, 20))
+        else:
+            lines = bytes(text).splitlines(keepends=True)
+            moved = draw(st.permutations(range(len(lines)))) if len(lines) < 60 else range(len(lines))
+            text = bytearray(b"".join(lines[k] for k in moved))
+    return bytes(text)
+
+
+def fuzz_suites(count: int, *, derandomize: bool = False) -> Counter[str]:
+    """Plan that many texts; return how many gave a plan and how many an error."""
+    registry = Registry()
+    ends: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "suite.toml")
+
+        @settings(
+            max_examples=count,
+            derandomize=derandomize,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(suite_texts())
+        def attempt(text: bytes) -> None:
+            path.write_bytes(text)
+            try:
+                for quick in (False, True):
+                    suite = read_suite(path, quick=quick)
+                    trials = plan(suite, registry, str(path))
+                    check_methods(trials, registry, str(path))
+                ends["plans"] += 1
+            except BenchfwError:
+                ends["clean errors"] += 1
+
+        attempt()
+    return ends
+
+
+def sound_store(path: Path) -> None:
+    """Write a store of two runs that share trials."""
+    with Store(path, create=True) as store:
+        for suite in ("one", "two"):
+            run = store.begin(suite, suite, "text = 1\n" * 20, {"threads": 1, "plugins": []})
+            for number in range(12):
+                rows = tuple(Record("gap", k, 0.1 * k, float(k), 1.0 / (k + 1)) for k in range(30))
+                method = Spec("gd", {"step": 0.1 * number}, f"gd {number}")
+                problem, budget = Spec("quadratic", {}, "quadratic"), Budget(iterations=30)
+                key = f"{suite} {number}"
+                trial = Trial("optimizer", problem, method, "numpy", 0, 7, budget, key=key)
+                store.add(run, number, trial, Outcome(Status.DONE, "budget", rows, 1.0, "gradients"))
+            store.finish(run)
+
+
+def damaged(content: bytes, rng: random.Random) -> bytes:
+    """Return the content cut short, with bytes flipped, or with a stretch overwritten."""
+    kind = rng.choice(("cut", "flip", "flip", "flips", "zeros", "noise", "swap"))
+    changed = bytearray(content)
+    place = rng.randrange(len(changed))
+    if kind == "cut":
+        return content[:place]
+    if kind == "swap":  # two pages, as a broken disk may
+        one, other = rng.randrange(len(changed) // 4096) * 4096, rng.randrange(len(changed) // 4096) * 4096
+        changed[one : one + 4096], changed[other : other + 4096] = (
+            changed[other : other + 4096],
+            changed[one : one + 4096],
+        )
+    elif kind.startswith("flip"):
+        for _ in range(1 if kind == "flip" else rng.randrange(2, 200)):
+            changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
+    else:
+        length = min(rng.randrange(1, 5000), len(changed) - place)
+        changed[place : place + length] = bytes(length) if kind == "zeros" else rng.randbytes(length)
+    return bytes(changed)
+
+
+def fuzz_stores(count: int, seed: int = 0) -> Counter[str]:
+    """Use, check and repair that many damaged stores; return how they ended."""
+    rng = random.Random(seed)
+    ends: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as name:
+        whole = Path(name, "whole.sqlite")
+        sound_store(whole)
+        content = whole.read_bytes()
+        for number in range(count):
+            path = Path(name, f"{number}", "store.sqlite")
+            path.parent.mkdir()
+            path.write_bytes(damaged(content, rng))
+            before = path.read_bytes()
+            ends[f"read: {_ending(lambda path=path: _read(path))}"] += 1
+            path.write_bytes(before)
+            ends[f"check: {_ending(lambda path=path: check(path))}"] += 1
+            if path.read_bytes() != before:
+                raise AssertionError(f"a check changed store {number} of seed {seed}")
+            repaired = _ending(lambda path=path: repair(path))
+            ends[f"repair: {repaired}"] += 1
+            if repaired == "fine" and check(path).damage:
+                raise AssertionError(f"store {number} of seed {seed} is damaged after its repair")
+            path.write_bytes(before)
+            ends[f"write: {_ending(lambda path=path: _write(path))}"] += 1
+            for each in path.parent.iterdir():
+                each.unlink()
+    return ends
+
+
+def _ending(work: Callable[[], object]) -> str:
+    try:
+        work()
+    except BenchfwError:
+        return "clean error"
+    return "fine"
+
+
+def _read(path: Path) -> None:
+    with Store(path) as store:
+        for run in store.runs():
+            store.results(run.id)
+            store.run_of(1)
+        store.result(1)
+        store.known(["one 1"])
+
+
+def _write(path: Path) -> None:
+    with Store(path, create=True) as store:
+        run = store.begin("three", "three", "", {})
+        with store.living(run):
+            store.claim(run, ["one 1"])
+            trial = Trial("optimizer", Spec("a"), Spec("b"), "numpy", 0, 0, Budget(), key="one 1")
+            store.add(run, 0, trial, Outcome(Status.DONE, "", (Record("gap", 0, 0.0, 0.0, 0.0),)))
+            store.finish(run)
+
+
+NAMES = [
+    "\x1b[31mred", "a\nb", "a\rb", "\x07bell", "-x", "--help=", "--", "..", "../../etc/passwd", "/dev/null",
+    "/dev/full", "", " ", "a b'\"$(id)`", "%s%n{0}{x}", "é\u202etxt", "😀", "x" * 300, "caf\udce9",
+    "con:aux|<>", "*", "~", "\\\\a", "[red]bold[/red]", "<script>alert(1)</script>", "=cmd|' /C calc'!A0",
+    ".", "suite.toml/inside", "9" * 40, "last",
+]  # fmt: skip
+PLACES = [
+    ("run", "{}"), ("run", "{}", "--dry-run"), ("run", "good.toml", "--store", "{}", "--no-report"),
+    ("run", "good.toml", "--events", "{}", "--no-report"), ("run", "good.toml", "--plugin", "{}"),
+    ("run", "good.toml", "--only", "{}"), ("run", "good.toml", "--backend", "{}"), ("runs", "--store", "{}"),
+    ("report", "{}"), ("export", "{}"), ("export", "last", "-o", "{}"), ("compare", "{}", "{}"),
+    ("replay", "{}"), ("list", "{}"), ("show", "{}"), ("data", "show", "{}"), ("time", "{}"),
+    ("store", "check", "--store", "{}"), ("store", "repair", "--store", "{}"), ("{}",),
+]  # fmt: skip
+GOOD = """
+repetitions = 1
+budget = { iterations = 2 }
+[[problem]]
+use = "quadratic"
+[[optimizer]]
+use = "gd"
+"""
+
+
+def attempts(count: int | None = None) -> Iterator[tuple[str, ...]]:
+    """Yield command lines with hostile names; a count takes as many of them, spread evenly."""
+    lines = [tuple(word.replace("{}", name) for word in place) for place in PLACES for name in NAMES]
+    step = 1 if count is None else max(1, len(lines) // count)
+    yield from lines[::step]
+
+
+def fuzz_names(count: int | None = None) -> Counter[str]:
+    """Call the command line with hostile names; return how often each exit code came."""
+    ends: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "good.toml").write_text(GOOD, encoding="utf-8")
+        for words in attempts(count):
+            given = [os.fsencode(word) for word in words]
+            done = subprocess.run(
+                [sys.executable, "-m", "benchfw", *given],
+                cwd=folder,
+                capture_output=True,
+                timeout=120,
+                check=False,
+            )
+            said = (done.stdout + done.stderr).decode(errors="replace")
+            harm = [
+                character for character in said if not (character.isprintable() or character in "\n\t\ufffd")
+            ]
+            if done.returncode not in {0, 1, 2} or "Traceback" in said or harm:
+                raise AssertionError(f"benchfw {words!r} ended with {done.returncode} and {harm}:\n{said}")
+            ends[f"exit code {done.returncode}"] += 1
+    return ends
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--suites", type=int, default=20_000)
+    parser.add_argument("--stores", type=int, default=2_000)
+    parser.add_argument("--seed", type=int, default=0, help="of the damage to stores")
+    arguments = parser.parse_args()
+    for title, found in (
+        ("suites", fuzz_suites(arguments.suites)),
+        ("stores", fuzz_stores(arguments.stores, arguments.seed)),
+        ("names", fuzz_names()),
+    ):
+        told = ", ".join(f"{count:,} {end}" for end, count in sorted(found.items()))
+        print(f"{title}: {told}", flush=True)

@@ -1,0 +1,170 @@
+"""Full disks, read-only folders, damaged stores, two runs at once: one clear line, and nothing is lost."""
+
+import ctypes
+import os
+import resource
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import pytest
+
+NAPPING = """
+seed = 3
+repetitions = 6
+plugins = ["bowls.py"]
+budget = { iterations = 20 }
+[[problem]]
+use = "bowl"
+[[optimizer]]
+use = "slide"
+nap = 0.005
+step = [0.1, 0.2]
+"""
+
+
+def one_clear_line(done, *parts):
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    told = [line for line in done.stderr.splitlines() if line.startswith("benchfw: ")]
+    assert len(told) == 1, done.stderr
+    for part in parts:
+        assert part in told[0]
+
+
+def started(cli, *words, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "benchfw", *words],
+        cwd=cli.folder,
+        env=cli.environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **options,
+    )
+
+
+def trials_in(cli, store="reports/benchfw.sqlite"):
+    base = sqlite3.connect(cli.folder / store)
+    keys = Counter(key for (key,) in base.execute("SELECT key FROM trial WHERE status = 'done'"))
+    base.close()
+    return keys
+
+
+def test_two_runs_on_one_store_at_once_both_complete_and_run_no_trial_twice(cli):
+    cli.write("naps.toml", NAPPING)
+    runs = [started(cli, "run", "naps.toml", "--no-report") for _ in range(2)]
+    told = [process.communicate(timeout=120)[1] for process in runs]
+    assert [process.returncode for process in runs] == [0, 0], told
+    assert set(trials_in(cli).values()) == {1}
+    assert cli.timeless("1") == cli.timeless("2")
+    assert len(cli.timeless("2")) == 12 * 21
+    assert [path.name for path in (cli.folder / "reports").iterdir()] == ["benchfw.sqlite"]
+
+
+def test_what_a_killed_run_had_claimed_is_run_by_the_one_that_waits_for_it(cli):
+    cli.write("naps.toml", NAPPING)
+    first = started(cli, "run", "naps.toml", "--no-report", "--events", "events")
+    wait_for(lambda: '"finished"' in (cli.folder / "events").read_text(), cli.folder / "events")
+    second = started(cli, "run", "naps.toml", "--no-report")
+    first.kill()
+    first.communicate()
+    told = second.communicate(timeout=120)[1]
+    assert second.returncode == 0, told
+    assert set(trials_in(cli).values()) == {1}
+    assert sum(cli.last_run()["counts"].values()) == 12
+
+
+def wait_for(condition, path):
+    deadline = time.monotonic() + 60
+    while not (path.exists() and condition()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_full_disk_is_one_clear_line_and_what_was_finished_is_kept(cli):
+    cli.write(
+        "many.toml", NAPPING.replace("repetitions = 6", "repetitions = 60").replace("nap = 0.005\n", "")
+    )
+
+    def small_disk():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    process = started(cli, "run", "many.toml", "--no-report", preexec_fn=small_disk)
+    one_clear_line(completed(process), "benchfw.sqlite", "make room")
+    kept = trials_in(cli)
+    assert 0 < len(kept) < 120
+    assert cli("store", "check").returncode == 0
+    again = cli("run", "many.toml", "--no-report")
+    assert again.returncode == 0, again.stderr
+    assert cli.last_run()["reused"] == len(kept)
+    assert set(trials_in(cli).values()) == {1}
+
+
+def completed(process):
+    out, err = process.communicate(timeout=120)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def without_powers():
+    """Let even root be refused what a folder's mode refuses: CAP_DAC_OVERRIDE is dropped for what follows."""
+    if os.geteuid() == 0:
+        ctypes.CDLL(None).prctl(24, 1, 0, 0, 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="root loses its powers by a call of Linux")
+def test_a_folder_that_cannot_be_written_is_one_clear_line(cli):
+    (cli.folder / "locked").mkdir(mode=stat.S_IRUSR | stat.S_IXUSR)
+    words = ("run", "bowls.toml", "--no-report", "--store", "locked/benchfw.sqlite")
+    process = started(cli, *words, preexec_fn=without_powers)
+    one_clear_line(completed(process), "locked/benchfw.sqlite", "--store")
+    assert not list((cli.folder / "locked").iterdir())
+
+
+def test_a_damaged_store_is_named_by_every_verb_and_repaired(cli):
+    cli("run", "bowls.toml", "--no-report")
+    base = sqlite3.connect(cli.folder / "reports/benchfw.sqlite")
+    with base:
+        base.execute("UPDATE record SET value = 5.0 WHERE trial = 3 AND number = 1")
+    base.close()
+    for verb in (["report"], ["export"], ["replay", "3"], ["run", "bowls.toml"], ["compare", "1", "1"]):
+        one_clear_line(
+            cli(*verb), "reports/benchfw.sqlite: trial 3 does not match its checksum", "store repair"
+        )
+    found = cli("store", "check")
+    assert found.returncode == 1
+    assert "trial 3 does not match its checksum" in found.stderr
+    assert "7 trials can be read, 0 runs and 1 trial are lost" in found.stdout
+    done = cli("store", "repair")
+    assert done.returncode == 0, done.stderr
+    assert "7 trials, 0 runs and 1 trial are lost; the damaged file is" in done.stdout
+    assert (cli.folder / "reports/benchfw.sqlite.damaged-1").is_file()
+    cli("run", "bowls.toml", "--no-report")
+    assert cli.last_run()["reused"] == 7
+    assert "is sound" in cli("store", "check").stdout
+
+
+@pytest.mark.parametrize("verb", [["runs"], ["report"], ["export"], ["replay", "1"], ["run", "bowls.toml"]])
+def test_a_store_that_was_cut_short_is_named_by_every_verb(cli, verb):
+    cli("run", "bowls.toml", "--no-report", "--only", "step=0.5")
+    path = cli.folder / "reports/benchfw.sqlite"
+    path.write_bytes(path.read_bytes()[:20_000])
+    one_clear_line(cli(*verb), "reports/benchfw.sqlite", "it is damaged; `benchfw store repair`")
+
+
+def test_a_second_interruption_leaves_at_once(cli):
+    cli.write("long.toml", NAPPING.replace("nap = 0.005", "nap = 0.05"))
+    process = started(cli, "run", "long.toml", "--events", "events")
+    events = cli.folder / "events"
+    wait_for(lambda: '"finished"' in events.read_text(), events)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in told

@@ -1,0 +1,35 @@
+"""A small version of `make fuzz`: hostile input gives a result or a clean error."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "suites" / "tracked" / "fuzz.py"
+
+
+@pytest.fixture(scope="module")
+def fuzz():
+    spec = importlib.util.spec_from_file_location("fuzz", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["fuzz"] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["fuzz"]
+
+
+def test_no_suite_text_raises_anything_but_a_clean_error(fuzz):
+    ends = fuzz.fuzz_suites(150, derandomize=True)
+    assert ends["plans"] > 10
+    assert ends["clean errors"] > 50
+
+
+def test_no_damaged_store_raises_anything_but_a_clean_error(fuzz):
+    ends = fuzz.fuzz_stores(30, seed=1)
+    assert ends["read: clean error"] > 10
+    assert ends["repair: fine"] > 20
+
+
+def test_no_file_name_makes_a_traceback_or_steers_the_terminal(fuzz):
+    assert sum(fuzz.fuzz_names(12).values()) >= 12

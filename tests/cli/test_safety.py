@@ -1,0 +1,149 @@
+"""What suites and plugins say is data: it runs nothing, steers nothing, and opens no connection."""
+
+import ast
+import csv
+import json
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCES = [
+    path
+    for folder in (ROOT / "benchfw", *(ROOT / "plugins").glob("*/benchfw_*"))
+    for path in sorted(folder.rglob("*.py"))
+]
+FORBIDDEN = {
+    "pickle.load", "pickle.loads", "pickle.Unpickler", "marshal.load", "marshal.loads", "shelve.open",
+    "joblib.load", "pd.read_pickle", "pandas.read_pickle", "os.system", "eval", "exec",
+}  # fmt: skip
+
+
+def calls():
+    """Yield place, name and keywords of every call in our sources."""
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                given = {each.arg: ast.unparse(each.value) for each in node.keywords}
+                yield f"{path.relative_to(ROOT)}, line {node.lineno}", ast.unparse(node.func), given
+
+
+def test_no_source_reads_pickles_unpacks_archives_or_runs_text():
+    for place, name, given in calls():
+        assert name not in FORBIDDEN, place
+        assert not name.endswith((".extractall", ".unpack_archive")), place
+        assert given.get("allow_pickle", "False") == "False", place
+        assert given.get("shell", "False") == "False", place
+
+
+def test_a_python_file_beside_a_suite_is_not_run_unless_the_suite_names_it(cli):
+    cli.write("trap.py", "open('sprung', 'w')\n")
+    cli.write("trap.toml", cli.suite.replace('use = "bowl"', 'use = "trap"'))
+    assert cli("run", "trap.toml").returncode == 2
+    cli.write("trap.toml", cli.suite.replace('use = "slide"', 'use = "trap:open"'))
+    assert cli("run", "trap.toml").returncode == 2
+    cli.write(
+        "trap.toml", cli.suite.replace('title = "Bowls"', "title = \"{__import__('trap')} {{7*7}} %s\"")
+    )
+    assert cli("run", "trap.toml", "--only", "step=0.5").returncode == 0
+    assert not (cli.folder / "sprung").exists()
+    assert "49" not in (cli.folder / "reports/run-1/index.html").read_text().split("</title>")[0]
+
+
+HOSTILE = """
+from dataclasses import dataclass
+from benchfw import Problem, hookimpl
+
+EVIL = "=cmd|' /C calc'!A0\\x1b[2J\\x9b31m<script>alert(1)</script>\\r\\n\\u202e"
+
+class Sly:
+    cost_unit = EVIL
+    def __init__(self, backend, rng):
+        self.backend, self.cost = backend, 0.0
+    def metrics(self, answer):
+        return {EVIL: 1.0, "=1+1": 2.0}
+
+@dataclass(frozen=True)
+class Slyer:
+    how: str = ""
+    solves = Problem
+    def run(self, problem, rng):
+        yield 0
+        if self.how == "raise":
+            raise type(EVIL, (Exception,), {})(EVIL)
+        while True:
+            yield 1
+
+@hookimpl
+def register_problems(register):
+    register("sly", Sly)
+
+@hookimpl
+def register_optimizers(register):
+    register("slyer", Slyer)
+"""
+SLY_SUITE = """
+title = "=2+2 \\u001b[2J\\u009b<script>alert(2)</script>"
+plugins = ["sly.py"]
+repetitions = 1
+budget = { iterations = 3 }
+[[problem]]
+use = "sly"
+label = "=3+3\\u001b[31m<script>alert(3)</script>"
+[[optimizer]]
+use = "slyer"
+label = "@SUM(A1)\\u0007<script>alert(4)</script>"
+how = ["raise", "go"]
+"""
+
+
+def test_text_from_plugins_and_suites_is_harmless_wherever_it_is_shown(cli):
+    cli.write("sly.py", HOSTILE)
+    cli.write("sly.toml", SLY_SUITE)
+    done = cli("run", "sly.toml")
+    assert done.returncode == 1, done.stderr
+    shown = done.stdout + done.stderr
+    for verb in (["runs"], ["report"], ["report", "--format", "md"], ["replay", "1"], ["show", "slyer"]):
+        again = cli(*verb, *(["--plugin", "sly.py"] if verb[0] == "show" else []))
+        # what a replayed method prints is shown as it is, and so is the traceback of its fault
+        shown += again.stdout + (again.stderr if verb[0] != "replay" else "")
+    assert not [each for each in shown if not (each.isprintable() or each in "\n\t")]
+    exported = cli("export").stdout
+    for row in csv.reader(exported.splitlines()):
+        assert not any(cell.startswith(("=", "+", "@", "\t", "\r")) for cell in row), row
+    for path in (cli.folder / "reports").rglob("*.html"):
+        assert "<script>alert" not in path.read_text(encoding="utf-8")
+    for path in (cli.folder / "reports").rglob("*.csv"):
+        for row in csv.reader(path.read_text(encoding="utf-8").splitlines()):
+            assert not any(cell.startswith(("=", "@", "\t", "\r")) for cell in row), row
+
+
+WATCHED = """
+import os, sys
+def heard(event, arguments):
+    if event in {"socket.__new__", "socket.bind", "socket.connect"}:
+        with open(os.environ["HEARD"], "a") as file:
+            file.write(f"{os.getpid()} {event}\\n")
+sys.addaudithook(heard)
+with open(os.environ["HEARD"] + ".watching", "a") as file:
+    file.write(f"{os.getpid()}\\n")
+"""
+
+
+def test_no_socket_is_opened_by_a_run(cli):
+    plugin = cli.folder / "bowls.py"
+    plugin.write_text(plugin.read_text(encoding="utf-8") + WATCHED, encoding="utf-8")
+    heard = cli.folder / "heard"
+    done = cli("run", "bowls.toml", "--jobs", 2, HEARD=str(heard))
+    assert done.returncode == 0, done.stderr
+    watching = set((cli.folder / "heard.watching").read_text().split())
+    assert len(watching) == 3  # the parent and two workers
+    assert not heard.exists(), heard.read_text()
+
+
+def test_json_that_is_printed_can_be_read_whatever_it_holds(cli):
+    cli.write("sly.py", HOSTILE)
+    cli.write("sly.toml", SLY_SUITE)
+    cli("run", "sly.toml", "--no-report")
+    printed = cli("runs", "--json").stdout
+    assert not [each for each in printed if not (each.isprintable() or each == "\n")]
+    assert json.loads(printed)[0]["title"].startswith("=2+2 \x1b[2J\x9b")
+    assert len(json.loads(cli("export", "--format", "json").stdout)) > 2

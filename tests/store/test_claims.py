@@ -1,0 +1,54 @@
+"""Runs on one store share the work."""
+
+import pytest
+
+from benchfw.records import Outcome, Status
+from benchfw.store import Store
+
+
+@pytest.fixture
+def path(tmp_path):
+    Store(tmp_path / "store.sqlite", create=True).close()
+    return tmp_path / "store.sqlite"
+
+
+def begin(store):
+    return store.begin("quick", "Quick", "", {})
+
+
+def test_what_a_living_run_has_claimed_another_does_not_get(path):
+    with Store(path, create=True) as one, Store(path, create=True) as two:
+        first, second = begin(one), begin(two)
+        with one.living(first), two.living(second):
+            assert one.claim(first, ["a", "b"]) == {}
+            assert two.claim(second, ["b", "c"]) == {"b": first}
+            assert one.claim(first, ["a", "b", "c"]) == {"c": second}
+
+
+def test_a_finished_trial_is_claimed_no_longer(path, make_trial):
+    with Store(path, create=True) as one, Store(path, create=True) as two:
+        first, second = begin(one), begin(two)
+        with one.living(first), two.living(second):
+            one.claim(first, ["a"])
+            one.add(first, 0, make_trial(key="a"), Outcome(Status.DONE, ""))
+            assert two.claim(second, ["a"]) == {}
+
+
+def test_the_claims_of_a_run_end_with_it_and_leave_no_file(path):
+    with Store(path, create=True) as one, Store(path, create=True) as two:
+        first, second = begin(one), begin(two)
+        with one.living(first):
+            one.claim(first, ["a"])
+        with two.living(second):
+            assert two.claim(second, ["a"]) == {}
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_the_claims_of_a_run_that_died_are_void(path):
+    with Store(path, create=True) as store:
+        first, second = begin(store), begin(store)
+        store.claim(first, ["a"])  # without its lock, as after kill -9
+        path.with_name(f"{path.name}-run-{first}").touch()
+        with store.living(second):
+            assert store.claim(second, ["a"]) == {}
+    assert [each.name for each in path.parent.iterdir()] == [path.name]

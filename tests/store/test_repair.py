@@ -1,0 +1,131 @@
+"""Damage is found and named, and what can be read is kept."""
+
+import sqlite3
+
+import pytest
+
+from benchfw.errors import StoreError
+from benchfw.records import Outcome, Record, Status
+from benchfw.store import Store
+from benchfw.store.repair import check, repair
+
+TRIALS = 30
+
+
+@pytest.fixture
+def path(tmp_path, make_trial):
+    """A sound store of two runs."""
+    path = tmp_path / "store.sqlite"
+    with Store(path, create=True) as store:
+        for suite in ("one", "two"):
+            run = store.begin(suite, suite, "text", {"threads": 1})
+            for position in range(TRIALS):
+                rows = tuple(Record("gap", k, 0.1 * k, float(k), 1.0 / (k + 1)) for k in range(20))
+                trial = make_trial(repetition=position, key=f"{suite} {position}")
+                store.add(run, position, trial, Outcome(Status.DONE, "budget", rows, 1.5, "gradients"))
+            store.finish(run)
+    return path
+
+
+def rewrite(path, statement, *values):
+    base = sqlite3.connect(path)
+    with base:
+        base.execute(statement, values)
+    base.close()
+
+
+def damage(path, place, length=20):
+    content = bytearray(path.read_bytes())
+    for k in range(place, place + length):
+        content[k] ^= 0xFF
+    path.write_bytes(content)
+
+
+def read_all(path):
+    with Store(path) as store:
+        return [store.results(run.id) for run in store.runs()]
+
+
+def test_a_sound_store_passes_and_a_repair_leaves_it_alone(path):
+    before = path.read_bytes()
+    found = check(path)
+    assert (found.runs, found.trials, found.records, found.damage) == (2, 2 * TRIALS, 40 * TRIALS, ())
+    assert repair(path) == (found, None)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("statement", "part"),
+    [
+        ("UPDATE record SET value = value + 1e-9 WHERE trial = 7 AND number = 3", "trial 7 "),
+        ("DELETE FROM record WHERE trial = 7 AND number = 3", "trial 7 "),
+        ("UPDATE trial SET status = 'dune' WHERE id = 7", "trial 7 "),
+        ("UPDATE trial SET settings = '{}' WHERE id = 7", "trial 7 "),
+        ("DELETE FROM trial WHERE id = 7", "trial 7"),
+        ("UPDATE link SET method = 'other' WHERE trial = 7", "position 6 of run 1"),
+        ("UPDATE run SET environment = '[]' WHERE id = 1", "run 1 "),
+    ],
+)
+def test_a_changed_value_is_named_when_it_is_read_and_by_the_check(path, statement, part):
+    rewrite(path, statement)
+    assert any(part in line for line in check(path).damage)
+    with pytest.raises(StoreError, match=r"store\.sqlite.*benchfw store repair") as caught:
+        read_all(path)
+    assert part.strip() in str(caught.value) or "nobody wrote" in str(caught.value)
+
+
+def test_a_repair_keeps_all_but_the_damaged_trial_and_the_damaged_file(path):
+    rewrite(path, "UPDATE record SET value = 5.0 WHERE trial = 7 AND number = 3")
+    damaged = path.read_bytes()
+    found, aside = repair(path)
+    assert (found.trials, found.lost_trials, found.runs, found.lost_runs) == (2 * TRIALS - 1, 1, 2, 0)
+    assert aside.read_bytes() == damaged
+    assert not check(path).damage
+    with Store(path) as store:
+        assert 7 not in {each.id for each in store.results(1)}
+        assert len(store.results(2)) == TRIALS
+        assert set(store.known(["one 6", "one 7"])) == {"one 7"}
+
+
+@pytest.mark.parametrize("place", [0, 30, 60, 3800])
+def test_a_store_whose_first_page_is_damaged_is_repaired_whole(path, place):
+    damage(path, place)
+    if place == 3800:  # the names of the tables
+        with pytest.raises(StoreError, match="benchfw store repair"):
+            read_all(path)
+    found, aside = repair(path)
+    assert (found.trials, found.lost_trials) == (2 * TRIALS, 0)
+    assert aside is not None
+    assert not check(path).damage
+
+
+def test_a_store_that_was_cut_short_gives_what_is_left(path):
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) * 4 // 5])
+    with pytest.raises(StoreError, match="it is damaged; `benchfw store repair`"):
+        Store(path)
+    found, _ = repair(path)
+    assert 0 < found.trials < 2 * TRIALS
+    assert found.trials + found.lost_trials == 2 * TRIALS
+    assert not check(path).damage
+
+
+def test_a_file_that_never_was_a_store_is_left_alone(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("my notes\n" * 1000)
+    with pytest.raises(StoreError, match="nothing in it can be read as a store"):
+        repair(path)
+    assert path.read_text().startswith("my notes")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_store_in_use_is_not_repaired(path):
+    rewrite(path, "DELETE FROM record WHERE trial = 7")
+    with (
+        Store(path, create=True) as store,
+        store.living(store.begin("three", "three", "", {})),
+        pytest.raises(StoreError, match="run 3 is going on"),
+    ):
+        repair(path)
+    assert repair(path)[0].lost_trials == 1
