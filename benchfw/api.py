@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from benchfw import data
 from benchfw.errors import BenchfwError, StoreError, SuiteError, nearest
+from benchfw.harness.interleaved import Side, execute_both
+from benchfw.harness.revision import checked_out
 from benchfw.harness.run import Agenda, Listener, Options, check_methods, execute, prepare
 from benchfw.loading import fault_text
 from benchfw.plan import plan, select
 from benchfw.records import DEFAULT_STORE, Run, Trial
 from benchfw.registry import Registry
 from benchfw.store import Store
-from benchfw.suite import Suite, find_suite, read_suite
+from benchfw.suite import Suite, find_suite, find_suites, read_suite
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,9 +47,17 @@ class Planned:
 
 def plan_suite(name: str | Path, plugins: Iterable[str] = (), changes: Changes | None = None) -> Planned:
     """Read a suite, apply the changes, and plan its trials with all mistakes found."""
-    changes = changes or Changes()
     registry = Registry(plugins)
-    path = find_suite(str(name), registry.suite_folders)
+    return _plan(find_suite(str(name), registry.suite_folders), registry, changes or Changes())
+
+
+def plan_suites(name: str, plugins: Iterable[str], changes: Changes) -> list[Planned]:
+    """Plan a suite, or every suite of a folder."""
+    registry = Registry(plugins)
+    return [_plan(path, registry, changes) for path in find_suites(name, registry.suite_folders)]
+
+
+def _plan(path: Path, registry: Registry, changes: Changes) -> Planned:
     suite = read_suite(path, quick=changes.quick)
     if suite.plugins:
         registry = Registry([*registry.sources, *(_beside(path, each) for each in suite.plugins)])
@@ -103,6 +113,25 @@ def run_planned(
         agenda = prepare(planned.suite, planned.trials, planned.registry, opened, options)
         run = execute(agenda, planned.registry, opened, options, listen)
         return report_run(opened, run, planned.registry, page=page)
+
+
+def run_against(
+    planned: Sequence[Planned],
+    revision: str,
+    store: Path,
+    options: Options,
+    listen: Listener = lambda _: None,
+) -> list[tuple[Run, Run]]:
+    """Run planned suites on another revision of this repository and on the files as they are, in turn.
+
+    Return two runs a suite, the other revision's first.
+    """
+    sources = tuple(dict.fromkeys(source for each in planned for source in each.registry.sources))
+    options = replace(options, fresh=True)
+    with checked_out(revision) as other, Store(store, create=True) as opened:
+        before = Side(other.commit, other.sources(sources), (str(other.packages),))
+        agendas = [prepare(each.suite, each.trials, each.registry, opened, options) for each in planned]
+        return execute_both(agendas, (before, Side("files", sources)), opened, options, listen)
 
 
 def report_run(store: Store, run: Run, registry: Registry, *, page: bool = True) -> tuple[Run, Summary]:

@@ -23,6 +23,9 @@ BOUND_PREFIX = "bound:"
 FACT_PREFIX = "fact:"
 """A metric `fact:decay` holds a number that explains a trial: shown beside the others, never ranked."""
 
+PEAK_MEMORY = FACT_PREFIX + "peak_memory"
+"""The most bytes that a trial's process held in memory, where revisions are compared."""
+
 CAVEAT = "; caveat: "
 """What stands in a trial's reason before each sentence that a reader must know to believe its numbers."""
 

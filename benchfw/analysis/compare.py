@@ -26,6 +26,7 @@ from benchfw.analysis.intervals import (
 )
 
 Word: TypeAlias = Literal["improved", "regressed", "no change", "within noise"]
+WORDS: tuple[Word, ...] = ("regressed", "improved", "within noise", "no change")
 Floats: TypeAlias = NDArray[np.float64]
 
 FLOOR = 0.05

@@ -159,11 +159,7 @@ def _call(registry: Registry, hook: str, **told: Any) -> None:
 
 def _events(agenda: Agenda, executor: Executor) -> Iterator[Event]:
     """Yield the events of all pending trials; those whose backend is absent are skipped at once."""
-    absent = {
-        name: facts["unavailable"]
-        for name, facts in agenda.environment["backends"].items()
-        if "unavailable" in facts
-    }
+    absent = absent_backends(agenda)
     trials = [agenda.trials[position] for position in agenda.pending]
     for trial in trials:
         if trial.backend in absent:
@@ -171,11 +167,25 @@ def _events(agenda: Agenda, executor: Executor) -> Iterator[Event]:
     yield from executor.run(trial for trial in trials if trial.backend not in absent)
 
 
+def absent_backends(agenda: Agenda) -> dict[str, str]:
+    """Return why a backend is not here, for those that are not."""
+    facts = agenda.environment["backends"]
+    return {name: each["unavailable"] for name, each in facts.items() if "unavailable" in each}
+
+
+def timeout_of(suite: Suite, options: Options) -> float | None:
+    """Return the seconds after which a trial is ended: as asked, or from the suite's budget of seconds."""
+    if options.timeout is None and suite.budget.seconds is not None:
+        return PATIENCE * suite.budget.seconds + GRACE
+    return options.timeout
+
+
 def _executor(registry: Registry, suite: Suite, options: Options) -> Executor:
-    timeout = options.timeout
-    if timeout is None and suite.budget.seconds is not None:
-        timeout = PATIENCE * suite.budget.seconds + GRACE
     memory = options.memory if options.memory is not None else total_memory() // options.jobs
     return LocalExecutor(
-        registry.sources, jobs=options.jobs, threads=options.threads, timeout=timeout, memory=memory
+        registry.sources,
+        jobs=options.jobs,
+        threads=options.threads,
+        timeout=timeout_of(suite, options),
+        memory=memory,
     )

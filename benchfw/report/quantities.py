@@ -31,7 +31,7 @@ from benchfw.analysis.intervals import (
 from benchfw.analysis.variance import variance_interval
 from benchfw.records import BOUND_PREFIX, ENDED_BY_ITSELF, FACT_PREFIX, MethodKind, Result, Status
 
-TO_TARGET = ("seconds_to_target", "cost_to_target")
+TO_TARGET = ("seconds_to_target", "cost_to_target", "iterations_to_target")
 WHEN_DONE = "_when_reference_is_done"
 """`loss_when_reference_is_done` is the loss at the second at which the reference method ended by itself."""
 
@@ -202,6 +202,7 @@ def _sample_optimizer(
         return Sample("optimizer", values)
     values["seconds_to_target"] = {repetition: hit.seconds for repetition, hit in counted.items()}
     values["cost_to_target"] = {repetition: hit.cost for repetition, hit in counted.items()}
+    values["iterations_to_target"] = {repetition: hit.iterations for repetition, hit in counted.items()}
     reached = sum(math.isfinite(hit.iterations) for hit in counted.values())
     return Sample("optimizer", values, reached=(reached, len(counted)))
 

@@ -37,8 +37,10 @@ class LocalExecutor:
         threads: int = 1,
         timeout: float | None = None,
         memory: int | None = None,
+        overlay: tuple[str, ...] = (),
+        resources: bool = False,
     ) -> None:
-        self._setup = Setup(plugins, threads, memory, tuple(sys.path))
+        self._setup = Setup(plugins, threads, memory, tuple(sys.path), overlay, resources)
         self._jobs = jobs
         self._timeout = math.inf if timeout is None else timeout
         self._memory = math.inf if memory is None else memory

@@ -15,8 +15,9 @@ from pathlib import Path
 from time import monotonic
 
 import benchfw
+from benchfw.errors import BenchfwError
 from benchfw.harness.environment import THREAD_VARIABLES
-from benchfw.harness.executors.worker import Setup
+from benchfw.harness.executors.worker import PROTOCOL, Setup
 from benchfw.records import Outcome, Record, Status, Trial
 
 LAST_WORDS = 8000  # bytes of a dead worker's standard error that are looked at
@@ -46,7 +47,7 @@ class WorkerProcess:
             env={
                 **os.environ,
                 **dict.fromkeys(THREAD_VARIABLES, str(setup.threads)),
-                "PYTHONPATH": str(Path(benchfw.__file__).parent.parent),
+                "PYTHONPATH": os.pathsep.join([*setup.overlay, str(Path(benchfw.__file__).parent.parent)]),
             },
             start_new_session=True,  # Ctrl-C reaches the parent alone, a kill all that a trial started
         )
@@ -95,7 +96,12 @@ class WorkerProcess:
                 self.records.extend(Record(*each) for each in records)
             case "restart", ():
                 self.records.clear()
-            case "ready", ():
+            case "ready", _:
+                if content != (PROTOCOL,):
+                    raise BenchfwError(
+                        "workers of the other revision do not understand this one; take a revision with "
+                        f"PROTOCOL = {PROTOCOL} in benchfw/harness/executors/worker.py"
+                    )
                 self.ready = True
                 self.began = monotonic()  # the start of Python is not the trial's
             case "end", (Status() as status, str() as reason, str() as unit, float() as seconds):

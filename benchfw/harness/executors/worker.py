@@ -1,7 +1,7 @@
 """A worker process: takes trials from a pipe one after the other, and sends back what it measures.
 
-Messages to the parent are tuples: ("ready",) once; then for each trial ("records", [...]) as they are
-measured, ("restart",) when the warm-up is over and its records no longer count, and
+Messages to the parent are tuples: ("ready", PROTOCOL) once; then for each trial ("records", [...]) as they
+are measured, ("restart",) when the warm-up is over and its records no longer count, and
 ("end", status, reason, unit of cost, seconds).
 """
 
@@ -23,9 +23,15 @@ from multiprocessing.connection import Connection
 from time import perf_counter
 
 from benchfw import data
+from benchfw.harness.clock import count_cpu_seconds
+from benchfw.harness.peak_memory import forget_peak, peak_memory
 from benchfw.harness.trial import Ended, explain, run_trial, warm_up
-from benchfw.records import Record, Status, Trial
+from benchfw.records import PEAK_MEMORY, Record, Status, Trial
 from benchfw.registry import Registry
+
+PROTOCOL = 1
+"""What parent and worker must agree on, where the worker is of another revision: one more with every change
+of `Setup`, `Trial`, `Record`, `Status` or the messages."""
 
 MARGIN = 2**30  # libraries reserve memory that they do not use: the parent watches what is really held
 PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl
@@ -33,25 +39,25 @@ PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl
 
 @dataclass(frozen=True)
 class Setup:
-    """What a worker is told before its first trial."""
+    """What a worker is told before its first trial.
+
+    `overlay` are folders of packages that go before all others; `resources` asks for CPU seconds instead of
+    time, and for the peak of memory.
+    """
 
     plugins: tuple[str, ...]
     threads: int
     memory: int | None
     path: tuple[str, ...]
+    overlay: tuple[str, ...] = ()
+    resources: bool = False
 
 
 def serve(requests: Connection, replies: Connection) -> None:
     """Run trials until the parent closes the pipe."""
     setup: Setup = requests.recv()
-    sys.path[:] = setup.path
-    registry = Registry(setup.plugins)
-    data.use(registry)
-    _pin_threads(setup.threads)
-    if setup.memory is not None:
-        # the last line of defence: a trial that allocates faster than the parent looks is refused here
-        resource.setrlimit(resource.RLIMIT_DATA, (setup.memory + MARGIN,) * 2)
-    replies.send(("ready",))
+    registry = _obey(setup)
+    replies.send(("ready", PROTOCOL))
     warm: set[tuple[str, ...]] = set()
     home, process = os.getcwd(), os.getpid()  # noqa: PTH109 - restored below, a Path would not help
 
@@ -72,11 +78,27 @@ def serve(requests: Connection, replies: Connection) -> None:
             _contained(partial(warm_up, trial, registry, emit))
             warm.add(kind)
             replies.send(("restart",))
+        watched = setup.resources and forget_peak()
         ended = _contained(partial(run_trial, trial, registry, emit))
+        if watched:
+            emit([Record(PEAK_MEMORY, 0, 0.0, 0.0, float(peak_memory()))])
         if os.getpid() != process:
             os._exit(1)  # a child that the trial forked and let run into here
         os.chdir(home)
         replies.send(("end", *ended, perf_counter() - began))
+
+
+def _obey(setup: Setup) -> Registry:
+    sys.path[:] = [*setup.overlay, *setup.path]
+    registry = Registry(setup.plugins)
+    data.use(registry)
+    _pin_threads(setup.threads)
+    if setup.resources:
+        count_cpu_seconds()
+    if setup.memory is not None:
+        # the last line of defence: a trial that allocates faster than the parent looks is refused here
+        resource.setrlimit(resource.RLIMIT_DATA, (setup.memory + MARGIN,) * 2)
+    return registry
 
 
 def _contained(run: Callable[[], Ended]) -> Ended:
