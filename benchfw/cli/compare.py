@@ -73,7 +73,7 @@ def _read(name: str, store: Path) -> Side:
 
 
 def print_comparison(found: Comparison, floor: float, words: Sequence[str] = WORDS) -> None:
-    """Print the rows with one of these words, what could not be compared, and the number of rows with each."""
+    """Print the rows with one of these words, what was not compared, and the number of rows with each."""
     from benchfw.report.numbers import figures, ratio_text
 
     rows = [
