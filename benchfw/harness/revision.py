@@ -46,7 +46,7 @@ def checked_out(name: str) -> Iterator[Revision]:
     """Yield a revision; its worktree and its packages are removed in the end, also after an interruption."""
     repository = Path(_git("rev-parse", "--show-toplevel"))
     commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-    with tempfile.TemporaryDirectory(prefix="benchfw-") as folder:
+    with tempfile.TemporaryDirectory(prefix="benchfw-against-") as folder:
         tree, packages = Path(folder, "tree"), Path(folder, "packages")
         packages.mkdir()
         try:
