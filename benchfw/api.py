@@ -129,9 +129,11 @@ def run_against(
     sources = tuple(dict.fromkeys(source for each in planned for source in each.registry.sources))
     options = replace(options, fresh=True)
     with checked_out(revision) as other, Store(store, create=True) as opened:
-        before = Side(other.commit, other.sources(sources), (str(other.packages),))
         agendas = [prepare(each.suite, each.trials, each.registry, opened, options) for each in planned]
-        return execute_both(agendas, (before, Side("files", sources)), opened, options, listen)
+        project = {"commit": other.commit, "changed": False}
+        before = Side(other.commit, project, other.sources(sources), (str(other.packages),))
+        after = Side("files", agendas[0].environment["project"], sources)
+        return execute_both(agendas, (before, after), opened, options, listen)
 
 
 def report_run(store: Store, run: Run, registry: Registry, *, page: bool = True) -> tuple[Run, Summary]:

@@ -7,34 +7,41 @@ import math
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from benchfw.cli.options import store_option
 from benchfw.errors import BenchfwError
 
+if TYPE_CHECKING:
+    from benchfw.records import Run
+
 
 @click.command(name="export")
 @click.argument("run", default="last")
 @click.option(
-    "--format", "form", type=click.Choice(["csv", "json", "parquet"]), default="csv", show_default=True
+    "--format", "form", type=click.Choice(["csv", "json", "parquet", "asv"]), default="csv", show_default=True
 )
 @click.option("--summary", is_flag=True, help="Write estimates with intervals instead of single records.")
 @click.option(
     "--output",
     "-o",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="A file instead of standard output.",
+    type=click.Path(path_type=Path),
+    help="A file instead of standard output; for asv the folder of its results.",
 )
 @store_option
 def command(run: str, form: str, summary: bool, output: Path | None, store: Path) -> None:
     """Write the records of RUN (an id from `benchfw runs`, or last) in long form.
 
+    With --format asv the estimates are added to a folder of results of airspeed velocity, which `asv publish`
+    draws over commits; RUN must have been made in a clean git checkout.
+
     \b
     Examples:
       benchfw export last > records.csv
       benchfw export 3 --summary --format json -o summary.json
+      benchfw export last --format asv -o .asv/results
     """
     from benchfw.report.exports import RECORD_COLUMNS, record_rows, write_csv
     from benchfw.report.summary import EXPORT_COLUMNS, summarize
@@ -43,6 +50,9 @@ def command(run: str, form: str, summary: bool, output: Path | None, store: Path
     with Store(store) as opened:
         chosen = opened.run(run)
         results = opened.results(chosen.id)
+    if form == "asv":
+        _write_asv(output, chosen, summarize(chosen, results).export_rows())
+        return
     columns: Sequence[str] = EXPORT_COLUMNS if summary else RECORD_COLUMNS
     rows = summarize(chosen, results).export_rows() if summary else record_rows(chosen, results)
     try:
@@ -57,6 +67,17 @@ def command(run: str, form: str, summary: bool, output: Path | None, store: Path
         raise
     except OSError as fault:
         raise BenchfwError(f"{output} cannot be written ({fault}); give another file by --output") from None
+
+
+def _write_asv(output: Path | None, run: Run, rows: Iterable[Sequence[Any]]) -> None:
+    from benchfw.tracking.asv_results import write_asv
+
+    if output is None:
+        raise BenchfwError("name the folder of ASV's results with --output, such as .asv/results")
+    try:
+        click.echo(write_asv(run, rows, output))
+    except (OSError, ValueError) as fault:
+        raise BenchfwError(f"{output} cannot be written ({fault}); give another folder by --output") from None
 
 
 def _write_json(file: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -86,9 +86,9 @@ def packages() -> dict[str, str]:
 
 
 def project() -> dict[str, Any]:
-    """Return the git commit of the folder the user stands in, and whether it has changes."""
-    commit = _git("rev-parse", "HEAD")
-    return {"commit": commit, "changed": bool(_git("status", "--porcelain"))} if commit else {}
+    """Return the git commit of the folder the user stands in, its date, and whether there are changes."""
+    commit, _, date = _git("show", "--no-patch", "--format=%H %cI", "HEAD").partition(" ")
+    return {"commit": commit, "date": date, "changed": bool(_git("status", "--porcelain"))} if commit else {}
 
 
 def _git(*words: str) -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchfw.harness.environment import total_memory
 from benchfw.harness.executors.events import Event, Finished
@@ -23,9 +23,10 @@ from benchfw.store import Store
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two revisions: its name, its plugins, and folders of packages to put before all others."""
+    """One of the two revisions: its name, its commit as far as known, its plugins, its packages' folders."""
 
     name: str
+    project: Mapping[str, Any]
     plugins: tuple[str, ...]
     overlay: tuple[str, ...] = ()
 
@@ -62,8 +63,8 @@ def execute_both(
 
 def _begin(store: Store, agenda: Agenda, side: Side) -> int:
     suite = agenda.suite
-    environment = {**agenda.environment, "clock": "cpu", "revision": side.name, "plugins": side.plugins}
-    return store.begin(suite.name, suite.title, suite.text, environment)
+    known = {"clock": "cpu", "project": dict(side.project), "plugins": side.plugins}
+    return store.begin(suite.name, suite.title, suite.text, {**agenda.environment, **known})
 
 
 def _events(

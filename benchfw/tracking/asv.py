@@ -26,6 +26,7 @@ from benchfw.plan import plan
 from benchfw.records import MethodKind, Outcome, Result, Status, Trial
 from benchfw.registry import Registry, is_nested, kind_of
 from benchfw.suite import Suite, read_suite
+from benchfw.tracking.names import identifier
 
 SIZES = (10_000, 1_000_000)
 """At the second a kernel's memory shows beside that of Python itself."""
@@ -170,14 +171,10 @@ def _refuse(self: object, *_: object) -> None:
 
 
 def _add(found: Benchmarks, base: type, name: str, own: Mapping[str, Any]) -> None:
-    """Add a class under an identifier: "chebyshev-forms" is ChebyshevForms, "hutch++" is HutchPlusPlus."""
-    words = re.findall(r"[^\W_]+", name.replace("+", " plus "))
-    identifier = "".join(word[0].upper() + word[1:] for word in words)
-    if identifier in found:
-        raise BenchfwError(
-            f"two benchmarks for ASV would be called {identifier}; give '{name}' another label"
-        )
-    found[identifier] = type(identifier, (base,), dict(own))
+    called = identifier(name)
+    if called in found:
+        raise BenchfwError(f"two benchmarks for ASV would be called {called}; give '{name}' another label")
+    found[called] = type(called, (base,), dict(own))
 
 
 def _runnable(suite: Suite, kind: MethodKind, registry: Registry) -> Suite:
