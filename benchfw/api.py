@@ -129,9 +129,15 @@ def run_against(
     sources = tuple(dict.fromkeys(source for each in planned for source in each.registry.sources))
     options = replace(options, fresh=True)
     with checked_out(revision) as other, Store(store, create=True) as opened:
+        plugins = other.sources(sources)
+        if plugins == sources and not any(other.packages.iterdir()):
+            raise BenchfwError(
+                f"--against {revision}: both sides would run the same code: no project of this repository is "
+                "installed, and no plugin is a file of it; pip install it first"
+            )
         agendas = [prepare(each.suite, each.trials, each.registry, opened, options) for each in planned]
         project = {"commit": other.commit, "changed": False}
-        before = Side(other.commit, project, other.sources(sources), (str(other.packages),))
+        before = Side(other.commit, project, plugins, (str(other.packages),))
         after = Side("files", agendas[0].environment["project"], sources)
         return execute_both(agendas, (before, after), opened, options, listen)
 

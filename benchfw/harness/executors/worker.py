@@ -80,7 +80,7 @@ def serve(requests: Connection, replies: Connection) -> None:
             replies.send(("restart",))
         watched = setup.resources and forget_peak()
         ended = _contained(partial(run_trial, trial, registry, emit))
-        if watched:
+        if watched and not ended.status.faulty:  # one that broke has no peak to compare
             emit([Record(PEAK_MEMORY, 0, 0.0, 0.0, float(peak_memory()))])
         if os.getpid() != process:
             os._exit(1)  # a child that the trial forked and let run into here
