@@ -5,9 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PLUGINS := $(wildcard plugins/*)
 INSTALLED := $(VENV)/.installed
+ASV := $(BIN)/asv
 WORKERS ?= 2
 
-.PHONY: run test lint types tests test-gpu overhead clean
+.PHONY: run test lint types tests test-gpu overhead benchmarks asv asv-check asv-publish clean
 
 run: $(INSTALLED)
 	$(BIN)/benchfw run quickstart
@@ -30,6 +31,25 @@ test-gpu: $(INSTALLED)
 
 overhead: $(INSTALLED)
 	$(BIN)/python suites/tracked/overhead.py
+
+# kernels by pytest-benchmark: bodies and backends side by side
+benchmarks: $(INSTALLED)
+	$(BIN)/python -m pytest tests/benchmarks --benchmark-only
+
+# this commit against the one before, each in an environment of its own: what changed
+asv: $(INSTALLED)
+	$(ASV) machine --yes
+	$(ASV) continuous --only-changed HEAD^ HEAD
+
+# every benchmark once, here: does it still work?
+asv-check: $(INSTALLED)
+	$(ASV) machine --yes
+	$(ASV) check --python=same
+	$(ASV) run --quick --python=same --launch-method forkserver
+
+asv-publish: $(INSTALLED)
+	$(ASV) publish
+	@echo "page: reports/asv/html/index.html (asv preview serves it)"
 
 $(INSTALLED): pyproject.toml $(PLUGINS:%=%/pyproject.toml)
 	$(PYTHON) -m venv $(VENV)
