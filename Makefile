@@ -38,12 +38,12 @@ benchmarks: $(INSTALLED)
 
 # this commit against the one before, each in an environment of its own: what changed
 asv: $(INSTALLED)
-	$(ASV) machine --yes
+	$(ASV) machine --yes >/dev/null
 	$(ASV) continuous --only-changed HEAD^ HEAD
 
 # every benchmark once, here: does it still work?
 asv-check: $(INSTALLED)
-	$(ASV) machine --yes
+	$(ASV) machine --yes >/dev/null
 	$(ASV) check --python=same
 	$(ASV) run --quick --python=same --launch-method forkserver
 

@@ -14,7 +14,7 @@ VERBS = {
     "runs": "List the runs in the store.",
     "report": "Print the summary of a run and write its page again.",
     "compare": "Compare two runs: what got better, what got worse, what is noise.",
-    "export": "Write the records or the summary of a run as CSV, JSON or Parquet.",
+    "export": "Write the records or the summary of a run as CSV, JSON or Parquet, or for ASV.",
     "replay": "Run one stored trial again, here, and compare its records.",
     "time": "Time kernels: every size and backend, beside what the hardware can do.",
     "data": "List, fetch and verify data sets.",

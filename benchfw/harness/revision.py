@@ -45,7 +45,7 @@ class Revision:
 def checked_out(name: str) -> Iterator[Revision]:
     """Yield a revision; its worktree and its packages are removed in the end, also after an interruption."""
     repository = Path(_git("rev-parse", "--show-toplevel"))
-    commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    commit = _commit(name)
     with tempfile.TemporaryDirectory(prefix="benchfw-against-") as folder:
         tree, packages = Path(folder, "tree"), Path(folder, "packages")
         packages.mkdir()
@@ -56,6 +56,13 @@ def checked_out(name: str) -> Iterator[Revision]:
         finally:
             with contextlib.suppress(BenchfwError):  # not there yet
                 _git("worktree", "remove", "--force", str(tree))
+
+
+def _commit(name: str) -> str:
+    done = _call(["git", "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"])
+    if done.returncode:
+        raise BenchfwError(f"--against {name}: there is no such revision; give a commit, a branch or a tag")
+    return done.stdout.strip()
 
 
 def _projects(tree: Path) -> list[Path]:
@@ -87,8 +94,7 @@ def _install(projects: Sequence[Path], folder: Path) -> None:
         done = _call([sys.executable, "-m", "pip", *words, *isolated, *map(str, projects)])
         if done.returncode == 0:
             return
-    said = done.stderr.strip().splitlines()
-    raise BenchfwError(f"the other revision cannot be installed: {said[-1] if said else 'pip failed'}")
+    raise BenchfwError(f"--against: the revision cannot be installed: {_last_line(done.stderr)}")
 
 
 def _git(*words: str) -> str:
@@ -97,10 +103,12 @@ def _git(*words: str) -> str:
     except OSError as fault:
         raise BenchfwError(f"--against needs git, which does not start ({fault})") from None
     if done.returncode:
-        said = done.stderr.strip().splitlines()
-        why = said[-1] if said else "no such revision"
-        raise BenchfwError(f"--against: git {words[0]} {words[-1]}: {why}")
+        raise BenchfwError(f"--against: git {words[0]} said: {_last_line(done.stderr)}")
     return done.stdout.strip()
+
+
+def _last_line(text: str) -> str:
+    return (text.strip().splitlines() or ["nothing"])[-1]
 
 
 def _call(words: Sequence[str]) -> subprocess.CompletedProcess[str]:

@@ -111,7 +111,7 @@ def test_a_method_that_now_fails_is_a_failure(repository):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--against", "nowhere"), "--against: git rev-parse nowhere^{commit}"),
+        (("--against", "nowhere"), "--against nowhere: there is no such revision; give a commit"),
         (("--against", "HEAD", "--jobs", "2"), "--against runs one trial at a time; leave out --jobs"),
     ],
 )
