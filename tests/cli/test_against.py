@@ -10,7 +10,7 @@ import pytest
 
 SUITE = """
 seed = 3
-repetitions = 4
+repetitions = 3
 plugins = ["bowls.py"]
 budget = { iterations = 200 }
 target = { gap = 1e-6 }
@@ -75,13 +75,13 @@ def test_a_noisier_estimator_and_a_slower_optimizer_are_found_and_named(reposito
 
 
 def test_quality_of_an_unchanged_tree_is_equal_to_the_last_bit_and_memory_is_compared(repository):
-    done = repository("run", "bowls.toml", "--against", "HEAD", "--json")
+    done = repository("run", "bowls.toml", "--against", "HEAD", "--repetitions", "1", "--json")
     rows = {(row["method"], row["quantity"]): row for row in json.loads(done.stdout)["rows"]}
     assert all(row["ratio"] == 1 for (_, name), row in rows.items() if name in {"variance", "cost_to_target"})
     assert 1e6 < rows["slide", "peak_memory"]["before"] < 1e9
     assert repository.git("status", "--porcelain") == ""
     assert_nothing_is_left(repository)
-    repository("run", "bowls.toml", "--no-report")
+    repository("run", "bowls.toml", "--no-report", "--repetitions", "1")
     assert repository.last_run()["reused"] == 0, "CPU seconds are not to be taken for seconds"
 
 
@@ -89,7 +89,7 @@ def test_a_method_that_the_other_revision_lacks_is_told_and_the_rest_compared(re
     change(repository, 'register("noisy", Noisy)', 'register("noisy", Noisy)\n    register("newer", Noisy)')
     change(repository, "noise = self.scale *", "noise = 0.5 * self.scale *")
     repository.write("bowls.toml", SUITE + '[[estimator]]\nuse = "newer"\n')
-    done = repository("run", "bowls.toml", "--against", "HEAD")
+    done = repository("run", "bowls.toml", "--against", "HEAD", "--repetitions", "1")
     table = done.stdout.splitlines()
     assert any("noisy" in line and " variance " in line and line.endswith("improved") for line in table)
     assert "not compared: no value in A (failed: unknown estimator 'newer'" in done.stdout
@@ -103,7 +103,7 @@ def test_a_method_that_now_fails_is_a_failure(repository):
     change(
         repository, "        answer = problem.start()\n        while", "        answer = 1 / 0\n        while"
     )
-    done = repository("run", "bowls.toml", "--against", "HEAD")
+    done = repository("run", "bowls.toml", "--against", "HEAD", "--repetitions", "1")
     assert done.returncode == 1
     assert "no value in B (failed: ZeroDivisionError" in done.stdout
 
@@ -177,7 +177,9 @@ def test_an_installed_package_of_the_repository_is_taken_from_the_other_revision
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: bowls\nVersion: 1\n")
     (about / "entry_points.txt").write_text("[benchfw]\nbowls = bowls\n")
     path = [str(installed), str(repository.folder), repository.environment.get("PYTHONPATH", "")]
-    done = repository("run", "bowls.toml", "--against", "old", "--json", PYTHONPATH=":".join(path))
+    done = repository(
+        "run", "bowls.toml", "--against", "old", "--repetitions", "1", "--json", PYTHONPATH=":".join(path)
+    )
     assert done.returncode == 1, done.stderr
     rows = {(row["method"], row["quantity"]): row for row in json.loads(done.stdout)["rows"]}
     assert rows["noisy", "variance"]["ratio"] == pytest.approx(4)
