@@ -149,10 +149,20 @@ def method_benchmarks(kind: MethodKind, suites: Iterable[Path], plugins: Iterabl
                 "plugins": plugins,
                 "trials": trials,
                 "params": (tuple(dict.fromkeys(problem for problem, _ in trials)), suite.backends),
-                "version": hashlib.sha256(repr(list(trials.values())).encode()).hexdigest(),
+                "version": _version(trials.values()),
             }
             _add(found, BASES[kind], f"{suite.name} {label}", own)
     return found
+
+
+def _version(trials: Iterable[Trial]) -> str:
+    """Return a hash of what is asked of a method: where that changes, ASV starts a new series."""
+    asked = [
+        (each.problem.table, each.method.table, each.backend, each.seed, each.at)
+        + (each.budget, dict(each.target), each.precision)
+        for each in trials
+    ]
+    return hashlib.sha256(repr(asked).encode()).hexdigest()
 
 
 def absent(name: str) -> type:
