@@ -157,10 +157,9 @@ def method_benchmarks(kind: MethodKind, suites: Iterable[Path], plugins: Iterabl
 
 def _version(trials: Iterable[Trial]) -> str:
     """Return a hash of what is asked of a method: where that changes, ASV starts a new series."""
+    names = ("backend", "seed", "at", "budget", "target", "precision")
     asked = [
-        (each.problem.table, each.method.table, each.backend, each.seed, each.at)
-        + (each.budget, dict(each.target), each.precision)
-        for each in trials
+        (each.problem.table, each.method.table, [getattr(each, name) for name in names]) for each in trials
     ]
     return hashlib.sha256(repr(asked).encode()).hexdigest()
 
