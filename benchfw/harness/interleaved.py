@@ -70,7 +70,7 @@ def _begin(store: Store, agenda: Agenda, side: Side) -> int:
 def _events(
     agendas: Sequence[Agenda], sides: tuple[Side, Side], options: Options
 ) -> Iterator[tuple[Turn, int, Event]]:
-    """Yield turn, side and event; the sides change places from one trial to the next."""
+    """Yield turn, side and event; the sides change places from one repetition to the next."""
     turns = sorted(
         (
             Turn(agenda.trials[position].repetition, suite, position)
@@ -85,8 +85,8 @@ def _events(
             executors = [
                 stack.enter_context(contextlib.closing(_executor(side, agendas, options))) for side in sides
             ]
-            for number, turn in enumerate(group, repetition):
-                for side in (0, 1) if number % 2 == 0 else (1, 0):
+            for turn in group:
+                for side in (0, 1) if repetition % 2 == 0 else (1, 0):
                     trial = _of_side(agendas[turn.suite].trials[turn.position], sides[side])
                     reason = absent[turn.suite].get(trial.backend)
                     if reason is not None:

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent))  # the scripts that measure it
+sys.path.append(str(Path(__file__).parent.parent))  # the scripts that measure it
 
 import overhead
 import report_speed
