@@ -5,9 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PLUGINS := $(wildcard plugins/*)
 INSTALLED := $(VENV)/.installed
+ASV := $(BIN)/asv
 WORKERS ?= 2
 
-.PHONY: run test lint types tests test-gpu overhead drill fuzz clean
+.PHONY: run test lint types tests test-gpu overhead drill fuzz benchmarks asv asv-check asv-publish clean
 
 run: $(INSTALLED)
 	$(BIN)/benchfw run quickstart
@@ -37,6 +38,25 @@ drill: $(INSTALLED)
 
 fuzz: $(INSTALLED)
 	$(BIN)/python suites/tracked/fuzz.py
+
+# kernels by pytest-benchmark: bodies and backends side by side
+benchmarks: $(INSTALLED)
+	$(BIN)/python -m pytest tests/benchmarks --benchmark-only
+
+# this commit against the one before, each in an environment of its own: what changed
+asv: $(INSTALLED)
+	$(ASV) machine --yes >/dev/null
+	$(ASV) continuous --only-changed HEAD^ HEAD
+
+# every benchmark once, here: does it still work?
+asv-check: $(INSTALLED)
+	$(ASV) machine --yes >/dev/null
+	$(ASV) check --python=same
+	$(ASV) run --quick --python=same --launch-method forkserver
+
+asv-publish: $(INSTALLED)
+	$(ASV) publish
+	@echo "page: reports/asv/html/index.html (asv preview serves it)"
 
 $(INSTALLED): pyproject.toml $(PLUGINS:%=%/pyproject.toml)
 	$(PYTHON) -m venv $(VENV)

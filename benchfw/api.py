@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 from benchfw import data
 from benchfw.errors import BenchfwError, PluginError, StoreError, SuiteError, nearest
 from benchfw.harness import survey
+from benchfw.harness.interleaved import Side, execute_both
+from benchfw.harness.revision import checked_out
 from benchfw.harness.run import Agenda, Listener, Options, check_methods, execute, prepare
 from benchfw.loading import fault_text
 from benchfw.plan import plan, select
 from benchfw.records import DEFAULT_STORE, Run, Trial
 from benchfw.registry import Registry
 from benchfw.store import Store
-from benchfw.suite import Suite, find_suite, parse_suite, read_suite
+from benchfw.suite import Suite, find_suite, find_suites, parse_suite, read_suite
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,9 +59,17 @@ class Planned:
 
 def plan_suite(name: str | Path, plugins: Iterable[str] = (), changes: Changes | None = None) -> Planned:
     """Read a suite, apply the changes, and plan its trials with all mistakes found."""
-    changes = changes or Changes()
     registry = Registry(plugins)
-    path = find_suite(str(name), registry.suite_folders)
+    return _plan(find_suite(str(name), registry.suite_folders), registry, changes or Changes())
+
+
+def plan_suites(name: str, plugins: Iterable[str], changes: Changes) -> list[Planned]:
+    """Plan a suite, or every suite of a folder."""
+    registry = Registry(plugins)
+    return [_plan(path, registry, changes) for path in find_suites(name, registry.suite_folders)]
+
+
+def _plan(path: Path, registry: Registry, changes: Changes) -> Planned:
     suite = read_suite(path, quick=changes.quick)
     if suite.plugins:
         registry = Registry([*registry.sources, *(_beside(path, each) for each in suite.plugins)])
@@ -155,6 +165,33 @@ def on_cluster(address: str | None, options: Options) -> Iterator[Options]:
 
     with connected(address, options.jobs, options.threads) as cluster:
         yield replace(options, cluster=cluster)
+
+
+def run_against(
+    planned: Sequence[Planned],
+    revision: str,
+    store: Path,
+    options: Options,
+    listen: Listener = lambda _: None,
+) -> list[tuple[Run, Run]]:
+    """Run planned suites on another revision of this repository and on the files as they are, in turn.
+
+    Return two runs a suite, the other revision's first.
+    """
+    sources = tuple(dict.fromkeys(source for each in planned for source in each.registry.sources))
+    options = replace(options, fresh=True)
+    with checked_out(revision) as other, Store(store, create=True) as opened:
+        plugins = other.sources(sources)
+        if plugins == sources and not any(other.packages.iterdir()):
+            raise BenchfwError(
+                f"--against {revision}: both sides would run the same code: no project of this repository is "
+                "installed, and no plugin is a file of it; pip install it first"
+            )
+        agendas = [prepare(each.suite, each.trials, each.registry, opened, options) for each in planned]
+        project = {"commit": other.commit, "changed": False}
+        before = Side(other.commit, project, plugins, (str(other.packages),))
+        after = Side("files", agendas[0].environment["project"], sources)
+        return execute_both(agendas, (before, after), opened, options, listen)
 
 
 def report_run(

@@ -21,6 +21,9 @@ from benchfw.sweep import expand, labelled
 
 MOST_TRIALS = 1_000_000
 
+EVERY = "*"
+"""`use = "*"` in a [[kernel]] table stands for every kernel that is registered."""
+
 RESERVED: Mapping[str, Mapping[str, Any]] = {
     "estimator": {"at": Literal["start", "optimum"]},
     "kernel": {"size": int},
@@ -134,6 +137,8 @@ def _specs(suite: Suite, kind: str, registry: Registry, where: str) -> list[tupl
     specs, places = [], []
     for number, table in enumerate(suite.tables.get(kind, ()), 1):
         place = f"{where}, [[{kind}]] {number}"
+        if kind == "kernel" and table["use"] == EVERY:
+            table = {**table, "use": list(registry.entries("kernel"))}
         label = table.get("label", "")
         check_type(label, str, "label", place)
         on = () if kind in {"problem", "kernel"} else _labels(table.get("on", ()), place)

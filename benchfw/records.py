@@ -27,6 +27,9 @@ FACT_PREFIX = "fact:"
 CLAIM = "claims_unbiased"
 """A metric of an estimator's trial: 1 if the method calls itself unbiased, else 0."""
 
+PEAK_MEMORY = FACT_PREFIX + "peak_memory"
+"""The most bytes that a trial's process held in memory, where revisions are compared."""
+
 CAVEAT = "; caveat: "
 """What stands in a trial's reason before each sentence that a reader must know to believe its numbers."""
 

@@ -57,13 +57,27 @@ class Suite:
 
 
 def find_suite(name: str, folders: Iterable[Path]) -> Path:
-    """Return the file of a suite given by path or by name; a name is searched in the folders in order."""
+    """Return the file of one suite given by path or by name; a name is searched in the folders in order."""
+    found = find_suites(name, folders)
+    if len(found) > 1:
+        names = ", ".join(path.stem for path in found)
+        raise SuiteError(f"'{name}' is a folder of {len(found)} suites ({names}); name one of them")
+    return found[0]
+
+
+def find_suites(name: str, folders: Iterable[Path]) -> list[Path]:
+    """Return the file of a suite, or all those in a folder of suites, given by path or by name."""
     folders = list(folders)
     beside = [folder / f"{name.removesuffix('.toml')}.toml" for folder in folders]
     for path in (Path(name), *beside):
         with contextlib.suppress(OSError):  # a name too long for the file system
             if path.is_file():
-                return path
+                return [path]
+    for path in (Path(name), *(folder / name for folder in folders)) if name else ():
+        with contextlib.suppress(OSError):
+            inside = sorted(path.glob("*.toml"))
+            if inside:
+                return inside
     names = {path.relative_to(f).with_suffix("").as_posix() for f in folders for path in f.rglob("*.toml")}
     where = ", ".join(str(folder) for folder in folders) or "no folder"
     raise SuiteError(f"no suite '{name}': it is no file, and not in {where}{nearest(name, names)}")

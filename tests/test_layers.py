@@ -23,6 +23,7 @@ LAYERS = [
     {"plan"},
     {"report", "harness", "testing"},
     {"api"},
+    {"tracking"},
     {"cli"},
     {"__main__"},
 ]

@@ -54,6 +54,11 @@ def test_a_method_that_names_its_problems_meets_no_others(registry):
     assert all("on" not in t.method.params for t in trials)
 
 
+def test_a_star_stands_for_every_kernel(registry):
+    trials = planned('repetitions = 1\n[[kernel]]\nuse = "*"\nsize = 10\n', registry)
+    assert [trial.method.use for trial in trials] == list(registry.entries("kernel"))
+
+
 def test_a_kernel_needs_no_problem_and_its_size_is_one(registry):
     trials = planned('repetitions = 1\n[[kernel]]\nuse = "soft-threshold"\nsize = [10, 1000]\n', registry)
     assert [t.problem.params["size"] for t in trials] == [10, 1000]

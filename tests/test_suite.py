@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchfw.errors import BenchfwError, SuiteError
 from benchfw.records import Budget
-from benchfw.suite import find_suite, parse_suite, read_suite
+from benchfw.suite import find_suite, find_suites, parse_suite, read_suite
 
 METHODS = '[[problem]]\nuse = "bowl"\n[[optimizer]]\nuse = "slide"\n'
 
@@ -186,6 +186,18 @@ def test_a_suite_is_found_by_path_and_by_name_in_the_first_folder_that_has_it(tm
     assert find_suite("deep/rates.toml", folders) == tmp_path / "one/deep/rates.toml"
     path = str(tmp_path / "two/deep/rates.toml")
     assert find_suite(path, folders) == Path(path)
+
+
+def test_the_name_of_a_folder_stands_for_its_suites_unless_a_suite_is_called_so(tmp_path):
+    for name in ("deep/rates.toml", "deep/sums.toml", "deep/notes.py", "deep/below/more.toml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    both = [tmp_path / "deep/rates.toml", tmp_path / "deep/sums.toml"]
+    assert find_suites("deep", [tmp_path]) == find_suites(str(tmp_path / "deep"), []) == both
+    with pytest.raises(SuiteError, match=r"'deep' is a folder of 2 suites \(rates, sums\); name one of them"):
+        find_suite("deep", [tmp_path])
+    (tmp_path / "deep.toml").write_text("")
+    assert find_suites("deep", [tmp_path]) == [tmp_path / "deep.toml"]
 
 
 @pytest.mark.parametrize("name", ["deep/ratse", "", "a\0b", "x" * 300])

@@ -26,6 +26,7 @@ from benchfw.analysis.intervals import (
 )
 
 Word: TypeAlias = Literal["improved", "regressed", "no change", "within noise"]
+WORDS: tuple[Word, ...] = ("regressed", "improved", "within noise", "no change")
 Floats: TypeAlias = NDArray[np.float64]
 
 FLOOR = 0.05
@@ -116,12 +117,16 @@ def judge(differences: Sequence[Difference], floor: float = FLOOR) -> list[Chang
     """Return the word for each difference, with Benjamini & Hochberg's correction over all of them.
 
     Those that are exactly 1 throughout, such as a cost that no chance is in, are no tests and count for none.
+    One whose estimate is within the floor is never claimed, so its p-value counts as 1: else many small ones,
+    however sure, would let the others pass for surer than they are.
     regressed or improved: the adjusted p-value is at most 5 %, the interval leaves out 1, and the estimate
     is above 1 + floor, or below 1 / (1 + floor). no change: the whole interval is between those two.
     within noise: neither can be said.
     """
     probabilities = np.array([each.probability for each in differences], dtype=np.float64)
     probabilities[np.isnan(probabilities)] = 1.0
+    within = [1 / (1 + floor) <= each.ratio.estimate <= 1 + floor for each in differences]
+    probabilities[np.array(within, dtype=np.bool_)] = 1.0
     tested = np.array([not _equal(each.ratio) for each in differences], dtype=np.bool_)
     adjusted = np.ones_like(probabilities)
     adjusted[tested] = benjamini_hochberg(probabilities[tested])

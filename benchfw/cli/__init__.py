@@ -15,7 +15,7 @@ VERBS = {
     "runs": "List the runs in the store.",
     "report": "Print the summary of a run and write its page again.",
     "compare": "Compare two runs: what got better, what got worse, what is noise.",
-    "export": "Write a run as CSV, JSON or Parquet, or pack it for another machine.",
+    "export": "Write a run as CSV, JSON or Parquet, or for ASV, or pack it for another machine.",
     "replay": "Run one stored trial again, here, and compare its records.",
     "time": "Time kernels: every size and backend, beside what the hardware can do.",
     "store": "Look for damage in a store, and save what can be read.",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchfw.analysis.compare import FLOOR
+from benchfw.analysis.compare import FLOOR, WORDS
 from benchfw.cli.options import counted, echo_json, echo_table, json_option, printable, store_option
 
 if TYPE_CHECKING:
@@ -55,9 +56,10 @@ def command(before: str, after: str, floor: float, store: Path, as_json: bool) -
     old, new = _read(before, store), _read(after, store)
     found = compare_runs(old, new, floor)
     if as_json:
-        echo_json(_as_data(found, old[0], new[0], floor))
+        sides = {"before": _named(old[0]), "after": _named(new[0])}
+        echo_json({**sides, **comparison_data(found, floor)})
     else:
-        _print(found, floor)
+        print_comparison(found, floor)
         for run, _ in (old, new):
             if run.standing:
                 click.echo(run.standing)
@@ -78,9 +80,9 @@ def _read(name: str, store: Path) -> Side:
         return chosen, opened.results(chosen.id)
 
 
-def _print(found: Comparison, floor: float) -> None:
+def print_comparison(found: Comparison, floor: float, words: Sequence[str] = WORDS) -> None:
+    """Print the rows with one of these words, what was not compared, and the number of rows with each."""
     from benchfw.report.numbers import figures, ratio_text
-    from benchfw.report.run_comparison import WORDS
 
     rows = [
         (
@@ -96,9 +98,11 @@ def _print(found: Comparison, floor: float) -> None:
             row.change.word,
         )
         for row in found.rows
+        if row.change.word in words
     ]
     header = ("problem", "method", "backend", "quantity", "A", "B", "B/A", "runs", "p", "verdict")
-    echo_table(rows, header)
+    if rows:
+        echo_table(rows, header)
     for reason in found.refused:
         click.echo(f"not compared: {printable(reason)}")
     for sentence in found.busy:
@@ -106,17 +110,16 @@ def _print(found: Comparison, floor: float) -> None:
     if found.in_both:
         click.echo(f"{counted(found.in_both)} in both runs, not measured again (`run --fresh` would)")
     said = ", ".join(f"{found.count(word)} {word}" for word in WORDS if found.count(word))
-    click.echo(f"{said} (floor {floor:.0%}, medians, p for all {len(rows)} rows together)")
+    click.echo(f"{said} (floor {floor:.0%}, medians, p for all {len(found.rows)} rows together)")
 
 
-def _as_data(found: Comparison, before: Run, after: Run, floor: float) -> dict[str, Any]:
-    from benchfw.report.run_comparison import WORDS
+def _named(run: Run) -> dict[str, Any]:
+    return {"store": str(run.store), "run": run.id, "suite": run.suite, "started": run.started}
 
+
+def comparison_data(found: Comparison, floor: float) -> dict[str, Any]:
+    """Return a comparison as plain data."""
     return {
-        **{
-            name: {"store": str(run.store), "run": run.id, "suite": run.suite, "started": run.started}
-            for name, run in (("before", before), ("after", after))
-        },
         "floor": floor,
         "counts": {word: found.count(word) for word in WORDS},
         "rows": [

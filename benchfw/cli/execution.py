@@ -38,14 +38,13 @@ def run_all(
     as_json: bool,
 ) -> int:
     """Run the suites one after the other; return the exit code."""
-    signal.signal(signal.SIGTERM, _interrupt)
-    _bring_data(planned)
+    make_ready(planned)
     page = _pages(page=page)
     faults = 0
     for each in planned:
         begun: list[int] = []
         try:
-            with _listening(events, each.suite.title, begun) as listen:
+            with listening(events, each.suite.title, begun) as listen:
                 run, summary = run_planned(each, store, options, listen, page=page)
         except KeyboardInterrupt:
             _salvage(each, store, begun, page=page)
@@ -58,8 +57,9 @@ def run_all(
     return 1 if faults else 0
 
 
-def _bring_data(planned: Sequence[Planned]) -> None:
-    """Bring the data sets of all suites, with a progress bar, before any of them runs."""
+def make_ready(planned: Sequence[Planned]) -> None:
+    """Take a termination for an interruption, and bring the data sets of all suites before any runs."""
+    signal.signal(signal.SIGTERM, _interrupt)
     for each in planned:
         if datasets_of(each):
             with Bar() as bar:
@@ -128,7 +128,7 @@ def _salvage(planned: Planned, store: Path, begun: Sequence[int], *, page: bool)
 
 
 @contextlib.contextmanager
-def _listening(events: Path | None, title: str, begun: list[int]) -> Iterator[Listener]:
+def listening(events: Path | None, title: str, begun: list[int]) -> Iterator[Listener]:
     """Yield a listener that shows events, writes them down, and remembers the run's id."""
     with contextlib.ExitStack() as stack:
         shown = stack.enter_context(display(title))

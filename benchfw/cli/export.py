@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 @click.command(name="export")
 @click.argument("run", default="last")
 @click.option(
-    "--format", "form", type=click.Choice(["csv", "json", "parquet"]), default="csv", show_default=True
+    "--format", "form", type=click.Choice(["csv", "json", "parquet", "asv"]), default="csv", show_default=True
 )
 @click.option("--summary", is_flag=True, help="Write estimates with intervals instead of single records.")
 @click.option(
     "--output",
     "-o",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="A file instead of standard output.",
+    type=click.Path(path_type=Path),
+    help="A file instead of standard output; for asv the folder of its results.",
 )
 @click.option(
     "--bundle",
@@ -45,11 +45,15 @@ def command(
     With --bundle the run is packed into one file, for `benchfw run --from-bundle` and `benchfw compare`
     elsewhere. Data sets and the code of plugins are not in it, only their names, versions and hashes.
 
+    With --format asv the estimates are added to a folder of results of airspeed velocity, which `asv publish`
+    draws over commits; RUN must have been made in a clean git checkout.
+
     \b
     Examples:
       benchfw export last > records.csv
       benchfw export 3 --summary --format json -o summary.json
       benchfw export last --bundle paper.zip
+      benchfw export last --format asv -o .asv/results
     """
     from benchfw.report.exports import RECORD_COLUMNS, record_rows, write_csv
     from benchfw.report.summary import EXPORT_COLUMNS, summarize
@@ -63,6 +67,9 @@ def command(
             _pack(chosen, bundle)
             return
         results = opened.results(chosen.id)
+    if form == "asv":
+        _write_asv(output, chosen, summarize(chosen, results).export_rows())
+        return
     columns: Sequence[str] = EXPORT_COLUMNS if summary else RECORD_COLUMNS
     rows = summarize(chosen, results).export_rows() if summary else record_rows(chosen, results)
     try:
@@ -87,6 +94,17 @@ def _pack(run: Run, bundle: Path) -> None:
     click.echo(f"bundle: {bundle} ({trials} with suite and versions, without data sets and plugins' code)")
     if run.standing:
         click.echo(run.standing)
+
+
+def _write_asv(output: Path | None, run: Run, rows: Iterable[Sequence[Any]]) -> None:
+    from benchfw.tracking.asv_results import write_asv
+
+    if output is None:
+        raise BenchfwError("name the folder of ASV's results with --output, such as .asv/results")
+    try:
+        click.echo(write_asv(run, rows, output))
+    except (OSError, ValueError) as fault:
+        raise BenchfwError(f"{output} cannot be written ({fault}); give another folder by --output") from None
 
 
 def _write_json(file: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

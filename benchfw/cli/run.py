@@ -77,6 +77,11 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Run what the run in this bundle ran, with its threads; see `benchfw export --bundle`.",
 )
+@click.option(
+    "--against",
+    metavar="REV",
+    help="Run also on this git revision, in turn, and say what changed; exit code 1 if something regressed.",
+)
 @click.option("--no-report", is_flag=True, help="Write no page.")
 @plugin_option
 @store_option
@@ -98,6 +103,7 @@ def command(
     fail_fast: bool,
     events: Path | None,
     bundle: Path | None,
+    against: str | None,
     no_report: bool,
     plugins: tuple[str, ...],
     store: Path,
@@ -105,8 +111,11 @@ def command(
 ) -> None:
     """Run suites: every method on every problem, with paired seeds, then a report.
 
-    SUITE is a file, or a name that is looked up in ./suites and in the installed suites. Trials that the
-    store already has are not run again.
+    SUITE is a file, or a name that is looked up in ./suites and in the installed suites; the name of a
+    folder stands for all suites in it. Trials that the store already has are not run again.
+
+    With --against REV every trial runs twice, on REV as it is in git and on the files as they are, trial by
+    trial in turn. Times are then CPU seconds, and the peak of memory is compared too.
 
     \b
     Examples:
@@ -114,8 +123,9 @@ def command(
       benchfw run firstorder/rates --only nesterov --jobs 2
       benchfw run my.toml --plugin heavyball.py --dry-run
       benchfw run --from-bundle paper.zip
+      benchfw run tracked --against main
     """
-    from benchfw.api import Changes, on_cluster, plan_bundle, plan_suite
+    from benchfw.api import Changes, on_cluster, plan_bundle, plan_suites
     from benchfw.harness.environment import default_threads
     from benchfw.harness.run import Options
 
@@ -133,7 +143,7 @@ def command(
     if packed:
         planned = [plan_bundle(packed, plugins)]
     else:
-        planned = [plan_suite(name, plugins, changes) for name in suites]
+        planned = [each for name in suites for each in plan_suites(name, plugins, changes)]
     from benchfw.cli.execution import run_all, tell_broken
 
     tell_broken([f"not loaded: {fault}" for each in planned for fault in each.registry.broken])
@@ -156,6 +166,10 @@ def command(
 
             show_plans(planned, store, where, as_json=as_json)
             return
+        if against is not None:
+            from benchfw.cli.against import run_and_compare
+
+            sys.exit(run_and_compare(planned, against, store, where, events, as_json=as_json))
         code = run_all(planned, store, where, events, page=not no_report, as_json=as_json)
     sys.exit(code)
 

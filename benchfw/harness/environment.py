@@ -86,15 +86,15 @@ def packages() -> dict[str, str]:
 
 
 def project() -> dict[str, Any]:
-    """Return the git commit of the folder the user stands in, and whether files of it were changed since.
+    """Return the git commit of the folder the user stands in, its date, and whether files of it were changed.
 
     Files that git does not know are not asked about: the reports of earlier runs may be among them.
     """
-    commit = _git("rev-parse", "HEAD")
+    commit, _, date = (_git("show", "--no-patch", "--format=%H %cI", "HEAD") or "").partition(" ")
     if not commit:
         return {}
     changes = _git("--no-optional-locks", "status", "--porcelain", "--untracked-files=no")
-    return {"commit": commit, "changed": "unknown" if changes is None else bool(changes)}
+    return {"commit": commit, "date": date, "changed": "unknown" if changes is None else bool(changes)}
 
 
 def _git(*words: str) -> str | None:

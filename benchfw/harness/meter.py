@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from time import perf_counter
 from typing import Any
 
 from benchfw.errors import BenchfwError
@@ -71,7 +70,7 @@ class Meter:
                 while iteration < until:
                     answer = next(answers)
                     iteration += 1
-                    if problem.cost >= cost_limit or perf_counter() >= deadline:
+                    if problem.cost >= cost_limit or clock.now() >= deadline:
                         break
         except Exception as fault:
             raise Interrupted(iteration, answer) from fault

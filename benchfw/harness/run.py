@@ -249,11 +249,7 @@ def _call(registry: Registry, hook: str, **told: Any) -> None:
 
 def _events(agenda: Agenda, positions: Sequence[int], executor: Executor) -> Iterator[Event]:
     """Yield the events of trials; those whose backend is absent are skipped at once."""
-    absent = {
-        name: facts["unavailable"]
-        for name, facts in agenda.environment["backends"].items()
-        if "unavailable" in facts
-    }
+    absent = absent_backends(agenda)
     trials = [agenda.trials[position] for position in positions]
     for trial in trials:
         if trial.backend in absent:
@@ -261,10 +257,21 @@ def _events(agenda: Agenda, positions: Sequence[int], executor: Executor) -> Ite
     yield from executor.run(trial for trial in trials if trial.backend not in absent)
 
 
+def absent_backends(agenda: Agenda) -> dict[str, str]:
+    """Return why a backend is not here, for those that are not."""
+    facts = agenda.environment["backends"]
+    return {name: each["unavailable"] for name, each in facts.items() if "unavailable" in each}
+
+
+def timeout_of(suite: Suite, options: Options) -> float | None:
+    """Return the seconds after which a trial is ended: as asked, or from the suite's budget of seconds."""
+    if options.timeout is None and suite.budget.seconds is not None:
+        return PATIENCE * suite.budget.seconds + GRACE
+    return options.timeout
+
+
 def _executor(agenda: Agenda, registry: Registry, options: Options) -> Executor:
-    timeout = options.timeout
-    if timeout is None and agenda.suite.budget.seconds is not None:
-        timeout = PATIENCE * agenda.suite.budget.seconds + GRACE
+    timeout = timeout_of(agenda.suite, options)
     if options.cluster is not None:
         from benchfw.harness.executors.dask import DaskExecutor
         from benchfw.harness.executors.dask_worker import Terms

@@ -23,6 +23,7 @@ class Arrival:
 
     seconds: float
     cost: float
+    iterations: float
     reached: bool
     diverged: bool = False
 

@@ -22,7 +22,7 @@ from benchfw.analysis.intervals import (
 from benchfw.records import BOUND_PREFIX, ENDED_BY_ITSELF, FACT_PREFIX, MethodKind, Result, Status
 from benchfw.report.arrivals import Arrival
 
-TO_TARGET = ("seconds_to_target", "cost_to_target")
+TO_TARGET = ("seconds_to_target", "cost_to_target", "iterations_to_target")
 WHEN_DONE = "_when_reference_is_done"
 """`loss_when_reference_is_done` is the loss at the second at which the reference method ended by itself."""
 

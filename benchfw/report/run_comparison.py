@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from benchfw.analysis.compare import (
+    WORDS,
     Change,
     Difference,
     difference_of_intervals,
@@ -17,11 +18,10 @@ from benchfw.analysis.compare import (
 )
 from benchfw.analysis.intervals import median_interval
 from benchfw.errors import BenchfwError
-from benchfw.records import FACT_PREFIX, MethodKind, Result, Run, Trial
+from benchfw.records import FACT_PREFIX, PEAK_MEMORY, MethodKind, Result, Run, Trial
 from benchfw.report.quantities import Sample, Target, choose_targets, finished_trials
 from benchfw.report.samples import sample_trials
 
-WORDS = ("regressed", "improved", "within noise", "no change")
 TIMES = frozenset(
     {"seconds_to_target", "seconds_per_draw", "seconds_per_call", "setup_seconds", "variance_x_seconds"}
 )
@@ -77,29 +77,27 @@ class Comparison:
 
 def compare_runs(before: Side, after: Side, floor: float) -> Comparison:
     """Return every quantity that two runs share, judged together, and what cannot be compared and why."""
-    old, new = _by_key(before[1]), _by_key(after[1])
+    return compare_pairs([(before, after)], floor)
+
+
+def compare_pairs(pairs: Sequence[tuple[Side, Side]], floor: float) -> Comparison:
+    """Return what `compare_runs` does for several pairs of runs, all of their rows judged together."""
     refused: Refused = {}
-    for name, mine, other in (("A", old, new), ("B", new, old)):
-        for key in mine:
-            if key not in other:
-                refused.setdefault(f"only in {name}", []).append(str(key))
-    found: list[Pair] = []
-    for key in old:
-        if key in new:
-            unlike = _unlike(before[0].environment, after[0].environment, key.backend)
-            found += _shared(key, old, new, unlike, refused)
+    found = [row for before, after in pairs for row in _found(before, after, refused)]
     reasons = tuple(f"{why}: {', '.join(dict.fromkeys(whose))}" for why, whose in refused.items())
     if not found:
         why = "; ".join(reasons) or "they have no trial in common"
-        raise BenchfwError(f"nothing to compare between run {before[0].id} and run {after[0].id}: {why}")
+        names = ", ".join(f"run {before[0].id} and run {after[0].id}" for before, after in pairs)
+        raise BenchfwError(f"nothing to compare between {names}: {why}")
     changes = judge([difference for *_, difference in found], floor)
     rows = [
         Row(key, quantity, medians[0], medians[1], change)
         for (key, quantity, medians, _), change in zip(found, changes, strict=True)
     ]
     rows.sort(key=lambda row: WORDS.index(row.change.word))
-    busy = tuple(filter(None, (_busy(run) for run, _ in (before, after))))
-    return Comparison(tuple(rows), reasons, _in_both(before, after), busy)
+    in_both = sum(_in_both(before, after) for before, after in pairs)
+    busy = tuple(filter(None, (_busy(run) for pair in pairs for run, _ in pair)))
+    return Comparison(tuple(rows), reasons, in_both, busy)
 
 
 def _busy(run: Run) -> str:
@@ -108,6 +106,19 @@ def _busy(run: Run) -> str:
     if load <= cores:
         return ""
     return f"run {run.id} began at a load of {load:g} on {cores} cores: its times may be those of other work"
+
+
+def _found(before: Side, after: Side, refused: Refused) -> Iterator[Pair]:
+    """Yield what two runs share; add the reasons for the rest."""
+    old, new = _by_key(before[1]), _by_key(after[1])
+    for name, mine, other in (("A", old, new), ("B", new, old)):
+        for key in mine:
+            if key not in other:
+                refused.setdefault(f"only in {name}", []).append(str(key))
+    for key in old:
+        if key in new:
+            unlike = _unlike(before[0].environment, after[0].environment, key.backend)
+            yield from _shared(key, old, new, unlike, refused)
 
 
 def _in_both(before: Side, after: Side) -> int:
@@ -143,6 +154,7 @@ def _unlike(before: Mapping[str, Any], after: Mapping[str, Any], backend: str) -
             # the system keeps a little more or less of it for itself from one start to the next
             "memory": round(facts.get("machine", {}).get("memory", 0) / GIBIBYTE),
             "threads": facts.get("threads"),
+            "clock": facts.get("clock", "wall"),
             "device": facts.get("backends", {}).get(backend, {}).get("device"),
         }
         for facts in (before, after)
@@ -161,7 +173,8 @@ def _shared(key: Key, old: Groups, new: Groups, unlike: str, refused: Refused) -
     samples = [sample_trials(key.kind, group, targets) for group in (mine, theirs)]
     paired = mine[0].trial.seed == theirs[0].trial.seed
     for quantity in samples[0].values:
-        if quantity not in samples[1].values or quantity == "bias" or quantity.startswith(FACT_PREFIX):
+        explains = quantity.startswith(FACT_PREFIX) and quantity != PEAK_MEMORY
+        if quantity not in samples[1].values or quantity == "bias" or explains:
             continue  # a bias has no ratio, and is in the mse
         why = _refusal(key, quantity, mine, theirs, unlike)
         if why:
@@ -178,7 +191,7 @@ def _shared(key: Key, old: Groups, new: Groups, unlike: str, refused: Refused) -
             refused.setdefault(f"{quantity} is known in no repetition of both runs", []).append(str(key))
             continue
         medians = [median_interval(list(each.values())).estimate for each in values]
-        yield key, quantity, medians, difference
+        yield key, quantity.removeprefix(FACT_PREFIX), medians, difference
     for name, sample, group in zip("AB", samples, (mine, theirs), strict=True):
         if not sample.values:
             ending = group[0].outcome

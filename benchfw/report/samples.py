@@ -77,7 +77,7 @@ def _sample_optimizer(
                 if repetition in ends:
                     then = value_at(curve, "seconds", np.array([ends[repetition]]))
                     values.setdefault(metric + WHEN_DONE, {})[repetition] = float(then[0])
-    for quantity, name in zip(TO_TARGET, ("seconds", "cost"), strict=True):
+    for quantity, name in zip(TO_TARGET, ("seconds", "cost", "iterations"), strict=True):
         if arrivals:
             values[quantity] = {
                 repetition: getattr(arrival, name) if arrival.reached else math.inf
@@ -90,11 +90,12 @@ def _arrival(result: Result, curves: Mapping[str, Curve], targets: Sequence[Targ
     diverged = result.outcome.status is Status.DIVERGED
     hit = NEVER if diverged else _first_hit(curves, targets)
     if math.isfinite(hit.iterations):
-        return Arrival(hit.seconds, hit.cost, reached=True)
-    records = result.outcome.records
-    seconds = max((record.seconds for record in records), default=0.0)
-    cost = max((record.cost for record in records), default=0.0)
-    return Arrival(seconds, cost, reached=False, diverged=diverged)
+        return Arrival(hit.seconds, hit.cost, hit.iterations, reached=True)
+    seconds, cost, iterations = (
+        max((getattr(record, axis) for record in result.outcome.records), default=0.0)
+        for axis in ("seconds", "cost", "iteration")
+    )
+    return Arrival(seconds, cost, iterations, reached=False, diverged=diverged)
 
 
 def _first_hit(curves: Mapping[str, Curve], targets: Sequence[Target]) -> Hit:

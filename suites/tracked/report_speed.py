@@ -51,7 +51,7 @@ def write_store(path: Path) -> None:
         store.finish(run)
 
 
-def measure() -> dict[str, float]:
+def measure(*, browser: bool = True) -> dict[str, float]:
     """Return what LIMITS is about; the browser is left out where there is none."""
     with tempfile.TemporaryDirectory() as folder:
         write_store(Path(folder, "reports", "benchfw.sqlite"))
@@ -64,7 +64,7 @@ def measure() -> dict[str, float]:
             "CPU seconds": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
             "megabytes": page.stat().st_size / 1e6,
         }
-        if PROGRAM is not None:
+        if browser and PROGRAM is not None:
             empty = page.with_name("empty.html")
             empty.write_text(SCRIPT_ALONE, encoding="utf-8")
             _, found["CPU seconds of the script alone"] = first_figure(empty)
@@ -82,16 +82,6 @@ def first_figure(page: Path) -> tuple[float, float]:
         cpu = opened.cpu_seconds()
         wall = opened.evaluate("performance.getEntriesByName('first figure')[0].startTime")
         return float(wall) / 1000, cpu
-
-
-def track_cpu() -> float:
-    """Return the CPU seconds."""
-    return measure()["CPU seconds"]
-
-
-def track_megabytes() -> float:
-    """Return the size of the page beside the shared script and the CSV files."""
-    return measure()["megabytes"]
 
 
 if __name__ == "__main__":

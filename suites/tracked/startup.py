@@ -35,16 +35,6 @@ def ratios(rounds: int = ROUNDS) -> dict[str, float]:
     return {name: statistics.median(values) for name, values in measured.items()}
 
 
-def track_help() -> float:
-    """Return the ratio for --help."""
-    return ratios()["--help"]
-
-
-def track_list() -> float:
-    """Return the ratio for list."""
-    return ratios()["list"]
-
-
 if __name__ == "__main__":
     for name, ratio in ratios().items():
         print(f"benchfw {name}: {ratio:.2f} times the CPU of importing click, pluggy and numpy")

@@ -206,3 +206,9 @@ def test_rows_without_noise_that_are_equal_do_not_dilute_the_others():
 def test_unequal_numbers_of_pairs_are_refused():
     with pytest.raises(ValueError, match="differ in number: 2 and 1"):
         paired_difference([1.0, 2.0], [1.0])
+
+
+def test_many_small_differences_however_sure_lend_no_weight_to_a_doubtful_one():
+    doubtful = Difference(Interval(1.1, 1.02, 1.2, 10), 0.01)
+    assert words(doubtful) == ["regressed"]
+    assert words(doubtful, *[sure(1.01)] * 50)[0] == "within noise"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SCRIPT = ROOT / "suites" / "tracked" / "coverage.py"
+SCRIPT = ROOT / "suites" / "tracked" / "interval_coverage.py"
 TABLE = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
 
 

@@ -1,11 +1,12 @@
 """The clock runs inside the method only, and waits for the device."""
 
 import math
-from time import perf_counter, sleep
+from time import perf_counter, process_time, sleep
 
 import pytest
 
-from benchfw.harness.clock import Clock, DeviceClock
+from benchfw.harness import clock as clock_module
+from benchfw.harness.clock import Clock, DeviceClock, count_cpu_seconds
 
 
 class Device:
@@ -96,3 +97,21 @@ def test_a_device_without_a_clock_has_no_seconds_of_its_own():
     with clock:
         pass
     assert math.isnan(clock.device_seconds)
+
+
+def test_cpu_seconds_leave_out_what_a_process_sleeps_but_not_the_time_of_a_device(monkeypatch):
+    monkeypatch.setattr(clock_module, "_host_timer", perf_counter)  # put back afterwards
+    count_cpu_seconds()
+
+    class Gpu(Device):
+        def stopwatch(self):
+            return lambda: 0.0
+
+    host, device = Clock(Device()), Clock(Gpu())
+    with host, device:
+        sleep(0.05)
+        began = process_time()
+        while process_time() < began + 0.01:
+            pass
+    assert 0.01 <= host.seconds < 0.05
+    assert device.seconds >= 0.06

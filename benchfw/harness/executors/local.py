@@ -41,8 +41,12 @@ class LocalExecutor:
         memory: int | None = None,
         device_memory: int | None = None,
         devices: Sequence[Device] = (),
+        overlay: tuple[str, ...] = (),
+        resources: bool = False,
     ) -> None:
-        self._setup = Setup(plugins, threads, memory, tuple(sys.path), device_memory)
+        self._setup = Setup(
+            plugins, threads, memory, tuple(sys.path), device_memory, overlay=overlay, resources=resources
+        )
         self._jobs = jobs
         self._timeout = math.inf if timeout is None else timeout
         self._memory = math.inf if memory is None else memory

@@ -15,9 +15,10 @@ from pathlib import Path
 from time import monotonic
 
 import benchfw
+from benchfw.errors import BenchfwError
 from benchfw.harness.devices import VISIBLE, Device
 from benchfw.harness.environment import THREAD_VARIABLES
-from benchfw.harness.executors.worker import Setup
+from benchfw.harness.executors.worker import PROTOCOL, Setup
 from benchfw.records import Outcome, Record, Status, Trial
 
 LAST_WORDS = 8000  # bytes of a dead worker's standard error that are looked at
@@ -33,7 +34,10 @@ def _environment(setup: Setup, device: Device | None) -> dict[str, str]:
         variables["CUPY_GPU_MEMORY_LIMIT"] = str(setup.device_memory)
     if device is not None:
         variables[VISIBLE] = device.number
-    return {**variables, "PYTHONPATH": str(Path(benchfw.__file__).parent.parent)}
+    return {
+        **variables,
+        "PYTHONPATH": os.pathsep.join([*setup.overlay, str(Path(benchfw.__file__).parent.parent)]),
+    }
 
 
 class WorkerDied(Exception):
@@ -109,9 +113,14 @@ class WorkerProcess:
                 self.records.extend(Record(*each) for each in records)
             case "restart", ():
                 self.records.clear()
-            case "ready", (int() as worker,):
+            case "ready", (int() as worker, int() as protocol) if protocol == PROTOCOL:
                 self._worker = worker
                 self.began = monotonic()  # the start of Python is not the trial's
+            case "ready", _:
+                raise BenchfwError(
+                    "workers of the other revision do not understand this one; take a revision with "
+                    f"PROTOCOL = {PROTOCOL} in benchfw/harness/executors/worker.py"
+                )
             case "end", (
                 Status() as status,
                 str() as reason,

@@ -1,7 +1,7 @@
 """A worker process: takes trials from a pipe one after the other, and sends back what it measures.
 
-Messages to the parent are tuples: ("ready", process id) once; then for each trial ("records", [...]) as they
-are measured, ("restart",) when the warm-up is over and its records no longer count, and
+Messages to the parent are tuples: ("ready", process id, PROTOCOL) once; for each trial ("records", [...])
+as they are measured, ("restart",) when the warm-up is over and its records no longer count, and
 ("end", status, reason, unit of cost, seconds, whether the trial left no process behind).
 """
 
@@ -21,36 +21,43 @@ from time import perf_counter
 from typing import NoReturn
 
 from benchfw import data
+from benchfw.harness.clock import count_cpu_seconds
 from benchfw.harness.executors.keeper import adopt_orphans
+from benchfw.harness.peak_memory import forget_peak, peak_memory
 from benchfw.harness.trial import Ended, explain, run_trial, warm_up
-from benchfw.records import Record, Status, Trial
+from benchfw.records import PEAK_MEMORY, Record, Status, Trial
 from benchfw.registry import Registry
+
+PROTOCOL = 2
+"""What parent and worker must agree on, where the worker is of another revision: one more with every change
+of `Setup`, `Trial`, `Record`, `Status` or the messages."""
 
 MARGIN = 2**30  # libraries reserve memory that they do not use: the parent watches what is really held
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What a worker is told before its first trial."""
+    """What a worker is told before its first trial.
+
+    `overlay` are folders of packages that go before all others; `resources` asks for CPU seconds instead of
+    time, and for the peak of memory.
+    """
 
     plugins: tuple[str, ...]
     threads: int
     memory: int | None
     path: tuple[str, ...]
     device_memory: int | None = None
+    overlay: tuple[str, ...] = ()
+    resources: bool = False
 
 
 def serve(requests: Connection, replies: Connection) -> None:
     """Run trials until the parent closes the pipe."""
     setup: Setup = requests.recv()
-    sys.path[:] = setup.path
-    registry = Registry(setup.plugins)
-    data.use(registry)
-    if setup.memory is not None:
-        # the last line of defence: a trial that allocates faster than the parent looks is refused here
-        resource.setrlimit(resource.RLIMIT_DATA, (setup.memory + MARGIN,) * 2)
+    registry = _obey(setup)
     surroundings, process = Surroundings(setup.threads), os.getpid()
-    replies.send(("ready", process))
+    replies.send(("ready", process, PROTOCOL))
     warm: set[tuple[str, ...]] = set()
 
     def emit(records: Sequence[Record]) -> None:
@@ -71,11 +78,26 @@ def serve(requests: Connection, replies: Connection) -> None:
             surroundings.restore()
             warm.add(kind)
             replies.send(("restart",))
+        watched = setup.resources and forget_peak()
         ended = _contained(partial(run_trial, trial, registry, emit))
+        if watched and not ended.status.faulty:  # one that broke has no peak to compare
+            emit([Record(PEAK_MEMORY, 0, 0.0, 0.0, float(peak_memory()))])
         if os.getpid() != process:
             os._exit(1)  # a child that the trial forked and let run into here
         surroundings.restore()
         replies.send(("end", *ended, perf_counter() - began, not _has_children()))
+
+
+def _obey(setup: Setup) -> Registry:
+    sys.path[:] = [*setup.overlay, *setup.path]
+    registry = Registry(setup.plugins)
+    data.use(registry)
+    if setup.resources:
+        count_cpu_seconds()
+    if setup.memory is not None:
+        # the last line of defence: a trial that allocates faster than the parent looks is refused here
+        resource.setrlimit(resource.RLIMIT_DATA, (setup.memory + MARGIN,) * 2)
+    return registry
 
 
 def _contained(run: Callable[[], Ended]) -> Ended:

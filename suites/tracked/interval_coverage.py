@@ -1,9 +1,9 @@
 """How often the intervals hold what they promise, and how often `benchfw compare` is wrong.
 
-`python suites/tracked/coverage.py` prints the table of docs/statistics.md: the share of simulated experiments
-in which a 95 % interval covers the truth, of A/A pairs of runs in which `compare` finds a regression, and of
-pairs with a true slow-down in which it finds that one. A quarter of an hour on one core; fixed seeds. Exit
-code 1 if a share is outside its limits.
+`python suites/tracked/interval_coverage.py` prints the table of docs/statistics.md: the share of simulated
+experiments in which a 95 % interval covers the truth, of A/A pairs of runs in which `compare` finds a
+regression, and of pairs with a true slow-down in which it finds that one. A quarter of an hour on one core;
+fixed seeds. Exit code 1 if a share is outside its limits.
 """
 
 from __future__ import annotations

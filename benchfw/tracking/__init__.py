@@ -1,0 +1,1 @@
+"""Follows a repository over its commits: what ASV measures of kernels and tracked suites."""

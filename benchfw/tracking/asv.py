@@ -1,0 +1,227 @@
+"""Benchmarks for airspeed velocity (ASV), made from what is registered and from suites.
+
+A file in ASV's folder of benchmarks needs no more than this::
+
+    from benchfw.tracking.asv import absent as __getattr__
+    from benchfw.tracking.asv import kernel_benchmarks
+
+    globals().update(kernel_benchmarks())
+
+A kernel or a method is a class; backends, sizes and problems are its parameters. ASV knows parameters by
+their number, also on another commit: so no list that grows with every new method is one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from benchfw.backends import backend_names, get_backend
+from benchfw.errors import BackendUnavailable, BenchfwError
+from benchfw.plan import plan
+from benchfw.records import MethodKind, Outcome, Result, Status, Trial
+from benchfw.registry import Registry, is_nested, kind_of
+from benchfw.suite import Suite, read_suite
+from benchfw.tracking.names import identifier
+
+SIZES = (10_000, 1_000_000)
+"""At the second a kernel's memory shows beside that of Python itself."""
+
+Benchmarks = dict[str, type]
+
+
+class KernelBenchmark:
+    """One kernel by one thread: seconds a call, and the peak memory of a process that calls it."""
+
+    kernel: ClassVar[str]
+    plugins: ClassVar[tuple[str, ...]] = ()
+    param_names: ClassVar = ("backend", "size")
+    version: ClassVar = "1"
+
+    def setup(self, backend: str, size: int) -> None:
+        """Make the arguments and call once, so that imports and compilation are paid for."""
+        _use_one_thread()
+        try:
+            self.backend = get_backend(backend)
+        except BackendUnavailable as fault:
+            raise NotImplementedError(str(fault)) from fault  # ASV shows n/a
+        entry = Registry(self.plugins).get("kernel", self.kernel)
+        self.call = entry.factory
+        self.arguments = entry.sample(self.backend, self.backend.rng(0), size)
+        self.time_call()
+
+    def time_call(self, *_: object) -> None:
+        """Call the kernel and wait for the device."""
+        self.call(*self.arguments)
+        self.backend.synchronize()
+
+    def peakmem_call(self, *_: object) -> None:
+        """Call the kernel."""
+        self.time_call()
+
+
+class MethodBenchmark:
+    """One method of a suite: what its first repetition gives. Seeds are fixed: any change is a real one."""
+
+    trials: ClassVar[Mapping[tuple[str, str], Trial]]
+    plugins: ClassVar[tuple[str, ...]] = ()
+    param_names: ClassVar = ("problem", "backend")
+    timeout: ClassVar = 300
+
+    def setup(self, problem: str, backend: str) -> None:
+        """Run the trial."""
+        _use_one_thread()
+        self.found = _quantities(self.trials[problem, backend], Registry(self.plugins))
+
+
+def _in(unit: str) -> Callable[[Any], Any]:
+    """Give a benchmark the unit that ASV shows."""
+
+    def mark(benchmark: Any) -> Any:
+        benchmark.unit = unit
+        return benchmark
+
+    return mark
+
+
+class EstimatorBenchmark(MethodBenchmark):
+    """Variance of a draw, and what it is when a draw of twice the cost counts twice."""
+
+    @_in("squared error")
+    def track_variance(self, *_: str) -> float:
+        """Return the variance."""
+        return self.found["variance"]
+
+    @_in("squared error x oracle calls")
+    def track_work_normalized_variance(self, *_: str) -> float:
+        """Return variance x cost of a draw."""
+        return self.found["variance"] * self.found["cost_per_draw"]
+
+
+class OptimizerBenchmark(MethodBenchmark):
+    """What it takes to reach the suite's target."""
+
+    @_in("iterations")
+    def track_iterations_to_target(self, *_: str) -> float:
+        """Return the iterations."""
+        return self.found["iterations_to_target"]
+
+    @_in("oracle calls")
+    def track_cost_to_target(self, *_: str) -> float:
+        """Return the oracle calls."""
+        return self.found["cost_to_target"]
+
+
+BASES: Mapping[MethodKind, type] = {"estimator": EstimatorBenchmark, "optimizer": OptimizerBenchmark}
+
+
+def kernel_benchmarks(plugins: Iterable[str] = ()) -> Benchmarks:
+    """Return a class for every registered kernel."""
+    plugins = tuple(plugins)
+    names = Registry(plugins).entries("kernel")
+    own = {"plugins": plugins, "params": (backend_names(), SIZES)}
+    found: Benchmarks = {}
+    for name in names:
+        _add(found, KernelBenchmark, name, {**own, "kernel": name})
+    return found
+
+
+def method_benchmarks(kind: MethodKind, suites: Iterable[Path], plugins: Iterable[str] = ()) -> Benchmarks:
+    """Return a class for every estimator, or every optimizer that has a target, of the suites.
+
+    A table that names something which is not registered, on an older commit say, is left out.
+    """
+    plugins = tuple(plugins)
+    registry = Registry(plugins)
+    found: Benchmarks = {}
+    for path in suites:
+        suite = _runnable(replace(read_suite(path), repetitions=1), kind, registry)
+        methods: dict[str, dict[tuple[str, str], Trial]] = {}
+        for trial in plan(suite, registry, str(path)) if suite.tables[kind] else ():
+            if kind == "estimator" or trial.target:
+                methods.setdefault(trial.method.label, {})[trial.problem.label, trial.backend] = trial
+        for label, trials in methods.items():
+            own = {
+                "plugins": plugins,
+                "trials": trials,
+                "params": (tuple(dict.fromkeys(problem for problem, _ in trials)), suite.backends),
+                "version": _version(trials.values()),
+            }
+            _add(found, BASES[kind], f"{suite.name} {label}", own)
+    return found
+
+
+def _version(trials: Iterable[Trial]) -> str:
+    """Return a hash of what is asked of a method: where that changes, ASV starts a new series."""
+    names = ("backend", "seed", "at", "budget", "target", "precision")
+    asked = [
+        (each.problem.table, each.method.table, [getattr(each, name) for name in names]) for each in trials
+    ]
+    return hashlib.sha256(repr(asked).encode()).hexdigest()
+
+
+def absent(name: str) -> type:
+    """Return a benchmark that ASV shows as n/a: what a commit does not have yet. A module's `__getattr__`."""
+    if not name[:1].isupper():  # ASV asks modules for attributes too
+        raise AttributeError(name)
+    bases = (KernelBenchmark, *BASES.values())
+    benchmarks = [each for base in bases for each in vars(base) if re.match("time_|peakmem_|track_", each)]
+    # more numbers of parameters than any benchmark has
+    own = {"setup": _refuse, "params": (tuple(range(1000)),), **dict.fromkeys(benchmarks, _refuse)}
+    return type(name, (), own)
+
+
+def _refuse(self: object, *_: object) -> None:
+    raise NotImplementedError(f"{type(self).__name__} is not in this commit")
+
+
+def _add(found: Benchmarks, base: type, name: str, own: Mapping[str, Any]) -> None:
+    called = identifier(name)
+    if called in found:
+        raise BenchfwError(f"two benchmarks for ASV would be called {called}; give '{name}' another label")
+    found[called] = type(called, (base,), dict(own))
+
+
+def _runnable(suite: Suite, kind: MethodKind, registry: Registry) -> Suite:
+    tables = {
+        each: [table for table in suite.tables[each] if _is_known(each, table, registry)]
+        for each in ("problem", kind)
+    }
+    return replace(suite, tables=tables)
+
+
+def _is_known(kind: str, table: Mapping[str, Any], registry: Registry) -> bool:
+    names = table["use"] if isinstance(table["use"], list) else [table["use"]]
+    inner = [(kind_of(key), value) for key, value in table.items() if is_nested(key, value)]
+    return registry.entries(kind).keys() >= set(names) and all(
+        _is_known(each, value, registry) for each, value in inner
+    )
+
+
+def _use_one_thread() -> None:
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(limits=1)
+
+
+def _quantities(trial: Trial, registry: Registry) -> dict[str, float]:
+    """Run a trial in this process; return what it says about each quantity."""
+    from benchfw import data
+    from benchfw.harness.trial import collector, run_trial
+    from benchfw.report.quantities import choose_targets
+    from benchfw.report.samples import sample_trials
+
+    data.use(registry)
+    records, emit = collector()
+    status, reason, unit = run_trial(trial, registry, emit)
+    if status is Status.SKIPPED:
+        raise NotImplementedError(reason)
+    if status is not Status.REACHED and (status is not Status.DONE or trial.target):
+        raise RuntimeError(f"{trial}: {status}: {reason}")
+    result = Result(0, trial, Outcome(status, reason, tuple(records), cost_unit=unit))
+    sample = sample_trials(trial.kind, [result], choose_targets([result]))
+    return {quantity: values[trial.repetition] for quantity, values in sample.values.items()}

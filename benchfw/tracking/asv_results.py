@@ -1,0 +1,92 @@
+"""A run's estimates in the files that airspeed velocity (ASV) keeps its results in, for `asv publish`."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from benchfw.errors import BenchfwError
+from benchfw.records import Run
+from benchfw.tracking.names import identifier
+
+RESULTS, BENCHMARKS, MACHINE = 2, 2, 1
+"""The versions of ASV's three kinds of files that are written here."""
+
+UNITS = {"seconds": "s", "setup_seconds": "s", "iterations": "iterations", "cost": "oracle calls"}
+
+
+def write_asv(run: Run, rows: Iterable[Sequence[Any]], folder: Path) -> Path:
+    """Add a run to a folder of ASV's results; return the file of its commit."""
+    commit, date = _commit(run)
+    machine = run.environment["machine"]
+    name = identifier(machine["processor"]) or "Machine"
+    python = ".".join(run.environment["python"].split(".")[:2])
+    about = {
+        "machine": name, "cpu": machine["processor"], "num_cpu": str(machine["cores"]),
+        "ram": str(machine["memory"]), "os": machine["system"], "arch": "",
+    }  # fmt: skip
+    results = {benchmark["name"]: (benchmark, values) for benchmark, values in _benchmarks(run.suite, rows)}
+    _write(folder / name / "machine.json", {**about, "version": MACHINE})
+    listed = folder / "benchmarks.json"
+    known = json.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else {}
+    _write(listed, {**known, **{each: found for each, (found, _) in results.items()}, "version": BENCHMARKS})
+    path = folder / name / f"{commit[:8]}-benchfw-{identifier(run.suite)}.json"
+    content = {
+        "commit_hash": commit, "date": date, "env_name": f"benchfw-{identifier(run.suite)}",
+        "params": {**about, "python": python}, "python": python, "requirements": {}, "env_vars": {},
+        "result_columns": ["result", "params", "version"],
+        "results": {
+            name: [values, each["params"], each["version"]] for name, (each, values) in results.items()
+        },
+        "durations": {}, "version": RESULTS,
+    }  # fmt: skip
+    _write(path, content)
+    return path
+
+
+def _commit(run: Run) -> tuple[str, int]:
+    """Return the commit that a run measured and its date in milliseconds."""
+    project = run.environment.get("project", {})
+    if not project.get("commit"):
+        raise BenchfwError(f"run {run.id} was made outside a git repository; ASV orders results by commits")
+    if project.get("changed"):
+        raise BenchfwError(
+            f"run {run.id} was made with changes that are in no commit (git status told of some); "
+            "commit or ignore them and run again"
+        )
+    date = datetime.fromisoformat(project.get("date") or run.started)
+    return project["commit"], int(1000 * date.timestamp())
+
+
+def _benchmarks(suite: str, rows: Iterable[Sequence[Any]]) -> list[tuple[dict[str, Any], list[float | None]]]:
+    """Return a benchmark of ASV for every method and quantity: problems x backends are its parameters."""
+    groups: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
+    for problem, method, backend, quantity, estimate, *_ in rows:
+        groups.setdefault((method, quantity), {})[problem, backend] = estimate
+    found = []
+    for (method, quantity), cells in groups.items():
+        params = [list(dict.fromkeys(names)) for names in zip(*cells, strict=True)]
+        values = [cells.get((problem, backend), math.nan) for problem, backend in product(*params)]
+        quoted = [[repr(name) for name in names] for names in params]
+        benchmark = {
+            "name": f"{identifier(suite)}.{identifier(method)}.track_{quantity}",
+            "type": "track", "unit": _unit(quantity), "code": f"{method}: {quantity}", "version": "1",
+            "param_names": ["problem", "backend"], "params": quoted, "timeout": 60,
+        }  # fmt: skip
+        found.append((benchmark, [value if math.isfinite(value) else None for value in values]))
+    return found
+
+
+def _unit(quantity: str) -> str:
+    first = quantity.removesuffix("_to_target").removesuffix("_per_draw").removesuffix("_per_call")
+    return UNITS.get(first, "")
+
+
+def _write(path: Path, content: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=1), encoding="utf-8")

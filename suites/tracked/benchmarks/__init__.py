@@ -1,0 +1,1 @@
+"""What ASV runs: see asv.conf.json and docs/tracking.md."""

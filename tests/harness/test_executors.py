@@ -1,0 +1,33 @@
+"""What a local executor tells its workers."""
+
+import pytest
+
+from benchfw.errors import BenchfwError
+from benchfw.harness.executors import process
+from benchfw.harness.executors.events import Finished
+from benchfw.harness.executors.local import LocalExecutor
+from benchfw.records import PEAK_MEMORY
+
+
+@pytest.fixture
+def outcome_of(toys, make_trial):
+    def run(**options):
+        executor = LocalExecutor((str(toys),), **options)
+        try:
+            return next(each.outcome for each in executor.run([make_trial()]) if isinstance(each, Finished))
+        finally:
+            executor.close()
+
+    return run
+
+
+def test_peak_memory_is_a_record_only_where_it_is_asked_for(outcome_of):
+    (peak,) = [each.value for each in outcome_of(resources=True).records if each.metric == PEAK_MEMORY]
+    assert 1e6 < peak < 1e9
+    assert PEAK_MEMORY not in {each.metric for each in outcome_of().records}
+
+
+def test_a_worker_of_a_revision_that_speaks_otherwise_is_refused(outcome_of, monkeypatch):
+    monkeypatch.setattr(process, "PROTOCOL", 99)
+    with pytest.raises(BenchfwError, match="workers of the other revision do not understand this one"):
+        outcome_of()

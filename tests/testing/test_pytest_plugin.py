@@ -1,0 +1,53 @@
+"""The fixture `benchfw_benchmark`, in a pytest of its own."""
+
+import importlib.metadata
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+GUIDE = Path(__file__).parents[2] / "docs/tracking.md"
+INSTALLED = any(point.name == "benchfw" for point in importlib.metadata.entry_points(group="pytest11"))
+
+
+def run_pytest(folder, text, *words):
+    (folder / "test_mine.py").write_text(text)
+    plugin = () if INSTALLED else ("-p", "benchfw.testing.pytest_plugin")
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *plugin, "--benchmark-max-time=0.01", *words],
+        cwd=folder, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+def test_the_example_of_the_guide_works(tmp_path):
+    blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    (example,) = (each for each in blocks if "def test" in each)
+    done = run_pytest(tmp_path, example, "--benchmark-only")
+    assert done.returncode == 0, done.stdout
+    assert "1 passed" in done.stdout
+
+
+def test_every_timed_call_waits_for_the_device_and_the_first_is_not_timed(tmp_path):
+    text = """
+class Device:
+    name, waited = "device", 0
+    def synchronize(self):
+        self.waited += 1
+
+def test_it(benchfw_benchmark, benchmark):
+    calls, device = [], Device()
+    assert benchfw_benchmark(device, calls.append, 1) is None
+    assert device.waited == len(calls)
+    assert benchmark.extra_info == {"backend": "device"}
+    assert benchmark.stats["rounds"] < len(calls)
+"""
+    done = run_pytest(tmp_path, text)
+    assert "1 passed" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("module", ["numpy", "scipy", "pandas", "rich", "click"])
+def test_other_peoples_pytest_is_not_slowed_down(module):
+    code = f"import benchfw.testing.pytest_plugin, sys; sys.exit({module!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,102 @@
+"""`benchfw export --format asv`: what ASV itself reads and draws."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from benchfw.errors import BenchfwError
+from benchfw.records import Run
+from benchfw.tracking.asv_results import write_asv
+
+COMMIT = "0123456789" * 4
+ROWS = [
+    ("bowl", "noisy (scale=2)", "numpy", "variance", 4.0, 3.9, 4.1, 5),
+    ("bowl", "noisy (scale=2)", "numpy", "seconds_per_draw", 1e-5, 9e-6, 1.1e-5, 5),
+    ("wide", "noisy (scale=2)", "cupy", "variance", float("inf"), 1.0, 9.0, 5),
+]
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Return a function that makes a run of a commit."""
+
+    def make(**project):
+        machine = {"processor": "Example 3000", "cores": 8, "memory": 2**34, "system": "Linux"}
+        environment = {"machine": machine, "python": "3.11.7", "project": project}
+        return Run(
+            1, "bowls", "", tmp_path / "x.sqlite", "2026-01-01T00:00:00+00:00", environment=environment
+        )
+
+    return make
+
+
+def test_asv_reads_the_results(run, tmp_path):
+    results = pytest.importorskip("asv.results")
+    path = write_asv(run(commit=COMMIT, changed=False), ROWS, tmp_path)
+    read = results.Results.load(str(path), machine_name="Example3000")
+    name = "Bowls.NoisyScale2.track_variance"
+    params = read.get_result_params(name)
+    assert params == [["'bowl'", "'wide'"], ["'numpy'", "'cupy'"]]
+    assert read.get_result_value(name, params) == [4.0, None, None, None]
+    benchmark = json.loads((tmp_path / "benchmarks.json").read_text())[
+        "Bowls.NoisyScale2.track_seconds_per_draw"
+    ]
+    assert (benchmark["unit"], benchmark["param_names"]) == ("s", ["problem", "backend"])
+
+
+def test_a_second_suite_adds_to_the_first(run, tmp_path):
+    write_asv(run(commit=COMMIT, changed=False), ROWS[:1], tmp_path)
+    write_asv(run(commit=COMMIT, changed=False), ROWS[1:2], tmp_path)
+    names = set(json.loads((tmp_path / "benchmarks.json").read_text()))
+    assert {"Bowls.NoisyScale2.track_variance", "Bowls.NoisyScale2.track_seconds_per_draw"} <= names
+
+
+@pytest.mark.parametrize(
+    ("project", "said"),
+    [
+        ({}, "outside a git repository"),
+        ({"commit": COMMIT, "changed": True}, "changes that are in no commit"),
+    ],
+)
+def test_a_run_of_no_commit_is_refused(run, tmp_path, project, said):
+    with pytest.raises(BenchfwError, match=said):
+        write_asv(run(**project), ROWS, tmp_path)
+
+
+def test_asv_publishes_what_the_command_line_exports(tmp_path):
+    def call(*words):
+        who = {f"GIT_{who}_{what}": "test" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+        done = subprocess.run(
+            words,
+            cwd=tmp_path,
+            env={**os.environ, **who},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    python = sys.executable
+    config = {
+        "version": 1,
+        "project": "bowls",
+        "repo": ".",
+        "branches": ["HEAD"],
+        "results_dir": ".asv/results",
+    }
+    (tmp_path / "asv.conf.json").write_text(json.dumps({**config, "html_dir": ".asv/html"}))
+    (tmp_path / ".gitignore").write_text("reports/\n.asv/\n")
+    (tmp_path / "small.toml").write_text(
+        'repetitions = 1\nbudget = { iterations = 3 }\n[[kernel]]\nuse = "soft-threshold"\nsize = 100\n'
+    )
+    for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "bowls"]):
+        call("git", *words)
+    call(python, "-m", "benchfw", "run", "small.toml", "--no-report")
+    call(python, "-m", "benchfw", "export", "--format", "asv", "-o", ".asv/results")
+    call(python, "-m", "asv", "publish")
+    shown = json.loads((tmp_path / ".asv/html/index.json").read_text())["benchmarks"]
+    assert "Small.SoftThreshold.track_seconds_per_call" in shown
