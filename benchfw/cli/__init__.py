@@ -17,6 +17,7 @@ VERBS = {
     "export": "Write the records or the summary of a run as CSV, JSON or Parquet.",
     "replay": "Run one stored trial again, here, and compare its records.",
     "time": "Time kernels: every size and backend, beside what the hardware can do.",
+    "check": "Check a plugin: does it do what its role promises, and what to do where not.",
     "data": "List, fetch and verify data sets.",
     "env": "Show this machine, its backends and the versions that matter.",
 }

@@ -18,7 +18,7 @@ MOST_CLASSES = 10_000
 
 
 class KernelClassification(KernelRiskProblem):
-    """Kernel classification: λ/2 |f|² + mean ℓ(f(x), y) over the functions of a covariance.
+    """Kernel classification: λ/2 |f|² + mean ℓ(f(x), y) over the functions of a covariance; λ is `penalty`.
 
     `dataset` is a name of the data catalog or of a file in a folder of BENCHFW_DATA; of its training rows the
     first `rows`, all if not given. Pixels are divided by 255, columns brought to variance 1 where
@@ -29,6 +29,11 @@ class KernelClassification(KernelRiskProblem):
     and `train_error` on `evaluation` training rows from all over the set (of a stream the first),
     `test_error` on at most 10,000 test rows, `num_features`.
     """
+
+    check_with = (
+        {"dataset": "stream-like(rows=400, features=4, classes=3)", "rows": 200},
+        {"dataset": "sonar-like", "loss": "hinge"},
+    )
 
     def __init__(
         self,

@@ -32,6 +32,11 @@ class KernelRegression(KernelRiskProblem):
     test rows, f* the exact minimizer.
     """
 
+    check_with = (
+        {"dataset": "uci-like(rows=400, features=3)", "rows": 200},
+        {"dataset": "uci-like(rows=400, features=3)", "rows": 200, "loss": "epsilon-insensitive"},
+    )
+
     def __init__(
         self,
         backend: Backend,
