@@ -18,7 +18,8 @@ from benchfw.testing.sequential import LEVEL, Vector, Verdict, mean_test
 from benchfw.testing.subject import METHOD_SEED, Setting, Subject, place_of
 
 FACTOR = 4  # by which the number of probes or samples grows
-CLEAR = 0.1  # standard error of the logarithm of a ratio of variances that settles it
+CLEAR = 0.025  # relative standard error of a variance that is known well enough
+FEWEST_DRAWS = 64
 MOST_DRAWS = 20_000
 
 
@@ -152,8 +153,8 @@ def _statistics(method: Any, setting: Setting, seconds: float) -> DrawStatistics
     until = perf_counter() + seconds
     for count in range(1, MOST_DRAWS):
         statistics.add(draw())
-        if count >= 256 and count % 64 == 0:
-            clear = statistics.variance_std_error <= CLEAR / 4 * statistics.variance
+        if count >= FEWEST_DRAWS and count % FEWEST_DRAWS == 0:
+            clear = statistics.variance_std_error <= CLEAR * statistics.variance
             if clear or perf_counter() > until:
                 break
     return statistics

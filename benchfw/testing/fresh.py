@@ -22,7 +22,7 @@ from benchfw.testing.subject import Setting, Subject, Target, answers_of, drawn
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ANSWERS = 6
+ANSWERS = 4
 SECONDS = 300
 
 

@@ -54,7 +54,9 @@ def portable_is_strict(subject: Subject) -> None:
             found = kernel(*strict)
         except Exception as fault:  # noqa: BLE001 - a stranger's kernel may raise anything
             raise CheckFailed(f"at size {size} it raised {type(fault).__name__}: {fault}") from None
-        _compare(_on_host(backend, found), kernel(*given), kernel.tolerance, f"strict arrays, size {size}")
+        _compare(
+            _on_host(backend, found), kernel.portable(*given), kernel.tolerance, f"strict arrays, size {size}"
+        )
 
 
 @check("kernel", name="inputs-kept", advice="write into new arrays: a kernel is pure")

@@ -20,6 +20,7 @@ from benchfw.testing.problems import BUILT_IN
 DATA_SEED = 1201
 METHOD_SEED = 77
 FEWEST = 3  # problems that a claim is tried on
+PATIENCE = 30.0  # seconds: after so many a slow optimizer need not finish its iterations
 
 
 @dataclass(frozen=True)
@@ -192,15 +193,13 @@ def answers_of(method: Any, problem: Any, seed: int = METHOD_SEED) -> Iterator[A
     yield from method.run(problem, problem.backend.rng(seed))
 
 
-def followed(method: Any, problem: Any, effort: Effort, seed: int = METHOD_SEED) -> list[Any]:
-    """Return an optimizer's answers, as many as the effort allows."""
-    until = perf_counter() + effort.seconds
-    found = []
+def followed(method: Any, problem: Any, effort: Effort, seed: int = METHOD_SEED) -> Iterator[Any]:
+    """Yield an optimizer's answers, as many as the effort allows."""
+    until = perf_counter() + PATIENCE
     for answer in islice(answers_of(method, problem, seed), effort.iterations + 1):
-        found.append(answer)
+        yield answer
         if perf_counter() > until:
-            break
-    return found
+            return
 
 
 def drawn(method: Any, problem: Any, seed: int = METHOD_SEED) -> Any:

@@ -36,7 +36,7 @@ class CorrelatedTopics:
     (Khan et al. 2016, eq. 20; it rewards a wide q); `negative_bound`, a token of the first halves.
     """
 
-    check_with = ({"dataset": "ap-like(documents=40, words=60, tokens=50, topics=3)", "topics": 3},)
+    check_with = ({"dataset": "ap-like(documents=16, words=30, tokens=40, topics=3)", "topics": 3},)
 
     cost_unit = "documents"
 
