@@ -78,7 +78,9 @@ class Estimator(Protocol):
     """A random function whose mean is a problem's value or gradient: a frozen dataclass.
 
     One that can do both says "auto": the gradient where the problem has one, else the value. `solves` is the
-    oracle protocol that it needs, or several of which one is enough.
+    oracle protocol that it needs, or several of which one is enough. It may claim more, for `benchfw check`:
+    `averages: str` (the parameter M in which its variance falls like 1/M) and `bias_order: (parameter, p)`
+    (its bias falls like the parameter to the power -p).
     """
 
     @property

@@ -6,11 +6,12 @@ from collections import Counter
 
 import click
 
+from benchfw.cli import completing
 from benchfw.cli.options import echo_json, json_option, plugin_option, printable
 
 
 @click.command(name="check")
-@click.argument("target")
+@click.argument("target", shell_complete=completing.targets)
 @click.option("--only", metavar="CHECK", help="Run the checks of this name alone.")
 @click.option(
     "--seconds",

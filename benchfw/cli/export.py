@@ -11,12 +11,13 @@ from typing import IO, Any
 
 import click
 
+from benchfw.cli import completing
 from benchfw.cli.options import store_option
 from benchfw.errors import BenchfwError
 
 
 @click.command(name="export")
-@click.argument("run", default="last")
+@click.argument("run", default="last", shell_complete=completing.runs)
 @click.option(
     "--format", "form", type=click.Choice(["csv", "json", "parquet"]), default="csv", show_default=True
 )

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import click
 
+from benchfw.cli import completing
 from benchfw.cli.options import Size, json_option, plugin_option, store_option
 
 
 @click.command(name="run")
-@click.argument("suites", nargs=-1, required=True, metavar="SUITE...")
+@click.argument("suites", nargs=-1, required=True, metavar="SUITE...", shell_complete=completing.suites)
 @click.option(
     "--dry-run", is_flag=True, help="List the trials and what is already in the store; run nothing."
 )
