@@ -1,6 +1,6 @@
 """What others build on does not change unnoticed: names, signatures, hooks, verbs with options, suite keys.
 
-A change that is meant: `python tests/test_public_names.py > tests/public_names.txt`, and say so in the changes.
+A change that is meant: `python tests/test_public_names.py > tests/public_names.txt`, and say so.
 """
 
 from __future__ import annotations

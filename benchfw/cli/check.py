@@ -16,9 +16,9 @@ from benchfw.cli.options import echo_json, json_option, plugin_option, printable
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
-    default=5.0,
+    default=3.0,
     show_default=True,
-    help="The longest that a claim about chance is tested, on each problem.",
+    help="Processor time for testing a claim about chance, on each problem.",
 )
 @click.option("--verbose", "-v", is_flag=True, help="Also print what does not apply, with the reason.")
 @plugin_option

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -150,12 +150,12 @@ def _statistics(method: Any, setting: Setting, seconds: float) -> DrawStatistics
     """Return statistics of draws, enough of them to compare variances."""
     draw, _ = sampler(method, setting)
     statistics = DrawStatistics()
-    until = perf_counter() + seconds
+    until = process_time() + seconds
     for count in range(1, MOST_DRAWS):
         statistics.add(draw())
         if count >= FEWEST_DRAWS and count % FEWEST_DRAWS == 0:
             clear = statistics.variance_std_error <= CLEAR * statistics.variance
-            if clear or perf_counter() > until:
+            if clear or process_time() > until:
                 break
     return statistics
 

@@ -40,7 +40,7 @@ class Quadratic:
         self.backend = backend
         self.cost = 0.0
         self.num_samples = SAMPLES
-        rows = rng.standard_normal((SAMPLES, SIZE)) + 0.5
+        rows = 1 + 0.5 * rng.standard_normal((SAMPLES, SIZE))  # alike, so that batches vary little
         self._xp = xp = namespace(rows)
         self.optimum, slope = self._minimum(rng, interpolated=interpolated)
         hessian = rows.T @ rows / SAMPLES
@@ -109,7 +109,7 @@ class Box(Quadratic):
     box = (-1.0, 1.0)
 
     def _minimum(self, rng: Rng, *, interpolated: bool) -> tuple[Array, Array]:  # noqa: ARG002
-        optimum = self.backend.asarray([1.0, -1.0, 0.5, 0.3, -0.4, 0.0])
+        optimum = self.backend.asarray([1.0, -1.0, 0.8, 0.6, 0.4, 0.5])
         slope = self.backend.asarray([-0.5, 0.5, 0.0, 0.0, 0.0, 0.0])  # downhill is outside
         return optimum, self._xp.zeros_like(slope) if interpolated else slope
 
@@ -134,7 +134,7 @@ class Sparse(Quadratic):
         xp = self._xp
         if interpolated:  # all samples and the penalty agree only on 0
             return xp.zeros(SIZE), xp.zeros(SIZE)
-        optimum = self.backend.asarray([1.0, -1.5, 0.7, 0.0, 0.0, 0.0])
+        optimum = self.backend.asarray([1.0, 1.5, 0.7, 0.0, 0.0, 0.0])
         inside = self.weight * (rng.random(3) - 0.5)
         return optimum, xp.concat([-self.weight * xp.sign(optimum[:3]), inside])
 

@@ -25,9 +25,9 @@ PATIENCE = 30.0  # seconds: after so many a slow optimizer need not finish its i
 
 @dataclass(frozen=True)
 class Effort:
-    """How hard checks look: seconds a problem for a claim about chance, iterations of an optimizer."""
+    """How hard checks look: processor time a problem for a claim about chance, steps of an optimizer."""
 
-    seconds: float = 5.0
+    seconds: float = 3.0
     iterations: int = 300
 
 

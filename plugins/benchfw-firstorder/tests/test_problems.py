@@ -26,7 +26,6 @@ EVERY = [
     (BoxLeastSquares, {"samples": 60, "features": 8}),
 ]
 SUMS = EVERY[2:]
-COMPOSITE = EVERY[4:]
 
 
 def build(backend, kind, seed=11):
