@@ -141,7 +141,8 @@ def sampler(method: Any, setting: Setting) -> tuple[Callable[[], Vector], Vector
     exact = None if oracle is None else numbers(problem, oracle(place))
 
     def draw() -> Vector:
-        return np.asarray(problem.backend.to_numpy(method.draw(problem, rng)(place))).reshape(-1)
+        value = np.asarray(problem.backend.to_numpy(method.draw(problem, rng)(place))).reshape(-1)
+        return value if value.dtype.kind == "f" else value.astype(np.float64)
 
     return draw, exact
 
