@@ -53,6 +53,7 @@ def checks_for(role: str) -> list[Check]:
     """Return the checks of one role, those of all roles first."""
     # importing them fills CHECKS
     from benchfw.testing import (  # noqa: F401
+        array_checks,
         distribution_checks,
         estimator_checks,
         general_checks,

@@ -10,28 +10,29 @@ import json
 import os
 import subprocess
 import sys
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from benchfw.testing.arrays import numbers, seen
 from benchfw.testing.check import METHODS, NotApplicable
-from benchfw.testing.subject import Setting, Subject, Target, answers_of, drawn
+from benchfw.testing.subject import Setting, Subject, Target, sampled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ANSWERS = 4
+    from benchfw.backends import Backend
+
 SECONDS = 300
 
 
-def outputs(subject: Subject, setting: Setting) -> NDArray[np.float64]:
+def outputs(subject: Subject, setting: Setting, backend: Backend | None = None) -> NDArray[np.float64]:
     """Return the first answers of an optimizer, or one draw of an estimator, as numbers."""
-    problem, method = setting.build(), subject.build()
+    problem = setting.build(backend)
+    found = sampled(subject, problem)
     if subject.kind == "estimator":
-        return numbers(problem, drawn(method, problem))
-    return np.concatenate([seen(problem, each) for each in islice(answers_of(method, problem), ANSWERS)])
+        return numbers(problem, found[0])
+    return np.concatenate([seen(problem, each) for each in found])
 
 
 def answers_in_a_new_process(target: Target) -> dict[str, list[float]]:

@@ -11,17 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from benchfw.backends import backend_names, get_backend
-from benchfw.errors import BackendUnavailable
-from benchfw.testing.arrays import changed, close, held, is_array, numbers, seen
-from benchfw.testing.check import METHODS, CheckFailed, NotApplicable, check, require
-from benchfw.testing.fresh import ANSWERS
-from benchfw.testing.problem_checks import oracle_calls
-from benchfw.testing.problems import BUILT_IN
-from benchfw.testing.strict import StrictBackend
-from benchfw.testing.subject import Setting, Subject, answers_of, drawn, place_of
-
-TOLERANCE = 1e-6  # relative, between backends: some steps amplify rounding
+from benchfw.backends import get_backend
+from benchfw.testing.arrays import changed, held, is_array
+from benchfw.testing.check import CheckFailed, check, require
+from benchfw.testing.subject import ANSWERS, Setting, Subject, answers_of, drawn, place_of
 
 
 @check(
@@ -98,8 +91,10 @@ def parameters_kept(subject: Subject) -> None:
     before = copy.deepcopy({name: getattr(method, name) for name in names})
     if subject.kind == "distribution":
         method.sample(get_backend("numpy").rng(3), 1.5, 20)
+    elif subject.kind == "estimator":
+        drawn(method, subject.setting().build())
     else:
-        _use(subject, method, subject.setting().build())
+        list(islice(answers_of(method, subject.setting().build()), ANSWERS))
     for name in names:
         same = np.array_equal(before[name], getattr(method, name)) or before[name] == getattr(method, name)
         require(bool(same), f"'{name}' was {before[name]!r} and is {getattr(method, name)!r}")
@@ -155,88 +150,6 @@ def _follow_untouched(method: Any, problem: Any, setting: Setting) -> None:
             )
 
 
-@check(
-    "problem",
-    "estimator",
-    "optimizer",
-    advice="make new arrays with the dtype at hand: xp.zeros_like(x), rng.standard_normal(n, x.dtype)",
-)
-def dtype_kept(subject: Subject) -> None:
-    """Numbers keep their type: float32 in, float32 out."""
-    if subject.kind == "problem":
-        for setting in subject.settings:
-            _check_oracle_types(setting.build(), setting)
-        return
-    single = [
-        setting.with_options(dtype=np.float32) for setting in subject.need_settings() if setting.built_in
-    ]
-    if not single:
-        raise NotApplicable("none of its problems comes in float32")
-    for setting in single:
-        problem, method = setting.build(), subject.build()
-        if subject.kind == "estimator":
-            made = [drawn(method, problem)]
-        else:
-            made = list(islice(answers_of(method, problem), ANSWERS))
-        for each in made:
-            found = getattr(each, "dtype", None)
-            if is_array(each) and each.shape:
-                require(found == np.float32, f"on a float32 {setting.name} it gives {found}")
-
-
-def _check_oracle_types(problem: Any, setting: Setting) -> None:
-    if not hasattr(problem, "start") or not is_array(problem.start()):
-        raise NotApplicable("its parameters are no arrays")
-    start = problem.start()
-    calls = oracle_calls(problem, start)
-    for name in calls.keys() & {"grad", "grad_batch", "project", "prox"}:
-        found = calls[name]().dtype
-        require(found == start.dtype, f"{name} of {start.dtype} is {found} on {setting.name}")
-
-
-@check(
-    "problem",
-    "estimator",
-    "optimizer",
-    advice="use problem.backend.xp for arrays, and backend.to_numpy at the edge",
-)
-def every_backend(subject: Subject) -> str:
-    """It runs on every backend of this machine, with equal results up to 1e-6."""
-    others = []
-    for name in backend_names():
-        try:
-            others.append(get_backend(name))
-        except BackendUnavailable:
-            continue
-    others = [each for each in others if each.name != "numpy"]
-    if not others:
-        raise NotApplicable("this machine has no backend but numpy")
-    for setting in subject.need_settings():
-        reference = _on_backend(subject, setting, get_backend("numpy"))
-        for backend in others:
-            found = _on_backend(subject, setting, backend)
-            require(close(found, reference, TOLERANCE), f"{backend.name} and numpy differ on {setting.name}")
-    return ", ".join(each.name for each in others)
-
-
-def _on_backend(subject: Subject, setting: Setting, backend: Any) -> Any:
-    problem = setting.build(backend)
-    if subject.kind == "estimator":
-        return numbers(problem, drawn(subject.build(), problem))
-    if subject.kind == "optimizer":
-        answers = islice(answers_of(subject.build(), problem), ANSWERS)
-        return np.concatenate([seen(problem, each) for each in answers])
-    if not hasattr(problem, "start"):
-        raise NotApplicable("it has no start to compare at")
-    place = place_of(problem)
-    parts = [
-        numbers(problem, getattr(problem, name)(place))
-        for name in ("value", "grad")
-        if hasattr(problem, name)
-    ]
-    return np.concatenate([seen(problem, problem.start()), *parts])
-
-
 @check("estimator", "optimizer", advice="ask the problem's oracles alone, and never set problem.cost")
 def calls_counted(subject: Subject) -> None:
     """What it does is counted by the problem: the cost grows, and by nothing but oracle calls."""
@@ -259,41 +172,3 @@ def calls_counted(subject: Subject) -> None:
                 f"it made calls worth {calls():g}, and problem.cost says {problem.cost:g}, on {setting.name}"
             )
             require(abs(calls() - problem.cost) <= 1e-9 * calls(), told)
-
-
-@check(
-    "estimator",
-    "optimizer",
-    advice="take xp from problem.backend, and import neither numpy nor cupy for arrays",
-)
-def no_mix_up(subject: Subject) -> str:
-    """Arrays of the backend and NumPy's are not mixed, as strict arrays of the array API show."""
-    backend = StrictBackend()
-    names = {made.__name__.lower() for made in BUILT_IN}
-    settings = [each for each in subject.need_settings() if each.name in names]
-    if not settings:
-        raise NotApplicable("its problems are no strict array-API code; run it on a machine with a GPU")
-    for setting in settings:
-        problem, method = setting.build(backend), subject.build()
-        try:
-            made = (
-                [drawn(method, problem)]
-                if subject.kind == "estimator"
-                else list(islice(answers_of(method, problem), ANSWERS))
-            )
-        except (AttributeError, IndexError, NotImplementedError, ValueError) as fault:
-            raise NotApplicable(f"its code is not strict array-API code ({fault}); run it on a GPU") from None
-        except TypeError as fault:
-            raise CheckFailed(f"arrays of two libraries met: {fault}") from None
-        for each in made:
-            require(not isinstance(each, np.ndarray), f"it answers with NumPy arrays on {setting.name}")
-    return "array-api-strict"
-
-
-def _use(subject: Subject, method: Any, problem: Any) -> None:
-    if subject.kind not in METHODS:
-        raise NotApplicable("it is no method")
-    if subject.kind == "estimator":
-        drawn(method, problem)
-    else:
-        list(islice(answers_of(method, problem), ANSWERS))

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchfw.backends import Backend, backend_names, get_backend
-from benchfw.errors import BackendUnavailable
+from benchfw.backends import Backend, available_backends, get_backend
 from benchfw.kernels import Kernel
 from benchfw.testing.arrays import assert_agree
 from benchfw.testing.check import CheckFailed, NotApplicable, check, require
@@ -106,17 +105,6 @@ def _kernel(subject: Subject) -> Kernel[..., Any]:
     if not isinstance(kernel, Kernel):
         raise CheckFailed(f"it is {type(kernel).__name__} and no kernel; make it with @kernel")
     return kernel
-
-
-def available_backends() -> list[Backend]:
-    """Return the backends of this machine."""
-    found = []
-    for name in backend_names():
-        try:
-            found.append(get_backend(name))
-        except BackendUnavailable:
-            continue
-    return found
 
 
 def arguments(subject: Subject, size: int, backend: Backend | None = None) -> list[Any]:

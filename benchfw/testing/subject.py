@@ -20,6 +20,7 @@ from benchfw.testing.problems import BUILT_IN
 DATA_SEED = 1201
 METHOD_SEED = 77
 FEWEST = 3  # problems that a claim is tried on
+ANSWERS = 4  # that an optimizer is asked for where any would do
 PATIENCE = 30.0  # seconds: after so many a slow optimizer need not finish its iterations
 
 
@@ -191,6 +192,14 @@ def _setting(registry: Registry, table: Mapping[str, Any]) -> Setting:
 def answers_of(method: Any, problem: Any, seed: int = METHOD_SEED) -> Iterator[Any]:
     """Yield an optimizer's answers."""
     yield from method.run(problem, problem.backend.rng(seed))
+
+
+def sampled(subject: Subject, problem: Any, seed: int = METHOD_SEED) -> list[Any]:
+    """Return one draw of an estimator, or the first answers of an optimizer."""
+    method = subject.build()
+    if subject.kind == "estimator":
+        return [drawn(method, problem, seed)]
+    return list(islice(answers_of(method, problem, seed), ANSWERS))
 
 
 def followed(method: Any, problem: Any, effort: Effort, seed: int = METHOD_SEED) -> Iterator[Any]:
