@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+API_VERSION = 1
+"""Grows when a plugin written for the last one may break; a plugin says its own as `benchfw_api`."""
+
 __all__ = [
+    "API_VERSION",
     "Backend",
     "BenchfwError",
     "Bounded",

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
+from benchfw.errors import BenchfwError
+
 if TYPE_CHECKING:
     from benchfw.backends import Backend, Rng
 
@@ -76,7 +78,9 @@ class Estimator(Protocol):
     """A random function whose mean is a problem's value or gradient: a frozen dataclass.
 
     One that can do both says "auto": the gradient where the problem has one, else the value. `solves` is the
-    oracle protocol that it needs, or several of which one is enough.
+    oracle protocol that it needs, or several of which one is enough. It may claim more, for `benchfw check`:
+    `averages: str` (the parameter M in which its variance falls like 1/M) and `bias_order: (parameter, p)`
+    (its bias falls like the parameter to the power -p).
     """
 
     @property
@@ -89,6 +93,18 @@ class Estimator(Protocol):
     def draw(self, problem: Any, rng: Rng) -> Callable[[Params], Array]:
         """Draw the randomness once; the function returned is then deterministic in the parameters."""
         ...
+
+
+def estimated_quantity(method: Any, problem: Any) -> Literal["value", "grad"]:
+    """Return what an estimator estimates on a problem; "auto" is the gradient where there is one."""
+    found = method.estimates
+    if found == "auto":
+        return "grad" if hasattr(problem, "grad") else "value"
+    if found not in {"value", "grad"}:
+        raise BenchfwError(
+            f'{type(method).__name__}.estimates must be "value", "grad" or "auto", not {found!r}'
+        )
+    return "value" if found == "value" else "grad"
 
 
 @runtime_checkable

@@ -220,7 +220,7 @@ def _check_oracles(problems: list[Spec], methods: list[Method], registry: Regist
     for problem in problems:
         made = made_by(registry.get("problem", problem.use).factory)
         meeting = [method for method in methods if _meet(problem, method)]
-        needs = {need for method in meeting for need in _needs(method.kind, method.spec.table, registry)}
+        needs = {need for method in meeting for need in needs_of(method.kind, method.spec.table, registry)}
         for name, protocols in sorted(needs, key=str):
             lacks = [missing_oracles(protocol, made) if made is not None else [] for protocol in protocols]
             if all(lacks):
@@ -233,7 +233,9 @@ def _check_oracles(problems: list[Spec], methods: list[Method], registry: Regist
                 )
 
 
-def _needs(kind: str, table: Mapping[str, Any], registry: Registry) -> Iterable[tuple[str, tuple[type, ...]]]:
+def needs_of(
+    kind: str, table: Mapping[str, Any], registry: Registry
+) -> Iterable[tuple[str, tuple[type, ...]]]:
     """Yield (who, oracle protocols) for a method, the methods in its tables, and those it has by default.
 
     Of several protocols any one is enough.
@@ -252,7 +254,7 @@ def _needs(kind: str, table: Mapping[str, Any], registry: Registry) -> Iterable[
             yield who, protocols
     for key, value in table.items():
         if is_nested(key, value):
-            yield from _needs(kind_of(key), value, registry)
+            yield from needs_of(kind_of(key), value, registry)
 
 
 def made_by(factory: Any) -> type | None:

@@ -170,6 +170,13 @@ class Registry:
         except LoadingFault as fault:
             self.broken.append(str(fault))
             return
+        wanted = getattr(plugin, "benchfw_api", benchfw.API_VERSION)
+        if wanted != benchfw.API_VERSION:
+            self.broken.append(
+                f"plugin '{origin.name}' is written for version {wanted} of benchfw's API, and this is "
+                f"version {benchfw.API_VERSION}; upgrade the older of the two"
+            )
+            return
         if isinstance(plugin, ModuleType) and origin.path in {each.path for each in self.plugins}:
             return  # named twice, say by entry point and by --plugin
         self._plugins[id(plugin)] = origin

@@ -12,7 +12,7 @@ import benchfw
 ROOT = Path(benchfw.__file__).parent
 
 LAYERS = [
-    {"errors", "places"},
+    {"errors", "places", "deprecation"},
     {"backends"},
     {"kernels"},
     {"contract", "records", "parameters"},

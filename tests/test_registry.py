@@ -162,3 +162,15 @@ def test_the_kernels_of_the_core_come_in_by_the_same_door():
     entry = Registry().get("kernel", "soft-threshold")
     assert entry.plugin.distribution == "benchfw"
     assert entry.sample is not None
+
+
+def test_a_plugin_for_another_version_of_the_api_is_named_in_one_line_and_left_out(plugin_file):
+    registry = Registry([str(plugin_file(f"benchfw_api = 99\n{OPTIMIZER}", "later.py"))])
+    (fault,) = [each for each in registry.broken if "later.py" in each]
+    assert "is written for version 99 of benchfw's API, and this is version 1" in fault
+    assert "mine" not in registry.entries("optimizer")
+
+
+def test_a_plugin_for_this_version_of_the_api_loads(plugin_file):
+    registry = Registry([str(plugin_file(f"benchfw_api = 1\n{OPTIMIZER}", "present.py"))])
+    assert "mine" in registry.entries("optimizer")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from benchfw.errors import BackendUnavailable, PluginError, nearest
 if TYPE_CHECKING:
     from benchfw.backends.rng import Rng
 
-__all__ = ["Backend", "Rng", "backend_names", "get_backend", "register_backend"]
+__all__ = ["Backend", "Rng", "available_backends", "backend_names", "get_backend", "register_backend"]
 
 
 def _numpy() -> Backend:
@@ -62,6 +63,15 @@ def get_backend(name: str) -> Backend:
         )
     _open[name] = made
     return made
+
+
+def available_backends() -> list[Backend]:
+    """Return the backends that this machine has, numpy first."""
+    found = []
+    for name in backend_names():
+        with contextlib.suppress(BackendUnavailable):
+            found.append(get_backend(name))
+    return found
 
 
 def __getattr__(name: str) -> Any:

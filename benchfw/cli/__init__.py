@@ -5,8 +5,15 @@ from __future__ import annotations
 import importlib
 import io
 import sys
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+PROGRAM = "benchfw"
+COMPLETE_VARIABLE = "_BENCHFW_COMPLETE"  # in which a shell asks for completions
 
 VERBS = {
     "run": "Run suites: every method on every problem, then a report.",
@@ -19,7 +26,10 @@ VERBS = {
     "replay": "Run one stored trial again, here, and compare its records.",
     "time": "Time kernels: every size and backend, beside what the hardware can do.",
     "store": "Look for damage in a store, and save what can be read.",
+    "new": "Write a plugin to start from: one file, or a whole package.",
+    "check": "Check a plugin: does it do what its role promises, and what to do where not.",
     "data": "List, fetch and verify data sets.",
+    "completion": "Print the script that completes words in bash, zsh or fish.",
     "env": "Show this machine, its backends and the versions that matter.",
 }
 
@@ -49,6 +59,15 @@ class Verbs(click.Group):
 
             ctx.fail(f"no verb '{args[0]}'{nearest(args[0], VERBS)}")
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the verbs that a word may become, or the options; no verb is imported for it."""
+        from click.shell_completion import CompletionItem
+
+        found = [
+            CompletionItem(verb, help=text) for verb, text in VERBS.items() if verb.startswith(incomplete)
+        ]
+        return found or click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the verbs with one line each, without importing them."""
@@ -91,7 +110,7 @@ def main() -> None:
     from benchfw.errors import BenchfwError
 
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE, standalone_mode=False)
     except click.ClickException as fault:
         told = io.StringIO()
         fault.show(told)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benchfw.analysis.compare import FLOOR, WORDS
+from benchfw.cli import completing
 from benchfw.cli.options import counted, echo_json, echo_table, json_option, printable, store_option
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 
 @click.command(name="compare")
-@click.argument("before", metavar="A")
-@click.argument("after", metavar="B")
+@click.argument("before", metavar="A", shell_complete=completing.runs)
+@click.argument("after", metavar="B", shell_complete=completing.runs)
 @click.option(
     "--floor",
     type=click.FloatRange(min=0, max=10),

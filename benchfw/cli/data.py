@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
+from benchfw.cli import completing
 from benchfw.cli.options import echo_facts, echo_json, echo_table, json_option, plugin_option, printable
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def list_(plugins: tuple[str, ...], as_json: bool) -> None:
 
 
 @command.command()
-@click.argument("names", nargs=-1, required=True, metavar="NAME…")
+@click.argument("names", nargs=-1, required=True, metavar="NAME…", shell_complete=completing.datasets)
 @click.option("--again", is_flag=True, help="Download even what is here.")
 @plugin_option
 def fetch(names: tuple[str, ...], again: bool, plugins: tuple[str, ...]) -> None:
@@ -78,7 +79,7 @@ def fetch(names: tuple[str, ...], again: bool, plugins: tuple[str, ...]) -> None
 
 
 @command.command()
-@click.argument("names", nargs=-1, metavar="[NAME…]")
+@click.argument("names", nargs=-1, metavar="[NAME…]", shell_complete=completing.datasets)
 @plugin_option
 @json_option
 def verify(names: tuple[str, ...], plugins: tuple[str, ...], as_json: bool) -> None:

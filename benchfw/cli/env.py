@@ -10,7 +10,12 @@ from benchfw.cli.options import echo_facts, echo_json, json_option
 @click.command(name="env")
 @json_option
 def command(as_json: bool) -> None:
-    """Show this machine, its backends and the versions that a report would name."""
+    """Show this machine, its backends and the versions that a report would name.
+
+    \b
+    Example:
+      benchfw env --json
+    """
     from benchfw.backends import backend_names
     from benchfw.harness.environment import default_threads, gather
 

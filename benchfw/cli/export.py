@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from benchfw.cli import completing
 from benchfw.cli.options import counted, store_option
 from benchfw.errors import BenchfwError
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="export")
-@click.argument("run", default="last")
+@click.argument("run", default="last", shell_complete=completing.runs)
 @click.option(
     "--format", "form", type=click.Choice(["csv", "json", "parquet", "asv"]), default="csv", show_default=True
 )

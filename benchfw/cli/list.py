@@ -17,7 +17,12 @@ KINDS = ("suites", "problems", "estimators", "optimizers", "distributions", "ker
 
 
 @click.command(name="list")
-@click.argument("kind", required=False, metavar="[KIND]")
+@click.argument(
+    "kind",
+    required=False,
+    metavar="[KIND]",
+    shell_complete=lambda _, __, word: [k for k in KINDS if k.startswith(word)],
+)
 @plugin_option
 @json_option
 def command(kind: str | None, plugins: tuple[str, ...], as_json: bool) -> None:

@@ -29,6 +29,10 @@ def command(trial: int, plugins: tuple[str, ...], store: Path) -> None:
     TRIAL is a number from the `trial` column of `benchfw export`; the plugins of its run are loaded. What
     the method prints is shown, so is the traceback of a fault, and a debugger can be attached. Exit code 1:
     the records differ.
+
+    \b
+    Example:
+      benchfw replay 17
     """
     from benchfw.store import Store
 

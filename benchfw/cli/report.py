@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from benchfw.cli import completing
 from benchfw.cli.options import plugin_option, printable, store_option
 from benchfw.errors import BenchfwError
 
@@ -19,7 +20,7 @@ _DRAWN = ("svg", "pdf", "png")
 
 
 @click.command(name="report")
-@click.argument("run", default="last")
+@click.argument("run", default="last", shell_complete=completing.runs)
 @click.option(
     "--format",
     "form",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from benchfw.cli import completing
 from benchfw.cli.options import Size, json_option, plugin_option, store_option
 from benchfw.errors import BenchfwError
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="run")
-@click.argument("suites", nargs=-1, metavar="SUITE...")
+@click.argument("suites", nargs=-1, metavar="SUITE...", shell_complete=completing.suites)
 @click.option(
     "--dry-run", is_flag=True, help="List the trials and what is already in the store; run nothing."
 )

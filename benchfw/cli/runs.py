@@ -13,7 +13,13 @@ from benchfw.cli.options import echo_json, echo_table, json_option, store_option
 @store_option
 @json_option
 def command(store: Path, as_json: bool) -> None:
-    """List the runs in the store, the oldest first."""
+    """List the runs in the store, the oldest first.
+
+    \b
+    Examples:
+      benchfw runs
+      benchfw runs --store elsewhere.sqlite --json
+    """
     from benchfw.store import Store
 
     with Store(store) as opened:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from benchfw.cli import completing
 from benchfw.cli.options import echo_json, json_option, plugin_option, printable
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="show")
-@click.argument("name")
+@click.argument("name", shell_complete=completing.names)
 @plugin_option
 @json_option
 def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:

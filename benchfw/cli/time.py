@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from benchfw.cli import completing
 from benchfw.cli.options import echo_json, json_option, plugin_option, printable
 from benchfw.records import DEFAULT_STORE
 
@@ -43,7 +44,7 @@ class Count(click.ParamType[int]):
 
 
 @click.command(name="time")
-@click.argument("kernels", nargs=-1, metavar="[KERNEL...]")
+@click.argument("kernels", nargs=-1, metavar="[KERNEL...]", shell_complete=completing.kernels)
 @click.option(
     "--size",
     "sizes",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from itertools import count
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from benchfw.analysis.variance import DrawStatistics
 from benchfw.backends import Rng
+from benchfw.contract import estimated_quantity
 from benchfw.errors import BenchfwError
 from benchfw.harness.meter import Emit, Ending, Meter, next_look
 from benchfw.records import CLAIM, Record, Status, Trial
@@ -56,18 +57,6 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
             emit([Record(CLAIM, draws, meter.clock.seconds, meter.cost, claim)])
             return Status.DONE, ending
     raise AssertionError("unreachable: the loop above has no end of its own")
-
-
-def estimated_quantity(method: Any, problem: Any) -> Literal["value", "grad"]:
-    """Return what an estimator estimates on a problem; "auto" is the gradient where there is one."""
-    found = method.estimates
-    if found == "auto":
-        return "grad" if hasattr(problem, "grad") else "value"
-    if found not in {"value", "grad"}:
-        raise BenchfwError(
-            f'{type(method).__name__}.estimates must be "value", "grad" or "auto", not {found!r}'
-        )
-    return "value" if found == "value" else "grad"
 
 
 def _sample(method: Any, problem: Any, draw: Any, value: Any) -> np.ndarray[Any, Any]:

@@ -18,8 +18,16 @@ Counts = Callable[..., tuple[float, float]]
 """What a call costs: the arguments -> (floating-point operations, bytes that must be moved)."""
 
 
-def kernel(name: str, counts: Counts | None = None) -> Callable[[Callable[P, R]], Kernel[P, R]]:
+TOLERANCE = 200.0
+"""Units in the last place by which bodies may differ: they add in other orders."""
+
+
+def kernel(
+    name: str, counts: Counts | None = None, tolerance: float = TOLERANCE
+) -> Callable[[Callable[P, R]], Kernel[P, R]]:
     """Make a kernel of the portable body below; `counts(*args)` returns a call's operations and bytes.
+
+    `tolerance` says by how many units in the last place its bodies may differ.
 
     ::
 
@@ -31,7 +39,7 @@ def kernel(name: str, counts: Counts | None = None) -> Callable[[Callable[P, R]]
     """
 
     def decorate(portable: Callable[P, R]) -> Kernel[P, R]:
-        return Kernel(name, portable, counts)
+        return Kernel(name, portable, counts, tolerance)
 
     return decorate
 
@@ -61,11 +69,19 @@ class Kernel(Generic[P, R]):
     A call without any array is a TypeError: lists and numbers do not say where to compute.
     """
 
-    def __init__(self, name: str, portable: Callable[P, R], counts: Counts | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        portable: Callable[P, R],
+        counts: Counts | None = None,
+        tolerance: float = TOLERANCE,
+    ) -> None:
         functools.update_wrapper(self, portable)  # so that help() and signatures show the portable body's
         self.name = name
         self.portable = portable
         self.counts = counts
+        self.tolerance = tolerance
+        self.expected_failures: Mapping[str, str] = {}  # of conformance checks, with the reason
         self._bodies: dict[str, Callable[P, R]] = {}
         self._by_type: dict[type, Callable[P, R] | None] = {}
 

@@ -31,7 +31,7 @@ def rademacher(words: Any, count: int, dtype: Any = np.float64) -> Any:
 @rademacher.on("numpy")
 def _rademacher_numpy(words: Any, count: int, dtype: Any = np.float64) -> Any:
     _check(words, count)
-    return signs(np, words, count, dtype)
+    return signs(np, np.ascontiguousarray(words), count, dtype)
 
 
 @rademacher.on("cupy")
@@ -39,7 +39,7 @@ def _rademacher_cupy(words: Any, count: int, dtype: Any = np.float64) -> Any:
     import cupy
 
     _check(words, count)
-    return signs(cupy, words, count, dtype)
+    return signs(cupy, cupy.ascontiguousarray(words), count, dtype)
 
 
 def _check(words: Any, count: int) -> None:

@@ -10,6 +10,7 @@ from benchfw.backends import Rng, get_backend
 from benchfw.backends.normals import box_muller
 from benchfw.errors import BackendUnavailable
 from benchfw.registry import Registry
+from benchfw.testing.arrays import assert_agree
 
 NUMPY = get_backend("numpy")
 try:
@@ -115,23 +116,11 @@ def test_a_kernel_agrees_on_both_backends(kernel, sample, size):
     host = kernel(*sample(NUMPY, NUMPY.rng(31), size))
     device_arguments = sample(CUPY, CUPY.rng(31), size)
     for result in (kernel(*device_arguments), kernel.portable(*device_arguments)):
-        assert_agrees_with_the_host(result, host)
+        assert_agree(on_host(result), host, kernel.tolerance)
 
 
-def assert_agrees_with_the_host(result, host):
-    if isinstance(host, tuple):
-        for parts in zip(result, host, strict=True):
-            assert_agrees_with_the_host(*parts)
-        return
-    host, on_host = np.asarray(host), CUPY.to_numpy(result)
-    assert on_host.shape == host.shape
-    assert on_host.dtype == host.dtype
-    if host.dtype.kind != "f":
-        np.testing.assert_array_equal(on_host, host)
-        return
-    # another order of summation: some hundred units in the last place
-    scale = max(1.0, float(np.max(np.abs(host), initial=0.0)))
-    np.testing.assert_allclose(on_host, host, rtol=0, atol=200 * np.finfo(host.dtype).eps * scale)
+def on_host(result):
+    return tuple(map(on_host, result)) if isinstance(result, tuple) else CUPY.to_numpy(result)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

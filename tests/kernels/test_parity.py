@@ -9,62 +9,22 @@ import pytest
 from benchfw import kernels
 from benchfw.backends import get_backend
 from benchfw.registry import Registry
+from benchfw.testing import checks_for, subjects_of
+from benchfw.testing.pytest_checks import TEST_EFFORT, BoundCheck
 
 ENTRIES = Registry().entries("kernel").values()
-REGISTERED = [(entry.factory, entry.sample) for entry in ENTRIES]
-
-each_kernel = pytest.mark.parametrize(
-    ("kernel", "sample"), [pytest.param(*entry, id=entry[0].name) for entry in REGISTERED]
-)
-each_size = pytest.mark.parametrize("size", [0, 1, 2, 17, 20_001])
-
-
-def arguments_of(sample, size):
-    backend = get_backend("numpy")
-    return sample(backend, backend.rng(31), size)
+CHECKS = [
+    BoundCheck(subject, check)
+    for plugin in sorted({entry.plugin.name for entry in ENTRIES})
+    for subject in subjects_of(plugin, effort=TEST_EFFORT)
+    if subject.kind == "kernel"
+    for check in checks_for("kernel")
+]
 
 
-def assert_agree(one, other):
-    """Sums in another order differ by rounding: some hundred units in the last place are allowed."""
-    if isinstance(one, tuple):
-        assert len(one) == len(other)
-        for parts in zip(one, other, strict=True):
-            assert_agree(*parts)
-        return
-    one, other = np.asarray(one), np.asarray(other)
-    assert one.shape == other.shape
-    assert one.dtype == other.dtype
-    if one.dtype.kind != "f":
-        np.testing.assert_array_equal(one, other)
-        return
-    scale = max(1.0, float(np.max(np.abs(other), initial=0.0)))
-    np.testing.assert_allclose(one, other, rtol=0, atol=200 * np.finfo(one.dtype).eps * scale)
-
-
-@each_kernel
-@each_size
-def test_the_portable_body_is_strict_and_agrees_with_the_numpy_body(kernel, sample, size):
-    arguments = arguments_of(sample, size)
-    strict = [
-        array_api_strict.asarray(argument) if isinstance(argument, np.ndarray) else argument
-        for argument in arguments
-    ]
-    assert_agree(kernel(*strict), kernel(*arguments))
-
-
-@each_kernel
-@each_size
-def test_the_portable_body_agrees_on_numpy_arrays(kernel, sample, size):
-    arguments = arguments_of(sample, size)
-    assert_agree(kernel.portable(*arguments), kernel(*arguments))
-
-
-@each_kernel
-def test_declared_counts_grow_with_the_size(kernel, sample):
-    if kernel.counts is None:
-        pytest.skip("it declares no counts")
-    small, large = (kernel.counts(*arguments_of(sample, size)) for size in (1000, 10_000))
-    assert all(0 < one < other for one, other in zip(small, large, strict=True))
+@pytest.mark.parametrize("check", CHECKS, ids=str)
+def test_a_kernel_passes_the_conformance_checks(check):
+    check()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -3,6 +3,7 @@
 import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,12 +13,13 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PLUGINS = {point.name for point in importlib.metadata.entry_points(group="pytest11")}
 
-KERNEL = """
+KERNEL = '''
 from benchfw import hookimpl
 from benchfw.kernels import kernel
 
 @kernel("throwaway-double")
 def double(x):
+    """Return 2 x, shaped like x."""
     return 2 * x
 
 @double.on("numpy")
@@ -27,7 +29,7 @@ def double_numpy(x):
 @hookimpl
 def register_kernels(register):
     register(double, lambda backend, rng, size: (rng.standard_normal(size),))
-"""
+'''
 
 
 @pytest.fixture
@@ -81,7 +83,7 @@ def test_pytest_benchmark_has_both_of_its_bodies(python):
 
 def test_the_parity_tests_take_it_up(python):
     shown = python("-m", "pytest", "-v", "tests/kernels/test_parity.py", "-k", "throwaway")
-    assert "strict_and_agrees_with_the_numpy_body[17-throwaway-double] PASSED" in shown
+    assert re.search("kernel-throwaway-double:-bodies-agree.* PASSED", shown)
 
 
 def test_benchfw_time_has_a_row_of_it(python):

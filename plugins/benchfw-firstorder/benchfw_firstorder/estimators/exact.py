@@ -13,7 +13,10 @@ from benchfw_firstorder.steps import known_smoothness
 
 @dataclass(frozen=True)
 class Exact:
-    """The full gradient, or the value: no variance, the full cost. What the others are measured against."""
+    """The full gradient, or the value: no variance, the full cost. What the others are measured against.
+
+    `estimates` is "value", "grad", or "auto": the gradient where the problem has one.
+    """
 
     estimates: Literal["value", "grad", "auto"] = "auto"
 

@@ -15,7 +15,7 @@ from benchfw_firstorder.steps import known_smoothness
 class Minibatch:
     """The mean gradient over `size` random samples, for size/n of a gradient's cost.
 
-    The variance is ∝ 1/size, times (n-size)/(n-1) without replacement.
+    The variance is ∝ 1/size, times (n-size)/(n-1) without replacement (`replace` = false).
     """
 
     size: int = 32
@@ -24,6 +24,7 @@ class Minibatch:
     solves: ClassVar[type] = FiniteSum
     estimates: ClassVar[Literal["grad"]] = "grad"
     unbiased: ClassVar[bool] = True
+    averages: ClassVar[str] = "size"
 
     def __post_init__(self) -> None:
         if self.size < 1:

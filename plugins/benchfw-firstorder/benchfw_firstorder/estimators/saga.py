@@ -16,7 +16,8 @@ from benchfw_firstorder.oracles import Array
 class SagaGradient:
     """The mini-batch gradient with SAGA's control variate (Defazio et al. 2014).
 
-    g_B(x) - table_B + mean(table), the table holding every sample's gradient at an anchor.
+    g_B(x) - table_B + mean(table), the table holding every sample's gradient at an anchor; B is a mini-batch
+    of `size` samples, drawn as `replace` says.
     As an estimator the table is filled once, at the point that `anchor_steps` gradient steps of length 1/L
     reach from the start (the SAGA optimizer refreshes the rows that it visits): the variance of the SVRG
     gradient at half its cost a draw, for n x d numbers of memory.
@@ -29,6 +30,7 @@ class SagaGradient:
     solves: ClassVar[type] = FiniteSum
     estimates: ClassVar[Literal["grad"]] = "grad"
     unbiased: ClassVar[bool] = True
+    averages: ClassVar[str] = "size"
 
     def __post_init__(self) -> None:
         Minibatch(self.size)

@@ -16,7 +16,8 @@ from benchfw_firstorder.oracles import Array
 class SvrgGradient:
     """The mini-batch gradient with SVRG's control variate (Johnson & Zhang 2013).
 
-    g_B(x) - g_B(x̃) + ∇f(x̃), the same mini-batch B at x and at the anchor x̃.
+    g_B(x) - g_B(x̃) + ∇f(x̃), the same mini-batch B at x and at the anchor x̃: `size` samples, drawn as
+    `replace` says.
     The variance is that of a mini-batch of g(x) - g(x̃): ∝ |x - x̃|². The anchor is where `anchor_steps`
     gradient steps of length 1/L lead from the problem's start; the SVRG optimizer moves its own. A draw
     costs two mini-batches; the anchor's gradient is paid for once, at the first draw.
@@ -29,6 +30,7 @@ class SvrgGradient:
     solves: ClassVar[type] = FiniteSum
     estimates: ClassVar[Literal["grad"]] = "grad"
     unbiased: ClassVar[bool] = True
+    averages: ClassVar[str] = "size"
 
     def __post_init__(self) -> None:
         Minibatch(self.size)

@@ -17,6 +17,7 @@ class AdaDelta:
     """AdaDelta (Zeiler 2012): RMSprop whose step is measured in its own past moves.
 
     s ← ρs + (1-ρ)g²; u = a√(δ + ε)/√(s + ε) g; x ← P(x - u); δ ← ρδ + (1-ρ)u².
+    a is `step`, ρ is `decay`, ε is `epsilon`; g is drawn by `estimator`.
     """
 
     step: float = 1.0

@@ -17,6 +17,7 @@ class AdaGrad:
     """AdaGrad (Duchi et al. 2011): each coordinate is scaled by all its past gradients.
 
     s ← s + g²; x ← P(x - a g/√(s + ε)), in each coordinate.
+    a is `step`, ε is `epsilon`; g is drawn by `estimator`.
     """
 
     step: float = 0.1

@@ -18,7 +18,8 @@ class Adam:
     """Adam (Kingma & Ba 2015): running means of the gradient and of its square, bias corrected.
 
     μ ← ρ_μ μ + (1-ρ_μ)g; s ← ρ_s s + (1-ρ_s)g²; x ← P(x - a μ/(1-ρ_μ^k) / (√(s/(1-ρ_s^k)) + ε)).
-    k counts from 1; ρ_μ is `decay_mean`, ρ_s is `decay_square`.
+    k counts from 1; a is `step`, ρ_μ `decay_mean`, ρ_s `decay_square`, ε `epsilon`; g is drawn by
+    `estimator`.
     """
 
     step: float = 0.001

@@ -22,7 +22,7 @@ class LBFGS:
     Every line search evaluates value and gradient at each trial point; where the problem has `value_and_grad`
     the two share their product with the data and cost one gradient. Where it has a `box` (lower, upper) the
     bounds are passed on; a penalty is not seen. The run ends when a line search finds no lower value, as a
-    rule at the rounding of the objective.
+    rule at the rounding of the objective. `memory` is the number of past steps that make the Hessian.
     """
 
     memory: int = 10
@@ -39,7 +39,7 @@ class LBFGS:
         x = problem.start()
         yield x
         for point in iterates(partial(self._minimize, problem, backend.to_numpy(x))):
-            yield backend.asarray(point)
+            yield backend.asarray(point, dtype=x.dtype)  # SciPy's are float64
 
     def _minimize(self, problem: Smooth, start: Any, report: Callable[[Any], None]) -> None:
         from scipy.optimize import minimize

@@ -17,6 +17,7 @@ class RMSprop:
     """RMSprop (Tieleman & Hinton 2012): each coordinate is scaled by its recent gradients.
 
     s ← ρs + (1-ρ)g²; x ← P(x - a g/√(s + ε)), in each coordinate.
+    a is `step`, ρ is `decay`, ε is `epsilon`; g is drawn by `estimator`.
     """
 
     step: float = 0.01

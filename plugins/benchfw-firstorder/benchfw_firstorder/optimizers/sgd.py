@@ -26,7 +26,7 @@ SAFETY = 2.0  # SGD on a convex problem is stable up to 1/(2 x the smoothness of
 class SGD:
     """Stochastic gradient descent (Robbins & Monro 1951), with step schedules and averaging.
 
-    x ← P(x - a_k ĝ(x)), ĝ drawn anew each step.
+    x ← P(x - a_k ĝ(x)), ĝ drawn anew by `estimator` each step.
     schedule: "constant" a, "inverse" a/(1 + k decay), "inverse-sqrt" a/√(k+1), "power" a(k+1)^-power; step
     "auto" is 1/(2 x the smoothness of a draw). With `average` the answer after k steps is the mean of
     x_0 … x_k (Polyak & Juditsky 1992). Bound (average, constant steps, stochastic gradients of at most C in

@@ -16,7 +16,8 @@ class Subgradient:
     """Subgradient descent (Shor 1985) on all of F, penalty included.
 
     x ← P(x - a_k g), g a subgradient of all of F at x; step "auto" starts from 1/L.
-    Schedules as for sgd. With a_k ∝ 1/√(k+1) the best point so far is O(1/√k) from the optimum.
+    `schedule`, `decay` and `power` as for sgd. With a_k ∝ 1/√(k+1) the best point so far is O(1/√k) from the
+    optimum.
     """
 
     step: float | Literal["auto"] = "auto"

@@ -20,9 +20,10 @@ SAFETY = 3.0  # as for SAGA, Defazio et al. 2014
 class SVRG:
     """SVRG (Johnson & Zhang 2013): a snapshot with its full gradient reduces the variance.
 
-    ĝ = draw(x) - draw(x̃) + ∇f(x̃), the same draw in both; x ← prox(x - a ĝ) (P where there is no penalty).
-    After `inner` steps the snapshot x̃ moves to their "average" or to the "last" of them, and the steps go on
-    from there. step "auto" is 1/(3 x the smoothness of a draw). Johnson & Zhang 2013; Xiao & Zhang 2014.
+    ĝ = draw(x) - draw(x̃) + ∇f(x̃), the same draw of `estimator` in both; x ← prox(x - a ĝ) (P where there is
+    no penalty). After `inner` steps the snapshot x̃ moves to their "average" or to the "last" of them, and
+    the steps go on from there. step "auto" is 1/(3 x the smoothness of a draw). Johnson & Zhang 2013; Xiao &
+    Zhang 2014.
     """
 
     step: float | Literal["auto"] = "auto"

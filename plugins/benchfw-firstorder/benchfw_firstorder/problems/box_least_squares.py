@@ -15,8 +15,10 @@ class BoxLeastSquares(SquaredLoss):
     F(x) = |Ax - b|²/(2n) over lower <= x_j <= upper, from the point of the box next to 0.
     The box is both the feasible set (`project` clips) and a penalty (0 inside, infinite outside; its prox is
     the same clip). On it stochastic gradients are bounded, so the theorem on averaged SGD applies:
-    `gradient_bound` is the root of mean_i |a_i|² max_x (a_i·x - b_i)².
+    `gradient_bound` is the root of mean_i |a_i|² max_x (a_i·x - b_i)². Data as for least-squares.
     """
+
+    check_with = ({"samples": 60, "features": 8},)
 
     def __init__(
         self,

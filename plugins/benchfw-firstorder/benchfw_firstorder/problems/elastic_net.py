@@ -14,6 +14,8 @@ class ElasticNet(Lasso):
     The ridge makes it strongly convex, so that proximal methods converge linearly. Parameters as for lasso.
     """
 
+    check_with = ({"samples": 30, "features": 40, "nonzeros": 5},)
+
     def __init__(
         self,
         backend: Backend,

@@ -13,9 +13,12 @@ class Lasso(SquaredLoss):
     """Lasso: least squares with an ℓ₁ penalty.
 
     F(x) = |Ax - b|²/(2n) + w|x|₁, from x = 0; `value` and `grad` are those of the first part.
-    The weight w is given as `penalty_ratio`, its share of the smallest w at which x* = 0. Synthetic: a truth
-    with `nonzeros` entries; or a `dataset` by name, standardized, in place of the data parameters.
+    The weight w is given as `penalty_ratio`, its share of the smallest w at which x* = 0. Synthetic: normal
+    rows, `samples` of `features` columns whose covariance has this condition number, a truth with `nonzeros`
+    entries, `noise` on the targets; or a `dataset` by name, standardized, in place of these.
     """
+
+    check_with = ({"samples": 30, "features": 40, "nonzeros": 5},)
 
     penalized = True
 

@@ -15,6 +15,8 @@ class LeastSquares(SquaredLoss):
     one of least norm, and `distance` is not reported.
     """
 
+    check_with = ({"samples": 60, "features": 8},)
+
     quadratic = True
 
     def __init__(

@@ -16,9 +16,12 @@ class LogisticRegression(LinearModel):
     """Logistic regression with a ridge.
 
     F(x) = (1/n) Σ log(1 + exp(-b_i a_i·x)) + ridge/2 |x|², labels b_i = ±1, from x = 0.
-    Synthetic: normal rows whose covariance has this condition number, labels from a random hyperplane, the
-    fraction `noise` of them flipped; or a `dataset` of two classes by name, standardized, in place of these.
+    Synthetic: normal rows, `samples` of `features` columns whose covariance has this condition number, labels
+    from a random hyperplane, the fraction `noise` of them flipped; or a `dataset` of two classes by name,
+    standardized, in place of these.
     """
+
+    check_with = ({"samples": 60, "features": 8},)
 
     unique = True
 

@@ -24,6 +24,8 @@ class Quadratic:
     A gradient is one product with H and costs 1; so does a value.
     """
 
+    check_with = ({"size": 12}, {"size": 12, "matrix": "chain"})
+
     cost_unit = "gradients"
     quadratic = True
     penalized = False

@@ -26,6 +26,8 @@ class DoublyStochastic:
     kind: FeatureKind = "independent"
     randomness: Literal["both", "data", "features"] = "both"
 
+    check_with = ({"batch": 16, "features": 16}, {"randomness": "features", "kind": "quasi-monte-carlo"})
+
     solves: ClassVar[type] = FunctionalRisk
     estimates: ClassVar[Literal["grad"]] = "grad"
     unbiased: ClassVar[bool] = True

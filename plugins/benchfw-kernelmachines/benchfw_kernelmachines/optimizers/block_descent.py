@@ -51,6 +51,8 @@ class BlockDescent(ABC):
     preconditioner: float | None = None
     kind: FeatureKind = "independent"
 
+    check_with = ({"batch": 64, "block": 16},)
+
     solves: ClassVar[type] = KernelRisk
 
     def __post_init__(self) -> None:

@@ -35,8 +35,9 @@ class LIBSVM:
 
     SVC for classes, whatever the loss of the problem, one machine a pair; SVR for epsilon-insensitive loss.
     C = 1/(λn), so that it minimizes the same objective but for an offset that costs nothing. The Gaussian
-    covariance is LIBSVM's own; others are given as a gram of up to `most` rows. `cache` is in megabytes.
-    Two classes with hinge loss, and numbers, have scores; other answers have classes only.
+    covariance is LIBSVM's own; others are given as a gram of up to `most` rows. `cache` is in megabytes,
+    `tolerance` that of the stopping rule. Two classes with hinge loss, and numbers, have scores; other
+    answers have classes only.
     """
 
     tolerance: float = 1e-3
@@ -75,10 +76,9 @@ class LIBSVM:
         yield zero_predictor(problem) if has_scores else LabelPredictor(_first_class, 0)
         rows, targets = problem.rows(np.arange(problem.num_samples))
         seen = rows if own else covariance.gram(rows, rows)
-        if numbers:
-            machine = svm.SVR(epsilon=loss.epsilon, **settings).fit(seen, targets[:, 0])
-        else:
-            machine = svm.SVC(**settings).fit(seen, _classes(targets))
+        machine = svm.SVR(epsilon=loss.epsilon, **settings) if numbers else svm.SVC(**settings)
+        machine.random_state = 0  # nothing is random, but without it scikit-learn draws from numpy.random
+        machine.fit(seen, targets[:, 0] if numbers else _classes(targets))
         if has_scores:
             yield GramPredictor(covariance, rows[machine.support_], machine.dual_coef_.T, machine.intercept_)
         else:

@@ -20,8 +20,8 @@ from benchfw_kernelmachines.predictor import FeaturePredictor
 class RandomFeaturesSGD:
     """Stochastic gradient descent on `features` frequencies that are drawn once (Rahimi & Recht 2007).
 
-    `step`, `schedule`, `decay`, `power` and `average` are those of sgd, each step on `batch` rows; the
-    features of all rows are kept in `memory` bytes or made anew for every batch.
+    `kind` says how they are drawn. `step`, `schedule`, `decay`, `power` and `average` are those of sgd, each
+    step on `batch` rows; the features of all rows are kept in `memory` bytes or made anew for every batch.
     """
 
     features: int = 512

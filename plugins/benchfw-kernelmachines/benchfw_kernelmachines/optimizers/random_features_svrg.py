@@ -19,9 +19,9 @@ from benchfw_kernelmachines.predictor import FeaturePredictor
 class RandomFeaturesSVRG:
     """SVRG (Johnson & Zhang 2013) on `features` frequencies that are drawn once (Rahimi & Recht 2007).
 
-    It ends at the optimum for these features, not at that of the covariance. `step`, `inner` and `snapshot`
-    are those of svrg, each step on `batch` rows; the features of all rows are kept in `memory` bytes or made
-    anew for every batch.
+    `kind` says how they are drawn. It ends at the optimum for these features, not at that of the covariance.
+    `step`, `inner` and `snapshot` are those of svrg, each step on `batch` rows; the features of all rows are
+    kept in `memory` bytes or made anew for every batch.
     """
 
     features: int = 512

@@ -36,8 +36,9 @@ class NetworkPredictor:
 class SmallNetwork:
     """Two fully connected layers, ReLU between them, by Adam: the "fixed" rival of Dai et al. 2014.
 
-    It minimizes λ/2 |weights|² + mean ℓ(f(x), y): the penalty is not that of the kernel machines, so compare
-    errors, and objectives only among networks.
+    The inner layer has `width` units; Adam goes by `step` on `batch` rows. It minimizes λ/2 |weights|² + mean
+    ℓ(f(x), y): the penalty is not that of the kernel machines, so compare errors, and objectives only among
+    networks.
     """
 
     width: int = 512

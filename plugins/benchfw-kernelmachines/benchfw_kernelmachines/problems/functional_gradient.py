@@ -27,6 +27,12 @@ class FunctionalGradient:
     rows at which the derivative of the loss is asked for.
     """
 
+    check_with = (
+        {"dataset": "uci-like(rows=400, features=3)", "rows": 60, "points": 8},
+        {"dataset": "uci-like(rows=400, features=3)", "rows": 60, "points": 8, "covariance": "cauchy"},
+        {"dataset": "stream-like(rows=300, classes=3)", "rows": 60, "points": 8, "loss": "softmax"},
+    )
+
     cost_unit = "rows"
 
     def __init__(

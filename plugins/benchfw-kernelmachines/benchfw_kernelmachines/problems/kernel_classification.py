@@ -18,7 +18,7 @@ MOST_CLASSES = 10_000
 
 
 class KernelClassification(KernelRiskProblem):
-    """Kernel classification: λ/2 |f|² + mean ℓ(f(x), y) over the functions of a covariance.
+    """Kernel classification: λ/2 |f|² + mean ℓ(f(x), y) over the functions of a covariance; λ is `penalty`.
 
     `dataset` is a name of the data catalog or of a file in a folder of BENCHFW_DATA; of its training rows the
     first `rows`, all if not given. Pixels are divided by 255, columns brought to variance 1 where
@@ -32,6 +32,10 @@ class KernelClassification(KernelRiskProblem):
     """
 
     test_metric = "test_error"
+    check_with = (
+        {"dataset": "stream-like(rows=400, features=4, classes=3)", "rows": 200},
+        {"dataset": "sonar-like", "loss": "hinge"},
+    )
 
     def __init__(
         self,

@@ -33,6 +33,10 @@ class KernelRegression(KernelRiskProblem):
     """
 
     test_metric = "test_rmse"
+    check_with = (
+        {"dataset": "uci-like(rows=400, features=3)", "rows": 200},
+        {"dataset": "uci-like(rows=400, features=3)", "rows": 200, "loss": "epsilon-insensitive"},
+    )
 
     def __init__(
         self,

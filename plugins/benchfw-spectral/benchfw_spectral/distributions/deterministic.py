@@ -16,7 +16,7 @@ from benchfw_spectral.functions.function import Falloff
 class Deterministic:
     """n is always `degree`: the truncated series, biased unless f is a polynomial of no higher degree."""
 
-    degree: int
+    degree: int = 20
 
     unbiased: ClassVar[bool] = False
 

@@ -16,9 +16,9 @@ from benchfw_spectral.functions.function import Falloff
 
 @dataclass(frozen=True)
 class Geometric:
-    """t_j = (N/(N+1))^j: the negative binomial law of shape 1."""
+    """t_j = (N/(N+1))^j for the mean N: the negative binomial law of shape 1."""
 
-    mean: float
+    mean: float = 20.0
 
     unbiased: ClassVar[bool] = True
 

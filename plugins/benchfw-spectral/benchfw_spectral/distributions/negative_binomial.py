@@ -20,10 +20,10 @@ from benchfw_spectral.functions.function import Falloff
 class NegativeBinomial:
     """Failures before success number r (any r > 0) of probability p = r/(N+r): t_j = I_{1-p}(j, r).
 
-    The variance is finite where N/(N+r) > ρ^-2.
+    N is `mean`, r is `shape`. The variance is finite where N/(N+r) > ρ^-2.
     """
 
-    mean: float
+    mean: float = 20.0
     shape: float = 5.0
 
     unbiased: ClassVar[bool] = True

@@ -22,7 +22,7 @@ class Optimal:
     1 - (N-K)(ρ-1)/ρ, else K plus a geometric number. (Their (11) has ρ^(N-K-i-1) for ρ^(K-i-1).)
     """
 
-    mean: float
+    mean: float = 20.0
 
     unbiased: ClassVar[bool] = True
 

@@ -18,9 +18,9 @@ from benchfw_spectral.functions.function import Falloff
 
 @dataclass(frozen=True)
 class Poisson:
-    """t_j = γ(j, N)/Γ(j): it falls faster than any geometric series, whose variance it makes infinite."""
+    """t_j = γ(j, N)/Γ(j) for the mean N: falls faster than geometric series, of infinite variance then."""
 
-    mean: float
+    mean: float = 20.0
 
     unbiased: ClassVar[bool] = True
 

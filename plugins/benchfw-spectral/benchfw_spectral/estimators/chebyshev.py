@@ -27,10 +27,11 @@ LEAST_DECAY = 1e-5  # below, Lemma 2's sum has more terms than it is worth
 class Chebyshev:
     """Probes and a random degree (Han, Avron & Shin 2018): (1/M) Σ_k v_k'p̂_n(A)v_k, and its gradient.
 
-    p̂_n = Σ_{j<=n} (b_j/t_j) T_j has the mean f whatever law n has, if only t_j = P(n >= j) > 0. One draw is
-    probes, a degree and an interval, the same at every θ that it is asked about; where the spectrum at a
-    later θ leaves the interval, that evaluation takes a wider one. Cost: n/2 products a probe for a value,
-    n - 1 and n pairs for a gradient by Hankel sums, n - 1 more in reverse `mode`.
+    p̂_n = Σ_{j<=n} (b_j/t_j) T_j has the mean f whatever `distribution` n has, if only t_j = P(n >= j) > 0.
+    One draw is probes, a degree and an interval, the same at every θ that it is asked about; where the
+    spectrum at a later θ leaves the interval, that evaluation takes a wider one. Cost: n/2 products a probe
+    for a value, n - 1 and n pairs for a gradient by Hankel sums, n - 1 more in reverse `mode`.
+    `estimates` is "value", "grad", or "auto": the gradient where the matrix has parameters.
     """
 
     probes: int = 10
@@ -38,6 +39,11 @@ class Chebyshev:
     probe: AnyKind = "rademacher"
     mode: Literal["auto", "hankel", "reverse"] = "auto"
     estimates: Literal["value", "grad", "auto"] = "auto"
+
+    check_with = (
+        {"probes": 4, "distribution": {"use": "optimal", "mean": 6.0}},
+        {"probes": 4, "distribution": {"use": "negative-binomial", "mean": 6.0}, "probe": "gaussian"},
+    )
 
     solves: ClassVar[tuple[type, ...]] = (SpectralSum, SpectralObjective)
 

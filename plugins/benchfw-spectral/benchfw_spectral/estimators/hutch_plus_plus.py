@@ -20,7 +20,8 @@ class HutchPlusPlus:
 
     `probes` columns meet f(A), a third each in S, Q and g. f is cut to a Chebyshev series of the given degree
     n, which is the only bias; a draw costs (n + n/2 + n/2) probes/3 products. Given Q the first part is a
-    number and the second is unbiased, so the spread over g is the standard error of the whole.
+    number and the second is unbiased, so the spread over g is the standard error of the whole. `probe` is
+    their law.
     """
 
     probes: int = 30

@@ -19,9 +19,9 @@ from benchfw_spectral.probes import AnyKind, ValueDraw, check_probes, draw_probe
 class Hutchinson:
     """The mean of v'p(A)v over random probes v, for p(x) = c_0 + c_1 x + c_2 x² + … (Hutchinson 1990).
 
-    Unbiased for tr p(A), and so for tr f(A) only where f is p. Degree n costs n/2 products a probe. The
-    variance over M probes is 2/M times the squared entries of p(A): all of them for Gaussian probes, those
-    off the diagonal for Rademacher.
+    Unbiased for tr p(A), c_j being `polynomial`, and so for tr f(A) only where f is p. Degree n costs n/2
+    products a probe. The variance over M probes is 2/M times the squared entries of p(A): all of them for
+    Gaussian probes, those off the diagonal for Rademacher.
     """
 
     probes: int = 10
@@ -31,6 +31,7 @@ class Hutchinson:
     solves: ClassVar[type] = SpectralSum
     estimates: ClassVar[Literal["value"]] = "value"
     unbiased: ClassVar[bool] = False
+    averages: ClassVar[str] = "probes"
 
     def __post_init__(self) -> None:
         check_probes(self.probes)

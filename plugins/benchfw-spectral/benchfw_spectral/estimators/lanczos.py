@@ -19,13 +19,14 @@ class Lanczos:
     """The Gauss quadrature of v'f(A)v by Lanczos steps from random probes v (Ubaru, Chen & Saad 2017).
 
     The gradient contracts dA with the mean of f'(A)v v': for log by conjugate gradients to the relative
-    `tolerance`, for other functions by the Lanczos basis (Gardner et al. 2018). Both are biased by what the
-    steps leave, which falls like ρ^-2·steps for a value. A value costs `steps` products a probe, and no
-    interval is needed. `reorthogonalize` keeps the whole basis orthogonal, for as many blocks of memory.
-    quadrature = "radau" puts one more node on the lower end of the problem's interval, at no further product:
-    worth half of the steps where the spectrum crowds there, as with noise on a covariance. There too `rank`
-    products more with random columns pay, as a preconditioner of the conjugate gradients (Frangella, Tropp &
-    Udell 2023).
+    `tolerance` (at most `iterations`), for other functions by the Lanczos basis (Gardner et al. 2018). Both
+    are biased by what the steps leave, which falls like ρ^-2·steps for a value. A value costs `steps`
+    products a probe, and no interval is needed. `reorthogonalize` keeps the whole basis orthogonal, for as
+    many blocks of memory. quadrature = "radau" puts one more node on the lower end of the problem's interval,
+    at no further product: worth half of the steps where the spectrum crowds there, as with noise on a
+    covariance. There too `rank` products more with random columns pay, as a preconditioner of the conjugate
+    gradients (Frangella, Tropp & Udell 2023). `estimates` is "value", "grad", or "auto": the gradient where
+    the matrix has parameters.
     """
 
     probes: int = 10
@@ -40,6 +41,7 @@ class Lanczos:
 
     solves: ClassVar[tuple[type, ...]] = (SpectralSum, SpectralObjective)
     unbiased: ClassVar[bool] = False
+    averages: ClassVar[str] = "probes"
 
     def __post_init__(self) -> None:
         check_probes(self.probes)

@@ -20,6 +20,7 @@ class PeerMatfree:
     """Lanczos quadrature by matfree, compiled by JAX for all probes at once: log, sqrt and exp.
 
     It multiplies by itself; probes x steps products are counted. JAX takes the threads that it likes.
+    `probe` is the law of the probes; `reorthogonalize` keeps the basis orthogonal.
     """
 
     probes: int = 10

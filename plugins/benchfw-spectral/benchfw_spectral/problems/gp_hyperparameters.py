@@ -38,6 +38,11 @@ class GPHyperparameters:
     that determine A (its size or the grid's, whichever is less) and those of conjugate gradients.
     """
 
+    check_with = (
+        {"dataset": "uci-like(rows=40, features=2)"},
+        {"dataset": "szeged-weather-like(hours=200)", "grid": 60},
+    )
+
     cost_unit = "products"
 
     def __init__(

@@ -36,6 +36,8 @@ class MatrixCompletion:
     ratings, and the objective: above 1,000 items and users an estimate, by probes that all trials share.
     """
 
+    check_with = ({"dataset": "movielens-like(users=12, items=10, ratings=60)", "condition": 5.0},)
+
     cost_unit = "products"
     scale = 1.0
     function = Power(0.5)

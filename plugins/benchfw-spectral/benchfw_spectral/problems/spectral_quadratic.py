@@ -36,13 +36,19 @@ class AffineMatrix:
 class SpectralQuadratic:
     """± tr f(S + U diag(θ) U') + (α/2)|θ - c|² over the box [0, 1]^p, with its optimum at ½.
 
-    The sign makes the trace convex: - for log and sqrt, + for exp, xlogx and inverse. c is chosen such that
+    A has `size` rows, θ has `parameters` entries, f is `function`. The sign makes the trace convex: - for log
+    and sqrt, + for exp, xlogx and inverse. c is chosen such that
     the gradient vanishes in the middle of the box. `curvature` is α, a lower bound of the strong convexity.
     structure = "dense": the spectrum of S is uniform over [low, high], and the columns of U are random
     directions of length 1. "sparse": S is tridiagonal with its spectrum in [low, high], and θ is added to its
     first diagonal entries. "low-rank": S is low I plus three directions up to high, U is as before, and A is
     known by its products.
     """
+
+    check_with = (
+        {"size": 12, "parameters": 3},
+        {"size": 12, "parameters": 3, "structure": "low-rank", "function": "exp"},
+    )
 
     cost_unit = "products"
 

@@ -47,6 +47,12 @@ class SpectralSumProblem:
     NaN where it is not to be had within seconds.
     """
 
+    check_with = (
+        {"matrix": "rbf", "size": 12, "shift": 0.5},
+        {"matrix": "laplacian-2d", "size": 16, "shift": 1.0, "function": "sqrt"},
+        {"matrix": "spectrum", "spectrum": "low-rank", "size": 12, "shift": 0.3, "function": "xlogx"},
+    )
+
     cost_unit = "products"
 
     def __init__(

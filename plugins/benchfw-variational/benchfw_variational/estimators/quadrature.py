@@ -23,6 +23,8 @@ class Quadrature:
     batch: int | None = None
     points: int | None = None
 
+    check_with = ({"batch": 8},)
+
     solves: ClassVar[type] = LatentGaussian
     estimates: ClassVar[Literal["grad"]] = "grad"
 

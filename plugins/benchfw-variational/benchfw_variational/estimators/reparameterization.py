@@ -23,9 +23,12 @@ class Reparameterization:
     batch: int | None = None
     samples: int = 500
 
+    check_with = ({"samples": 20},)
+
     solves: ClassVar[type] = LatentGaussian
     estimates: ClassVar[Literal["grad"]] = "grad"
     unbiased: ClassVar[bool] = True
+    averages: ClassVar[str] = "samples"
 
     def __post_init__(self) -> None:
         check_counts(batch=self.batch, samples=self.samples)

@@ -30,8 +30,9 @@ class CTMProximalSVI:
     An iteration sees `batch` documents, and counts their likelihood n/batch times; q of the others falls back
     towards the prior by r = 1/(1 + β), which is made up for when they are seen again. In the first `rough`
     passes the words' part of the curvature is left out, later its negative eigenvalues are clipped.
-    θ follows each batch; an answer is given once a pass, and infers q of new documents as ctm-pg does.
-    What counts is step n/batch: the defaults are the paper's, larger batches with larger steps only faster.
+    Expectations are by so many `samples`. θ follows each batch; an answer is given once a pass, and infers q
+    of new documents as ctm-pg does. What counts is step n/batch: the defaults are the paper's, larger batches
+    with larger steps only faster.
     """
 
     step: float = 0.001

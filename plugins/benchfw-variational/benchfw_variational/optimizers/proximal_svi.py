@@ -38,7 +38,8 @@ from benchfw_variational.proximal_step import check_options
 class ProximalSVI:
     """Iteration (9) of Khan et al. 2016, λ ← argmin ⟨λ, ∇̂f(λ_k)⟩ + h(λ) + D(λ‖λ_k)/β_k, on whole covariances.
 
-    The reference for all of its kind, O(n³) a step. With `split` h = KL[q‖prior], without h = 0 and f = F:
+    The reference for all of its kind, O(n³) a step. D is `divergence`; expectations of the likelihood are by
+    `expectation`. With `split` h = KL[q‖prior], without h = 0 and f = F:
     "euclidean" is gradient descent in (m, V), or its proximal form with `split`; "kl" with `split` the method
     of Khan et al. 2015; "reversed-kl" mirror descent with the log-partition, "symmetric-kl" natural gradients
     (SVI), both in natural parameters: h is not convex in them, has no closed form there, and is refused.

@@ -26,15 +26,17 @@ SEEDED = 0.7  # of a topic at the start is one document, the rest the frequencie
 class CorrelatedTopics:
     """Correlated topics (Blei & Lafferty 2007): z ~ N(μ, Σ), p(word n | z) = Σ_k β_nk softmax(z)_k.
 
-    Half of the documents train. With `parameters` "learned", θ = (β, μ, Σ) is to be found, from μ = 0, Σ = I
-    and a random document for each topic. "fixed" compares inference alone: θ is the one stored beside ap and
-    nips, and the documents are the first halves of the test documents. `documents` keeps the first so many of
-    the training documents and of the test documents.
+    `dataset` names word counts. Half of the documents train. With `parameters` "learned", θ = (β, μ, Σ) is to
+    be found, from μ = 0, Σ = I and a random document for each topic. "fixed" compares inference alone: θ is
+    the one stored beside ap and nips, and the documents are the first halves of the test documents.
+    `documents` keeps the first so many of the training documents and of the test documents.
 
     Metrics, by 500 samples of q given the first half of each test document: `heldout_nll`, -log E p(token|z)
     a token of the second halves; `heldout_eq20`, the same with all occurrences of a word in one expectation
     (Khan et al. 2016, eq. 20; it rewards a wide q); `negative_bound`, a token of the first halves.
     """
+
+    check_with = ({"dataset": "ap-like(documents=16, words=30, tokens=40, topics=3)", "topics": 3},)
 
     cost_unit = "documents"
 

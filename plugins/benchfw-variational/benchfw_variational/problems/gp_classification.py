@@ -37,12 +37,18 @@ SETTINGS = {
 class GPClassification(LatentGaussianModel):
     """Gaussian-process classification of two classes, from q = prior (m = 0, V = K).
 
-    K_ij = e^(2 log_scale) exp(-|x_i-x_j|² / (2 e^(2 log_length))) + jitter [i=j], features as they are.
-    What is not given is as in Khan et al. 2016 for sonar, ionosphere, usps-2vs4 and usps-3vs5; for other data
-    sets the length is the root mean square distance of two rows, log_scale is 2 and the jitter 1e-3.
-    `likelihood` is a name, or a table of its name and parameters; `diagonal` says how λ = (m, L) stores L_ii.
-    Metrics: `negative_bound`, `log_loss_bits` (`log_loss` where the likelihood is a density), `test_error`.
+    K_ij = e^(2 log_scale) exp(-|x_i-x_j|² / (2 e^(2 log_length))) + jitter [i=j], features of `dataset` as
+    they are. What is not given is as in Khan et al. 2016 for sonar, ionosphere, usps-2vs4 and usps-3vs5; for
+    other data sets the length is the root mean square distance of two rows, log_scale is 2 and the jitter
+    1e-3. `likelihood` is a name, or a table of its name and parameters; `diagonal` says how λ = (m, L) stores
+    L_ii. Metrics: `negative_bound`, `log_loss_bits` (`log_loss` where the likelihood is a density),
+    `test_error`.
     """
+
+    check_with = (
+        {"dataset": "sonar-like(rows=30, features=4, train=20)", "log_length": 1.0, "log_scale": 0.0},
+        {"dataset": "sonar-like(rows=30, features=4, train=20)", "likelihood": "bernoulli-probit"},
+    )
 
     prior: DensePrior
 

@@ -28,11 +28,14 @@ LOGISTIC_VARIANCE = 1 / 4 + 1 / 256  # of ℓ' in an interval of length 1 and ½
 class ScaledGP(GPClassification):
     """Logistic classification of synthetic rows by a Gaussian process, K scaled to the top eigenvalue 1.
 
-    Standard normal rows in the plane; the class is the sign of x_1 x_2, wrong for one row in ten. With
-    λ = (m, V) the gradient of Σf_i is 0.2602-Lipschitz, and KL[q‖q_k] strongly convex with α = ½ (no V of the
-    family's split steps is above K). Metrics: `gap`, and from methods that know their steps G_k =
-    (λ_k - λ_{k+1})/β_k, after the first one `least_squared_step` and `mean_squared_step`, of |G_k|².
+    Standard normal rows in the plane, so many `samples` to train and to test; the class is the sign of x_1
+    x_2, wrong for one row in ten. With λ = (m, V) the gradient of Σf_i is 0.2602-Lipschitz, and KL[q‖q_k]
+    strongly convex with α = ½ (no V of the family's split steps is above K). Metrics: `gap`, and from methods
+    that know their steps G_k = (λ_k - λ_{k+1})/β_k, after the first one `least_squared_step` and
+    `mean_squared_step`, of |G_k|².
     """
+
+    check_with = ({"samples": 12},)
 
     def __init__(self, backend: Backend, rng: Rng, *, samples: int = 40, length: float = 1.0) -> None:
         if not (samples >= 1 and length > 0):

@@ -1,0 +1,38 @@
+"""Conformance checks for authors of plugins: what a problem, a method, a law or a kernel must hold.
+
+`benchfw check TARGET` runs them, and in tests of a package of your own::
+
+    from benchfw.testing import parametrize_with_checks
+
+    @parametrize_with_checks("my_package")
+    def test_conformance(check):
+        check()
+
+A plugin's class may say more: `check_with = ({"size": 20},)` are the tables, as in a suite, that the checks
+build it from (its defaults if it says nothing); `expected_failures = {"check": "why"}` are gaps that are
+known, and fail once they are mended; an estimator's `averages = "probes"` names the parameter in which its
+variance falls like 1/M, and `bias_order = ("steps", 2)` how its bias falls.
+"""
+
+from benchfw.testing.check import Check, CheckFailed, NotApplicable, check, checks_for
+from benchfw.testing.pytest_checks import parametrize_with_checks
+from benchfw.testing.running import Ending, Outcome, run_check, run_checks
+from benchfw.testing.subject import Effort, Setting, Subject
+from benchfw.testing.target import subjects_of
+
+__all__ = [
+    "Check",
+    "CheckFailed",
+    "Effort",
+    "Ending",
+    "NotApplicable",
+    "Outcome",
+    "Setting",
+    "Subject",
+    "check",
+    "checks_for",
+    "parametrize_with_checks",
+    "run_check",
+    "run_checks",
+    "subjects_of",
+]

@@ -1,0 +1,96 @@
+"""Looks at what plugins return and hold: as numbers to compare, and as arrays to guard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchfw.testing.check import CheckFailed
+
+DEPTH = 4  # a problem holds tables, a table holds arrays
+
+
+def is_array(value: Any) -> bool:
+    """Return whether a value is an array of some backend."""
+    return hasattr(value, "shape") and hasattr(value, "dtype")
+
+
+def seen(problem: Any, answer: Any) -> NDArray[np.float64]:
+    """Return an answer as numbers, flat: its metrics, and its entries where it is an array."""
+    values = [np.array([float(each) for each in problem.metrics(answer).values()])]
+    if is_array(answer):
+        values.append(numbers(problem, answer))
+    return np.concatenate(values)
+
+
+def numbers(problem: Any, value: Any) -> NDArray[np.float64]:
+    """Return a value or an array of the problem's backend as flat NumPy numbers."""
+    return np.asarray(problem.backend.to_numpy(value), dtype=np.float64).reshape(-1)
+
+
+def close(one: NDArray[np.float64], other: NDArray[np.float64], tolerance: float) -> bool:
+    """Return whether two vectors are equal, relative to the largest entry of either."""
+    if one.shape != other.shape or not np.array_equal(np.isfinite(one), np.isfinite(other)):
+        return False
+    finite = np.isfinite(one)
+    scale = max(1e-300, float(np.max(np.abs(np.concatenate([one[finite], other[finite]])), initial=0.0)))
+    return bool(np.all(np.abs(one[finite] - other[finite]) <= tolerance * scale))
+
+
+def held(owner: Any) -> dict[str, NDArray[Any]]:
+    """Return copies of the NumPy arrays that an object holds, by where they are."""
+    return {place: np.array(array) for place, array in _arrays(owner, "", DEPTH)}
+
+
+def changed(owner: Any, before: Mapping[str, NDArray[Any]]) -> str | None:
+    """Return where an array that was held before is another now."""
+    now = dict(_arrays(owner, "", DEPTH))
+    for place, array in before.items():
+        if place in now and not np.array_equal(now[place], array, equal_nan=array.dtype.kind == "f"):
+            return place.lstrip(".")
+    return None
+
+
+def _arrays(owner: Any, place: str, depth: int) -> Iterator[tuple[str, NDArray[Any]]]:
+    if isinstance(owner, np.ndarray):
+        if owner.dtype.kind in "fiub":
+            yield place, owner
+        return
+    if depth == 0 or isinstance(owner, str | bytes | type) or callable(owner):
+        return
+    if isinstance(owner, Mapping):
+        items = [(f"{place}[{key!r}]", value) for key, value in owner.items()]
+    elif isinstance(owner, tuple | list):
+        items = [(f"{place}[{index}]", value) for index, value in enumerate(owner)]
+    else:
+        items = [(f"{place}.{key}", value) for key, value in getattr(owner, "__dict__", {}).items()]
+    for name, value in items:
+        yield from _arrays(value, name, depth - 1)
+
+
+def assert_agree(one: Any, other: Any, tolerance: float = 200.0) -> None:
+    """Raise CheckFailed unless two results are equal up to `tolerance` units in the last place.
+
+    Sums in another order differ by rounding; what is no floating-point number must be equal.
+    """
+    if isinstance(one, tuple):
+        if len(one) != len(other):
+            raise CheckFailed(f"one has {len(one)} parts and the other {len(other)}")
+        for parts in zip(one, other, strict=True):
+            assert_agree(*parts, tolerance)
+        return
+    one, other = np.asarray(one), np.asarray(other)
+    if one.shape != other.shape or one.dtype != other.dtype:
+        raise CheckFailed(f"{one.dtype} {one.shape} and {other.dtype} {other.shape} are not alike")
+    if one.dtype.kind != "f":
+        if not np.array_equal(one, other):
+            raise CheckFailed(f"{np.sum(one != other)} of {one.size} entries differ")
+        return
+    scale = max(1.0, float(np.max(np.abs(other), initial=0.0)))
+    allowed = tolerance * float(np.finfo(one.dtype).eps) * scale
+    worst = float(np.max(np.abs(one - other), initial=0.0))
+    if not worst <= allowed:  # nor may it be nan
+        raise CheckFailed(f"they differ by {worst:.2e}, and rounding explains {allowed:.1e}")

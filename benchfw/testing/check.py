@@ -1,0 +1,73 @@
+"""A check: a small named statement about a plugin, with what to do where it does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchfw.testing.subject import Subject
+
+ROLES = ("problem", "estimator", "optimizer", "distribution", "kernel")
+METHODS = ("estimator", "optimizer")
+FIRST = "defaults"  # what cannot be built cannot be checked further
+
+Body = Callable[["Subject"], "str | None"]
+
+
+class CheckFailed(AssertionError):
+    """What a check raises: the message says what was seen, in one sentence."""
+
+
+class NotApplicable(Exception):
+    """What a check raises where it has nothing to say, with the reason."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One statement; `body(subject)` raises CheckFailed or returns what more there is to say."""
+
+    name: str
+    roles: tuple[str, ...]
+    statement: str
+    advice: str
+    body: Body
+
+
+CHECKS: list[Check] = []
+
+
+def check(*roles: str, advice: str, name: str = "") -> Callable[[Body], Body]:
+    """Make a check of a function: its name with hyphens, the first line of its docstring the statement."""
+
+    def register(body: Body) -> Body:
+        statement = (body.__doc__ or "").strip().partition("\n")[0]
+        CHECKS.append(Check(name or body.__name__.replace("_", "-"), roles, statement, advice, body))
+        return body
+
+    return register
+
+
+def checks_for(role: str) -> list[Check]:
+    """Return the checks of one role, those of all roles first."""
+    # importing them fills CHECKS
+    from benchfw.testing import (  # noqa: F401
+        array_checks,
+        distribution_checks,
+        estimator_checks,
+        general_checks,
+        kernel_checks,
+        optimizer_checks,
+        problem_checks,
+        randomness_checks,
+    )
+
+    found = [each for each in CHECKS if role in each.roles]
+    return sorted(found, key=lambda each: (each.name != FIRST, -len(each.roles)))
+
+
+def require(condition: bool, why: str) -> None:
+    """Raise CheckFailed unless the condition holds."""
+    if not condition:
+        raise CheckFailed(why)

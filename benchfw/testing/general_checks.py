@@ -1,0 +1,174 @@
+"""Checks of every role: how a plugin is built, and that it changes nothing that is not its own."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import re
+from itertools import islice, pairwise
+from typing import Any
+
+import numpy as np
+
+from benchfw.backends import get_backend
+from benchfw.testing.arrays import changed, held, is_array
+from benchfw.testing.check import CheckFailed, check, require
+from benchfw.testing.subject import ANSWERS, Setting, Subject, answers_of, drawn, place_of
+
+
+@check(
+    "problem",
+    "estimator",
+    "optimizer",
+    "distribution",
+    advice="give every parameter a default; small ones for the checks go into check_with = ({...},)",
+)
+def defaults(subject: Subject) -> None:
+    """Every parameter has a default, and the tables of check_with can be built."""
+    required = [each.name for each in subject.entry.parameters.values() if each.required]
+    require(not required, f"{', '.join(required)} must be given")
+    if subject.kind == "problem":
+        for setting in subject.settings:
+            setting.build()
+    else:
+        for table in subject.tables:
+            subject.build(table)
+
+
+@check(
+    "estimator",
+    "optimizer",
+    advice="make it run on one of the problems named above; small parameters go into check_with = ({...},)",
+)
+def meets_a_problem(subject: Subject) -> str:
+    """It runs on the small problems that have its oracles."""
+    if not subject.settings and subject.refusals:
+        raise CheckFailed(f"it refuses all of them ({'; '.join(subject.refusals)})")
+    return f"on {len(subject.need_settings())} problems"
+
+
+@check(
+    "problem",
+    "estimator",
+    "optimizer",
+    "distribution",
+    "kernel",
+    advice="write a docstring whose words include every parameter, and give each a type",
+)
+def documented(subject: Subject) -> None:
+    """There is a docstring, and every parameter has a type and is named there or in that of a base class."""
+    factory = subject.entry.factory
+    require(bool(inspect.getdoc(factory)), "there is no docstring")
+    text = _documentation(subject)
+    if subject.kind == "kernel":
+        return
+    for name, parameter in subject.entry.parameters.items():
+        require(parameter.hint is not Any, f"parameter '{name}' has no type")
+        named = re.search(rf"(?<![A-Za-z0-9_]){name}(?![A-Za-z0-9_])", text)
+        require(bool(named), f"parameter '{name}' is not named in the docstring")
+
+
+def _documentation(subject: Subject) -> str:
+    """Return the docstrings of a plugin, of its base classes, and of others that it takes "as for NAME"."""
+    factory = subject.entry.factory
+    text = " ".join(inspect.getdoc(each) or "" for each in getattr(factory, "__mro__", [factory]))
+    alike = subject.registry.entries(subject.kind)
+    names = re.findall(r"as for\s+([\w+-]+)", text)
+    return " ".join([text, *(inspect.getdoc(alike[name].factory) or "" for name in names if name in alike)])
+
+
+@check(
+    "estimator",
+    "optimizer",
+    "distribution",
+    advice="make it a frozen dataclass, and keep what changes in local variables",
+)
+def parameters_kept(subject: Subject) -> None:
+    """Hyperparameters are the same after a run as before."""
+    method = subject.build()
+    names = [name for name in subject.entry.parameters if hasattr(method, name)]
+    before = copy.deepcopy({name: getattr(method, name) for name in names})
+    if subject.kind == "distribution":
+        method.sample(get_backend("numpy").rng(3), 1.5, 20)
+    elif subject.kind == "estimator":
+        drawn(method, subject.setting().build())
+    else:
+        list(islice(answers_of(method, subject.setting().build()), ANSWERS))
+    for name in names:
+        same = np.array_equal(before[name], getattr(method, name)) or before[name] == getattr(method, name)
+        require(bool(same), f"'{name}' was {before[name]!r} and is {getattr(method, name)!r}")
+
+
+@check(
+    "estimator",
+    "optimizer",
+    "distribution",
+    "kernel",
+    advice="define the class or the kernel at the top of its module, and hold no lambda, lock or open file",
+)
+def picklable(subject: Subject) -> None:
+    """It can be pickled, as the worker processes and Dask need."""
+    made = subject.entry.factory if subject.kind == "kernel" else subject.build()
+    try:
+        twin = pickle.loads(pickle.dumps(made))  # noqa: S301 - just written
+    except Exception as fault:  # noqa: BLE001 - a stranger's class may raise anything
+        raise CheckFailed(f"pickle says: {fault}") from None
+    require(type(twin) is type(made), f"it comes back as {type(twin).__name__}")
+
+
+@check("estimator", "optimizer", advice="write x = x - step * g and not x -= step * g; copy before you write")
+def inputs_kept(subject: Subject) -> None:
+    """Nothing that it is given changes: the parameters, the problem's arrays, answers already handed over."""
+    for setting in subject.need_settings():
+        problem, method = setting.build(), subject.build()
+        if subject.kind == "estimator":
+            params = place_of(problem)
+            before, mine = held(problem), copy.deepcopy(params)
+            draw = method.draw(problem, problem.backend.rng(7))
+            draw(params)
+            if is_array(params):
+                require(np.array_equal(params, mine), f"draw(params) changed params on {setting.name}")
+        else:
+            before = held(problem)
+            _follow_untouched(method, problem, setting)
+        place = changed(problem, before)
+        require(place is None, f"it changed problem.{place} on {setting.name}")
+
+
+def _follow_untouched(method: Any, problem: Any, setting: Setting) -> None:
+    """Raise where an answer changes after it was handed over."""
+    kept = [
+        (answer, copy.deepcopy(answer) if is_array(answer) else None)
+        for answer in islice(answers_of(method, problem), ANSWERS)
+    ]
+    for number, (answer, before) in enumerate(kept):
+        if before is not None:
+            require(
+                np.array_equal(answer, before, equal_nan=True),
+                f"answer {number} changed after it was yielded, on {setting.name}",
+            )
+
+
+@check("estimator", "optimizer", advice="ask the problem's oracles alone, and never set problem.cost")
+def calls_counted(subject: Subject) -> None:
+    """What it does is counted by the problem: the cost grows, and by nothing but oracle calls."""
+    for setting in subject.need_settings():
+        problem, method = setting.build(), subject.build()
+        costs = [float(problem.cost)]
+        if subject.kind == "estimator":
+            for seed in range(3):
+                drawn(method, problem, seed)
+                costs.append(float(problem.cost))
+        else:
+            costs += [float(problem.cost) for _ in islice(answers_of(method, problem), ANSWERS)]
+        require(
+            all(before <= after for before, after in pairwise(costs)), f"the cost falls on {setting.name}"
+        )
+        require(costs[-1] > costs[0], f"no oracle call was counted on {setting.name}")
+        calls = getattr(problem, "calls", None)
+        if calls is not None:
+            told = (
+                f"it made calls worth {calls():g}, and problem.cost says {problem.cost:g}, on {setting.name}"
+            )
+            require(abs(calls() - problem.cost) <= 1e-9 * calls(), told)

@@ -1,0 +1,228 @@
+"""What is checked: one registered name, what it is built with, and the problems that it meets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import islice
+from time import perf_counter
+from typing import Any
+
+from benchfw.backends import Backend, Rng, get_backend
+from benchfw.contract import estimated_quantity
+from benchfw.errors import BenchfwError, Unavailable
+from benchfw.plan import missing_oracles, needs_of
+from benchfw.registry import Entry, Registry
+from benchfw.testing.check import NotApplicable
+from benchfw.testing.problems import BUILT_IN
+
+DATA_SEED = 1201
+METHOD_SEED = 77
+FEWEST = 3  # problems that a claim is tried on
+ANSWERS = 4  # that an optimizer is asked for where any would do
+PATIENCE = 30.0  # seconds: after so many a slow optimizer need not finish its iterations
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard checks look: processor time a problem for a claim about chance, steps of an optimizer."""
+
+    seconds: float = 3.0
+    iterations: int = 300
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A small problem by name: `build()` makes it anew from the same data, on any backend."""
+
+    name: str
+    make: Callable[[Backend, Rng], Any]
+    built_in: bool = False
+
+    def build(self, backend: Backend | None = None, seed: int = DATA_SEED) -> Any:
+        """Return the problem, on the host unless told otherwise."""
+        backend = backend or get_backend("numpy")
+        return self.make(backend, backend.rng(seed))
+
+    def with_options(self, **options: Any) -> Setting:
+        """Return a built-in problem with other options."""
+        return Setting(self.name, partial(self.make, **options), self.built_in)
+
+
+@dataclass
+class Target:
+    """What `benchfw check` was asked about, with all that it registers."""
+
+    name: str
+    plugins: tuple[str, ...]
+    registry: Registry
+    effort: Effort
+    entries: Sequence[Entry]
+
+    @cached_property
+    def subjects(self) -> list[Subject]:
+        """Every registered name."""
+        return [Subject(entry, self) for entry in self.entries]
+
+    @cached_property
+    def fresh(self) -> dict[str, list[float]]:
+        """What the methods answer in a process that has run nothing else, by name; see `fresh.py`."""
+        from benchfw.testing.fresh import answers_in_a_new_process
+
+        return answers_in_a_new_process(self)
+
+
+@dataclass
+class Subject:
+    """One registered name. What it needs to be built with is its `check_with`, tables as in a suite."""
+
+    entry: Entry
+    target: Target
+    refusals: list[str] = field(default_factory=list)
+
+    @property
+    def registry(self) -> Registry:
+        """The registry that it stands in."""
+        return self.target.registry
+
+    @property
+    def effort(self) -> Effort:
+        """How hard to look."""
+        return self.target.effort
+
+    def __str__(self) -> str:
+        return f"{self.entry.kind} {self.entry.name}"
+
+    @property
+    def kind(self) -> str:
+        """The role."""
+        return self.entry.kind
+
+    @property
+    def expected_failures(self) -> Mapping[str, str]:
+        """Known gaps: the check and why."""
+        return getattr(self.entry.factory, "expected_failures", {})
+
+    @property
+    def tables(self) -> list[dict[str, Any]]:
+        """What it is built with, as a suite would write it; the first stands for all where one is enough."""
+        return tables_of(self.entry)
+
+    def build(self, table: Mapping[str, Any] | None = None, **changes: Any) -> Any:
+        """Return a method, by the first of `tables` unless another is given."""
+        return self.registry.build(self.kind, {**(table or self.tables[0]), **changes})
+
+    @cached_property
+    def settings(self) -> list[Setting]:
+        """The problems that a method meets, or the problem itself in each of its forms."""
+        if self.kind == "problem":
+            return [_setting(self.registry, table) for table in self.tables]
+        own, others = self.candidates()
+        found = [each for each in own if self._accepts(each)]
+        for each in others:
+            if len(found) >= FEWEST:
+                break
+            if self._accepts(each):
+                found.append(each)
+        return found
+
+    def setting(self) -> Setting:
+        """Return the first problem that a method meets."""
+        self.need_settings()
+        return self.settings[0]
+
+    def need_settings(self) -> list[Setting]:
+        """Return the problems that a method meets; without any there is nothing to check."""
+        if not self.settings:
+            raise NotApplicable("there is no small problem with the oracles that it needs")
+        return self.settings
+
+    def candidates(self) -> tuple[list[Setting], list[Setting]]:
+        """Return the built-in problems and the plugin's own, and those of other plugins."""
+        own = [Setting(made.__name__.lower(), made, built_in=True) for made in BUILT_IN]
+        others: list[Setting] = []
+        for entry in self.registry.entries("problem").values():
+            same = entry.plugin == self.entry.plugin
+            if same or hasattr(entry.factory, "check_with"):  # others' problems may be large
+                (own if same else others).extend(_setting(self.registry, each) for each in tables_of(entry))
+        return own, others
+
+    def _accepts(self, setting: Setting) -> bool:
+        """Return whether a problem has the oracles, and the method does not refuse it with a BenchfwError."""
+        try:
+            problem = setting.build()
+            if not self._has_oracles(problem):
+                return False
+            method = self.build()
+            if self.kind == "estimator":
+                if not hasattr(problem, estimated_quantity(method, problem)):
+                    return False
+                drawn(method, problem)
+            else:
+                list(islice(answers_of(method, problem), 2))
+        except Unavailable as fault:
+            raise NotApplicable(str(fault)) from None
+        except BenchfwError as fault:
+            self.refusals.append(f"{setting.name}: {fault}")
+            return False
+        return True
+
+    def _has_oracles(self, problem: Any) -> bool:
+        needs = [protocols for _, protocols in needs_of(self.kind, self.tables[0], self.registry)]
+        proximal = any(hasattr(each, "prox") for protocols in needs for each in protocols)
+        if self.kind == "optimizer" and hasattr(problem, "prox") and not proximal:
+            # without a proximal operator a method minimizes another function
+            return False
+        return all(any(not missing_oracles(each, type(problem)) for each in every) for every in needs)
+
+
+def tables_of(entry: Entry) -> list[dict[str, Any]]:
+    """Return the suite tables that the checks build a plugin from."""
+    given: Sequence[Mapping[str, Any]] = getattr(entry.factory, "check_with", ({},))
+    return [{"use": entry.name, **each} for each in given]
+
+
+def _setting(registry: Registry, table: Mapping[str, Any]) -> Setting:
+    options = ", ".join(f"{key}={value}" for key, value in table.items() if key != "use")
+    name = f"{table['use']} ({options})" if options else str(table["use"])
+    return Setting(name, partial(registry.build, "problem", table))
+
+
+def answers_of(method: Any, problem: Any, seed: int = METHOD_SEED) -> Iterator[Any]:
+    """Yield an optimizer's answers."""
+    yield from method.run(problem, problem.backend.rng(seed))
+
+
+def sampled(subject: Subject, problem: Any, seed: int = METHOD_SEED) -> list[Any]:
+    """Return one draw of an estimator, or the first answers of an optimizer."""
+    method = subject.build()
+    if subject.kind == "estimator":
+        return [drawn(method, problem, seed)]
+    return list(islice(answers_of(method, problem, seed), ANSWERS))
+
+
+def followed(method: Any, problem: Any, effort: Effort, seed: int = METHOD_SEED) -> Iterator[Any]:
+    """Yield an optimizer's answers, as many as the effort allows."""
+    until = perf_counter() + PATIENCE
+    for answer in islice(answers_of(method, problem, seed), effort.iterations + 1):
+        yield answer
+        if perf_counter() > until:
+            return
+
+
+def drawn(method: Any, problem: Any, seed: int = METHOD_SEED) -> Any:
+    """Return one draw of an estimator, evaluated beside the start."""
+    return method.draw(problem, problem.backend.rng(seed))(place_of(problem))
+
+
+def place_of(problem: Any) -> Any:
+    """Return a feasible point a little beside the start, where no term of a gradient vanishes by chance."""
+    start: Any = problem.start() if hasattr(problem, "start") else None
+    if not hasattr(start, "shape"):
+        return start
+    rng = problem.backend.rng(5)
+    moved = start + problem.backend.asarray(
+        0.1 * problem.backend.to_numpy(rng.standard_normal(start.shape)), dtype=start.dtype
+    )
+    return problem.project(moved) if hasattr(problem, "project") else moved

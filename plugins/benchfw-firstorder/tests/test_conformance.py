@@ -1,0 +1,8 @@
+"""What this package registers does what its roles promise."""
+
+from benchfw.testing import Effort, parametrize_with_checks
+
+
+@parametrize_with_checks("benchfw_firstorder", effort=Effort(seconds=0.15, iterations=30))
+def test_the_family_passes_the_conformance_checks(check):
+    check()

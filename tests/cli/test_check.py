@@ -1,0 +1,42 @@
+"""`benchfw check`: a line a check, and an exit code that says how it went."""
+
+import json
+from pathlib import Path
+
+TESTING = Path(__file__).parent.parent / "testing"
+
+
+def test_a_broken_plugin_exits_with_1_and_says_what_to_do(cli):
+    done = cli("check", TESTING / "broken" / "in_place.py", "--seconds", "0.1")
+    assert done.returncode == 1
+    (failure,) = [row for row in done.stdout.splitlines() if row.startswith("failed")]
+    assert "in-place: inputs-kept:" in failure
+    assert "To do: write x = x - step * g" in failure
+
+
+def test_a_good_plugin_exits_with_0_and_json_tells_all(cli):
+    done = cli("check", TESTING / "good" / "everything.py", "--seconds", "0.1", "--json")
+    assert done.returncode == 0, done.stdout
+    rows = json.loads(done.stdout)
+    assert {row["ending"] for row in rows} == {"passed", "skipped"}
+    assert {row["subject"].partition(" ")[0] for row in rows} == {
+        "problem",
+        "estimator",
+        "optimizer",
+        "distribution",
+        "kernel",
+    }
+
+
+def test_a_bad_target_exits_with_2_and_one_line(cli):
+    for target in ("no-such-thing", "nowhere.py", "nowhere/"):
+        done = cli("check", target)
+        assert done.returncode == 2
+        assert len(done.stderr.splitlines()) == 1
+        assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_check_is_explained(cli):
+    done = cli("check", TESTING / "good" / "everything.py", "--only", "unbiasd")
+    assert done.returncode == 2
+    assert "did you mean 'unbiased'?" in done.stderr

@@ -1,0 +1,143 @@
+"""`benchfw new`: what it writes runs at once and passes its own checks; nothing is overwritten."""
+
+import json
+import os
+import subprocess
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+EXAMPLE = ROOT / "examples" / "benchfw-example-sag"
+
+KINDS = {
+    "optimizer": "[[problem]]\nuse = 'bowl'\n[[optimizer]]\nuse = 'my-first'\n",
+    "estimator": "[[problem]]\nuse = 'least-squares'\nsamples = 30\n[[estimator]]\nuse = 'my-first'\n",
+    "problem": "[[problem]]\nuse = 'my-first'\n[[optimizer]]\nuse = 'slide'\n",
+    "kernel": "[[kernel]]\nuse = 'my-first'\nsize = 100\n",
+}
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "distribution"])
+def test_a_new_plugin_passes_its_checks_and_runs_at_once(cli, kind):
+    assert cli("new", kind, "my-first").returncode == 0
+    checked = cli("check", "my_first.py", "--seconds", "0.1")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    if kind in KINDS:
+        cli.write("mine.toml", f"repetitions = 1\nbudget = {{ iterations = 5 }}\n{KINDS[kind]}")
+        done = cli("run", "mine.toml", "--plugin", "my_first.py", "--plugin", "bowls.py", "--no-report")
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("optimizer", "My_Method"), "is no name"),
+        (("optimizer", "numpy"), "a module of Python already"),
+        (("kernel", "class"), "a word or a module"),
+        (("optimizer", "gd"), "optimizer 'gd' of benchfw-firstorder"),
+        (("package", "benchfw-gd"), "optimizer 'gd' of benchfw-firstorder"),
+        (("optimiser", "mine"), "optimiser"),
+    ],
+)
+def test_a_bad_name_is_refused_in_one_sentence(cli, words, said):
+    done = cli("new", *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_nothing_is_overwritten(cli):
+    cli.write("mine.py", "precious = True\n")
+    done = cli("new", "optimizer", "mine")
+    assert done.returncode == 2
+    assert "is there already" in done.stderr
+    assert (cli.folder / "mine.py").read_text() == "precious = True\n"
+    (cli.folder / "benchfw-mine").mkdir()
+    assert cli("new", "package", "benchfw-mine").returncode == 2
+
+
+def test_a_new_suite_is_a_copy_of_quickstart_that_runs(cli):
+    assert cli("new", "suite", "mine").returncode == 0
+    assert cli("run", "mine.toml", "--dry-run").returncode == 0
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """Return a function that runs words in an environment of its own, which sees this one's packages."""
+    folder = tmp_path / "environment"
+    venv.create(folder, with_pip=False)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    sources = [ROOT, *sorted((ROOT / "plugins").iterdir())]
+    theirs = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})"
+    (packages / "others.pth").write_text("\n".join([*map(str, sources), theirs, ""]))
+    variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+    def run(*words, cwd):
+        return subprocess.run(
+            [folder / "bin" / "python", *map(str, words)],
+            cwd=cwd,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    return run
+
+
+def install(environment, project):
+    done = environment(
+        "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--no-build-isolation", project, cwd=project
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_new_package_installs_passes_its_tests_and_is_found_by_name(cli, environment):
+    assert cli("new", "package", "benchfw-brandnew").returncode == 0
+    project = cli.folder / "benchfw-brandnew"
+    install(environment, project)
+    tested = environment("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", cwd=project)
+    assert tested.returncode == 0, tested.stdout
+    done = environment("-m", "benchfw", "run", "brandnew", "--quick", "--no-report", cwd=cli.folder)
+    assert done.returncode == 0, done.stderr
+    timed = "from benchmarks.steps import Steps; it = Steps(); it.setup(); it.time_hundred_steps()"
+    assert environment("-c", timed, cwd=project / "benchmarks").returncode == 0
+    assert json.loads((project / "benchmarks" / "asv.conf.json").read_text())["project"] == "benchfw-brandnew"
+
+
+def test_the_worked_example_installs_and_keeps_its_promises(environment, tmp_path):
+    install(environment, EXAMPLE)
+    checked = environment("-m", "benchfw", "check", "example-sag", "--seconds", "0.2", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    done = environment(
+        "-m", "benchfw", "run", "example-sag", "--quick", "--no-report", "--only", "step=0.005", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_worked_example_is_what_benchfw_new_writes_but_for_its_method(cli):
+    assert cli("new", "package", EXAMPLE.name).returncode == 0
+    own = {"README.md", "benchfw_example_sag/optimizer.py", "benchfw_example_sag/suites/example-sag.toml"}
+    written = {
+        path.relative_to(cli.folder / EXAMPLE.name).as_posix(): path.read_text()
+        for path in (cli.folder / EXAMPLE.name).rglob("*")
+        if path.is_file()
+    }
+    for name in written.keys() - own:
+        assert (EXAMPLE / name).read_text() == written[name], name
+    tracked = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", EXAMPLE],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if tracked.returncode == 0:
+        files = {
+            Path(line).relative_to(EXAMPLE.relative_to(ROOT)).as_posix() for line in tracked.stdout.split()
+        }
+        assert files == written.keys()

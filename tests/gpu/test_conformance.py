@@ -1,0 +1,45 @@
+"""On a GPU the conformance checks find what a host cannot see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchfw.backends import get_backend
+from benchfw.errors import BackendUnavailable
+from benchfw.testing import Effort, Ending, run_checks, subjects_of
+
+try:
+    get_backend("cupy")
+except BackendUnavailable as missing:
+    pytest.skip(str(missing), allow_module_level=True)
+
+TESTING = Path(__file__).parent.parent / "testing"
+EFFORT = Effort(seconds=0.5, iterations=50)
+
+
+def failed(target, only=None):
+    outcomes = run_checks(subjects_of(str(target), effort=EFFORT), only)
+    return [each for each in outcomes if each.ending is Ending.FAILED]
+
+
+def test_a_cupy_body_that_is_wrong_at_odd_sizes_is_found():
+    found = failed(TESTING / "broken" / "odd_sizes_cupy.py")
+    assert {each.check.name for each in found} == {"bodies-agree"}
+    assert "cupy body, size 1" in found[0].detail
+
+
+def test_a_good_plugin_of_each_kind_passes_on_the_gpu_too():
+    assert not failed(TESTING / "good" / "everything.py")
+
+
+@pytest.mark.parametrize("family", ["firstorder", "spectral", "variational", "kernelmachines"])
+def test_a_family_gives_the_same_results_on_the_gpu(family):
+    found = failed(f"benchfw_{family}", "every-backend")
+    assert not found, "\n".join(map(str, found))
+
+
+def test_the_kernels_of_the_core_agree_on_the_gpu_at_every_size_and_stride():
+    found = failed("core", "bodies-agree")
+    assert not found, "\n".join(map(str, found))

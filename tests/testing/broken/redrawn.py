@@ -1,0 +1,24 @@
+"""An estimator whose draw is drawn again at every evaluation."""
+
+from dataclasses import dataclass
+
+from benchfw import FiniteSum, hookimpl
+
+
+@dataclass(frozen=True)
+class Redrawn:
+    """The mean gradient of `size` samples."""
+
+    size: int = 32
+
+    solves = FiniteSum
+    estimates = "grad"
+    unbiased = True
+
+    def draw(self, problem, rng):
+        return lambda params: problem.grad_batch(params, rng.integers(problem.num_samples, size=self.size))
+
+
+@hookimpl
+def register_estimators(register):
+    register("redrawn", Redrawn)

@@ -1,0 +1,49 @@
+"""Plugins that are broken on purpose: each is found, by the check that is meant for it and by no other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchfw.testing import Effort, Ending, run_checks, subjects_of
+
+FOLDER = Path(__file__).parent / "broken"
+
+BROKEN = {
+    "biased": {"unbiased"},
+    "free_rider": {"calls-counted"},
+    "global_state": {"global-random-state"},
+    "in_place": {"inputs-kept"},
+    "infeasible": {"stays-feasible"},
+    "mixed_up": {"no-mix-up"},
+    "not_averaged": {"variance-falls"},
+    "not_idempotent": {"projection"},
+    "odd_sizes": {"bodies-agree"},
+    "redrawn": {"deterministic-draw"},
+    "remembering": {"remembers-nothing"},
+    "too_good": {"bound-holds"},
+    "uncounted": {"calls-counted"},
+    "wrong_batch": {"batch-gradient"},
+    "wrong_mean": {"mean-as-declared"},
+    "wrong_sign": {"gradient"},
+}
+
+
+def failed(path, **effort):
+    outcomes = list(run_checks(subjects_of(str(path), effort=Effort(**effort))))
+    return {each.check.name: each for each in outcomes if each.ending is Ending.FAILED}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_plugin_is_found_by_the_check_that_is_meant_for_it(name):
+    found = failed(FOLDER / f"{name}.py", seconds=2.0, iterations=100)
+    assert set(found) == BROKEN[name], "\n".join(map(str, found.values()))
+
+
+def test_every_broken_plugin_is_tried():
+    assert {path.stem for path in FOLDER.glob("*.py")} - {"odd_sizes_cupy"} == set(BROKEN)
+
+
+def test_a_good_plugin_of_each_kind_passes():
+    assert not failed(Path(__file__).parent / "good" / "everything.py", seconds=0.5, iterations=100)
