@@ -35,7 +35,7 @@ class RealCluster:
     def start(self, *words, **variables):
         """Start one more worker and return it."""
         log = self.folder / f"worker{len(self.workers)}.log"
-        words = ("--nthreads", "1", "--no-nanny", "--no-dashboard", *words)
+        words = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--death-timeout", "30", *words)
         worker = self._launch("dask_worker", self.address, *words, log=log, **variables)
         self.workers.append(worker)
         deadline = time.monotonic() + 60

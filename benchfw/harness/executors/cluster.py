@@ -182,6 +182,7 @@ def _words(description: Mapping[str, str]) -> str:
 def connected(address: str, jobs: int, threads: int) -> Iterator[Cluster]:
     """Yield a cluster: that of a scheduler's address or file, or 'local', made here with a worker a job."""
     try:
+        import dask
         from distributed import Client, LocalCluster, Security
     except ImportError:
         raise BenchfwError("--dask needs dask.distributed; pip install 'benchfw[dask]'") from None
@@ -192,6 +193,8 @@ def connected(address: str, jobs: int, threads: int) -> Iterator[Cluster]:
         )
     with contextlib.ExitStack() as stack:
         if address == "local":
+            # it gives a worker up for good that is away so long, though its nanny may be at its next start
+            stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"}))
             made = LocalCluster(
                 n_workers=jobs,
                 threads_per_worker=threads,

@@ -142,6 +142,7 @@ class DaskExecutor:
             yield from self._lose(task, f"{type(fault).__name__}: {fault}", waiting)
         else:
             self._went_on = monotonic()
+            future.release()  # or Dask would run it again if it lost the worker that keeps the result
             for event in finished:
                 self._seconds[_kind(event.trial)] = max(event.outcome.seconds, SHORTEST)
                 yield event
