@@ -73,8 +73,8 @@ def _results(subject: Subject, setting: Setting, backend: Backend) -> NDArray[np
     if subject.kind != "problem":
         return outputs(subject, setting, backend)
     problem = setting.build(backend)
-    if not hasattr(problem, "start"):
-        raise NotApplicable("it has no start to compare at")
+    if not hasattr(problem, "start") or not is_array(problem.start()):
+        raise NotApplicable("it has no array to start at, where oracles could be compared")
     place = place_of(problem)
     oracles = [getattr(problem, name) for name in ("value", "grad") if hasattr(problem, name)]
     return np.concatenate(

@@ -46,7 +46,7 @@ class PeerGPyTorch:
             count, mean_init_std=0.0
         )  # q of C⁻¹z, K = CC'
         model = _model(torch, gpytorch, problem.prior.gram, white)
-        rows, targets = torch.arange(count)[:, None].double(), torch.from_numpy(problem.targets)
+        rows, targets = torch.arange(count)[:, None].double(), torch.from_numpy((problem.targets + 1) / 2)
         bound = gpytorch.mlls.VariationalELBO(gpytorch.likelihoods.BernoulliLikelihood(), model, count)
         descent = gpytorch.optim.NGD(model.variational_parameters(), count, self.step / (1 + self.step))
         yield FactorPosterior(problem, problem.pack(np.zeros(count), lower))
