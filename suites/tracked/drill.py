@@ -148,7 +148,7 @@ def new_run(folder: Path) -> Run:
 
 
 def killed_once(run: Run, victim: str, moment: float) -> str:
-    """Start the run, kill a part of it so long after it began, resume until all is done; return what was hit."""
+    """Start the run, kill a part of it so long after it began, resume until done; return what was hit."""
     process = run.start()
     while victim != "parent" and process.poll() is None and victim not in run.processes():
         time.sleep(0.01)
