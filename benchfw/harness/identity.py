@@ -24,7 +24,7 @@ from benchfw.harness.fingerprint import (
     with_imported,
 )
 from benchfw.loading import Plugin
-from benchfw.records import Trial
+from benchfw.records import Spec, Trial
 from benchfw.registry import Registry
 
 SHOWN = 12  # characters of a hash that a person is shown
@@ -41,6 +41,7 @@ class Identity:
         data.use(registry)
         self._registry = registry
         self._parts: dict[tuple[str, str], str] = {}
+        self._specs: dict[int, tuple[Spec, str]] = {}
         self.sources = {"benchfw": core_fingerprint()[:SHOWN]}
         self.libraries: dict[str, str] = {}
         self.datasets: dict[str, str] = {}
@@ -64,7 +65,6 @@ class Identity:
 
     def stamp(self, trial: Trial) -> Trial:
         """Return the trial with its key."""
-        problem = trial.problem.table
         coordinates = [
             trial.repetition,
             trial.seed,
@@ -73,10 +73,17 @@ class Identity:
             trial.precision,
             trial.at,
             self._context[trial.backend],
-            self._part(trial.kind, trial.method.table),
-            problem if trial.kind == "kernel" else self._part("problem", problem),
+            self._part_of(trial.kind, trial.method),
+            trial.problem.table if trial.kind == "kernel" else self._part_of("problem", trial.problem),
         ]
         return replace(trial, key=_hash(coordinates))
+
+    def _part_of(self, kind: str, spec: Spec) -> str:
+        """Return a spec's part of the key; repetitions share one object, and it is looked at once."""
+        known = self._specs.get(id(spec))
+        if known is None:
+            known = self._specs[id(spec)] = spec, self._part(kind, spec.table)  # kept: no other gets its id
+        return known[1]
 
     def _part(self, kind: str, table: Mapping[str, Any]) -> str:
         text = _canonical(table)

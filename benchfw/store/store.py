@@ -54,20 +54,7 @@ T = TypeVar("T")
 
 
 def told(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Store, P], T]:
-    """Turn what SQLite refuses, such as a locked store or a full disk, into an error of ours."""
-
-    @functools.wraps(method)
-    def guarded(self: Store, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return method(self, *args, **kwargs)
-        except REFUSALS as fault:
-            raise explained(self.path, fault) from fault
-
-    return guarded
-
-
-def read(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Store, P], T]:
-    """Do as `told`, and name the damage where a row is not what was written."""
+    """Name the store where it is damaged, or where SQLite refuses: it is locked, or the disk is full."""
 
     @functools.wraps(method)
     def guarded(self: Store, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -75,6 +62,19 @@ def read(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Sto
             return method(self, *args, **kwargs)
         except Damaged as fault:
             raise StoreError(f"{self.path}: {fault}; {DAMAGED}") from fault
+        except REFUSALS as fault:
+            raise explained(self.path, fault) from fault
+
+    return guarded
+
+
+def read(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Store, P], T]:
+    """Do as `told`, also where a row is none that anybody wrote."""
+
+    @functools.wraps(method)
+    def guarded(self: Store, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return method(self, *args, **kwargs)
         except GARBLED as fault:
             raise StoreError(f"{self.path} holds what nobody wrote ({fault}); {DAMAGED}") from fault
 
@@ -193,8 +193,10 @@ class Store:
             raise
 
     def _seal(self, run: int) -> None:
-        _, *row = self._base.execute(SELECT_RUN, (run,)).fetchone()
-        self._base.execute(SEAL_RUN, (digest_of(tuple(row)), run))
+        row = self._base.execute(SELECT_RUN, (run,)).fetchone()
+        if row is None:
+            raise Damaged(f"run {run} is not found where it was put")
+        self._base.execute(SEAL_RUN, (digest_of(row[1:]), run))
 
     def _link(self, run: int, links: Iterable[tuple[int, Trial, int, bool]]) -> None:
         rows = (

@@ -148,8 +148,10 @@ def new_run(folder: Path) -> Run:
 
 
 def killed_once(run: Run, victim: str, moment: float) -> str:
-    """Start the run, kill a part of it at a moment, resume until it is done; return where the kill landed."""
+    """Start the run, kill a part of it so long after it began, resume until done; return what was hit."""
     process = run.start()
+    while victim != "parent" and process.poll() is None and victim not in run.processes():
+        time.sleep(0.01)
     time.sleep(moment)
     parts = run.processes()
     part = victim if victim in parts else "parent"
@@ -209,7 +211,8 @@ def drill(kills: int, seed: int, seconds: float) -> Counter[str]:
             if time.monotonic() > ends:
                 return "not done: the time was up"
             run = new_run(Path(name, str(number)))
-            where = killed_once(run, victim, share * length)
+            # a worker lives for about the second half of a run
+            where = killed_once(run, victim, share * (length if victim == "parent" else length / 2))
             verify(run, reference)
             return where
 
