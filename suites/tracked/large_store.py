@@ -63,6 +63,7 @@ def write_store(folder: Path, trials: int) -> None:
     records = tuple(Record("gap", k, 1e-3 * k, float(k), 1.0 / (k + 1)) for k in range(RECORDS))
     outcome = Outcome(Status.DONE, "budget of 100 iterations", records, 0.1, "gradients")
     with Store(folder / "large.sqlite", create=True) as store:
+        store._base.execute("PRAGMA synchronous = OFF")  # noqa: SLF001 - 100,000 waits for the disk are no part of this
         run = store.begin("large", "Large", suite.read_text(encoding="utf-8"), dict(agenda.environment))
         for position, trial in enumerate(agenda.trials[:-1]):
             store.add(run, position, trial, outcome)
