@@ -117,7 +117,7 @@ def main() -> None:
         click.echo("\n".join(map(printable, told.getvalue().split("\n"))), err=True, nl=False)
         code = fault.exit_code
     except BenchfwError as fault:
-        click.echo(f"benchfw: {printable(str(fault))}", err=True)
+        click.echo("benchfw: " + "\n".join(map(printable, str(fault).split("\n"))), err=True)
         code = 2
     except (KeyboardInterrupt, click.Abort):
         click.echo("benchfw: interrupted", err=True)

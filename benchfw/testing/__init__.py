@@ -14,11 +14,17 @@ known, and fail once they are mended; an estimator's `averages = "probes"` names
 variance falls like 1/M, and `bias_order = ("steps", 2)` how its bias falls.
 """
 
-from benchfw.testing.check import Check, CheckFailed, NotApplicable, check, checks_for
-from benchfw.testing.pytest_checks import parametrize_with_checks
-from benchfw.testing.running import Ending, Outcome, run_check, run_checks
-from benchfw.testing.subject import Effort, Setting, Subject
-from benchfw.testing.target import subjects_of
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from benchfw.testing.checks import Check, CheckFailed, NotApplicable, check, checks_for
+    from benchfw.testing.pytest_checks import parametrize_with_checks
+    from benchfw.testing.running import Ending, Outcome, run_check, run_checks
+    from benchfw.testing.subject import Effort, Setting, Subject
+    from benchfw.testing.target import subjects_of
 
 __all__ = [
     "Check",
@@ -36,3 +42,19 @@ __all__ = [
     "run_checks",
     "subjects_of",
 ]
+
+_PLACES = {
+    "checks": ("Check", "CheckFailed", "NotApplicable", "check", "checks_for"),
+    "pytest_checks": ("parametrize_with_checks",),
+    "running": ("Ending", "Outcome", "run_check", "run_checks"),
+    "subject": ("Effort", "Setting", "Subject"),
+    "target": ("subjects_of",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    # every pytest run of an environment imports this package, for its plugin: it should cost nothing
+    for module, names in _PLACES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"benchfw.testing.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from benchfw.backends import Backend, available_backends, get_backend
 from benchfw.testing.arrays import close, held, is_array, numbers, seen
-from benchfw.testing.check import CheckFailed, NotApplicable, check, require
+from benchfw.testing.checks import CheckFailed, NotApplicable, check, require
 from benchfw.testing.fresh import outputs
 from benchfw.testing.problem_checks import oracle_calls
 from benchfw.testing.strict import StrictBackend

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw.testing.check import CheckFailed
+from benchfw.testing.checks import CheckFailed
 
 DEPTH = 4  # a problem holds tables, a table holds arrays
 

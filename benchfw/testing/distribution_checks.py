@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchfw.backends import get_backend
-from benchfw.testing.check import NotApplicable, check, require
+from benchfw.testing.checks import NotApplicable, check, require
 from benchfw.testing.sequential import LEVEL
 from benchfw.testing.subject import METHOD_SEED, Subject
 

@@ -13,7 +13,7 @@ from benchfw.analysis.intervals import normal_quantile
 from benchfw.analysis.variance import DrawStatistics
 from benchfw.contract import estimated_quantity
 from benchfw.testing.arrays import numbers
-from benchfw.testing.check import NotApplicable, check, require
+from benchfw.testing.checks import NotApplicable, check, require
 from benchfw.testing.sequential import LEVEL, Vector, Verdict, mean_test
 from benchfw.testing.subject import METHOD_SEED, Setting, Subject, place_of
 

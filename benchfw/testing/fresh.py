@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchfw.testing.arrays import numbers, seen
-from benchfw.testing.check import METHODS, NotApplicable
+from benchfw.testing.checks import METHODS, NotApplicable
 from benchfw.testing.subject import Setting, Subject, Target, sampled
 
 if TYPE_CHECKING:

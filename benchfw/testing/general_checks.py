@@ -13,7 +13,7 @@ import numpy as np
 
 from benchfw.backends import get_backend
 from benchfw.testing.arrays import changed, held, is_array
-from benchfw.testing.check import CheckFailed, check, require
+from benchfw.testing.checks import CheckFailed, check, require
 from benchfw.testing.subject import ANSWERS, Setting, Subject, answers_of, drawn, place_of
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from benchfw.backends import Backend, available_backends, get_backend
 from benchfw.kernels import Kernel
 from benchfw.testing.arrays import assert_agree
-from benchfw.testing.check import CheckFailed, NotApplicable, check, require
+from benchfw.testing.checks import CheckFailed, NotApplicable, check, require
 from benchfw.testing.strict import StrictBackend
 from benchfw.testing.subject import Subject
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchfw.contract import Bounded
 from benchfw.testing.arrays import is_array, numbers, seen
-from benchfw.testing.check import NotApplicable, check, require
+from benchfw.testing.checks import NotApplicable, check, require
 from benchfw.testing.subject import METHOD_SEED, Effort, Setting, Subject, answers_of, followed
 
 REPETITIONS = 12  # a theorem on an expectation is held against the mean of so many runs

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchfw.testing.arrays import changed, close, held, is_array, numbers
-from benchfw.testing.check import NotApplicable, check, require
+from benchfw.testing.checks import NotApplicable, check, require
 from benchfw.testing.subject import Setting, Subject, place_of
 
 DIRECTIONS = 6

@@ -9,7 +9,7 @@ from traceback import extract_tb
 
 from benchfw.errors import BenchfwError, Unavailable
 from benchfw.loading import fault_text
-from benchfw.testing.check import FIRST, Check, CheckFailed, NotApplicable, checks_for
+from benchfw.testing.checks import FIRST, Check, CheckFailed, NotApplicable, checks_for
 from benchfw.testing.subject import Subject
 
 

@@ -14,7 +14,7 @@ from benchfw.contract import estimated_quantity
 from benchfw.errors import BenchfwError, Unavailable
 from benchfw.plan import missing_oracles, needs_of
 from benchfw.registry import Entry, Registry
-from benchfw.testing.check import NotApplicable
+from benchfw.testing.checks import NotApplicable
 from benchfw.testing.problems import BUILT_IN
 
 DATA_SEED = 1201

@@ -10,7 +10,7 @@ from pathlib import Path
 from benchfw import data
 from benchfw.errors import PluginError, nearest
 from benchfw.registry import Entry, Registry
-from benchfw.testing.check import ROLES
+from benchfw.testing.checks import ROLES
 from benchfw.testing.subject import Effort, Subject, Target
 
 
