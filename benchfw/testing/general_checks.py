@@ -13,7 +13,7 @@ import numpy as np
 
 from benchfw.backends import get_backend
 from benchfw.testing.arrays import changed, held, is_array
-from benchfw.testing.checks import CheckFailed, check, require
+from benchfw.testing.checks import ROLES, CheckFailed, check, require
 from benchfw.testing.subject import ANSWERS, Setting, Subject, answers_of, drawn, place_of
 
 
@@ -49,11 +49,7 @@ def meets_a_problem(subject: Subject) -> str:
 
 
 @check(
-    "problem",
-    "estimator",
-    "optimizer",
-    "distribution",
-    "kernel",
+    *ROLES,
     advice="write a docstring whose words include every parameter, and give each a type",
 )
 def documented(subject: Subject) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from benchfw.backends import get_backend
 from benchfw.testing.arrays import close, held, numbers, seen
-from benchfw.testing.checks import CheckFailed, NotApplicable, check, require
+from benchfw.testing.checks import ROLES, CheckFailed, NotApplicable, check, require
 from benchfw.testing.fresh import outputs
 from benchfw.testing.subject import ANSWERS, DATA_SEED, METHOD_SEED, Setting, Subject, place_of
 
@@ -88,11 +88,7 @@ def different_seed(subject: Subject) -> str | None:
 
 
 @check(
-    "problem",
-    "estimator",
-    "optimizer",
-    "distribution",
-    "kernel",
+    *ROLES,
     advice="leave numpy.random and random alone; " + USE_RNG,
 )
 def global_random_state(subject: Subject) -> None:
