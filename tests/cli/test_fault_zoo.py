@@ -105,7 +105,7 @@ def test_a_hang_in_native_code_ends_soon_after_its_limit(zoo):
 
 
 def test_no_process_is_left(zoo):
-    listed = subprocess.run(["ps", "-eo", "args="], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["ps", "-wweo", "args="], capture_output=True, text=True, check=True).stdout
     assert NICKNAME not in listed
 
 

@@ -108,20 +108,25 @@ def test_no_worker_outlives_a_killed_parent(cli):
     words = [sys.executable, "-m", "benchfw", "run", "hang.toml", "--only", "faulty", "--events", "events"]
     process = subprocess.Popen(words, cwd=cli.folder, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
-    while not (workers := workers_of(process.pid)) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    try:
+        while not (workers := workers_of(process.pid)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+    finally:
+        process.kill()
+        process.wait()
     assert workers
-    process.kill()
-    process.wait()
     while time.monotonic() < deadline and any(alive(each) for each in workers):
         time.sleep(0.05)
     assert not any(alive(each) for each in workers)
 
 
 def workers_of(parent):
-    """Return the worker processes of a run with their keepers; it may have other children, such as git."""
+    """Return the worker processes of a run with their keepers; it may have other children, such as git.
+
+    Without `ww` a list of processes is as wide as COLUMNS says, and long paths hide the words looked for.
+    """
     listed = subprocess.run(
-        ["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
+        ["ps", "-wweo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
     ).stdout.splitlines()
     processes = [line.split(maxsplit=2) for line in listed if "executors.keeper" in line]
     keepers = [number for number, above, _ in processes if int(above) == parent]

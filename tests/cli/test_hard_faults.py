@@ -72,7 +72,7 @@ def test_a_child_that_a_trial_forked_does_not_become_a_worker(hard):
 
 def test_what_a_trial_started_ends_with_the_run(hard):
     hard("orphan")
-    listed = subprocess.run(["ps", "-eo", "args="], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["ps", "-wweo", "args="], capture_output=True, text=True, check=True).stdout
     assert "import time; time.sleep(60)" not in listed
 
 
