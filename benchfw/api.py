@@ -240,7 +240,9 @@ def page_folder(store: Path, run: Run) -> Path:
 
 def can_write_pages() -> bool:
     """Return whether the packages that the page needs are installed."""
-    return all(importlib.util.find_spec(name) for name in ("jinja2", "plotly"))
+    from benchfw.report.script import can_draw
+
+    return importlib.util.find_spec("jinja2") is not None and can_draw()
 
 
 def run(

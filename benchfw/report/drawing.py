@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,6 +91,10 @@ def extra_figure(data: Mapping[str, Any]) -> Figure:
     """Return a figure that a plugin gave: Plotly's dict, with title, alt and how_to_read if it likes."""
     layout = dict(data.get("layout", {}))
     title = str(data.get("title", "")) or "Figure"
-    traces: Sequence[Any] = data.get("data", ())
     words = str(data.get("how_to_read", ""))
-    return Figure(title, str(data.get("alt", title)), words, (View("", list(traces), layout),))
+    return Figure(
+        title,
+        str(data.get("alt", title)),
+        words,
+        (View("", [dict(mark) for mark in data.get("data", ())], layout),),
+    )

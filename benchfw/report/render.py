@@ -6,7 +6,6 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
@@ -15,13 +14,13 @@ from benchfw.records import Result, Run
 from benchfw.report.drawing import Figure, extra_figure
 from benchfw.report.exports import write_csv, write_records
 from benchfw.report.figures import build_figures, method_styles
+from benchfw.report.script import INSTALL, drawing_script
 from benchfw.report.side_tables import comparison_tables, summary_tables
 from benchfw.report.summary import EXPORT_COLUMNS, Summary
 from benchfw.report.tables import EXACT_COLUMNS, caption, exact_rows, full_table, heading, headline_table
 from benchfw.report.wording import verdict
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_INSTALL = "pip install 'benchfw[report]'"
 
 Writer: TypeAlias = Callable[[IO[str]], None]
 
@@ -40,9 +39,10 @@ def write_report(
     seconds, if that is not 0.
     """
     overview = overview_beside(folder, run)
+    figures = [*build_figures(summary, results), *map(extra_figure, extra_figures)]
     page = fill(
         "page.html",
-        [*build_figures(summary, results), *map(extra_figure, extra_figures)],
+        figures,
         summary=summary,
         run=run,
         sections=list(_sections(summary)),
@@ -65,7 +65,7 @@ def write_report(
     for number, comparison in enumerate(summary.comparisons, 1):
         rows = exact_rows(comparison)
         files[f"table-{number}.csv"] = partial(write_csv, columns=EXACT_COLUMNS, rows=rows)
-    return write_page(page, folder, files)
+    return write_page(page, figures, folder, files)
 
 
 def overview_beside(folder: Path, run: Run) -> Path:
@@ -73,9 +73,9 @@ def overview_beside(folder: Path, run: Run) -> Path:
     return folder.parent / f"{folder.name.removesuffix(f'run-{run.id}')}index.html"
 
 
-def write_page(page: str, folder: Path, files: Mapping[str, Writer]) -> Path:
+def write_page(page: str, figures: Sequence[Figure], folder: Path, files: Mapping[str, Writer]) -> Path:
     """Write a page, its CSV files, and the drawing script beside its folder; return the page's path."""
-    script = plotly_script()
+    script = drawing_script(figures)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _share(script, folder.parent / "assets" / script.name)
@@ -103,7 +103,7 @@ def fill(template: str, figures: Sequence[Figure], **context: Any) -> str:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
         from markupsafe import Markup
     except ImportError as error:
-        raise BenchfwError(f"the report needs jinja2, which is not installed: {_INSTALL}") from error
+        raise BenchfwError(f"the report needs jinja2, which is not installed: {INSTALL}") from error
     environment = Environment(
         autoescape=True,
         loader=FileSystemLoader(_TEMPLATES),
@@ -113,6 +113,7 @@ def fill(template: str, figures: Sequence[Figure], **context: Any) -> str:
     )
     return environment.get_template(template).render(
         figures=figures,
+        script=drawing_script(figures).name if figures else "",
         # safe: script_json leaves no character that HTML could read
         figure_data=Markup(script_json([figure.as_data() for figure in figures])),  # noqa: S704
         **context,
@@ -144,17 +145,6 @@ def flat_facts(environment: Mapping[str, Any], prefix: str = "") -> Iterator[tup
             yield f"{prefix}{name}", ", ".join(map(str, value))
         else:
             yield f"{prefix}{name}", str(value)
-
-
-def plotly_script() -> Path:
-    """Return the drawing script that the plotly package ships, without importing the package."""
-    spec = find_spec("plotly")
-    if spec is None or spec.origin is None:
-        raise BenchfwError(f"the report needs plotly, which is not installed: {_INSTALL}")
-    script = Path(spec.origin).parent / "package_data" / "plotly.min.js"
-    if not script.is_file():
-        raise BenchfwError(f"the installed plotly has no {script.name}; reinstall it: {_INSTALL}")
-    return script
 
 
 def _share(script: Path, asset: Path) -> None:

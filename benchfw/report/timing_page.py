@@ -44,9 +44,10 @@ def write_timing_page(
         }
         for mine in groups.values()
     ]
+    figures = [figure for figure in drawn if figure is not None]
     page = fill(
         "time.html",
-        [figure for figure in drawn if figure is not None],
+        figures,
         caption=CAPTION,
         sections=sections,
         ceilings=list(ceiling_sentences(timings)),
@@ -54,4 +55,5 @@ def write_timing_page(
         facts=list(flat_facts(environment)),
     )
     rows = list(export_rows(timings))
-    return write_page(page, folder, {"timings.csv": partial(write_csv, columns=EXPORT_COLUMNS, rows=rows)})
+    files = {"timings.csv": partial(write_csv, columns=EXPORT_COLUMNS, rows=rows)}
+    return write_page(page, figures, folder, files)

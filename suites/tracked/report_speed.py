@@ -18,6 +18,7 @@ import numpy as np
 from _chromium import PROGRAM, Chromium
 
 from benchfw.records import Budget, Outcome, Record, Spec, Status, Trial
+from benchfw.report.script import drawing_script
 from benchfw.store import Store
 
 METHODS, REPETITIONS, POINTS = 50, 20, 200
@@ -27,7 +28,8 @@ LIMITS = {
     "seconds to the first figure": 2.0,
     "CPU seconds to the first figure": 2.0,
 }
-SCRIPT_ALONE = """<!doctype html><title>empty</title><script src="../assets/plotly.min.js"></script>
+SCRIPT_ALONE = f"""<!doctype html><title>empty</title>
+<script src="../assets/{drawing_script([]).name}"></script>
 <script>performance.mark("first figure")</script>"""
 
 

@@ -14,6 +14,7 @@ import pytest
 from benchfw.records import Record, Status
 from benchfw.report.overview import write_overview
 from benchfw.report.render import write_report
+from benchfw.report.script import drawing_script
 from benchfw.report.single_file import single_file
 from benchfw.report.summary import summarize
 from benchfw.store import Store
@@ -61,7 +62,7 @@ def test_the_quickstart_page_draws_every_figure_asks_nobody_and_complains_of_not
     assert page.console == []
     assert page.requests == [
         (quickstart / "run-1" / "index.html").as_uri(),
-        (quickstart / "assets" / "plotly.min.js").as_uri(),
+        (quickstart / "assets" / drawing_script([]).name).as_uri(),
     ]
     marks = page.evaluate(MARKS)
     assert len(marks) >= 8

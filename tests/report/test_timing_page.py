@@ -12,6 +12,7 @@ from benchfw.analysis.roofline import Ceilings
 from benchfw.analysis.timings import Timing
 from benchfw.records import Status
 from benchfw.report.drawing import Style
+from benchfw.report.script import drawing_script
 from benchfw.report.timing_figures import size_figure
 from benchfw.report.timing_page import write_timing_page
 from benchfw.report.timing_tables import (
@@ -106,7 +107,7 @@ def test_the_page_names_everything_and_fetches_nothing(tmp_path):
     for part in ("cupy is faster than numpy", "other: no such device", "not enough memory", "machine.cores"):
         assert part in text
     addresses = re.findall(r'(?:src|href)="([^"]*)"', text)
-    assert {"../assets/plotly.min.js", "timings.csv"} <= set(addresses)
+    assert {f"../assets/{drawing_script([]).name}", "timings.csv"} <= set(addresses)
     assert not [address for address in addresses if "//" in address]
     with (page.parent / "timings.csv").open(encoding="utf-8", newline="") as file:
         assert len(list(csv.DictReader(file))) == 7
