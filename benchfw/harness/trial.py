@@ -44,10 +44,10 @@ def run_trial(
 
     Its faults are not raised: they become the status, and `hear` is told of them.
     """
-    cost_unit = ""
-    _seed_global_generators(trial)
+    cost_unit, seed = "", method_seed(trial)
+    _seed_global_generators(seed)
     try:
-        cost_unit, measure = build_trial(trial, registry)
+        cost_unit, measure = build_trial(trial, registry, seed)
         status, reason = measure(emit)
     except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's method may raise anything
         if not isinstance(fault, BenchfwError | MemoryError):
@@ -56,11 +56,10 @@ def run_trial(
     return Ended(status, reason, cost_unit)
 
 
-def _seed_global_generators(trial: Trial) -> None:
+def _seed_global_generators(seed: int) -> None:
     """Give a method that draws from them, though it should not, the same numbers in any order of trials."""
-    seed = method_seed(trial) % 2**32
-    random.seed(seed)
-    np.random.seed(seed)  # noqa: NPY002 - the legacy generator is the global one
+    random.seed(seed % 2**32)
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - the legacy generator is the global one
 
 
 def ending_of(fault: BaseException) -> Ending:
@@ -82,8 +81,11 @@ def warm_up(trial: Trial, registry: Registry, emit: Emit) -> Ended:
     return run_trial(replace(trial, budget=budget, target={}, precision=None), registry, emit)
 
 
-def build_trial(trial: Trial, registry: Registry) -> tuple[str, Callable[[Emit], Ending]]:
-    """Build a trial's problem and method; return the unit of its cost, and the call that measures it."""
+def build_trial(trial: Trial, registry: Registry, seed: int) -> tuple[str, Callable[[Emit], Ending]]:
+    """Build a trial's problem and its method, which draws from `seed`.
+
+    Return the unit of its cost, and the call that measures it.
+    """
     backend = get_backend(trial.backend)
     data = backend.rng(data_seed(trial))
     if trial.kind == "kernel":
@@ -94,7 +96,7 @@ def build_trial(trial: Trial, registry: Registry) -> tuple[str, Callable[[Emit],
     method = registry.build(trial.kind, trial.method.table)
     measure = measure_optimizer if trial.kind == "optimizer" else measure_estimator
     unit = str(getattr(problem, "cost_unit", "gradients"))
-    return unit, partial(_measure, measure, trial, problem, method, backend.rng(method_seed(trial)))
+    return unit, partial(_measure, measure, trial, problem, method, backend.rng(seed))
 
 
 def _measure(measure: Measure, trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Ending:

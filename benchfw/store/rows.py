@@ -5,11 +5,11 @@ The digest of a trial covers its records too. Rows from before schema 2 have non
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,7 @@ def _settings(trial: Trial, outcome: Outcome) -> dict[str, Any]:
     return {
         **({"device": outcome.device} if outcome.device else {}),
         "seed": trial.seed,
-        "budget": asdict(trial.budget),
+        "budget": vars(trial.budget),
         "target": trial.target,
         "precision": trial.precision,
         "at": trial.at,
@@ -111,6 +111,7 @@ def run_of(store: Path, digest: str | None, row: Row, counts: Mapping[str, int],
     )  # fmt: skip
 
 
+@functools.lru_cache(maxsize=1024)  # trials share a few of them
 def _spec(table: str, label: str) -> Spec:
     params = {key: _frozen(value) for key, value in json.loads(table).items()}
     return Spec(params.pop("use"), params, label)

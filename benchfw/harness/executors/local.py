@@ -11,13 +11,12 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from multiprocessing.connection import wait
 from time import monotonic
 
 from benchfw.errors import BenchfwError
 from benchfw.harness.devices import Device, Waiting, needs_gpu
 from benchfw.harness.executors.events import Event, Finished, Started
-from benchfw.harness.executors.process import WorkerDied, WorkerProcess
+from benchfw.harness.executors.process import WorkerDied, WorkerProcess, wait
 from benchfw.harness.executors.worker import Setup
 from benchfw.records import Outcome, Status, Trial
 
@@ -67,13 +66,14 @@ class LocalExecutor:
             busy = [worker for worker in self._workers if worker.trial is not None]
             if not busy:
                 return
-            wait([worker.replies for worker in busy], min(HEARTBEAT, self._patience(busy)))
+            wait(busy, min(HEARTBEAT, self._patience(busy)))
             for worker in busy:
                 outcome = self._attend(worker, waiting)
                 if outcome is not None:
                     trial = worker.end()
-                    device = str(worker.device) if worker.device and needs_gpu(trial) else ""
-                    yield Finished(trial, replace(outcome, device=device))
+                    if worker.device and needs_gpu(trial):
+                        outcome = replace(outcome, device=str(worker.device))
+                    yield Finished(trial, outcome)
                     if outcome.status not in SOUND or not worker.alone:
                         self._dismiss(worker)
 

@@ -6,10 +6,12 @@ import contextlib
 import os
 import pickle
 import re
+import select
 import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import monotonic
@@ -67,13 +69,19 @@ class WorkerProcess:
         for each in theirs:
             os.close(each)
         self._requests = Connection(request_write, readable=False)
-        self.replies = Connection(reply_read, writable=False)
+        self._replies = Connection(reply_read, writable=False)
+        self._news = select.poll()  # made once: Connection.poll makes a selector for every look
+        self._news.register(reply_read, select.POLLIN)
         self._send(setup)
         self._worker: int | None = None  # the keeper's child, which runs the trials
         self.alone = True
         self.trial: Trial | None = None
         self.records: list[Record] = []
         self.began = self.looked = monotonic()
+
+    def fileno(self) -> int:
+        """Return the file descriptor on which it sends."""
+        return self._replies.fileno()
 
     @property
     def ready(self) -> bool:
@@ -97,8 +105,8 @@ class WorkerProcess:
         """Take in what has been sent; return the outcome when that ends the trial; WorkerDied if it died."""
         dead = self._process.poll() is not None  # asked first, so that all it had sent is read below
         try:
-            while self.replies.poll():
-                outcome = self._take(*self.replies.recv())
+            while self._news.poll(0):
+                outcome = self._take(*self._replies.recv())
                 if outcome is not None:
                     return outcome
         except (EOFError, OSError, pickle.UnpicklingError) as fault:  # ended, or cut off in mid-message
@@ -194,9 +202,17 @@ class WorkerProcess:
             self._process.wait()
         with contextlib.suppress(OSError):
             self._requests.close()
-        self.replies.close()
+        self._replies.close()
         self._log.close()
 
     def _send(self, message: object) -> None:
         with contextlib.suppress(BrokenPipeError):  # a dead worker is noticed when it is listened to
             self._requests.send(message)
+
+
+def wait(workers: Iterable[WorkerProcess], seconds: float) -> None:
+    """Wait until one of the workers has sent something or is gone, at most so long."""
+    news = select.poll()
+    for worker in workers:
+        news.register(worker, select.POLLIN)
+    news.poll(1000 * seconds)

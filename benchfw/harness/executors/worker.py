@@ -14,9 +14,10 @@ import resource
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from multiprocessing.connection import Connection
+from operator import attrgetter
 from time import perf_counter
 from typing import NoReturn
 
@@ -32,6 +33,7 @@ PROTOCOL = 2
 """What parent and worker must agree on, where the worker is of another revision: one more with every change
 of `Setup`, `Trial`, `Record`, `Status` or the messages."""
 
+VALUES = attrgetter(*(each.name for each in fields(Record)))  # ten times faster than dataclasses.astuple
 MARGIN = 2**30  # libraries reserve memory that they do not use: the parent watches what is really held
 
 
@@ -64,7 +66,7 @@ def serve(requests: Connection, replies: Connection) -> None:
         if os.getpid() != process:
             os._exit(1)  # a child that the trial forked: its records are not the trial's
         if records:
-            replies.send(("records", [astuple(each) for each in records]))
+            replies.send(("records", [VALUES(each) for each in records]))
 
     while True:
         try:
