@@ -56,6 +56,7 @@ asv-check: $(INSTALLED)
 
 asv-publish: $(INSTALLED)
 	$(ASV) publish
+	$(BIN)/python suites/tracked/asv_page.py reports/asv/html
 	@echo "page: reports/asv/html/index.html (asv preview serves it)"
 
 $(INSTALLED): pyproject.toml $(PLUGINS:%=%/pyproject.toml)

@@ -62,8 +62,8 @@ class Chromium:
         os.close(self._out)
         self._profile.cleanup()
 
-    def open(self, path: Path, width: int = 1400, height: int = 1000) -> Page:
-        """Open a file in a page of its own and wait until it is loaded."""
+    def open(self, place: Path | str, width: int = 1400, height: int = 1000) -> Page:
+        """Open a file or an address in a page of its own and wait until it is loaded."""
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = self._pages[session] = Page(self, session)
@@ -73,7 +73,7 @@ class Chromium:
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 700}
         page.ask("Emulation.setDeviceMetricsOverride", **size)
         page.prefer("light")
-        page.ask("Page.navigate", url=path.resolve().as_uri())
+        page.ask("Page.navigate", url=place.resolve().as_uri() if isinstance(place, Path) else place)
         while not page.loaded:
             self._hear(monotonic() + PATIENCE)
         return page

@@ -1,9 +1,14 @@
 """`benchfw export --format asv`: what ASV itself reads and draws."""
 
+import functools
+import http.server
 import json
 import os
+import shutil
 import subprocess
 import sys
+import threading
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +16,12 @@ from benchfw.errors import BenchfwError
 from benchfw.records import Run
 from benchfw.tracking.asv_results import write_asv
 
+ROOT = Path(__file__).parents[2]
 COMMIT = "0123456789" * 4
+BENCHMARK = "Small.SoftThreshold.track_seconds_per_call"
+INKED = """[...document.querySelectorAll('#main-graph canvas')].map((each) => each.getContext('2d')
+    .getImageData(0, 0, each.width, each.height).data.filter((value, index) => index % 4 === 3 && value))
+    .reduce((sum, each) => sum + each.length, 0)"""
 ROWS = [
     ("bowl", "noisy (scale=2)", "numpy", "variance", 4.0, 3.9, 4.1, 5),
     ("bowl", "noisy (scale=2)", "numpy", "seconds_per_draw", 1e-5, 9e-6, 1.1e-5, 5),
@@ -66,12 +76,16 @@ def test_a_run_of_no_commit_is_refused(run, tmp_path, project, said):
         write_asv(run(**project), ROWS, tmp_path)
 
 
-def test_asv_publishes_what_the_command_line_exports(tmp_path):
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """The folder of a page that ASV made of an exported run."""
+    folder = tmp_path_factory.mktemp("published")
+
     def call(*words):
         who = {f"GIT_{who}_{what}": "test" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
         done = subprocess.run(
             words,
-            cwd=tmp_path,
+            cwd=folder,
             env={**os.environ, **who},
             capture_output=True,
             text=True,
@@ -88,9 +102,9 @@ def test_asv_publishes_what_the_command_line_exports(tmp_path):
         "branches": ["HEAD"],
         "results_dir": ".asv/results",
     }
-    (tmp_path / "asv.conf.json").write_text(json.dumps({**config, "html_dir": ".asv/html"}))
-    (tmp_path / ".gitignore").write_text("reports/\n.asv/\n")
-    (tmp_path / "small.toml").write_text(
+    (folder / "asv.conf.json").write_text(json.dumps({**config, "html_dir": ".asv/html"}))
+    (folder / ".gitignore").write_text("reports/\n.asv/\n")
+    (folder / "small.toml").write_text(
         'repetitions = 1\nbudget = { iterations = 3 }\n[[kernel]]\nuse = "soft-threshold"\nsize = 100\n'
     )
     for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "bowls"]):
@@ -98,5 +112,32 @@ def test_asv_publishes_what_the_command_line_exports(tmp_path):
     call(python, "-m", "benchfw", "run", "small.toml", "--no-report")
     call(python, "-m", "benchfw", "export", "--format", "asv", "-o", ".asv/results")
     call(python, "-m", "asv", "publish")
-    shown = json.loads((tmp_path / ".asv/html/index.json").read_text())["benchmarks"]
-    assert "Small.SoftThreshold.track_seconds_per_call" in shown
+    return folder / ".asv" / "html"
+
+
+def test_asv_publishes_what_the_command_line_exports(published):
+    shown = json.loads((published / "index.json").read_text())["benchmarks"]
+    assert BENCHMARK in shown
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="no npm to bring the libraries of ASV's page")
+def test_the_page_of_asv_draws_its_graphs_without_a_network(published, browser):
+    subprocess.run([sys.executable, ROOT / "suites/tracked/asv_page.py", published], check=True, timeout=300)
+    handler = functools.partial(Silent, directory=published)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/"
+        try:
+            page = browser.open(f"{address}#{BENCHMARK}")
+            page.wait_for("document.querySelector('#main-graph canvas.flot-base')")
+            inked = page.evaluate(INKED)
+            page.close()
+        finally:
+            server.shutdown()
+    assert inked > 100
+    assert [each for each in page.requests if not each.startswith(address)] == []
+
+
+class Silent(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        """Say nothing of a request."""
