@@ -48,7 +48,8 @@ def execute_both(
     after the workers are stopped.
     """
     runs = [tuple(_begin(store, agenda, side) for side in sides) for agenda in agendas]
-    listen(Begun(runs[0][0], 2 * sum(len(agenda.trials) for agenda in agendas), 0))
+    trials = [agenda.trials[position] for agenda in agendas for position in agenda.pending]
+    listen(Begun(runs[0][0], 0, [*trials, *trials]))
     for turn, side, event in _events(agendas, sides, options):
         if isinstance(event, Finished):
             store.add(runs[turn.suite][side], turn.position, event.trial, event.outcome)

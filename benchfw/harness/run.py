@@ -64,10 +64,14 @@ class Begun:
     """The first event of a run: what is to do, and what is in the store already."""
 
     run: int
-    total: int
     reused: int
-    pending: Sequence[Trial] = ()
+    pending: Sequence[Trial]
     jobs: int = 1
+
+    @property
+    def total(self) -> int:
+        """Return the trials that were asked for."""
+        return self.reused + len(self.pending)
 
 
 @dataclass(frozen=True)
@@ -183,7 +187,7 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
     with store.living(run):
         store.reuse(run, _links(agenda, agenda.known))
         pending = [agenda.trials[position] for position in agenda.pending]
-        listen(Begun(run, len(agenda.trials), len(agenda.known), pending, _at_once(options)))
+        listen(Begun(run, len(agenda.known), pending, _at_once(options)))
         with contextlib.closing(_executor(agenda, registry, options)) as executor:
             rounds = _rounds(agenda, run, store, options, listen)
             for event in chain.from_iterable(_events(agenda, each, executor) for each in rounds):

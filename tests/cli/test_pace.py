@@ -34,7 +34,7 @@ def start(clock, make_trial):
             for number in range(repetitions)
         ]
         pace = Pace(clock)
-        pace.hear(Begun(1, len(trials) + 2, 2, trials, jobs))
+        pace.hear(Begun(1, 2, trials, jobs))
         return pace, trials
 
     return begin
@@ -104,7 +104,7 @@ def test_without_a_budget_of_seconds_nothing_is_known_until_a_trial_has_ended(st
 def test_a_skipped_trial_says_nothing_about_time(start):
     pace, trials = start()
     absent = replace(trials[0], backend="cupy")
-    pace.hear(Begun(1, 2, 0, [absent, trials[1]]))
+    pace.hear(Begun(1, 0, [absent, trials[1]]))
     pace.hear(Finished(absent, Outcome(Status.SKIPPED, "no GPU")))
     assert (pace.done, pace.left) == (1, 1)
     assert pace.seconds_left() == math.inf

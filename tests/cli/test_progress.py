@@ -66,7 +66,7 @@ def test_without_a_terminal_there_are_plain_lines(make_trial, monkeypatch):
     trials = [make_trial(repetition=number) for number in range(2)]
     file = io.StringIO()
     with progress.display("Naps", file) as shown:
-        shown(Begun(1, 7, 5, trials))
+        shown(Begun(1, 5, trials))
         for trial, status in zip(trials, (Status.FAILED, Status.DONE), strict=True):
             shown(Started(trial))
             shown(Finished(trial, Outcome(status, "as told", (), 2.0)))
