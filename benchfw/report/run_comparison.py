@@ -103,7 +103,7 @@ def compare_pairs(pairs: Sequence[tuple[Side, Side]], floor: float) -> Compariso
 def _busy(run: Run) -> str:
     machine = run.environment.get("machine", {})
     load, cores = machine.get("load") or 0.0, machine.get("cores") or math.inf
-    if load <= cores:
+    if load <= cores or run.environment.get("clock") == "cpu":  # which stands still during other work
         return ""
     return f"run {run.id} began at a load of {load:g} on {cores} cores: its times may be those of other work"
 

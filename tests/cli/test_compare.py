@@ -163,6 +163,13 @@ def test_a_run_that_began_on_a_busy_machine_is_named(cli, write):
     assert "run 2 began at a load of 31.5 on 8 cores" in cli("compare", "1", "2").stdout
 
 
+def test_a_busy_machine_does_not_matter_to_cpu_seconds(cli, write):
+    busy = {**MACHINE, "machine": {**MACHINE["machine"], "cores": 8, "load": 31.5}, "clock": "cpu"}
+    write(environment=busy)
+    write(environment=busy)
+    assert "load" not in cli("compare", "1", "2").stdout
+
+
 def test_a_method_that_no_longer_reaches_the_target_has_regressed(cli, write):
     write()
     write(scale=1e6)
