@@ -16,7 +16,7 @@ from benchfw.report.wording import verdict
 inf = math.inf
 WOBBLE = (0.97, 1.0, 1.01, 1.03, 0.99)
 EVEN = (100, 101, 99, 98, 103)
-SIMULATIONS = 300
+SIMULATIONS = 150
 # 5 %, and three standard errors of that share
 OFTEN = 0.05 + 3 * math.sqrt(0.05 * 0.95 / SIMULATIONS)
 
