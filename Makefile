@@ -31,7 +31,7 @@ test-gpu: $(INSTALLED)
 
 # the manual, also from docstrings: a dead link or a name without documentation is an error
 docs: $(INSTALLED)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "page: reports/docs/index.html"
 
 overhead: $(INSTALLED)

@@ -1,5 +1,6 @@
 """A toy plugin of one file with a helper beside it, and trials of what it registers."""
 
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -184,3 +185,16 @@ def make_trial():
         return Trial(**{**given, **changes})
 
     return make
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A Chromium for all tests of a session: `browser.open(path, width)`."""
+    path = Path(__file__).parents[1] / "suites" / "tracked" / "_chromium.py"
+    spec = importlib.util.spec_from_file_location("_chromium", path)
+    driver = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(driver)
+    if driver.PROGRAM is None:
+        pytest.skip("no chromium to open the page with")
+    with driver.Chromium() as opened:
+        yield opened

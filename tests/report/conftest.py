@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import subprocess
 import sys
@@ -168,19 +167,6 @@ def make() -> SimpleNamespace:
 @pytest.fixture
 def realistic() -> Callable[..., list[Result]]:
     return realistic_results
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """A Chromium for all tests of a session: `browser.open(path, width)`."""
-    path = Path(__file__).parents[2] / "suites" / "tracked" / "_chromium.py"
-    spec = importlib.util.spec_from_file_location("_chromium", path)
-    driver = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(driver)
-    if driver.PROGRAM is None:
-        pytest.skip("no chromium to open the page with")
-    with driver.Chromium() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="session")
