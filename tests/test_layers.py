@@ -4,7 +4,7 @@ import ast
 import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -68,7 +68,7 @@ def test_a_file_imports_only_its_own_part_and_lower_layers(path):
 
 
 def test_the_drawing_in_the_manual_has_the_same_layers():
-    drawing = ElementTree.parse(ROOT.parent / "docs" / "assets" / "layers.svg")
+    drawing = ET.parse(ROOT.parent / "docs" / "assets" / "layers.svg")
     drawn = {}
     for text in drawing.iterfind(".//{*}text[@class='part']"):
         drawn.setdefault(float(text.get("y")), set()).add(text.text)

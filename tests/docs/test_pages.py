@@ -16,6 +16,7 @@ import click
 import pytest
 import yaml
 
+from benchfw import data
 from benchfw.api import Changes, plan_suites
 from benchfw.cli import cli
 from benchfw.plan import plan
@@ -28,69 +29,72 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 BLOCK = re.compile(
-    r'(?:^<!-- (?P<marks>[^\n]*) -->\n)?^```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$',
+    r"(?:^<!-- (?P<marks>[^\n]*) -->\n)?"
+    r'^```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$',
     re.MULTILINE | re.DOTALL,
 )
 BEFORE = re.compile(r"^<!-- before: (.*) -->$", re.MULTILINE)
-NUMBER = re.compile(r"\d[\d,]*(?:\\\.\d+)?(?:e[+\\-]*\d+)?")  # in a text that re.escape has passed over
-ANY_NUMBER = r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?"
 CALL = re.compile(r"^(?:.* && |\$ )?(?:\w+=\S+ )*(?:python .*-m )?benchfw (.+)", re.MULTILINE)
 PLACEHOLDER = re.compile(r"[A-Z]+(?:\.\w+)?")  # NAME, FILE.zip
-TIMEOUT = 120  # seconds; against hanging
+OURS = re.compile(r"(?<![\w/.-])(?:benchfw|docs|examples|plugins|suites|tests)/[\w/.-]*\w")
+NUMBER = re.compile(r"\d[\d,]*(?:\\\.\d+)?(?:e[+\\-]*\d+)?")  # in a text that re.escape has passed over
+ANY_NUMBER = r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?"
+REST = {"problem": '[[problem]]\nuse = "least-squares"', "optimizer": '[[optimizer]]\nuse = "gd"'}
+TIMEOUT = 300  # seconds, against hanging
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block, with the marks of the comment above it."""
+    """A fenced block, with what the comment above it says."""
 
     language: str
     title: str
     text: str
-    exit_code: int = 0
-    vary: bool = False
-    run: bool = True
+    marks: str
+
+    @property
+    def is_run(self):
+        return "not run: " not in self.marks
+
+    @property
+    def numbers_vary(self):
+        return "numbers vary" in self.marks
+
+    @property
+    def exit_codes(self):
+        found = re.search(r"exit code (\d+)(?: or (\d+))?", self.marks)
+        return {int(code) for code in found.groups() if code} if found else {0}
 
 
-def blocks_of(page):
-    found = [
-        Block(
-            each["language"],
-            each["title"] or "",
-            each["text"],
-            int("".join(re.findall(r"exit code (\d+)", each["marks"] or "")) or 0),
-            "numbers vary" in (each["marks"] or ""),
-            "not run: " not in (each["marks"] or ""),
-        )
-        for each in BLOCK.finditer(page)
-    ]
-    assert page.count("```") == 2 * len(found), "a fence that the tests do not understand"
+def blocks_of(path):
+    page = path.read_text(encoding="utf-8")
+    found = [Block(**each.groupdict("")) for each in BLOCK.finditer(page)]
+    assert page.count("```") == 2 * len(found), f"{path} has a fence that the tests do not understand"
     return found
 
 
 class Shell:
-    """Runs what a page says in a folder of its own, where `benchfw` and `python` are those of the tests."""
+    """Runs what a page says in a folder of its own, with the Python of the tests."""
 
     def __init__(self, place):
-        self.folder = place / "folder"
-        self.folder.mkdir()
-        tools = place / "bin"
-        tools.mkdir()
-        modules = ("benchfw", "pytest", "pip")
-        for name, words in {"python": "", **{name: f"-m {name}" for name in modules}}.items():
-            tool = tools / name
-            tool.write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n', encoding="utf-8")
-            tool.chmod(0o755)
+        self.folder, tools, installed = place / "folder", place / "bin", place / "installed"
+        for folder in (self.folder, tools):
+            folder.mkdir()
+        for name in ("python", "benchfw", "pip", "pytest"):
+            words = "" if name == "python" else f"-m {name}"
+            (tools / name).write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n', encoding="utf-8")
+            (tools / name).chmod(0o755)
         self.environment = {
             **os.environ,
             "PATH": f"{tools}:{os.environ['PATH']}",
             "BENCHFW_DATA": "",
             "BENCHFW_CACHE": str(place / "cache"),
             "BENCHFW_OFFLINE": "1",
-            # what a page installs is built from here, and goes into a folder of its own
-            "PIP_TARGET": str(place / "installed"),
+            # what a page installs goes into a folder of its own, and nothing is fetched for it
+            "PYTHONPATH": f"{installed}:{os.environ.get('PYTHONPATH', '')}",
+            "PIP_TARGET": str(installed),
             "PIP_NO_INDEX": "1",
             "PIP_NO_BUILD_ISOLATION": "0",  # pip reads it the other way round
-            "PYTHONPATH": f"{place / 'installed'}:{os.environ.get('PYTHONPATH', '')}",
         }
 
     def write(self, blocks):
@@ -101,7 +105,7 @@ class Shell:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(block.text, encoding="utf-8")
 
-    def __call__(self, command, exit_code=0):
+    def run(self, command, exit_codes=frozenset({0})):
         """Return all that a command prints."""
         done = subprocess.run(
             ["bash", "-c", command],
@@ -114,30 +118,41 @@ class Shell:
             timeout=TIMEOUT,
             check=False,
         )
-        assert done.returncode == exit_code, f"$ {command}\n{done.stdout}"
+        assert done.returncode in exit_codes, f"$ {command}\n{done.stdout}"
         return done.stdout
 
 
 def run_console(block, shell):
     """Run the commands of a block in order; what it shows below one must be in what that prints."""
     head, *calls = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
-    assert not head, "a console block begins with a command"
+    assert not head, f"a console block begins with a command, not with {head!r}"
     for number, call in enumerate(calls, 1):
-        command, _, shown = call.replace("\\\n", "").partition("\n")
-        printed = shell(command, block.exit_code if number == len(calls) else 0)
-        pattern = "".join(pattern_of(line, vary=block.vary) for line in shown.rstrip().splitlines())
-        assert re.search(f"^{pattern}", printed, re.MULTILINE), f"$ {command}\n{printed}\nbut shown:\n{shown}"
+        command, _, shown = call.partition("\n")
+        printed = shell.run(command, block.exit_codes if number == len(calls) else {0})
+        lines = [pattern_of(line, block.numbers_vary) for line in shown.rstrip().splitlines()]
+        found = re.search(f"^{''.join(lines)}", printed, re.MULTILINE)
+        assert found, f"$ {command}\n{printed}\nis not what is shown:\n{shown}"
 
 
-def pattern_of(line, *, vary):
+def pattern_of(line, numbers_vary):
     """Return what matches a line that a page shows: … is anything, and alone any number of lines."""
     if line.strip() == "…":
         return r"(?:.*\n)*?"
     text = re.escape(line.strip())
-    if vary:
+    if numbers_vary:
         text = re.sub(r"(?:\\-){2,}", "-+", NUMBER.sub(lambda _: ANY_NUMBER, text))
     text = re.sub(r"(?:\\ )+", " +", text).replace("…", ".*")
     return f" *{text} *\n"
+
+
+def check_suite(text):
+    """Plan a suite, or the part of one that a page shows: what is missing is made up."""
+    shown = tomllib.loads(text)
+    has_method = {"optimizer", "estimator", "kernel"} & set(shown)
+    missing = [kind for kind in REST if kind not in shown and not (kind == "optimizer" and has_method)]
+    trials = plan(parse_suite("\n".join([text, *(REST[kind] for kind in missing)]), "manual"), Registry())
+    for name in {trial.problem.params.get("dataset") for trial in trials} - {None}:
+        assert data.dataset(name)
 
 
 def check_code(text, shell):
@@ -147,17 +162,17 @@ def check_code(text, shell):
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"\bmake ([\w-]+)", text):
         assert f"\n{target}:" in makefile, f"make {target}"
-    for name in re.findall(r"(?<![\w/.-])(?:benchfw|docs|examples|plugins|suites|tests)/[\w/.-]*\w", text):
+    for name in OURS.findall(text):
         assert (ROOT / name).exists(), name
 
 
 def check_call(line, shell):
+    """Parse a call of benchfw as the command line would; `run` of a suite that there is, is planned."""
     words = [word for word in shlex.split(re.sub(r"[\[\]…]", "", line)) if word != "--help"]
     command = cli
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
-        found = command.get_command(click.Context(command), words[0])
-        assert found is not None, f"no verb {words[0]!r}: benchfw {line}"
-        command, words = found, words[1:]
+        command, words = command.get_command(click.Context(command), words[0]), words[1:]
+        assert command is not None, f"benchfw {line}"
     if not words or any(PLACEHOLDER.fullmatch(word) for word in words):
         options = {name for each in command.params for name in each.opts}
         assert {word for word in words if word.startswith("-")} <= options, f"benchfw {line}"
@@ -170,52 +185,40 @@ def check_call(line, shell):
                 assert plan_suites(suite, (), changes)
 
 
-def check_suite(text):
-    """Plan a suite, or the part of one that a page shows: what is missing is made up."""
-    parts = {"problem": '[[problem]]\nuse = "least-squares"', "optimizer": '[[optimizer]]\nuse = "gd"'}
-    shown = tomllib.loads(text)
-    if not {"optimizer", "estimator", "kernel"} & set(shown):
-        text = f"{text}\n{parts['optimizer']}"
-    if "problem" not in shown:
-        text = f"{text}\n{parts['problem']}"
-    assert plan(parse_suite(text, "suite of the manual"), Registry())
+def try_block(block, shell):
+    match block.language:
+        case "console" if block.is_run:
+            run_console(block, shell)
+        case "console":
+            check_code(block.text, shell)
+        case "python":
+            compile(block.text, "manual", "exec")
+        case "toml":
+            check_suite(block.text)
+        case "yaml":
+            yaml.safe_load(block.text)
+            check_code(block.text, shell)
+        case other:
+            assert other == "text", f"the tests do not understand blocks of {other}"
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_what_a_page_shows_is_what_happens(path, tmp_path, monkeypatch):
-    page = path.read_text(encoding="utf-8")
-    shell = Shell(tmp_path)
+    page, blocks, shell = path.read_text(encoding="utf-8"), blocks_of(path), Shell(tmp_path)
     monkeypatch.chdir(shell.folder)
     for command in BEFORE.findall(page):
         if command.startswith("files of "):
-            shell.write(
-                blocks_of((path.parent / command.removeprefix("files of ")).read_text(encoding="utf-8"))
-            )
+            shell.write(blocks_of(path.parent / command.removeprefix("files of ")))
         else:
-            shell(command)
-    program = ""
-    for block in blocks_of(page):
-        match block:
-            case Block(title=str(title)) if title:
-                assert len(re.findall(rf"\b{Path(title).stem}\b", page)) > 1, f"nothing uses {title}"
-                shell.write([block])
-            case Block(language="console", run=True):
-                run_console(block, shell)
-            case Block(language="console" | "yaml"):
-                if block.language == "yaml":
-                    yaml.safe_load(block.text)
-                check_code(block.text, shell)
-            case Block(language="python", run=True):
-                program += block.text
-            case Block(language="python"):
-                compile(block.text, str(path), "exec")
-            case Block(language="toml"):
-                check_suite(block.text)
-            case Block(language="text"):
-                pass
-            case _:
-                pytest.fail(f"a block of {block.language}, which the tests do not understand")
-    if program:
-        (tmp_path / "page.py").write_text(program, encoding="utf-8")
-        shell(f"python {tmp_path / 'page.py'}")
+            shell.run(command)
+    for block in blocks:
+        if block.title:
+            assert len(re.findall(rf"\b{Path(block.title).stem}\b", page)) > 1, f"nothing uses {block.title}"
+            shell.write([block])
+        else:
+            try_block(block, shell)
+    programs = [each for each in blocks if each.language == "python" and each.is_run and not each.title]
+    (tmp_path / "page.py").write_text("".join(each.text for each in programs), encoding="utf-8")
+    if programs:
+        shell.run(f"python {tmp_path / 'page.py'}")
     check_code("\n".join(re.findall("`([^`]+)`", BLOCK.sub("", page))), shell)
