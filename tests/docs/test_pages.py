@@ -19,6 +19,7 @@ import yaml
 from benchfw import data
 from benchfw.api import Changes, plan_suites
 from benchfw.cli import cli
+from benchfw.errors import BenchfwError
 from benchfw.plan import plan
 from benchfw.registry import Registry
 from benchfw.suite import parse_suite
@@ -181,8 +182,9 @@ def check_call(line, shell):
     if command.name == "run" and not params["plugins"]:
         changes = Changes(params["only"], params["backends"], params["repetitions"], params["quick"])
         for suite in params["suites"]:
-            if not suite.endswith(".toml") or (shell.folder / suite).is_file():
-                assert plan_suites(suite, (), changes)
+            here = shell.folder / suite
+            if here.is_file() or not suite.endswith(".toml"):
+                assert plan_suites(str(here) if here.is_file() else suite, (), changes)
 
 
 def try_block(block, shell):
@@ -202,10 +204,8 @@ def try_block(block, shell):
             assert other == "text", f"the tests do not understand blocks of {other}"
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_what_a_page_shows_is_what_happens(path, tmp_path, monkeypatch):
-    page, blocks, shell = path.read_text(encoding="utf-8"), blocks_of(path), Shell(tmp_path)
-    monkeypatch.chdir(shell.folder)
+def try_page(path, place):
+    page, blocks, shell = path.read_text(encoding="utf-8"), blocks_of(path), Shell(place)
     for command in BEFORE.findall(page):
         if command.startswith("files of "):
             shell.write(blocks_of(path.parent / command.removeprefix("files of ")))
@@ -218,7 +218,44 @@ def test_what_a_page_shows_is_what_happens(path, tmp_path, monkeypatch):
         else:
             try_block(block, shell)
     programs = [each for each in blocks if each.language == "python" and each.is_run and not each.title]
-    (tmp_path / "page.py").write_text("".join(each.text for each in programs), encoding="utf-8")
+    (place / "page.py").write_text("".join(each.text for each in programs), encoding="utf-8")
     if programs:
-        shell.run(f"python {tmp_path / 'page.py'}")
+        shell.run(f"python {place / 'page.py'}")
     check_code("\n".join(re.findall("`([^`]+)`", BLOCK.sub("", page))), shell)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_what_a_page_shows_is_what_happens(path, tmp_path):
+    try_page(path, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```console\n$ echo one\ntwo\n```",
+        "```console\n$ echo 1\n2\n```",
+        "<!-- numbers vary -->\n```console\n$ echo 1 s\n2 ms\n```",
+        "```console\n$ printf 'one\\ntwo\\nthree'\none\nthree\n```",
+        "```console\n$ false\n```",
+        "<!-- exit code 1 -->\n```console\n$ true\n```",
+        "<!-- not run: slow -->\n```console\n$ benchfw run quickstart --onyl gd\n```",
+        "<!-- not run: slow -->\n```python\ndef\n```",
+        "```python\nassert False\n```",
+        '```python title="unused.py"\n```',
+        '```toml\n[[optimizer]]\nuse = "gdd"\n```',
+        '```toml\n[[problem]]\nuse = "least-squares"\ndataset = "sonarr"\n```',
+        "```yaml\nrun: pip install . && benchfw rnu quickstart\n```",
+        "```ruby\nputs 1\n```",
+        "```console\n$ true\n",
+        "`benchfw run quickstrat`",
+        "`benchfw run SUITE --onyl PATTERN`",
+        "`benchfw data lost`",
+        "`make dosc`",
+        "`suites/quickstrat.toml`",
+    ],
+)
+def test_a_page_that_shows_something_else_is_found_out(text, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"{text}\n", encoding="utf-8")
+    with pytest.raises((AssertionError, BenchfwError, click.ClickException, SyntaxError)):
+        try_page(page, tmp_path)
