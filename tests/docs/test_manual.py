@@ -36,22 +36,27 @@ def headings(site, page):
     return re.findall(r'<h[1-6] id="[^"]*">(?:<code>)?([^<]+)', text)
 
 
-def public(prefix):
-    """Return the stored public names of a kind, without signatures."""
-    lines = (ROOT / "tests" / "public_names.txt").read_text(encoding="utf-8").splitlines()
-    found = (re.match(rf"{prefix}([\w-]+)", line) for line in lines)
-    return [each[1] for each in found if each]
+def public(pattern):
+    """Return what a pattern matches at the beginning of the lines of the stored public names."""
+    stored = (ROOT / "tests" / "public_names.txt").read_text(encoding="utf-8")
+    return re.findall(f"^{pattern}", stored, re.MULTILINE)
 
 
 def test_every_public_name_has_a_place_in_the_manual(site):
     names = headings(site, "api.html")
     kernels = headings(site, "reference/kernels.html")
-    assert set(public(r"benchfw\.(?!kernels\.|testing\.)")) <= set(names)
-    assert set(public(r"benchfw\.testing\.")) <= set(names)
-    for name in public(r"benchfw\.kernels\."):
+    assert set(public(r"benchfw\.(?:testing\.)?(\w+)\b(?!\.)")) <= set(names)
+    for name in public(r"benchfw\.kernels\.(\w+)"):
         assert name in names or name.replace("_", "-") in kernels
-    for verb in public("verb "):
+
+
+def test_every_verb_has_a_page_with_all_its_options(site):
+    for verb, words in public(r"verb (\w+)[^:]*:(.*)"):
+        text = (site / "verbs" / f"{verb}.html").read_text(encoding="utf-8")
         assert headings(site, f"verbs/{verb}.html")[0] == f"benchfw {verb}"
+        options = text.partition('id="options"')[2]
+        for option in re.findall(r"--[\w-]+", words):
+            assert option in options, f"{verb} {option}"
 
 
 def test_every_hook_has_a_heading_and_every_heading_a_hook():
