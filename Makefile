@@ -8,7 +8,7 @@ INSTALLED := $(VENV)/.installed
 ASV := $(BIN)/asv
 WORKERS ?= 2
 
-.PHONY: run test lint types tests test-gpu overhead drill fuzz benchmarks asv asv-check asv-publish clean
+.PHONY: run test lint types tests test-gpu docs overhead drill fuzz benchmarks asv asv-check asv-publish clean
 
 run: $(INSTALLED)
 	$(BIN)/benchfw run quickstart
@@ -28,6 +28,11 @@ tests: $(INSTALLED)
 # only on a machine with an NVIDIA GPU and the extra cuda12 or cuda13
 test-gpu: $(INSTALLED)
 	$(BIN)/python -m pytest tests/gpu
+
+# the manual, also from docstrings: a dead link or a name without documentation is an error
+docs: $(INSTALLED)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "page: reports/docs/index.html"
 
 overhead: $(INSTALLED)
 	$(BIN)/python suites/tracked/overhead.py

@@ -43,10 +43,21 @@ class Problem(Protocol):
 class Smooth(Problem, Protocol):
     """A differentiable function, over a set onto which one can project."""
 
-    def start(self) -> Params: ...
-    def value(self, params: Params) -> float: ...
-    def grad(self, params: Params) -> Params: ...
-    def project(self, params: Params) -> Params: ...
+    def start(self) -> Params:
+        """Return where every method begins."""
+        ...
+
+    def value(self, params: Params) -> float:
+        """Return the function's value."""
+        ...
+
+    def grad(self, params: Params) -> Params:
+        """Return the gradient, shaped like the parameters; counted in `cost`."""
+        ...
+
+    def project(self, params: Params) -> Params:
+        """Return the nearest point of the feasible set; the parameters themselves where all are feasible."""
+        ...
 
 
 class FiniteSum(Smooth, Protocol):
@@ -54,14 +65,21 @@ class FiniteSum(Smooth, Protocol):
 
     num_samples: int
 
-    def grad_batch(self, params: Params, batch: Array) -> Params: ...
+    def grad_batch(self, params: Params, batch: Array) -> Params:
+        """Return the mean gradient over the samples whose numbers are in `batch`; counted in `cost`."""
+        ...
 
 
 class Composite(Smooth, Protocol):
     """Smooth part f (value, grad) plus a penalty g with a proximal operator."""
 
-    def prox(self, params: Params, step: float) -> Params: ...
-    def penalty(self, params: Params) -> float: ...
+    def prox(self, params: Params, step: float) -> Params:
+        """Return argmin over z of step g(z) + |z - params|²/2."""
+        ...
+
+    def penalty(self, params: Params) -> float:
+        """Return g at the parameters."""
+        ...
 
 
 class SpectralSum(Problem, Protocol):
@@ -71,24 +89,32 @@ class SpectralSum(Problem, Protocol):
     interval: tuple[float, float]
     function: ScalarFunction
 
-    def matmat(self, block: Array) -> Array: ...
+    def matmat(self, block: Array) -> Array:
+        """Return A times a block: (size, k) -> (size, k), at a cost of k."""
+        ...
 
 
 class Estimator(Protocol):
     """A random function whose mean is a problem's value or gradient: a frozen dataclass.
 
-    One that can do both says "auto": the gradient where the problem has one, else the value. `solves` is the
-    oracle protocol that it needs, or several of which one is enough. It may claim more, for `benchfw check`:
-    `averages: str` (the parameter M in which its variance falls like 1/M) and `bias_order: (parameter, p)`
-    (its bias falls like the parameter to the power -p).
+    It may claim more, for `benchfw check`: `averages: str` (the parameter M in which its variance falls like
+    1/M) and `bias_order: (parameter, p)` (its bias falls like the parameter to the power -p).
     """
 
     @property
-    def solves(self) -> type | tuple[type, ...]: ...
+    def solves(self) -> type | tuple[type, ...]:
+        """The oracle protocol that it needs, or several of which one is enough."""
+        ...
+
     @property
-    def estimates(self) -> Literal["value", "grad", "auto"]: ...
+    def estimates(self) -> Literal["value", "grad", "auto"]:
+        """What its mean is: the problem's value or gradient; "auto" is the gradient where there is one."""
+        ...
+
     @property
-    def unbiased(self) -> bool: ...
+    def unbiased(self) -> bool:
+        """Whether it claims so; the report and `benchfw check` test the claim."""
+        ...
 
     def draw(self, problem: Any, rng: Rng) -> Callable[[Params], Array]:
         """Draw the randomness once; the function returned is then deterministic in the parameters."""
@@ -112,7 +138,9 @@ class Bounded(Protocol):
     """An optimizer with a theorem: `bound` is its curve for the metric named by `bounds`."""
 
     @property
-    def bounds(self) -> str: ...
+    def bounds(self) -> str:
+        """The metric that the theorem is about."""
+        ...
 
     def bound(self, problem: Any, iterations: Array) -> Array | None:
         """Return the theorem's values at these iteration numbers, or None where it says nothing."""
@@ -139,9 +167,13 @@ class Optimizer(Protocol):
     """An algorithm that yields better and better answers, the start first: a frozen dataclass."""
 
     @property
-    def solves(self) -> type: ...
+    def solves(self) -> type:
+        """The oracle protocol that it needs of a problem."""
+        ...
 
-    def run(self, problem: Any, rng: Rng) -> Iterator[Any]: ...
+    def run(self, problem: Any, rng: Rng) -> Iterator[Any]:
+        """Yield answers for ever; the clock runs inside `next` alone, and the harness says when to stop."""
+        ...
 
 
 class Distribution(Protocol):
@@ -151,4 +183,6 @@ class Distribution(Protocol):
         """Return P(n >= degree) where the series falls like decay ** -degree."""
         ...
 
-    def sample(self, rng: Rng, decay: float, size: int | None = None) -> Array: ...
+    def sample(self, rng: Rng, decay: float, size: int | None = None) -> Array:
+        """Return `size` degrees drawn from the law, or one."""
+        ...

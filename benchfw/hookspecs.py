@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 PROJECT = "benchfw"
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
+"""Marks a function of a plugin as the hook of its name: write `@hookimpl` above it."""
 
 
 class Register(Protocol):

@@ -1,4 +1,4 @@
-"""A toy plugin of one file with a helper beside it, and trials of what it registers."""
+"""A toy plugin of one file with a helper beside it, trials of what it registers, and a browser."""
 
 import importlib.util
 import sys

@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -64,6 +65,14 @@ def test_a_file_imports_only_its_own_part_and_lower_layers(path):
     part = part_of(path)
     for imported in imports_of(path):
         assert imported == part or HEIGHT[imported] < HEIGHT[part], f"{part} imports {imported}"
+
+
+def test_the_drawing_in_the_manual_has_the_same_layers():
+    drawing = ET.parse(ROOT.parent / "docs" / "assets" / "layers.svg")
+    drawn = {}
+    for text in drawing.iterfind(".//{*}text[@class='part']"):
+        drawn.setdefault(float(text.get("y")), set()).add(text.text)
+    assert [drawn[height] for height in sorted(drawn, reverse=True)] == LAYERS
 
 
 def loaded_by(statement):

@@ -17,6 +17,7 @@ from benchfw.cli.options import echo_json, json_option, plugin_option, printable
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
     default=3.0,
+    metavar="SECONDS",
     show_default=True,
     help="Processor time for testing a claim about chance, on each problem.",
 )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     "--floor",
     type=click.FloatRange(min=0, max=10),
     default=FLOOR,
+    metavar="SHARE",
     show_default=True,
     help="The smallest change worth a word: 0.05 is 5 %.",
 )

@@ -33,7 +33,13 @@ def command() -> None:
 @plugin_option
 @json_option
 def list_(plugins: tuple[str, ...], as_json: bool) -> None:
-    """List all data sets: what is here, what can be fetched, what must be placed by hand."""
+    """List all data sets: what is here, what can be fetched, what must be placed by hand.
+
+    \b
+    Examples:
+      benchfw data list
+      benchfw data list --json
+    """
     from benchfw import data
 
     _use(plugins)
@@ -66,7 +72,12 @@ def list_(plugins: tuple[str, ...], as_json: bool) -> None:
 @click.option("--again", is_flag=True, help="Download even what is here.")
 @plugin_option
 def fetch(names: tuple[str, ...], again: bool, plugins: tuple[str, ...]) -> None:
-    """Download NAMEs, verify and parse them, and keep them in the cache."""
+    """Download NAMEs, verify and parse them, and keep them in the cache.
+
+    \b
+    Examples:
+      benchfw data fetch sonar mnist
+    """
     from benchfw import data
 
     _use(plugins)
@@ -83,7 +94,13 @@ def fetch(names: tuple[str, ...], again: bool, plugins: tuple[str, ...]) -> None
 @plugin_option
 @json_option
 def verify(names: tuple[str, ...], plugins: tuple[str, ...], as_json: bool) -> None:
-    """Check the shapes, types and content of NAMEs, or of all that is here; exit 1 if one is not right."""
+    """Check the shapes, types and content of NAMEs, or of all that is here; exit 1 if one is not right.
+
+    \b
+    Examples:
+      benchfw data verify
+      benchfw data verify sonar --json
+    """
     from benchfw import data
     from benchfw.errors import DataError
 
@@ -111,7 +128,12 @@ def verify(names: tuple[str, ...], plugins: tuple[str, ...], as_json: bool) -> N
 @click.argument("name")
 @plugin_option
 def path(name: str, plugins: tuple[str, ...]) -> None:
-    """Print the file of the data set NAME."""
+    """Print the file of the data set NAME.
+
+    \b
+    Examples:
+      benchfw data path sonar
+    """
     from benchfw import data
 
     _use(plugins)
@@ -123,7 +145,12 @@ def path(name: str, plugins: tuple[str, ...]) -> None:
 @plugin_option
 @json_option
 def show(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
-    """Show what NAME is: citation, licence, arrays; and of what is here, summary statistics."""
+    """Show what NAME is: citation, licence, arrays; and of what is here, summary statistics.
+
+    \b
+    Examples:
+      benchfw data show sonar
+    """
     from benchfw import data
     from benchfw.data.content import statistics
     from benchfw.data.folders import locate
@@ -155,7 +182,12 @@ def show(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
 @plugin_option
 def import_(name: str, files: tuple[Path, ...], plugins: tuple[str, ...]) -> None:
-    """Put FILEs that you got by hand into the cache as NAME, verified: NAME.npz, or its raw files."""
+    """Put FILEs that you got by hand into the cache as NAME, verified: NAME.npz, or its raw files.
+
+    \b
+    Examples:
+      benchfw data import szeged-weather weatherHistory.csv
+    """
     from benchfw import data
 
     _use(plugins)

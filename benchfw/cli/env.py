@@ -13,7 +13,8 @@ def command(as_json: bool) -> None:
     """Show this machine, its backends and the versions that a report would name.
 
     \b
-    Example:
+    Examples:
+      benchfw env
       benchfw env --json
     """
     from benchfw.backends import backend_names

@@ -33,6 +33,7 @@ def command(kind: str, name: str, into: Path) -> None:
     Examples:
       benchfw new optimizer heavy-ball-2      writes heavy_ball_2.py
       benchfw new package benchfw-mine        writes the folder benchfw-mine
+      benchfw new suite mine                  writes mine.toml
     """
     check_spelling(name)
     files = _suite(name) if kind == "suite" else rendered(kind, name)

@@ -31,8 +31,9 @@ def command(trial: int, plugins: tuple[str, ...], store: Path) -> None:
     the records differ.
 
     \b
-    Example:
+    Examples:
       benchfw replay 17
+      python -m pdb -m benchfw replay 17
     """
     from benchfw.store import Store
 

@@ -29,16 +29,27 @@ if TYPE_CHECKING:
     help="Run the trials whose PROBLEM/METHOD/BACKEND contains PATTERN (* ? allowed).",
 )
 @click.option(
-    "--backend", "backends", multiple=True, help="Run on this backend instead of the suite's; repeatable."
+    "--backend",
+    "backends",
+    multiple=True,
+    metavar="NAME",
+    help="Run on this backend instead of the suite's; repeatable.",
 )
-@click.option("--repetitions", type=click.IntRange(min=1), help="Repeat every trial so often instead.")
+@click.option(
+    "--repetitions", type=click.IntRange(min=1), metavar="N", help="Repeat every trial so often instead."
+)
 @click.option(
     "--quick",
     is_flag=True,
     help="Run the suite's quick size (without one: 2 repetitions, a tenth of the budget).",
 )
 @click.option(
-    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes at a time."
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    show_default=True,
+    help="Worker processes at a time.",
 )
 @click.option(
     "--dask",
@@ -48,6 +59,7 @@ if TYPE_CHECKING:
 @click.option(
     "--threads",
     type=click.IntRange(min=1),
+    metavar="N",
     help="Threads of each trial's native libraries.  [default: OMP_NUM_THREADS, else 1]",
 )
 @click.option(
@@ -125,6 +137,9 @@ def command(
       benchfw run my.toml --plugin heavyball.py --dry-run
       benchfw run --from-bundle paper.zip
       benchfw run tracked --against main
+
+    Exit codes: 0 done; 1 a trial failed, crashed, timed out or ran out of memory, or --against found a
+    regression; 2 bad input, nothing run; 130 interrupted, finished trials kept.
     """
     from benchfw.api import Changes, on_cluster, plan_bundle, plan_suites
     from benchfw.harness.environment import default_threads

@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
     """Show what NAME is: its documentation, its parameters with types and defaults, its plugin.
 
+    A name of several kinds, such as saga, is shown as each of them.
+
     \b
-    Example:
+    Examples:
       benchfw show sgd
+      benchfw show heavy-ball --json
+      benchfw show my-method --plugin my_method.py
     """
     from benchfw.errors import BenchfwError, nearest
     from benchfw.registry import KINDS, Registry
@@ -37,10 +41,7 @@ def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         echo_json([facts_of(entry) for entry in found])
         return
-    for number, entry in enumerate(found):
-        if number:
-            click.echo()
-        _print(entry)
+    click.echo("\n\n".join(map(description, found)))
 
 
 def facts_of(entry: Entry) -> dict[str, Any]:
@@ -59,24 +60,24 @@ def facts_of(entry: Entry) -> dict[str, Any]:
                 "type": spelled(parameter.hint),
                 "default": None if parameter.required else repr(parameter.default),
             }
-            for parameter in ({} if entry.kind == "kernel" else entry.parameters).values()
+            for parameter in entry.parameters.values()
         ],
     }
 
 
-def _print(entry: Entry) -> None:
+def description(entry: Entry) -> str:
+    """Return an entry as text: what `benchfw show` prints, and the manual's reference pages."""
     facts = facts_of(entry)
-    click.echo(printable(f"{facts['kind']} {facts['name']} ({facts['plugin']})"))
-    click.echo()
-    for line in facts["documentation"].splitlines():
-        click.echo(printable(f"  {line}"))
+    lines = [f"{facts['kind']} {facts['name']} ({facts['plugin']})", ""]
+    lines += [f"  {line}".rstrip() for line in facts["documentation"].splitlines()]
     if facts["solves"]:
-        click.echo(f"\n  needs a {facts['solves']} problem")
+        lines += ["", f"  needs a {facts['solves']} problem"]
     if facts["parameters"]:
-        click.echo("\n  parameters:")
-        for each in facts["parameters"]:
-            default = "required" if each["default"] is None else f"default {each['default']}"
-            click.echo(printable(f"    {each['name']}: {each['type']} ({default})"))
+        lines += ["", "  arguments:" if entry.kind == "kernel" else "  parameters:"]
+    for each in facts["parameters"]:
+        default = "required" if each["default"] is None else f"default {each['default']}"
+        lines.append(f"    {each['name']}: {each['type']} ({default})")
+    return "\n".join(map(printable, lines))
 
 
 def _solved_by(factory: Any) -> str | None:

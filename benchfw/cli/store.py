@@ -30,7 +30,13 @@ def command() -> None:
 @command.command()
 @store_option
 def check(store: Path) -> None:
-    """Read everything and compare it with its checksums. Exit code 1: there is damage."""
+    """Read everything and compare it with its checksums. Exit code 1: there is damage.
+
+    \b
+    Examples:
+      benchfw store check
+      benchfw store check --store reports/old.sqlite
+    """
     from benchfw.store.repair import check as look_through
 
     findings = look_through(store)
@@ -50,6 +56,10 @@ def repair(store: Path) -> None:
     """Put what can be read into a new file under the same name; the damaged one stays beside it.
 
     The trials that are lost are run again by the next `benchfw run`.
+
+    \b
+    Examples:
+      benchfw store repair
     """
     from benchfw.store.repair import repair as save
 

@@ -53,7 +53,11 @@ class Count(click.ParamType[int]):
     help="Entries of a kernel's largest argument; repeatable.  [default: 1e4, 1e5, 1e6]",
 )
 @click.option(
-    "--backend", "backends", multiple=True, help="Time on this backend; repeatable.  [default: all]"
+    "--backend",
+    "backends",
+    multiple=True,
+    metavar="NAME",
+    help="Time on this backend; repeatable.  [default: all]",
 )
 @click.option(
     "--dtype",
@@ -63,6 +67,7 @@ class Count(click.ParamType[int]):
 @click.option(
     "--threads",
     type=click.IntRange(min=1),
+    metavar="N",
     help="Threads of the native libraries.  [default: OMP_NUM_THREADS, else 1]",
 )
 @click.option(

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from benchfw.data.entry import Arrays
 
 VARIABLE = "BENCHFW_DATA"
+"""The environment variable that lists the folders of data sets, separated as in PATH."""
+
 CACHE_VARIABLE = "BENCHFW_CACHE"
 
 

@@ -1,0 +1,173 @@
+"""What the manual says of code is made from the code when it is built: a hook of MkDocs.
+
+A page asks for it by a comment of its own line, `<!-- made: options run -->`: one of the functions of MAKERS
+with its arguments.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import itertools
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import click
+
+from benchfw.cli import VERBS, cli
+from benchfw.cli.show import description
+from benchfw.kernels import Kernel
+from benchfw.registry import Registry
+
+MARK = re.compile(r"^<!-- made: (\w+) ?(.*?) -->$", re.MULTILINE)
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Return a page's text with its marks replaced: MkDocs calls this."""
+    return MARK.sub(lambda found: MAKERS[found[1]](*found[2].split()), markdown)
+
+
+def verbs() -> str:
+    """Return a table of all verbs."""
+    rows = [f"| [`{verb}`]({verb}.md) | {text} |" for verb, text in VERBS.items()]
+    return "\n".join(["| verb | |", "|---|---|", *rows])
+
+
+def options(*path: str) -> str:
+    """Return how a verb is called, and a table of its options; those of its own verbs, if it has any."""
+    context = click.Context(cli, info_name="benchfw")
+    command: Any = cli
+    for word in path:
+        command = command.get_command(context, word)
+        context = click.Context(command, info_name=word, parent=context)
+    if isinstance(command, click.Group):
+        return "\n\n".join(f"### {name}\n\n{options(*path, name)}" for name in command.commands)
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    records = [each.get_help_record(context) for each in command.params if isinstance(each, click.Option)]
+    lines = [f"| `{names}` | {' '.join(text.split())} |" for names, text in filter(None, records)]
+    table = ["", "| option | |", "|---|---|", *lines] if lines else []
+    return "\n".join(["```text", usage, "```", *table])
+
+
+def entries(kind: str) -> str:
+    """Return everything that the installed plugins register of one kind, as `benchfw show` tells it."""
+    found = Registry().entries(kind)
+    return "\n\n".join(f"## {name}\n\n```text\n{description(each)}\n```" for name, each in found.items())
+
+
+def names(module: str) -> str:
+    """Return the public names of a module with their signatures and docstrings; none may lack one.
+
+    Kernels are left out: they are registered, and `entries` has them.
+    """
+    home = importlib.import_module(module)
+    found = {name: getattr(home, name) for name in home.__all__}
+    return "\n\n".join(
+        part
+        for name, value in found.items()
+        if not isinstance(value, Kernel)
+        for part in (f"### {name}", *_documented(name, value))
+    )
+
+
+def _documented(name: str, value: Any) -> Iterator[str]:
+    if not (inspect.isclass(value) or inspect.isfunction(value)):
+        yield prose(_told(name, _below(name, value)))
+        return
+    yield f"```python\n{name}{_signature(value)}\n```"
+    yield prose(_told(name, inspect.getdoc(value)))
+    if inspect.isclass(value) and not issubclass(value, Exception):
+        yield "\n".join(_members(value))
+
+
+def _below(name: str, value: Any) -> str | None:
+    """Return the string below an assignment, which is how a value without a docstring is documented."""
+    homes = [each for key, each in sys.modules.items() if key.partition(".")[0] == "benchfw"]
+    for home in homes:
+        if vars(home).get(name) is value:
+            for statement, below in itertools.pairwise(ast.parse(inspect.getsource(home)).body):
+                match statement, below:
+                    case (
+                        ast.Assign(targets=[ast.Name(id=found)]),
+                        ast.Expr(value=ast.Constant(value=str(text))),
+                    ) if found == name:
+                        return text
+    return None
+
+
+def _members(owner: type) -> Iterator[str]:
+    if issubclass(owner, Enum):
+        yield from (f"- `{each.name} = {each.value!r}`" for each in owner)
+    elif not (is_dataclass(owner) or issubclass(owner, tuple)):  # else they stand in the signature
+        for name, kind in vars(owner).get("__annotations__", {}).items():
+            yield f"- `{name}: {kind}`"
+    for name, value in vars(owner).items():
+        body = value.fget if isinstance(value, property) else value
+        if not name.startswith("_") and inspect.isfunction(body):
+            shown = name if isinstance(value, property) else f"{name}{_signature(value)}"
+            yield f"- `{shown}`: {' '.join(_told(f'{owner.__name__}.{name}', body.__doc__).split())}"
+
+
+def _told(name: str, text: str | None) -> str:
+    if not text:
+        raise ValueError(f"{name} is public and has no docstring")
+    return text
+
+
+def _signature(value: Any) -> str:
+    """Return a signature as its author wrote it, as far as that can be told."""
+    if inspect.isclass(value) and (issubclass(value, Exception | Enum) or getattr(value, "_is_protocol", False)):
+        return ""
+    found = inspect.signature(value)
+    parameters = [
+        each.replace(annotation=_annotation(each.annotation), default=_default(each.default))
+        for each in found.parameters.values()
+        if each.name != "self"
+    ]
+    return str(found.replace(parameters=parameters, return_annotation=_annotation(found.return_annotation)))
+
+
+class _Bare(str):
+    """A text that shows without quotes."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+def _annotation(value: Any) -> Any:
+    value = getattr(value, "__forward_arg__", value)
+    return _Bare(value) if isinstance(value, str) else value
+
+
+def _default(value: Any) -> Any:
+    if value is inspect.Parameter.empty:
+        return value
+    if isinstance(value, type):
+        return _Bare(value.__name__)
+    if isinstance(value, Path):
+        return str(value)
+    return _Bare("…") if repr(value) == "<factory>" else value  # what a dataclass makes anew
+
+
+def prose(docstring: str) -> str:
+    """Return a docstring as Markdown: what is indented after :: is code."""
+    code = re.compile(r"(?:^|(:)):\n\n((?:    .*\n|\n)+)", re.MULTILINE)
+    return code.sub(_block, docstring + "\n").strip()
+
+
+def _block(found: re.Match[str]) -> str:
+    return f"{found[1] or ''}\n\n```python\n{inspect.cleandoc(found[2])}\n```\n\n"
+
+
+MAKERS: dict[str, Callable[..., str]] = {
+    "entries": entries,
+    "names": names,
+    "options": options,
+    "verbs": verbs,
+}

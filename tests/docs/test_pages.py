@@ -1,0 +1,261 @@
+"""What the manual and the README show is what happens: every block of every page is run, one test a page.
+
+The rules are in docs/internals.md, "How the manual is tested".
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+from benchfw import data
+from benchfw.api import Changes, plan_suites
+from benchfw.cli import cli
+from benchfw.errors import BenchfwError
+from benchfw.plan import plan
+from benchfw.registry import Registry
+from benchfw.suite import parse_suite
+
+pytest.importorskip("benchfw_firstorder", reason="the examples use the first-order plugin")
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+BLOCK = re.compile(
+    r"(?:^<!-- (?P<marks>[^\n]*) -->\n)?"
+    r'^```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$',
+    re.MULTILINE | re.DOTALL,
+)
+BEFORE = re.compile(r"^<!-- before: (.*) -->$", re.MULTILINE)
+CALL = re.compile(r"^(?:.* && |\$ )?(?:\w+=\S+ )*(?:python .*-m )?benchfw (.+)", re.MULTILINE)
+PLACEHOLDER = re.compile(r"[A-Z]+(?:\.\w+)?")  # NAME, FILE.zip
+OURS = re.compile(r"(?<![\w/.-])(?:benchfw|docs|examples|plugins|suites|tests)/[\w/.-]*\w")
+NUMBER = re.compile(r"\d[\d,]*(?:\\\.\d+)?(?:e[+\\-]*\d+)?")  # in a text that re.escape has passed over
+ANY_NUMBER = r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?"
+REST = {"problem": '[[problem]]\nuse = "least-squares"', "optimizer": '[[optimizer]]\nuse = "gd"'}
+TIMEOUT = 300  # seconds, against hanging
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block, with what the comment above it says."""
+
+    language: str
+    title: str
+    text: str
+    marks: str
+
+    @property
+    def is_run(self):
+        return "not run: " not in self.marks
+
+    @property
+    def numbers_vary(self):
+        return "numbers vary" in self.marks
+
+    @property
+    def exit_codes(self):
+        found = re.search(r"exit code (\d+)(?: or (\d+))?", self.marks)
+        return {int(code) for code in found.groups() if code} if found else {0}
+
+
+def blocks_of(path):
+    page = path.read_text(encoding="utf-8")
+    found = [Block(**each.groupdict("")) for each in BLOCK.finditer(page)]
+    assert page.count("```") == 2 * len(found), f"{path} has a fence that the tests do not understand"
+    return found
+
+
+class Shell:
+    """Runs what a page says in a folder of its own, with the Python of the tests."""
+
+    def __init__(self, place):
+        self.folder, tools, installed = place / "folder", place / "bin", place / "installed"
+        for folder in (self.folder, tools):
+            folder.mkdir()
+        for name in ("python", "benchfw", "pip", "pytest"):
+            words = "" if name == "python" else f"-m {name}"
+            (tools / name).write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n', encoding="utf-8")
+            (tools / name).chmod(0o755)
+        self.environment = {
+            **os.environ,
+            "PATH": f"{tools}:{os.environ['PATH']}",
+            "BENCHFW_DATA": "",
+            "BENCHFW_CACHE": str(place / "cache"),
+            "BENCHFW_OFFLINE": "1",
+            # what a page installs goes into a folder of its own, and nothing is fetched for it
+            "PYTHONPATH": f"{installed}:{os.environ.get('PYTHONPATH', '')}",
+            "PIP_TARGET": str(installed),
+            "PIP_NO_INDEX": "1",
+            "PIP_NO_BUILD_ISOLATION": "0",  # pip reads it the other way round
+        }
+
+    def write(self, blocks):
+        """Write the blocks that are files."""
+        for block in blocks:
+            if block.title:
+                path = self.folder / block.title
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(block.text, encoding="utf-8")
+
+    def run(self, command, exit_codes=frozenset({0})):
+        """Return all that a command prints."""
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+        assert done.returncode in exit_codes, f"$ {command}\n{done.stdout}"
+        return done.stdout
+
+
+def run_console(block, shell):
+    """Run the commands of a block in order; what it shows below one must be in what that prints."""
+    head, *calls = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
+    assert not head, f"a console block begins with a command, not with {head!r}"
+    for number, call in enumerate(calls, 1):
+        command, _, shown = call.partition("\n")
+        printed = shell.run(command, block.exit_codes if number == len(calls) else {0})
+        lines = [pattern_of(line, block.numbers_vary) for line in shown.rstrip().splitlines()]
+        found = re.search(f"^{''.join(lines)}", printed, re.MULTILINE)
+        assert found, f"$ {command}\n{printed}\nis not what is shown:\n{shown}"
+
+
+def pattern_of(line, numbers_vary):
+    """Return what matches a line that a page shows: … is anything, and alone any number of lines."""
+    if line.strip() == "…":
+        return r"(?:.*\n)*?"
+    text = re.escape(line.strip())
+    if numbers_vary:
+        text = re.sub(r"(?:\\-){2,}", "-+", NUMBER.sub(lambda _: ANY_NUMBER, text))
+    text = re.sub(r"(?:\\ )+", " +", text).replace("…", ".*")
+    return f" *{text} *\n"
+
+
+def check_suite(text):
+    """Plan a suite, or the part of one that a page shows: what is missing is made up."""
+    shown = tomllib.loads(text)
+    has_method = {"optimizer", "estimator", "kernel"} & set(shown)
+    missing = [kind for kind in REST if kind not in shown and not (kind == "optimizer" and has_method)]
+    trials = plan(parse_suite("\n".join([text, *(REST[kind] for kind in missing)]), "manual"), Registry())
+    for name in {trial.problem.params.get("dataset") for trial in trials} - {None}:
+        assert data.dataset(name)
+
+
+def check_code(text, shell):
+    """Check what a text names without running it: calls of benchfw, targets of make, files of ours."""
+    for line in CALL.findall(text):
+        check_call(re.split(r" [|>#]", line)[0], shell)
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"\bmake ([\w-]+)", text):
+        assert f"\n{target}:" in makefile, f"make {target}"
+    for name in OURS.findall(text):
+        assert (ROOT / name).exists(), name
+
+
+def check_call(line, shell):
+    """Parse a call of benchfw as the command line would; `run` of a suite that there is, is planned."""
+    words = [word for word in shlex.split(re.sub(r"[\[\]…]", "", line)) if word != "--help"]
+    command = cli
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        command, words = command.get_command(click.Context(command), words[0]), words[1:]
+        assert command is not None, f"benchfw {line}"
+    if not words or any(PLACEHOLDER.fullmatch(word) for word in words):
+        options = {name for each in command.params for name in each.opts}
+        assert {word for word in words if word.startswith("-")} <= options, f"benchfw {line}"
+        return
+    params = command.make_context(command.name, words).params
+    if command.name == "run" and not params["plugins"]:
+        changes = Changes(params["only"], params["backends"], params["repetitions"], params["quick"])
+        for suite in params["suites"]:
+            here = shell.folder / suite
+            if here.is_file() or not suite.endswith(".toml"):
+                assert plan_suites(str(here) if here.is_file() else suite, (), changes)
+
+
+def try_block(block, shell):
+    match block.language:
+        case "console" if block.is_run:
+            run_console(block, shell)
+        case "console":
+            check_code(block.text, shell)
+        case "python":
+            compile(block.text, "manual", "exec")
+        case "toml":
+            check_suite(block.text)
+        case "yaml":
+            yaml.safe_load(block.text)
+            check_code(block.text, shell)
+        case other:
+            assert other == "text", f"the tests do not understand blocks of {other}"
+
+
+def try_page(path, place):
+    page, blocks, shell = path.read_text(encoding="utf-8"), blocks_of(path), Shell(place)
+    for command in BEFORE.findall(page):
+        if command.startswith("files of "):
+            shell.write(blocks_of(path.parent / command.removeprefix("files of ")))
+        else:
+            shell.run(command)
+    for block in blocks:
+        if block.title:
+            assert len(re.findall(rf"\b{Path(block.title).stem}\b", page)) > 1, f"nothing uses {block.title}"
+            shell.write([block])
+        else:
+            try_block(block, shell)
+    programs = [each for each in blocks if each.language == "python" and each.is_run and not each.title]
+    (place / "page.py").write_text("".join(each.text for each in programs), encoding="utf-8")
+    if programs:
+        shell.run(f"python {place / 'page.py'}")
+    check_code("\n".join(re.findall("`([^`]+)`", BLOCK.sub("", page))), shell)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_what_a_page_shows_is_what_happens(path, tmp_path):
+    try_page(path, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```console\n$ echo one\ntwo\n```",
+        "```console\n$ echo 1\n2\n```",
+        "<!-- numbers vary -->\n```console\n$ echo 1 s\n2 ms\n```",
+        "```console\n$ printf 'one\\ntwo\\nthree'\none\nthree\n```",
+        "```console\n$ false\n```",
+        "<!-- exit code 1 -->\n```console\n$ true\n```",
+        "<!-- not run: slow -->\n```console\n$ benchfw run quickstart --onyl gd\n```",
+        "<!-- not run: slow -->\n```python\ndef\n```",
+        "```python\nassert False\n```",
+        '```python title="unused.py"\n```',
+        '```toml\n[[optimizer]]\nuse = "gdd"\n```',
+        '```toml\n[[problem]]\nuse = "least-squares"\ndataset = "sonarr"\n```',
+        "```yaml\nrun: pip install . && benchfw rnu quickstart\n```",
+        "```ruby\nputs 1\n```",
+        "```console\n$ true\n",
+        "`benchfw run quickstrat`",
+        "`benchfw run SUITE --onyl PATTERN`",
+        "`benchfw data lost`",
+        "`make dosc`",
+        "`suites/quickstrat.toml`",
+    ],
+)
+def test_a_page_that_shows_something_else_is_found_out(text, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"{text}\n", encoding="utf-8")
+    with pytest.raises((AssertionError, BenchfwError, click.ClickException, SyntaxError)):
+        try_page(page, tmp_path)
