@@ -28,7 +28,7 @@ class DrawingScript(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
         """Bring what is missing; say so where that cannot be done."""
         folder = Path(self.root, "benchfw", "report", "assets")
-        if all(is_right(folder / name) for name in FILES):
+        if all((folder / name).is_file() and is_right(name, (folder / name).read_bytes()) for name in FILES):
             return
         try:
             bring(folder)
@@ -36,23 +36,23 @@ class DrawingScript(BuildHookInterface[Any]):
             self.app.display_warning(f"{PACKAGE} could not be had ({error}); pages will be slower to load")
 
 
-def is_right(path: Path) -> bool:
-    """Whether a file is there, and the one that was meant."""
-    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == FILES[path.name]
+def is_right(name: str, content: bytes) -> bool:
+    """Whether this is the file that was meant."""
+    return hashlib.sha256(content).hexdigest() == FILES[name]
 
 
 def bring(folder: Path) -> None:
     """Let npm fetch the package and put its files into a folder; ValueError if one is not what it was."""
     with tempfile.TemporaryDirectory() as place:
         words = ["npm", "pack", "--silent", "--fetch-retries=0", "--pack-destination", place, PACKAGE]
-        subprocess.run(words, check=True, timeout=120, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(words, check=True, timeout=30, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         (packed,) = Path(place).glob("*.tgz")
         with tarfile.open(packed) as archive:
-            for name in FILES:
-                archive.extract(f"package/{name}", place, filter="data")
-        for name in FILES:
-            brought = Path(place, "package", name)
-            if not is_right(brought):
-                raise ValueError(f"its {name} is not the one whose sha256 is in hatch_build.py")
-            folder.mkdir(parents=True, exist_ok=True)
-            brought.replace(folder / name)
+            found = {name: archive.extractfile(f"package/{name}") for name in FILES}
+            contents = {name: file.read() for name, file in found.items() if file is not None}
+    for name in FILES:
+        if name not in contents or not is_right(name, contents[name]):
+            raise ValueError(f"its {name} is not the one whose sha256 is in hatch_build.py")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)

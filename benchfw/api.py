@@ -210,13 +210,16 @@ def report_run(
     from benchfw.report.drawing import extra_figure
     from benchfw.report.overview import write_overview
     from benchfw.report.render import script_json, write_report
+    from benchfw.report.script import drawing_script
 
     figures = []
     for entry in registry.entries("figure").values():
         try:
             figure = entry.factory(summary)
             if figure is not None:
-                script_json(extra_figure(figure).as_data())  # what cannot be drawn is found here
+                drawn = extra_figure(figure)
+                drawing_script([drawn])
+                script_json(drawn.as_data())  # what cannot be drawn is found here
                 figures.append(figure)
         except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's figure may raise anything
             registry.note(f"figure '{entry.name}' of {entry.plugin} raised {fault_text(fault)}")

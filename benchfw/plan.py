@@ -139,11 +139,11 @@ def _specs(suite: Suite, kind: str, registry: Registry, where: str) -> list[tupl
         place = f"{where}, [[{kind}]] {number}"
         if kind == "kernel" and table["use"] == EVERY:
             table = {**table, "use": list(registry.entries("kernel"))}
-        label = table.get("label", "")
+        common = {"problem": ["label"], "kernel": []}.get(kind, ["label", "on"])
+        label = table.get("label", "") if "label" in common else ""
         check_type(label, str, "label", place)
-        on = () if kind in {"problem", "kernel"} else _labels(table.get("on", ()), place)
-        named = ["label"] if kind in {"problem", "kernel"} else ["label", "on"]
-        for each in expand(_without(table, *named), place):
+        on = _labels(table.get("on", ()), place) if "on" in common else ()
+        for each in expand(_without(table, *common), place):
             table = _check_table(kind, each, registry, place, reserved=RESERVED.get(kind, {}))
             specs.append(Spec(table.pop("use"), table, label))
             places.append(on)

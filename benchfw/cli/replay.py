@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 @click.command(name="replay")
 @click.argument("trial", type=int)
+@click.option("--pdb", "debug", is_flag=True, help="Open Python's debugger where the trial raises.")
 @plugin_option
 @store_option
-def command(trial: int, plugins: tuple[str, ...], store: Path) -> None:
+def command(trial: int, debug: bool, plugins: tuple[str, ...], store: Path) -> None:
     """Run one stored trial again in this process and compare its records, times apart.
 
     TRIAL is a number from the `trial` column of `benchfw export`; the plugins of its run are loaded. What
-    the method prints is shown, so is the traceback of a fault, and a debugger can be attached. Exit code 1:
-    the records differ.
+    the method prints is shown, and so is the traceback of a fault. Exit code 1: the records differ.
 
     \b
     Examples:
       benchfw replay 17
-      python -m pdb -m benchfw replay 17
+      benchfw replay 17 --pdb
     """
     from benchfw.store import Store
 
@@ -49,7 +49,9 @@ def command(trial: int, plugins: tuple[str, ...], store: Path) -> None:
     registry = Registry([*environment["plugins"], *plugins])
     data.use(registry)
     records, emit = collector()
-    status, reason, _ = run_trial(result.trial, registry, emit, hear=traceback.print_exception)
+    status, reason, _ = run_trial(
+        result.trial, registry, emit, hear=_debug if debug else traceback.print_exception
+    )
     click.echo(printable(f"{result.trial}"))
     click.echo(printable(f"then: {result.outcome.status} ({result.outcome.reason})"))
     click.echo(printable(f"now:  {status} ({reason})"))
@@ -57,6 +59,14 @@ def command(trial: int, plugins: tuple[str, ...], store: Path) -> None:
     click.echo(difference or f"the same {len(records)} records")
     if difference or status is not result.outcome.status:
         sys.exit(1)
+
+
+def _debug(fault: BaseException) -> None:
+    """Show a fault, and let the user look around where it was raised."""
+    import pdb  # noqa: T100 - it was asked for
+
+    traceback.print_exception(fault)
+    pdb.post_mortem(fault.__traceback__)
 
 
 def first_difference(stored: Sequence[Record], measured: Sequence[Record]) -> str:

@@ -54,7 +54,8 @@ def facts_of(entry: Entry) -> dict[str, Any]:
         "plugin": str(entry.plugin),
         "documentation": inspect.getdoc(entry.factory) or "",
         "solves": _solved_by(entry.factory),
-        "parameters": [
+        "cost_unit": _cost_unit(entry),
+        "arguments" if entry.kind == "kernel" else "parameters": [
             {
                 "name": parameter.name,
                 "type": spelled(parameter.hint),
@@ -72,12 +73,21 @@ def description(entry: Entry) -> str:
     lines += [f"  {line}".rstrip() for line in facts["documentation"].splitlines()]
     if facts["solves"]:
         lines += ["", f"  needs a {facts['solves']} problem"]
-    if facts["parameters"]:
-        lines += ["", "  arguments:" if entry.kind == "kernel" else "  parameters:"]
-    for each in facts["parameters"]:
+    if facts["cost_unit"]:
+        lines += ["", f"  its cost counts {facts['cost_unit']}"]
+    given = "arguments" if entry.kind == "kernel" else "parameters"
+    if facts[given]:
+        lines += ["", f"  {given}:"]
+    for each in facts[given]:
         default = "required" if each["default"] is None else f"default {each['default']}"
         lines.append(f"    {each['name']}: {each['type']} ({default})")
     return "\n".join(map(printable, lines))
+
+
+def _cost_unit(entry: Entry) -> str | None:
+    """Return what one unit of a problem's cost is, where its class says so."""
+    unit = getattr(entry.factory, "cost_unit", "gradients") if entry.kind == "problem" else None
+    return unit if isinstance(unit, str) else None
 
 
 def _solved_by(factory: Any) -> str | None:

@@ -101,7 +101,7 @@ def _reached(target: Mapping[str, float], metrics: Mapping[str, float], iteratio
 
 def _bound_records(method: Any, problem: Any, taken: Sequence[Record]) -> list[Record]:
     """Return the theorem's curve at the measured points, where the method has one."""
-    if not (hasattr(method, "bounds") and hasattr(method, "bound")):  # Bounded, which is slow to ask
+    if not (hasattr(method, "bounds") and callable(getattr(method, "bound", None))):  # Bounded, asked fast
         return []
     points = [each for each in taken if each.metric == method.bounds]
     values = (

@@ -21,7 +21,7 @@ def write_overview(runs: Sequence[Run], pages: Mapping[int, Path]) -> Path | Non
     links = {
         number: page.relative_to(index.parent).as_posix() for number, page in pages.items() if page.is_file()
     }
-    text = fill("overview.html", [], runs=runs[::-1], links=links)
+    text = fill("overview.html", [], None, runs=runs[::-1], links=links)
     try:
         index.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -40,9 +40,11 @@ def write_report(
     """
     overview = overview_beside(folder, run)
     figures = [*build_figures(summary, results), *map(extra_figure, extra_figures)]
+    script = drawing_script(figures)
     page = fill(
         "page.html",
         figures,
+        script,
         summary=summary,
         run=run,
         sections=list(_sections(summary)),
@@ -65,7 +67,7 @@ def write_report(
     for number, comparison in enumerate(summary.comparisons, 1):
         rows = exact_rows(comparison)
         files[f"table-{number}.csv"] = partial(write_csv, columns=EXACT_COLUMNS, rows=rows)
-    return write_page(page, figures, folder, files)
+    return write_page(page, script, folder, files)
 
 
 def overview_beside(folder: Path, run: Run) -> Path:
@@ -73,9 +75,8 @@ def overview_beside(folder: Path, run: Run) -> Path:
     return folder.parent / f"{folder.name.removesuffix(f'run-{run.id}')}index.html"
 
 
-def write_page(page: str, figures: Sequence[Figure], folder: Path, files: Mapping[str, Writer]) -> Path:
+def write_page(page: str, script: Path, folder: Path, files: Mapping[str, Writer]) -> Path:
     """Write a page, its CSV files, and the drawing script beside its folder; return the page's path."""
-    script = drawing_script(figures)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _share(script, folder.parent / "assets" / script.name)
@@ -97,8 +98,8 @@ def script_json(data: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def fill(template: str, figures: Sequence[Figure], **context: Any) -> str:
-    """Return a page from its template."""
+def fill(template: str, figures: Sequence[Figure], script: Path | None, **context: Any) -> str:
+    """Return a page from its template; `script` draws its figures, if it has any."""
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
         from markupsafe import Markup
@@ -113,7 +114,7 @@ def fill(template: str, figures: Sequence[Figure], **context: Any) -> str:
     )
     return environment.get_template(template).render(
         figures=figures,
-        script=drawing_script(figures).name if figures else "",
+        script=script.name if script else "",
         # safe: script_json leaves no character that HTML could read
         figure_data=Markup(script_json([figure.as_data() for figure in figures])),  # noqa: S704
         **context,

@@ -18,8 +18,8 @@ KINDS = {"scatter", "bar", "pie"}  # of marks, that the small build draws; ours 
 
 def drawing_script(figures: Iterable[Figure]) -> Path:
     """Return the smallest script at hand that draws these figures."""
-    kinds = {mark.get("type", "scatter") for each in figures for view in each.views for mark in view.data}
-    if SMALL.is_file() and kinds <= KINDS:
+    marks = [mark for each in figures for view in each.views for mark in view.data]
+    if SMALL.is_file() and all(str(mark.get("type", "scatter")) in KINDS for mark in marks):
         return SMALL
     whole = _whole()
     if whole is None:

@@ -12,6 +12,7 @@ from benchfw.report.drawing import styles_of
 from benchfw.report.exports import write_csv
 from benchfw.report.methods import Method
 from benchfw.report.render import fill, flat_facts, write_page
+from benchfw.report.script import drawing_script
 from benchfw.report.timing_figures import share_figure, size_figure
 from benchfw.report.timing_tables import (
     CAPTION,
@@ -45,9 +46,11 @@ def write_timing_page(
         for mine in groups.values()
     ]
     figures = [figure for figure in drawn if figure is not None]
+    script = drawing_script(figures)
     page = fill(
         "time.html",
         figures,
+        script,
         caption=CAPTION,
         sections=sections,
         ceilings=list(ceiling_sentences(timings)),
@@ -56,4 +59,4 @@ def write_timing_page(
     )
     rows = list(export_rows(timings))
     files = {"timings.csv": partial(write_csv, columns=EXPORT_COLUMNS, rows=rows)}
-    return write_page(page, figures, folder, files)
+    return write_page(page, script, folder, files)

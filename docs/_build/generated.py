@@ -157,7 +157,7 @@ def _default(value: Any) -> Any:
 
 def prose(docstring: str) -> str:
     """Return a docstring as Markdown: what is indented after :: is code."""
-    code = re.compile(r"(?:^|(:)):\n\n((?:    .*\n|\n)+)", re.MULTILINE)
+    code = re.compile(r"(?:^:|(:)):\n\n((?:    .*\n|\n)+)", re.MULTILINE)
     return code.sub(_block, docstring + "\n").strip()
 
 

@@ -1,18 +1,21 @@
 """Put the libraries that ASV's page takes from public servers beside it, so that it works without a network.
 
 `python suites/tracked/asv_page.py FOLDER` changes the page that `asv publish` wrote to FOLDER. npm brings the
-libraries. Where it cannot, the page stays as it is, which is said.
+libraries, and nothing else. Where it cannot, the page stays as it is, which is said.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 LIBRARIES = {  # by the end of ASV's address: the package with its version, and the file in it
     "jquery-3.3.1.min.js": ("jquery@3.3.1", "dist/jquery.min.js"),
+    # flot's before they were made small, and the oldest stupidtable that npm has; the others are the same files
     "jquery.flot.min.js": ("flot@0.8.3", "jquery.flot.js"),
     "jquery.flot.time.min.js": ("flot@0.8.3", "jquery.flot.time.js"),
     "jquery.flot.selection.min.js": ("flot@0.8.3", "jquery.flot.selection.js"),
@@ -23,37 +26,37 @@ LIBRARIES = {  # by the end of ASV's address: the package with its version, and 
     "bootstrap.min.js": ("bootstrap@3.1.1", "dist/js/bootstrap.min.js"),
     "bootstrap.min.css": ("bootstrap@3.1.1", "dist/css/bootstrap.min.css"),
 }
-# the digests go with the addresses: flot's files are the same ones before they were made small
-ADDRESS = re.compile(
-    r'(src|href)="https://[^" ]*/([^"/ ]+\.(?:js|css))" integrity=[^>]*?( onerror="[^"]*")?(?=/?>)'
-)
+ADDRESS = re.compile(r'(src|href)="https://[^"]*/([^"/]+\.(?:js|css))"[^>]*?( onerror="[^"]*")?(?=/?>)')
 
 
 def bring(folder: Path) -> None:
-    """Let npm put the libraries into FOLDER/libraries."""
-    packages = sorted({package for package, _ in LIBRARIES.values()})
-    words = ["npm", "install", "--silent", "--no-save", "--ignore-scripts", "--fetch-retries=0"]
-    subprocess.run([*words, "--prefix", str(folder / "libraries"), *packages], check=True, timeout=300)
+    """Let npm fetch the packages and put the libraries into FOLDER/libraries."""
+    libraries = folder / "libraries"
+    libraries.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as place:
+        packages = sorted({package for package, _ in LIBRARIES.values()})
+        words = ["npm", "install", "--silent", "--ignore-scripts", "--fetch-retries=0", "--prefix", place]
+        subprocess.run([*words, *packages], check=True, timeout=120)
+        for name, (package, file) in LIBRARIES.items():
+            shutil.copy(Path(place, "node_modules", package.partition("@")[0], file), libraries / name)
 
 
 def localized(page: str) -> str:
-    """Return the page with the libraries' addresses beside it; KeyError for one that is new to us."""
-
-    def beside(found: re.Match[str]) -> str:
-        package, file = LIBRARIES[found[2]]
-        return f'{found[1]}="libraries/node_modules/{package.partition("@")[0]}/{file}"{found[3] or ""}'
-
-    return ADDRESS.sub(beside, page)
+    """Return the page with the libraries' addresses beside it; ValueError where one is new to us."""
+    unknown = {name for _, name, _ in ADDRESS.findall(page)} - set(LIBRARIES)
+    if unknown:
+        raise ValueError(f"ASV's page takes {', '.join(sorted(unknown))} too; add it to LIBRARIES")
+    return ADDRESS.sub(r'\1="libraries/\2"\3', page)
 
 
 def main(folder: Path) -> None:
     """Change the page in a folder."""
     index = folder / "index.html"
-    page = localized(index.read_text(encoding="utf-8"))
     try:
+        page = localized(index.read_text(encoding="utf-8"))
         bring(folder)
-    except (OSError, subprocess.SubprocessError) as fault:
-        print(f"npm cannot bring the page's libraries ({fault}): it will need a network", file=sys.stderr)
+    except (OSError, ValueError, subprocess.SubprocessError) as fault:
+        print(f"the page's libraries stay where they are, it needs a network: {fault}", file=sys.stderr)
         return
     index.write_text(page, encoding="utf-8")
 
