@@ -51,7 +51,9 @@ class RealCluster:
 
     def trial_processes(self):
         """Return the processes of benchfw that the workers have."""
-        listed = subprocess.run(["ps", "-wweo", "pid=,ppid=,args="], capture_output=True, text=True, check=True)
+        listed = subprocess.run(
+            ["ps", "-wweo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
+        )
         parents = {str(each.pid) for each in self.workers}
         rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
         return [int(pid) for pid, parent, words in rows if parent in parents and "benchfw.harness" in words]
