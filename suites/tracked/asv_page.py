@@ -15,7 +15,7 @@ from pathlib import Path
 
 LIBRARIES = {  # by the end of ASV's address: the package with its version, and the file in it
     "jquery-3.3.1.min.js": ("jquery@3.3.1", "dist/jquery.min.js"),
-    # flot's before they were made small, and the oldest stupidtable that npm has; the others are the same files
+    # flot's before they were made small, the oldest stupidtable that npm has; the others are the same
     "jquery.flot.min.js": ("flot@0.8.3", "jquery.flot.js"),
     "jquery.flot.time.min.js": ("flot@0.8.3", "jquery.flot.time.js"),
     "jquery.flot.selection.min.js": ("flot@0.8.3", "jquery.flot.selection.js"),

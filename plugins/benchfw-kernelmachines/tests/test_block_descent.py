@@ -277,21 +277,27 @@ class StoredFeatures:
         if not count:
             self.weights = []
             return np.zeros((len(rows), num_outputs), np.float32)
-        self.weights.append(frequencies(range(count - 1, count)))
+        if len(self.weights) < count:  # a step adds one block at most
+            self.weights.append(frequencies(range(count - 1, count)))
         phases = rows @ np.concatenate(self.weights, axis=1)
         cosines, sines = np.concatenate(coefficients, axis=1)
         return np.cos(phases) @ cosines + np.sin(phases) @ sines
 
 
 @pytest.mark.usefixtures("kept_blocks")
-def test_the_error_falls_as_one_over_t(build, monkeypatch):
-    """Theorem 3 with γ_t = θ/(t + t_0), θλ = 1.5, and f* by exact ridge regression, over two decades of t."""
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [(DSG, {}), (UDSG, {}), (CDSG, {"noise": "rigorous", "limit": 1.5})],  # 1.5 < 1/(λ + μ), μ = 1/3
+    ids=["dsg", "udsg", "cdsg"],
+)
+def test_the_error_falls_as_one_over_t(build, monkeypatch, kind, settings):
+    """Theorems 3 and 4: γ_t = θ/(t + t_0), θλ = 1.5, f* by exact ridge regression, over two decades of t."""
     monkeypatch.setattr(block_descent, "feature_scores", StoredFeatures())
     problem = build("squared", penalty=0.3)
     rows = problem.test.features
     optimum = list(KernelRidgeExact().run(problem, BACKEND.rng(0)))[-1].predict(rows)
     looks, seeds = np.geomspace(5, 500, 13).astype(int), 8
-    optimizer = DSG(batch=8, block=2, step=5.0, delay=1.0)
+    optimizer = kind(batch=8, block=2, step=5.0, delay=1.0, **settings)
     errors = np.empty((seeds, len(looks)))
     for seed in range(seeds):
         answers = path(problem, optimizer, looks[-1], seed)
@@ -302,7 +308,7 @@ def test_the_error_falls_as_one_over_t(build, monkeypatch):
 
     draws = np.random.default_rng(0).integers(seeds, size=(200, seeds))
     std_error = np.std([slope(errors[draw]) for draw in draws])
-    assert abs(slope(errors) + 1) < 4 * std_error < 0.2
+    assert abs(slope(errors) + 1) < 4 * std_error < 0.35  # far from the slope -½ of a slower method
 
 
 def test_the_variance_of_features_is_that_of_all_rows(build):

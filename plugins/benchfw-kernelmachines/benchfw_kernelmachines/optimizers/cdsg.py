@@ -30,7 +30,8 @@ class CDSG(BlockDescent):
     estimated once, from 288 rows. With the rigorous one it is DSG while ḡ is small, as with balanced classes,
     the median length and batches of about 100 and more; where ḡ is large, as at the start with classes of
     unequal size, some old blocks are moved. Steps are cut at `limit`: "auto" is 2/μ for squared loss, μ the
-    largest eigenvalue of gram/n (2 with a preconditioner), 4γ for others, none for "literal".
+    largest eigenvalue of gram/n (2 with a preconditioner), 4γ for others, none for "literal". With
+    squared loss, blocks of few frequencies or a λ near μ need a smaller one.
     """
 
     noise: Literal["per-batch", "literal", "rigorous"] = "per-batch"
