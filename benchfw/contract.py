@@ -48,7 +48,7 @@ class Smooth(Problem, Protocol):
         ...
 
     def value(self, params: Params) -> float:
-        """Return the function's value."""
+        """Return the function's value; counted in `cost`."""
         ...
 
     def grad(self, params: Params) -> Params:

@@ -128,6 +128,8 @@ class Registry:
         entry = self._entries.get((kind, name))
         if entry is None:
             hint = nearest(name, self.entries(kind))
+            if "choose from" in hint:
+                hint += ", or load the plugin that has it: install it, or give --plugin FILE"
             broken = f" (not loaded: {'; '.join(self.broken)})" if self.broken else ""
             raise PluginError(f"unknown {kind} '{name}'{place and f' in {place}'}{hint}{broken}")
         return entry

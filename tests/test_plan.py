@@ -80,6 +80,10 @@ MISTAKES = {
     "wrong type in a sweep": (SLIDE + 'step = [0.1, "big"]\n', "'step'", "'big'"),
     "unknown choice": (SLIDE + 'mode = "fats"\n', "'fast' or 'slow'", "'fats'"),
     "empty sweep": (SLIDE + "step = []\n", "my.toml, [[optimizer]] 1", "'step' is an empty list"),
+    "label of a kernel": (
+        '[[kernel]]\nuse = "soft-threshold"\nsize = 9\nlabel = "x"\n',
+        "no parameter 'label'",
+    ),
     "label of a wrong type": (SLIDE + "label = 3\n", "'label' must be a string"),
     "a name that is a list": ('[[optimizer]]\nuse = [["slide"]]\n', "'use' must be a name"),
     "unknown nested name": (

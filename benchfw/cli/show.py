@@ -11,7 +11,7 @@ from benchfw.cli import completing
 from benchfw.cli.options import echo_json, json_option, plugin_option, printable
 
 if TYPE_CHECKING:
-    from benchfw.registry import Entry
+    from benchfw.registry import Entry, Registry
 
 
 @click.command(name="show")
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
     """Show what NAME is: its documentation, its parameters with types and defaults, its plugin.
 
-    A name of several kinds, such as saga, is shown as each of them.
+    A name of several kinds, such as saga, is shown as each of them. What a method needs of a problem, such as
+    Smooth, is a name too: it is shown with all that the method may call.
 
     \b
     Examples:
       benchfw show sgd
+      benchfw show Smooth
       benchfw show heavy-ball --json
       benchfw show my-method --plugin my_method.py
     """
@@ -35,13 +37,18 @@ def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
     registry = Registry(plugins)
     kinds = (*KINDS, "kernel")
     found = [registry.entries(kind)[name] for kind in kinds if name in registry.entries(kind)]
+    facts, texts = [facts_of(each) for each in found], [description(each) for each in found]
     if not found:
-        names = {each for kind in kinds for each in registry.entries(kind)}
-        raise BenchfwError(f"nothing is called '{name}'{nearest(name, names)}")
+        protocols = _protocols(registry)
+        if name not in protocols:
+            names = {each for kind in kinds for each in registry.entries(kind)}
+            raise BenchfwError(f"nothing is called '{name}'{nearest(name, {*names, *protocols})}")
+        facts = [protocol_facts(protocols[name])]
+        texts = [protocol_description(facts[0])]
     if as_json:
-        echo_json([facts_of(entry) for entry in found])
+        echo_json(facts)
         return
-    click.echo("\n\n".join(map(description, found)))
+    click.echo("\n\n".join(texts))
 
 
 def facts_of(entry: Entry) -> dict[str, Any]:
@@ -92,6 +99,51 @@ def _cost_unit(entry: Entry) -> str | None:
 
 def _solved_by(factory: Any) -> str | None:
     """Return the oracle protocols of a method, by name."""
+    return " or ".join(each.__name__ for each in _wanted(factory)) or None
+
+
+def _wanted(factory: Any) -> list[type]:
+    """Return the oracle protocols of a method."""
     wanted = getattr(factory, "solves", None)
-    protocols = wanted if isinstance(wanted, tuple) else (wanted,)
-    return " or ".join(each.__name__ for each in protocols if isinstance(each, type)) or None
+    return [each for each in (wanted if isinstance(wanted, tuple) else (wanted,)) if isinstance(each, type)]
+
+
+def _protocols(registry: Registry) -> dict[str, type]:
+    """Return every protocol that a registered method needs, by name."""
+    methods = (*registry.entries("optimizer").values(), *registry.entries("estimator").values())
+    return {each.__name__: each for entry in methods for each in _wanted(entry.factory)}
+
+
+def protocol_facts(protocol: type) -> dict[str, Any]:
+    """Return a protocol with its members, those of the protocols that it extends first, as plain data."""
+    members: dict[str, dict[str, str]] = {}
+    for base in reversed(protocol.__mro__[:-1]):
+        for name, hint in vars(base).get("__annotations__", {}).items():
+            members[name] = {"name": name, "signature": f": {hint}", "documentation": ""}
+        for name, value in vars(base).items():
+            if not name.startswith("_") and inspect.isfunction(value):
+                signature = inspect.signature(value)
+                rest = signature.replace(parameters=[*signature.parameters.values()][1:])
+                shown = str(rest).replace("'", "")
+                members[name] = {
+                    "name": name,
+                    "signature": shown,
+                    "documentation": inspect.getdoc(value) or "",
+                }
+    documentation = inspect.getdoc(protocol) or ""
+    return {
+        "kind": "protocol",
+        "name": protocol.__name__,
+        "documentation": documentation,
+        "members": list(members.values()),
+    }
+
+
+def protocol_description(facts: dict[str, Any]) -> str:
+    """Return a protocol as text."""
+    lines = [f"protocol {facts['name']}: what a method may ask of a problem", ""]
+    lines += [f"  {line}".rstrip() for line in facts["documentation"].splitlines()]
+    for each in facts["members"]:
+        lines += ["", f"  {each['name']}{each['signature']}"]
+        lines += [f"    {line}" for line in each["documentation"].splitlines()]
+    return "\n".join(map(printable, lines))

@@ -199,6 +199,8 @@ def trial_finished(trial, status):
 def register_figures(register):
     register("broken", lambda summary: 1 / 0)
     register("number", lambda summary: 5)
+    register("dots", lambda summary: {"data": ["dots"]})
+    register("listed", lambda summary: {"data": [{"type": ["bar"], "y": [1]}]})
 @hookimpl
 def register_optimizers(register):
     register("five", 5)

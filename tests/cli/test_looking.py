@@ -1,9 +1,22 @@
 """The verbs that only look: list, show, runs, report, export, replay, env, data."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+
+RAISING = """
+plugins = ["bowls.py"]
+repetitions = 1
+budget = { iterations = 20 }
+[[problem]]
+use = "bowl"
+[[optimizer]]
+use = "faulty"
+how = "raise"
+"""
 
 
 @pytest.fixture
@@ -36,6 +49,25 @@ def test_show_tells_parameters_types_defaults_and_what_is_needed(cli):
     assert "optimizer slide (bowls.py)" in done.stdout
     assert "needs a Smooth problem" in done.stdout
     assert "step: float (default 0.5)" in done.stdout
+
+
+def test_show_of_a_problem_says_what_its_cost_counts(cli):
+    assert "its cost counts gradients" in cli("show", "bowl", "--plugin", "bowls.py").stdout
+
+
+def test_show_of_a_protocol_lists_what_a_method_may_call(cli):
+    shown = cli("show", "Smooth", "--plugin", "bowls.py").stdout
+    assert "grad(params: Params) -> Params\n    Return the gradient" in shown
+    (facts,) = json.loads(cli("show", "Smooth", "--plugin", "bowls.py", "--json").stdout)
+    names = [each["name"] for each in facts["members"]]
+    assert names == ["backend", "cost", "metrics", "start", "value", "grad", "project"]
+
+
+def test_an_unknown_name_like_no_other_says_how_a_plugin_is_loaded(cli):
+    cli.write("other.toml", cli.suite.replace('"slide"', '"zigzag"'))
+    done = cli("run", "other.toml")
+    assert done.returncode == 2
+    assert "--plugin FILE" in done.stderr
 
 
 def test_runs_counts_how_trials_ended(ran):
@@ -87,6 +119,17 @@ def test_replay_says_where_records_first_differ(ran):
     done = ran("replay", trial)
     assert done.returncode == 1
     assert "first difference at iteration" in done.stdout
+
+
+def test_replay_opens_the_debugger_where_a_trial_raises(cli):
+    cli.write("raise.toml", RAISING)
+    cli("run", "raise.toml", "--no-report")
+    words = [sys.executable, "-m", "benchfw", "replay", cli.records()[0]["trial"], "--pdb"]
+    done = subprocess.run(
+        words, cwd=cli.folder, input="p self.how * 2\n", capture_output=True, text=True, check=False
+    )
+    assert "third time unlucky" in done.stderr
+    assert "'raiseraise'" in done.stdout
 
 
 def test_report_writes_the_page_again(ran):

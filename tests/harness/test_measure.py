@@ -260,6 +260,13 @@ def test_a_theorem_that_says_nothing_gives_no_curve(make_trial):
     assert bounds_of(make_trial, Silent([1.0] * 99))[1] == []
 
 
+def test_a_bound_that_was_switched_off_is_none(make_trial):
+    class Without(Bounded):
+        bound = None
+
+    assert bounds_of(make_trial, Without([1.0] * 99))[1] == []
+
+
 def test_a_fault_in_a_theorem_does_not_hide_the_methods_own(make_trial):
     class Wrong(Bounded):
         def bound(self, problem, iterations):
