@@ -63,15 +63,16 @@ def repair(path: Path) -> tuple[Findings, Path | None]:
         raise explained(path, fault) from None
     finally:
         for each in _with_journals(new):
-            each.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # a name that no file can have
+                each.unlink(missing_ok=True)
     return findings, aside
 
 
 def _look_through(path: Path, saved: sqlite3.Connection | None) -> Findings:
     """Survey a copy of the store: SQLite tidies up what it opens, and damage should stay as it is."""
-    if not path.is_file():
-        raise StoreError(f"no store at {path}; give --store")
     try:
+        if not path.is_file():
+            raise StoreError(f"no store at {path}; give --store")
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f"{path.name}-") as folder:
             for each in _with_journals(path)[:2]:
                 if each.exists():

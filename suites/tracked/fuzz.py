@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
@@ -197,8 +198,10 @@ PLACES = [
     ("run", "good.toml", "--events", "{}", "--no-report"), ("run", "good.toml", "--plugin", "{}"),
     ("run", "good.toml", "--only", "{}"), ("run", "good.toml", "--backend", "{}"), ("runs", "--store", "{}"),
     ("report", "{}"), ("export", "{}"), ("export", "last", "-o", "{}"), ("compare", "{}", "{}"),
-    ("replay", "{}"), ("list", "{}"), ("show", "{}"), ("data", "show", "{}"), ("time", "{}"),
-    ("store", "check", "--store", "{}"), ("store", "repair", "--store", "{}"), ("{}",),
+    ("replay", "{}"), ("list", "{}"), ("show", "{}"), ("data", "show", "{}"),
+    ("time", "--size", "10", "--limit", "0.01", "{}"),
+    ("store", "check", "--store", "{}"), ("store", "repair", "--store", "{}"), ("new", "optimizer", "{}"),
+    ("check", "{}.py"), ("{}",),
 ]  # fmt: skip
 GOOD = """
 repetitions = 1
@@ -247,10 +250,10 @@ if __name__ == "__main__":
     parser.add_argument("--stores", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=0, help="of the damage to stores")
     arguments = parser.parse_args()
-    for title, found in (
-        ("suites", fuzz_suites(arguments.suites)),
-        ("stores", fuzz_stores(arguments.stores, arguments.seed)),
-        ("names", fuzz_names()),
+    for title, fuzz in (
+        ("suites", partial(fuzz_suites, arguments.suites)),
+        ("stores", partial(fuzz_stores, arguments.stores, arguments.seed)),
+        ("names", fuzz_names),
     ):
-        told = ", ".join(f"{count:,} {end}" for end, count in sorted(found.items()))
+        told = ", ".join(f"{count:,} {end}" for end, count in sorted(fuzz().items()))
         print(f"{title}: {told}", flush=True)

@@ -129,3 +129,11 @@ def test_a_store_in_use_is_not_repaired(path):
     ):
         repair(path)
     assert repair(path)[0].lost_trials == 1
+
+
+@pytest.mark.parametrize("name", ["none.sqlite", "folder", "x" * 300])
+def test_a_place_where_no_store_can_be_is_an_error_that_names_it(tmp_path, name):
+    (tmp_path / "folder").mkdir()
+    for look in (check, repair):
+        with pytest.raises(StoreError, match=name):
+            look(tmp_path / name)
