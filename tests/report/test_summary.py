@@ -260,3 +260,17 @@ def test_caveats_are_told_once_with_all_whom_they_concern(make, run):
     summary = summarize(run, results)
     assert [caveat.sentence for caveat in summary.caveats] == ["gd and sgd on p: made up"]
     assert not summary.faults
+
+
+def test_a_method_that_ends_by_itself_before_the_target_is_a_caveat(make, run):
+    ends = {
+        "gd": (0.5, Status.REACHED, "gap ≤ 1 at iteration 1"),
+        "tired": (5, Status.DONE, "method ended by itself after 1 iterations"),
+    }
+    results = [
+        make.result("optimizer", "p", name, 0, make.curve("gap", [9, end]), target={"gap": 1.0}, **how)
+        for name, (end, status, reason) in ends.items()
+        for how in [{"status": status, "reason": reason}]
+    ]
+    (caveat,) = summarize(run, results).caveats
+    assert caveat.sentence.startswith("tired on p: it ended by itself, before the target")
