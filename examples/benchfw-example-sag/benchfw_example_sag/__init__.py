@@ -1,7 +1,7 @@
 """benchfw-example-sag: a plugin for benchfw.
 
-benchfw calls the hooks of this file and of no other: a new file, such as `benchfw new` writes, is found, checked
-and run once the hook of its kind below calls that file's.
+benchfw calls the hooks of this file and of no other: a new file, such as `benchfw new` writes, is found,
+checked and run once the hook of its kind below calls that file's.
 """
 
 from pathlib import Path
