@@ -45,7 +45,11 @@ def load_entry_point(point: importlib.metadata.EntryPoint) -> tuple[Any, Plugin]
 
 def load_source(source: str) -> tuple[Any, Plugin]:
     """Return a plugin given as a file or a module name; one that does not exist is a PluginError."""
-    by_file = source.endswith(".py") or "/" in source
+    by_file = is_file_name(source)
+    if by_file and Path(source).is_dir():
+        raise PluginError(
+            f"plugin '{source}' is a folder; give a file of it, or install it and give its module"
+        )
     if by_file and not Path(source).is_file():
         raise PluginError(f"no plugin file '{source}'; give a path that exists")
     try:
@@ -56,6 +60,11 @@ def load_source(source: str) -> tuple[Any, Plugin]:
         raise LoadingFault(f"plugin '{source}': {fault_text(fault)}") from fault
     name = Path(source).stem if by_file else source
     return module, Plugin(source, name, source, "", _file_of(module))
+
+
+def is_file_name(source: str) -> bool:
+    """Return whether a plugin is named by its file, and not as a module."""
+    return source.endswith(".py") or source.startswith(".") or "/" in source
 
 
 def fault_text(fault: BaseException) -> str:

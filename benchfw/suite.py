@@ -85,6 +85,10 @@ def find_suites(name: str, folders: Iterable[Path]) -> list[Path]:
 
 def read_suite(path: Path, *, quick: bool = False) -> Suite:
     """Read a suite file."""
+    if path.suffix == ".py":
+        raise SuiteError(
+            f"{path} is a Python file, and a suite is a .toml file; give a plugin by --plugin {path}"
+        )
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as fault:

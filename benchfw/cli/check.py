@@ -37,8 +37,8 @@ def command(
     """Check a plugin: whether it does what its role promises, and what to do where it does not.
 
     TARGET is a file, a folder with a pyproject.toml, a module, an installed plugin, or a name that
-    `benchfw list` shows. Every check is a line. Exits with 1 when one fails, with 2 when there is nothing
-    to check.
+    `benchfw list` shows. The first line names what was found, then every check is a line. Exits with 1 when
+    one fails, with 2 when there is nothing to check.
 
     \b
     Examples:
@@ -53,6 +53,8 @@ def command(
     names = {each.name for subject in subjects for each in checks_for(subject.kind)}
     if only is not None and only not in names:
         raise BenchfwError(f"no check '{only}' is for '{target}'{nearest(only, names)}")
+    if not as_json:
+        click.echo(printable(f"found {len(subjects)}: {', '.join(map(str, subjects))}"))
     outcomes: list[Outcome] = []
     for outcome in run_checks(subjects, only):
         outcomes.append(outcome)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -84,7 +85,7 @@ def rendered(kind: str, name: str) -> dict[Path, str]:
             Path(f"{_module(name)}.py"): _filled(f"{kind}.py.template", _words(name, f"{_module(name)}.py"))
         }
     module, short = _module(name), _short(name)
-    words = {**_words(short, f"{module}/optimizer.py"), "distribution": name, "module": module}
+    words = {**_words(short, module), "distribution": name, "module": module}
     places = {"MODULE": module, "NAME": short}
     files = {}
     for template in sorted((TEMPLATES / "package").rglob("*.template")):
@@ -94,20 +95,20 @@ def rendered(kind: str, name: str) -> dict[Path, str]:
         path = Path(name, *(re.sub("MODULE|NAME", lambda found: places[found[0]], stem) for stem in stems))
         files[path] = _filled(relative, words)
     files[Path(name, module, "optimizer.py")] = _filled("optimizer.py.template", words)
-    problem = {**words, **_words(f"{short}-problem", f"{module}/problem.py")}
+    problem = {**words, **_words(f"{short}-problem", module)}
     files[Path(name, module, "problem.py")] = _filled("problem.py.template", problem)
     return files
 
 
-def _words(name: str, path: str) -> dict[str, str]:
-    """Return what stands for the marks in a template."""
+def _words(name: str, source: str) -> dict[str, str]:
+    """Return what stands for the marks in a template; `source` is what --plugin takes."""
     from benchfw import API_VERSION
 
     return {
         "name": name,
         "class_name": "".join(part.capitalize() for part in name.split("-")),
         "function": _module(name),
-        "path": path,
+        "source": source,
         "api_version": str(API_VERSION),
     }
 
@@ -145,9 +146,19 @@ def _write(files: Mapping[Path, str]) -> None:
 
 
 def _hints(kind: str, name: str, into: Path) -> list[str]:
-    """Return what to do next."""
+    """Return what to do next, commands on lines of their own."""
     if kind == "suite":
         return [f"next: edit it, then benchfw run {into / name}.toml"]
     if kind == "package":
-        return [f'next: cd {into / name}, pip install --editable ".[test]", benchfw check .']
+        commands = (
+            f"cd {quote(str(into / name))}",
+            'pip install --editable ".[test]"',
+            "benchfw check .",
+            "pytest",
+        )
+        return ["next:", *(f"  {command}" for command in commands)]
+    package = into / "__init__.py"
+    if package.is_file():  # what a package registers is what its own hooks do
+        hook, file = f"register_{kind}s", f"{_module(name)}.py"
+        return [f"next: let {hook} in {package} call that of {file}, then benchfw check {into}"]
     return [f"next: benchfw check {into / _module(name)}.py"]

@@ -84,8 +84,10 @@ def echo_table(rows: Iterable[Sequence[Any]], header: Sequence[str]) -> None:
 
 
 def echo_facts(facts: Mapping[str, Any], indent: int = 0) -> None:
-    """Print nested facts, a line each."""
+    """Print nested facts, a line each; a group without any is left out."""
     for key, value in facts.items():
+        if value == {}:
+            continue
         if isinstance(value, Mapping):
             click.echo(f"{' ' * indent}{key}:")
             echo_facts(value, indent + 2)

@@ -128,7 +128,8 @@ def _markdown(opened: Store, chosen: Run, output: Path | None) -> None:
     from benchfw.report.markdown import markdown
     from benchfw.report.summary import summarize
 
-    text = markdown(summarize(chosen, opened.results(chosen.id)), chosen)
+    results = opened.results(chosen.id)
+    text = markdown(summarize(chosen, results), chosen, results)
     if output is None:
         click.echo(text, nl=False)
     else:

@@ -33,6 +33,11 @@ class NewerSchema(StoreError):
 
 def explained(path: Path, fault: BaseException) -> StoreError:
     """Return what SQLite, or the system, refuses as an error of ours that says what to do."""
+    in_the_way = next((folder for folder in path.parents if folder.is_file()), None)
+    if in_the_way:
+        return StoreError(
+            f"no store can be at {path}: {in_the_way} is a file; move it or give another by --store"
+        )
     code = getattr(fault, "sqlite_errorcode", None)
     # a text that is none is a fault without a code
     advice = ADVICE.get(code & 0xFF, "give another by --store") if code is not None else DAMAGED

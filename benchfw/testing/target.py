@@ -9,6 +9,7 @@ from pathlib import Path
 
 from benchfw import data
 from benchfw.errors import PluginError, nearest
+from benchfw.loading import is_file_name
 from benchfw.registry import Entry, Registry
 from benchfw.testing.checks import ROLES
 from benchfw.testing.subject import Effort, Subject, Target
@@ -28,7 +29,7 @@ def _entries_of(target: str, plugins: list[str]) -> tuple[Registry, list[Entry]]
     if Path(target).is_dir():
         modules = _modules_in(Path(target).resolve())
         return _loaded(modules, plugins)
-    if target.endswith(".py") or "/" in target:
+    if is_file_name(target):
         return _loaded([target], plugins)
     registry = Registry(plugins)
     found = [
@@ -42,7 +43,7 @@ def _entries_of(target: str, plugins: list[str]) -> tuple[Registry, list[Entry]]
         return _loaded([target], plugins)
     except PluginError as fault:
         names = {entry.name for entry in _all(registry)} | {each.name for each in registry.plugins}
-        hint = nearest(target, names)
+        hint = nearest(target, names | {path.name for path in Path().glob("*.py")})
         if "no plugin module" in str(fault):
             close = hint if "did you mean" in hint else "; give a file, a folder, a module or a listed name"
             raise PluginError(f"nothing is called '{target}'{close}") from None
@@ -55,7 +56,7 @@ def _loaded(sources: list[str], plugins: list[str]) -> tuple[Registry, list[Entr
     for source in sources:
         for fault in registry.broken:
             if f"'{source}'" in fault:
-                raise PluginError(f"{fault}; mend it first")
+                raise PluginError(f"mend this first: {fault}")
     paths = {_file_of(source) for source in sources}
     return registry, [entry for entry in _all(registry) if entry.plugin.path in paths]
 

@@ -106,11 +106,22 @@ def test_a_store_from_a_newer_schema_is_refused(cli):
     )
 
 
-def test_an_output_folder_that_cannot_be_written_is_named(cli):
-    cli.write("file", "not a folder")
+@pytest.mark.parametrize("store", ["reports/benchfw.sqlite", "reports/mine/benchfw.sqlite"])
+def test_a_file_where_the_folder_of_the_store_would_be_is_named(cli, store):
+    cli.write("reports", "not a folder")
     one_clear_line(
-        cli("run", "bowls.toml", "--store", "file/benchfw.sqlite"), "file/benchfw.sqlite", "--store"
+        cli("run", "bowls.toml", "--store", store), f"no store can be at {store}: reports is a file; move it"
     )
+
+
+def test_a_python_file_in_the_place_of_a_suite_is_called_a_plugin(cli):
+    one_clear_line(cli("run", "bowls.py"), "bowls.py is a Python file", "give a plugin by --plugin bowls.py")
+
+
+@pytest.mark.parametrize("folder", [".", "./", "suites/"])
+def test_a_folder_in_the_place_of_a_plugin_is_called_one(cli, folder):
+    (cli.folder / "suites").mkdir()
+    one_clear_line(cli("run", "bowls.toml", "--plugin", folder), f"plugin '{folder}' is a folder")
 
 
 def test_a_page_that_could_not_be_written_is_named_before_anything_runs(cli):

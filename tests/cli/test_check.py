@@ -36,6 +36,22 @@ def test_a_bad_target_exits_with_2_and_one_line(cli):
         assert "Traceback" not in done.stderr
 
 
+def test_a_file_beside_is_what_a_mistyped_target_may_have_meant(cli):
+    done = cli("check", "bols")
+    assert done.returncode == 2
+    assert done.stderr == "benchfw: nothing is called 'bols'; did you mean 'bowls.py'?\n"
+
+
+def test_a_plugin_that_does_not_load_is_to_be_mended_first(cli):
+    cli.write("mine.py", "from benchfw import hookimpl\n@hookimpl\ndef register_optimizer(register): ...\n")
+    done = cli("check", "mine.py")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "benchfw: mend this first: plugin 'mine.py': there is no hook 'register_optimizer'; "
+        "did you mean 'register_optimizers'?\n"
+    )
+
+
 def test_an_unknown_check_is_explained(cli):
     done = cli("check", TESTING / "good" / "everything.py", "--only", "unbiasd")
     assert done.returncode == 2

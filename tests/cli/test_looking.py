@@ -146,6 +146,12 @@ def test_env_tells_the_machine_and_the_backends(cli):
     assert "cupy" in facts["backends"]
 
 
+def test_env_is_silent_about_a_repository_where_there_is_none(cli):
+    here = {"GIT_CEILING_DIRECTORIES": str(cli.folder.parent)}
+    assert "project:" not in cli("env", **here).stdout
+    assert json.loads(cli("env", "--json", **here).stdout)["project"] == {}
+
+
 def test_data_lists_what_is_in_the_folders_of_the_variable(cli, tmp_path):
     np.savez(tmp_path / "tiny.npz", X=np.eye(2))
     listed = json.loads(cli("data", "list", "--json", BENCHFW_DATA=str(tmp_path)).stdout)

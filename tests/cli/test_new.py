@@ -2,8 +2,11 @@
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sysconfig
+import tomllib
 import venv
 from pathlib import Path
 
@@ -102,11 +105,59 @@ def test_a_new_package_installs_passes_its_tests_and_is_found_by_name(cli, envir
     install(environment, project)
     tested = environment("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", cwd=project)
     assert tested.returncode == 0, tested.stdout
-    done = environment("-m", "benchfw", "run", "brandnew", "--quick", "--no-report", cwd=cli.folder)
+    done = environment("-m", "benchfw", "run", "brandnew", "--no-report", cwd=cli.folder)
     assert done.returncode == 0, done.stderr
+    verdict = " ".join(done.stdout.split())
+    assert re.search(
+        r"reaches gap 1e-06 with [\d.]+ \[.+?\] times fewer gradients than gradient descent", verdict
+    )
+    told = re.search("`(benchfw check .+)`", (project / "benchfw_brandnew" / "optimizer.py").read_text())
+    checked = environment("-m", *shlex.split(told[1]), "--only", "defaults", cwd=project)
+    assert checked.returncode == 0, checked.stderr
     timed = "from benchmarks.steps import Steps; it = Steps(); it.setup(); it.time_hundred_steps()"
     assert environment("-c", timed, cwd=project / "benchmarks").returncode == 0
     assert json.loads((project / "benchmarks" / "asv.conf.json").read_text())["project"] == "benchfw-brandnew"
+
+
+def test_what_to_do_with_a_new_package_is_a_command_a_line(cli):
+    (cli.folder / "my projects").mkdir()
+    done = cli("new", "package", "benchfw-brandnew", "--into", "my projects")
+    lines = done.stdout.split("next:\n")[1].splitlines()
+    assert [shlex.split(line) for line in lines] == [
+        ["cd", "my projects/benchfw-brandnew"],
+        ["pip", "install", "--editable", ".[test]"],
+        ["benchfw", "check", "."],
+        ["pytest"],
+    ]
+
+
+def test_the_commands_of_a_new_packages_readme_come_with_what_it_installs(cli):
+    cli("new", "package", "benchfw-brandnew")
+    project = cli.folder / "benchfw-brandnew"
+    extras = tomllib.loads((project / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    there = {"pip", "cd", "benchfw"}
+    for line in re.findall(r"^\$ (.+)", (project / "README.md").read_text(), re.MULTILINE):
+        words = shlex.split(line, comments=True)
+        assert words[0] in there, line
+        if words[0] == "pip":
+            there |= {re.match(r"[\w-]+", each)[0] for each in extras[words[-1].strip(".[]")]}
+    assert "asv" in there
+
+
+def test_a_second_file_of_a_package_is_checked_once_its_hook_is_called(cli):
+    cli("new", "package", "benchfw-brandnew")
+    package = Path("benchfw-brandnew", "benchfw_brandnew")
+    done = cli("new", "optimizer", "second", "--into", package)
+    assert f"register_optimizers in {package}/__init__.py" in done.stdout
+    check = ("check", "benchfw-brandnew", "--only", "defaults")
+    assert cli(*check).stdout.startswith("found 2: problem brandnew-problem, optimizer brandnew\n")
+    module = cli.folder / package / "__init__.py"
+    text = module.read_text().replace("import optimizer, problem", "import optimizer, problem, second")
+    call = "    optimizer.register_optimizers(register)\n"
+    module.write_text(text.replace(call, call + call.replace("optimizer.", "second.")))
+    assert cli(*check).stdout.startswith(
+        "found 3: problem brandnew-problem, optimizer brandnew, optimizer second\n"
+    )
 
 
 def test_the_worked_example_installs_and_keeps_its_promises(environment, tmp_path):
@@ -114,7 +165,7 @@ def test_the_worked_example_installs_and_keeps_its_promises(environment, tmp_pat
     checked = environment("-m", "benchfw", "check", "example-sag", "--seconds", "0.2", cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     done = environment(
-        "-m", "benchfw", "run", "example-sag", "--quick", "--no-report", "--only", "step=0.005", cwd=tmp_path
+        "-m", "benchfw", "run", "example-sag", "--quick", "--no-report", "--only", "step=0.02", cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
 

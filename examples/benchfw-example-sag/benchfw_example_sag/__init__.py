@@ -1,15 +1,27 @@
-"""benchfw-example-sag: a plugin for benchfw."""
+"""benchfw-example-sag: a plugin for benchfw.
+
+benchfw calls the hooks of this file and of no other: a new file, such as `benchfw new` writes, is found,
+checked and run once the hook of its kind below calls that file's.
+"""
 
 from pathlib import Path
 
 from benchfw import hookimpl
-from benchfw_example_sag.optimizer import ExampleSag, register_optimizers
-from benchfw_example_sag.problem import ExampleSagProblem, register_problems
+from benchfw_example_sag import optimizer, problem
 
 benchfw_api = 1  # the version of benchfw's API that this is written for
 
-# benchfw calls the hooks that it finds here: those of the files, and one more
-__all__ = ["ExampleSag", "ExampleSagProblem", "register_optimizers", "register_problems", "register_suites"]
+
+@hookimpl
+def register_optimizers(register):
+    """Add the optimizers of this package: a line for each file."""
+    optimizer.register_optimizers(register)
+
+
+@hookimpl
+def register_problems(register):
+    """Add the problems of this package: a line for each file."""
+    problem.register_problems(register)
 
 
 @hookimpl

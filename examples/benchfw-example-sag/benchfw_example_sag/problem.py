@@ -1,26 +1,30 @@
 """A problem for benchfw: example-sag-problem.
 
-`benchfw check benchfw_example_sag/problem.py` says whether its oracles agree with each other.
+`benchfw check benchfw_example_sag` says whether its oracles agree with each other.
 To solve it, add a table [[problem]] with use = "example-sag-problem" to a suite,
-and run that with --plugin benchfw_example_sag/problem.py.
+and run that with --plugin benchfw_example_sag.
 """
 
 from benchfw import hookimpl
 
 
 class ExampleSagProblem:
-    """Half the mean squared distance to `samples` random points in `size` dimensions, over the unit ball."""
+    """Half the mean weighted squared distance to `samples` random points in `size` dimensions, over a box.
+
+    The weights fall from 1 to 1 / `condition`: the larger that is, the more steps a gradient method needs.
+    """
 
     cost_unit = "gradients"
     check_with = ({"samples": 10, "size": 4},)  # what `benchfw check` builds: small and quick
 
-    def __init__(self, backend, rng, *, samples: int = 100, size: int = 10):
+    def __init__(self, backend, rng, *, samples: int = 100, size: int = 10, condition: float = 20.0):
         self.backend = backend
         self.cost = 0.0  # every oracle adds to it: no method can misreport its calls
         self.num_samples = samples
         self._points = 1.0 + rng.standard_normal((samples, size))  # from rng: the same on every backend
         self._centre = self._points.mean(axis=0)
-        self.optimum = self.project(self._centre)
+        self._weights = condition ** -backend.xp.linspace(0.0, 1.0, size)
+        self.optimum = self.project(self._centre)  # exact, since f is a sum over coordinates
 
     def start(self):
         """Return where methods start."""
@@ -34,23 +38,23 @@ class ExampleSagProblem:
     def grad(self, params):
         """Return the gradient of f."""
         self.cost += 1.0
-        return params - self._centre
+        return self._weights * (params - self._centre)
 
     def grad_batch(self, params, batch):
         """Return the mean gradient of these samples."""
         self.cost += batch.shape[0] / self.num_samples
-        return params - self._points[batch].mean(axis=0)
+        return self._weights * (params - self._points[batch].mean(axis=0))
 
     def project(self, params):
         """Return the nearest feasible point."""
-        return params / max(1.0, float((params @ params) ** 0.5))
+        return self.backend.xp.clip(params, -1.0, 1.0)
 
     def metrics(self, answer):
         """Return named measures of an answer, lower is better; off the clock, and not counted."""
         return {"gap": max(0.0, self._value(answer) - self._value(self.optimum))}
 
     def _value(self, params):
-        return float(((params - self._points) ** 2).sum(axis=1).mean()) / 2
+        return float(((params - self._points) ** 2 @ self._weights).mean()) / 2
 
 
 @hookimpl

@@ -4,7 +4,7 @@ from itertools import islice
 
 from benchfw.backends import get_backend
 from benchfw.testing.problems import Quadratic
-from benchfw_example_sag import ExampleSag
+from benchfw_example_sag.optimizer import ExampleSag
 
 
 class Steps:
