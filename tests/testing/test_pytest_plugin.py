@@ -2,14 +2,11 @@
 
 import importlib.metadata
 import os
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-GUIDE = Path(__file__).parents[2] / "docs/tracking.md"
 INSTALLED = any(point.name == "benchfw" for point in importlib.metadata.entry_points(group="pytest11"))
 
 
@@ -22,14 +19,6 @@ def run_pytest(folder, text, *words):
         [sys.executable, "-m", "pytest", "-q", *plugin, "--benchmark-max-time=0.01", *words],
         cwd=folder, env=alone, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
-
-
-def test_the_example_of_the_guide_works(tmp_path):
-    blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
-    (example,) = (each for each in blocks if "def test" in each)
-    done = run_pytest(tmp_path, example, "--benchmark-only")
-    assert done.returncode == 0, done.stdout
-    assert "1 passed" in done.stdout
 
 
 def test_every_timed_call_waits_for_the_device_and_the_first_is_not_timed(tmp_path):
