@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
 import sys
@@ -118,6 +119,11 @@ def main() -> None:
         code = fault.exit_code
     except BenchfwError as fault:
         click.echo("benchfw: " + "\n".join(map(printable, str(fault).split("\n"))), err=True)
+        code = 2
+    except OSError as fault:
+        if fault.errno != errno.ENAMETOOLONG:
+            raise
+        click.echo(f"benchfw: no file can have the name {printable(str(fault.filename))[:60]}…", err=True)
         code = 2
     except (KeyboardInterrupt, click.Abort):
         click.echo("benchfw: interrupted", err=True)

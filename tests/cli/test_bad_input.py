@@ -124,6 +124,15 @@ def test_a_folder_in_the_place_of_a_plugin_is_called_one(cli, folder):
     one_clear_line(cli("run", "bowls.toml", "--plugin", folder), f"plugin '{folder}' is a folder")
 
 
+@pytest.mark.parametrize(
+    "words", [("run", "bowls.toml", "--plugin"), ("check",), ("time", "--plugin"), ("new", "optimizer")]
+)
+def test_a_name_too_long_for_a_file_is_one_line(cli, words):
+    one_clear_line(
+        cli(*words, "x" * 300 + ("" if "new" in words else ".py")), "no file can have the name xxx"
+    )
+
+
 def test_a_page_that_could_not_be_written_is_named_before_anything_runs(cli):
     cli.write("reports/run-1", "a file where the report's folder would be")
     one_clear_line(cli("run", "bowls.toml", "--events", "no/such/folder/events"), "--events")
