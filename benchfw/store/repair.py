@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -113,7 +114,7 @@ def _with_tables_of(pattern: Path, copy: Path) -> sqlite3.Connection:
         refused.callback(base.close)
         base.execute("PRAGMA writable_schema = ON")  # else a file that was cut short is not opened at all
         upgrade(base, copy)
-        base.execute("ATTACH ? AS pattern", (str(pattern),))
+        base.execute("ATTACH ? AS pattern", (os.fsencode(pattern),))  # not every name is text
         if base.execute(ODD_TABLES).fetchone()[0]:
             raise StoreError("its tables are not those of a store")
         refused.pop_all()

@@ -137,3 +137,8 @@ def test_a_place_where_no_store_can_be_is_an_error_that_names_it(tmp_path, name)
     for look in (check, repair):
         with pytest.raises(StoreError, match=name):
             look(tmp_path / name)
+
+
+def test_a_store_whose_name_is_no_text_is_looked_through(path):
+    odd = path.rename(path.with_name("caf\udce9.sqlite"))
+    assert check(odd).damage == ()
