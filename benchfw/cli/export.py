@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from benchfw.cli import completing
-from benchfw.cli.options import counted, store_option
+from benchfw.cli.options import counted, printable, store_option
 from benchfw.errors import BenchfwError
 
 if TYPE_CHECKING:
@@ -92,7 +92,9 @@ def _pack(run: Run, bundle: Path) -> None:
 
     write_bundle(run.store, run, bundle)
     trials = counted(sum(run.counts.values()))
-    click.echo(f"bundle: {bundle} ({trials} with suite and versions, without data sets and plugins' code)")
+    click.echo(
+        printable(f"bundle: {bundle} ({trials} with suite and versions, without data sets and plugins' code)")
+    )
     if run.standing:
         click.echo(run.standing)
 

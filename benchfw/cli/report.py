@@ -152,6 +152,6 @@ def _figures(opened: Store, chosen: Run, output: Path | None, form: str) -> None
 def _write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", errors="replace")
     except OSError as fault:
         raise BenchfwError(f"{path} cannot be written ({fault}); give another file by --output") from None

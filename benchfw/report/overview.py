@@ -23,7 +23,7 @@ def write_overview(runs: Sequence[Run], pages: Mapping[int, Path]) -> Path | Non
     }
     text = fill("overview.html", [], None, runs=runs[::-1], links=links)
     try:
-        index.write_text(text, encoding="utf-8")
+        index.write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:
         raise BenchfwError(f"cannot write the overview to {index}: {error.strerror or error}") from error
     return index

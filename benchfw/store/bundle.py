@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -139,7 +140,7 @@ def _copy(store: Path, run: int, environment: Mapping[str, Any], target: Path) -
     """Make a store of one run of another, as one file."""
     Store(target, create=True).close()
     with contextlib.closing(sqlite3.connect(target, isolation_level=None)) as base:
-        base.execute("ATTACH ? AS source", (str(store),))
+        base.execute("ATTACH ? AS source", (os.fsencode(store),))  # not every name is text
         base.execute("BEGIN")
         for statement in EXTRACT_RUN.split(";"):
             base.execute(statement, {"run": run})

@@ -200,8 +200,9 @@ PLACES = [
     ("report", "{}"), ("export", "{}"), ("export", "last", "-o", "{}"), ("compare", "{}", "{}"),
     ("replay", "{}"), ("list", "{}"), ("show", "{}"), ("data", "show", "{}"),
     ("time", "--size", "10", "--limit", "0.01", "{}"),
-    ("store", "check", "--store", "{}"), ("store", "repair", "--store", "{}"), ("new", "optimizer", "{}"),
-    ("check", "{}.py"), ("{}",),
+    ("run", "good.toml", "--store", "{}"), ("report", "--store", "{}", "--single-file"),
+    ("export", "--store", "{}", "--bundle", "bundle.zip"), ("store", "check", "--store", "{}"),
+    ("store", "repair", "--store", "{}"), ("new", "optimizer", "{}"), ("check", "{}.py"), ("{}",),
 ]  # fmt: skip
 GOOD = """
 repetitions = 1

@@ -133,6 +133,14 @@ def test_a_name_too_long_for_a_file_is_one_line(cli, words):
     )
 
 
+def test_a_store_whose_name_is_no_text_is_one_like_any_other(cli):
+    store = ("--store", "caf\udce9.sqlite")
+    for words in (("run", "bowls.toml"), ("report", "--single-file"), ("export", "--bundle", "bundle.zip")):
+        done = cli(*words, *store)
+        assert done.returncode == 0, done.stderr
+    assert (cli.folder / "caf\udce9-run-1" / "index.html").is_file()
+
+
 def test_a_page_that_could_not_be_written_is_named_before_anything_runs(cli):
     cli.write("reports/run-1", "a file where the report's folder would be")
     one_clear_line(cli("run", "bowls.toml", "--events", "no/such/folder/events"), "--events")
