@@ -11,9 +11,10 @@ from benchfw.backends import Backend, available_backends, get_backend
 from benchfw.testing.arrays import close, held, is_array, numbers, seen
 from benchfw.testing.checks import CheckFailed, NotApplicable, check, require
 from benchfw.testing.fresh import outputs
+from benchfw.testing.meeting import place_of, sampled
 from benchfw.testing.problem_checks import oracle_calls
 from benchfw.testing.strict import StrictBackend
-from benchfw.testing.subject import Setting, Subject, place_of, sampled
+from benchfw.testing.subject import Setting, Subject
 
 TOLERANCE = 1e-6  # relative, between backends: some steps amplify rounding
 SINGLE_TOLERANCE = 1e-3  # where the data are float32

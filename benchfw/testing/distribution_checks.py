@@ -9,8 +9,9 @@ import numpy as np
 
 from benchfw.backends import get_backend
 from benchfw.testing.checks import NotApplicable, check, require
+from benchfw.testing.meeting import METHOD_SEED
 from benchfw.testing.sequential import LEVEL
-from benchfw.testing.subject import METHOD_SEED, Subject
+from benchfw.testing.subject import Subject
 
 DECAYS = (1.2, 2.0)
 SAMPLES = 20_000

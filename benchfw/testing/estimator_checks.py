@@ -14,8 +14,9 @@ from benchfw.analysis.variance import DrawStatistics
 from benchfw.contract import estimated_quantity
 from benchfw.testing.arrays import numbers
 from benchfw.testing.checks import NotApplicable, check, require
+from benchfw.testing.meeting import METHOD_SEED, place_of
 from benchfw.testing.sequential import LEVEL, Vector, Verdict, mean_test
-from benchfw.testing.subject import METHOD_SEED, Setting, Subject, place_of
+from benchfw.testing.subject import Setting, Subject
 
 FACTOR = 4  # by which the number of probes or samples grows
 CLEAR = 0.025  # relative standard error of a variance that is known well enough

@@ -16,7 +16,8 @@ import numpy as np
 
 from benchfw.testing.arrays import numbers, seen
 from benchfw.testing.checks import METHODS, NotApplicable
-from benchfw.testing.subject import Setting, Subject, Target, sampled
+from benchfw.testing.meeting import sampled
+from benchfw.testing.subject import Setting, Subject, Target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,7 +14,8 @@ import numpy as np
 from benchfw.backends import get_backend
 from benchfw.testing.arrays import changed, held, is_array
 from benchfw.testing.checks import ROLES, CheckFailed, check, require
-from benchfw.testing.subject import ANSWERS, Setting, Subject, answers_of, drawn, place_of
+from benchfw.testing.meeting import ANSWERS, answers_of, drawn, place_of
+from benchfw.testing.subject import Setting, Subject
 
 
 @check(

@@ -11,7 +11,8 @@ import numpy as np
 from benchfw.contract import Bounded
 from benchfw.testing.arrays import is_array, numbers, seen
 from benchfw.testing.checks import NotApplicable, check, require
-from benchfw.testing.subject import METHOD_SEED, Effort, Setting, Subject, answers_of, followed
+from benchfw.testing.meeting import METHOD_SEED, answers_of, followed
+from benchfw.testing.subject import Effort, Setting, Subject
 
 REPETITIONS = 12  # a theorem on an expectation is held against the mean of so many runs
 STANDARD_ERRORS = 4.0

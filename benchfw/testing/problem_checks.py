@@ -10,7 +10,8 @@ import numpy as np
 
 from benchfw.testing.arrays import changed, close, held, is_array, numbers
 from benchfw.testing.checks import NotApplicable, check, require
-from benchfw.testing.subject import Setting, Subject, place_of
+from benchfw.testing.meeting import place_of
+from benchfw.testing.subject import Setting, Subject
 
 DIRECTIONS = 6
 WIDTHS = (1e-2, 1e-3, 1e-4, 1e-5)  # wide ones for curved values, narrow ones for rounded ones: one must fit

@@ -13,7 +13,8 @@ from benchfw.backends import get_backend
 from benchfw.testing.arrays import close, held, numbers, seen
 from benchfw.testing.checks import ROLES, CheckFailed, NotApplicable, check, require
 from benchfw.testing.fresh import outputs
-from benchfw.testing.subject import ANSWERS, DATA_SEED, METHOD_SEED, Setting, Subject, place_of
+from benchfw.testing.meeting import ANSWERS, METHOD_SEED, place_of
+from benchfw.testing.subject import DATA_SEED, Setting, Subject
 
 DECAY = 1.5  # of the series that a distribution is asked to cut
 ROUNDING = 1e-6  # relative: another process may add in another order
