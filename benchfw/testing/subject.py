@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import islice
 from typing import Any
 
 from benchfw.backends import Backend, Rng, get_backend
 from benchfw.contract import estimated_quantity
-from benchfw.errors import BenchfwError, Unavailable
+from benchfw.errors import BenchfwError, PluginError, Unavailable
 from benchfw.plan import missing_oracles, needs_of
 from benchfw.registry import Entry, Registry
 from benchfw.testing.checks import NotApplicable
-from benchfw.testing.meeting import answers_of, drawn
+from benchfw.testing.limit import restart
+from benchfw.testing.meeting import check_answers, check_draw
 from benchfw.testing.problems import BUILT_IN
 
 DATA_SEED = 1201
@@ -23,10 +23,14 @@ FEWEST = 3  # problems that a claim is tried on
 
 @dataclass(frozen=True)
 class Effort:
-    """How hard checks look: processor time a problem for a claim about chance, steps of an optimizer."""
+    """How hard checks look: processor time a problem for a claim about chance, steps of an optimizer.
+
+    A check that spends more than `timeout` seconds on one problem is stopped, and has failed.
+    """
 
     seconds: float = 3.0
     iterations: int = 300
+    timeout: float = 60.0
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ class Setting:
 
     def build(self, backend: Backend | None = None, seed: int = DATA_SEED) -> Any:
         """Return the problem, on the host unless told otherwise."""
+        restart()
         backend = backend or get_backend("numpy")
         return self.make(backend, backend.rng(seed))
 
@@ -63,7 +68,7 @@ class Target:
         return [Subject(entry, self) for entry in self.entries]
 
     @cached_property
-    def fresh(self) -> dict[str, list[float]]:
+    def fresh(self) -> dict[str, list[float] | str]:
         """What the methods answer in a process that has run nothing else, by name; see `fresh.py`."""
         from benchfw.testing.fresh import answers_in_a_new_process
 
@@ -155,9 +160,11 @@ class Subject:
             if self.kind == "estimator":
                 if not hasattr(problem, estimated_quantity(method, problem)):
                     return False
-                drawn(method, problem)
+                check_draw(method, problem, setting.name)
             else:
-                list(islice(answers_of(method, problem), 2))
+                check_answers(method, problem, setting.name)
+        except PluginError:
+            raise
         except Unavailable as fault:
             raise NotApplicable(str(fault)) from None
         except BenchfwError as fault:
