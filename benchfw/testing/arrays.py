@@ -34,9 +34,8 @@ def numbers(problem: Any, value: Any) -> NDArray[np.float64]:
 
 def require_finite(values: NDArray[Any], what: str) -> None:
     """Raise CheckFailed where one of the values is nan or infinite."""
-    wrong = values[~np.isfinite(values)]
-    if wrong.size:
-        raise CheckFailed(f"{what} is {wrong[0]}", MEND_NUMBERS)
+    if not np.isfinite(values).all():
+        raise CheckFailed(f"{what} is {values[~np.isfinite(values)][0]}", MEND_NUMBERS)
 
 
 def close(one: NDArray[np.float64], other: NDArray[np.float64], tolerance: float) -> bool:

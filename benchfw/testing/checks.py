@@ -11,9 +11,8 @@ if TYPE_CHECKING:
 
 ROLES = ("problem", "estimator", "optimizer", "distribution", "kernel")
 METHODS = ("estimator", "optimizer")
-RUNS = "meets-a-problem"
-FIRST = ("defaults", "documented", "picklable", RUNS)  # in this order; then those of the most roles
-NEEDED = ("defaults", RUNS)  # where one of them fails, those after it would only say the same
+FIRST = ("defaults", "documented", "picklable", "meets-a-problem")  # then those of the most roles
+NEEDED = ("defaults", "meets-a-problem")  # where one of them fails, those after it would only say the same
 
 Body = Callable[["Subject"], "str | None"]
 

@@ -18,7 +18,7 @@ import numpy as np
 from benchfw.loading import fault_text
 from benchfw.testing.arrays import numbers, seen
 from benchfw.testing.checks import METHODS
-from benchfw.testing.limit import OutOfTime, restart, time_limit
+from benchfw.testing.limit import FAULTS, time_limit
 from benchfw.testing.meeting import sampled
 from benchfw.testing.subject import Setting, Subject, Target
 
@@ -42,15 +42,14 @@ def outputs(subject: Subject, setting: Setting, backend: Backend | None = None) 
 def answers_in_a_new_process(target: Target) -> dict[str, list[float] | str]:
     """Return the outputs of every method of a target on the last problem that it meets, or its fault there.
 
-    Methods that do not run here either are left out.
+    Methods that do not run here either are left out, and take none of the time of the one that is checked.
     """
-    glance = target.effort.timeout / 4
-    wanted = {}
+    wanted, seconds = {}, target.effort.timeout
     for subject in target.subjects:
         if subject.kind in METHODS:
-            with contextlib.suppress(Exception, OutOfTime), time_limit(glance):
+            with contextlib.suppress(*FAULTS), time_limit(seconds):
                 wanted[str(subject)] = subject.need_settings()[-1].name
-    request = {"target": target.name, "plugins": target.plugins, "wanted": wanted, "seconds": glance}
+    request = {"target": target.name, "plugins": target.plugins, "wanted": wanted, "seconds": seconds}
     with time_limit(SECONDS):
         done = subprocess.run(
             [sys.executable, "-m", "benchfw.testing.fresh"],
@@ -60,7 +59,6 @@ def answers_in_a_new_process(target: Target) -> dict[str, list[float] | str]:
             text=True,
             check=False,
         )
-    restart()  # that was about all methods, and not the one at hand
     if done.returncode:
         raise RuntimeError(f"a new process could not run it: {done.stderr.strip().splitlines()[-1]}")
     found: dict[str, list[float] | str] = json.loads(done.stdout.splitlines()[-1])
@@ -82,7 +80,7 @@ def main() -> None:
             try:
                 with time_limit(request["seconds"]):
                     found[str(subject)] = outputs(subject, setting).tolist()
-            except (Exception, OutOfTime) as fault:  # noqa: BLE001 - a stranger's code may raise anything
+            except FAULTS as fault:
                 found[str(subject)] = f"it raised {fault_text(fault)}"
     print(json.dumps(found))  # after whatever the plugins print
 

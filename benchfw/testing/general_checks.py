@@ -47,8 +47,9 @@ def defaults(subject: Subject) -> str:
 )
 def meets_a_problem(subject: Subject) -> str:
     """It runs on the small problems that have its oracles."""
-    _check_call(subject.build(), CALLS[subject.kind])
-    _check_protocols(getattr(subject.build(), "solves", None))
+    method = subject.build()
+    _check_call(method, CALLS[subject.kind])
+    _check_protocols(getattr(method, "solves", None))
     if not subject.settings and subject.refusals:
         raise CheckFailed(f"it refuses all of them ({'; '.join(subject.refusals)})")
     return f"on {len(subject.need_settings())} problems"

@@ -17,29 +17,32 @@ class OutOfTime(BaseException):
     """Raised where the code stands when its time is up; a plugin's `except Exception` does not catch it."""
 
 
+FAULTS = (Exception, SystemExit, OutOfTime)  # what a stranger's code may end with
+
+
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
     """Raise OutOfTime within the block after so many seconds.
 
-    A limit around this one waits meanwhile. There is no limit where Python cannot interrupt itself: on
-    Windows, and in any thread but the main one.
+    A limit around this one begins anew afterwards. There is no limit where Python cannot interrupt itself:
+    on Windows, and in any thread but the main one.
     """
     if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
         yield
         return
     seconds = min(LONGEST, seconds)
-    began, handler = perf_counter(), signal.signal(signal.SIGALRM, _stop)
-    # what was set before belongs to a block around this one, or to a stranger
-    around, _ = signal.setitimer(signal.ITIMER_REAL, seconds)
     _limits.append(seconds)
+    began, handler = perf_counter(), signal.signal(signal.SIGALRM, _stop)
+    before, _ = signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
         _limits.pop()
-        if around:
-            left = around - (perf_counter() - began)
+        restart()
+        if before and not _limits:  # somebody else's alarm
+            left = before - (perf_counter() - began)
             signal.setitimer(signal.ITIMER_REAL, max(left, 1e-6))  # 0 would be never
 
 

@@ -11,7 +11,7 @@ from traceback import extract_tb
 from benchfw.errors import BenchfwError, PluginError, Unavailable
 from benchfw.loading import fault_text
 from benchfw.testing.checks import NEEDED, Check, CheckFailed, NotApplicable, checks_for
-from benchfw.testing.limit import OutOfTime, time_limit
+from benchfw.testing.limit import FAULTS, OutOfTime, time_limit
 from benchfw.testing.subject import Subject
 
 CHECKS = Path(__file__).parent
@@ -93,7 +93,7 @@ def _ending(subject: Subject, check: Check) -> tuple[Ending, str, str]:
         return Ending.SKIPPED, str(reason), ""
     except CheckFailed as fault:
         return Ending.FAILED, str(fault), fault.advice or check.advice
-    except (Exception, SystemExit, OutOfTime) as fault:  # noqa: BLE001 - a stranger's code may raise anything
+    except FAULTS as fault:
         return Ending.FAILED, _explained(subject, fault), ""
 
 
@@ -114,9 +114,10 @@ def _place(subject: Subject, fault: BaseException) -> str:
     frames = [each for each in extract_tb(fault.__traceback__) if Path(each.filename).parent != CHECKS]
     path = subject.entry.plugin.path
     own = [each for each in frames if path and _is_below(Path(each.filename), path.parent)]
-    for frame in reversed(own or frames):
-        return f" ({Path(frame.filename).name}, line {frame.lineno})"
-    return ""
+    if not frames:
+        return ""
+    frame = (own or frames)[-1]
+    return f" ({Path(frame.filename).name}, line {frame.lineno})"
 
 
 def _is_below(file: Path, folder: Path) -> bool:

@@ -97,7 +97,7 @@ def test_a_method_that_hangs_is_not_charged_to_the_one_beside_it(plugin_file):
     )
     text = OPTIMIZER.replace("@hookimpl", endless.replace(YIELD, "pass") + "@hookimpl")
     text += '    register("endless", Endless)\n'
-    good, _ = subjects_of(str(plugin_file(text, "two.py")), effort=Effort(timeout=4.0))
+    good, _ = subjects_of(str(plugin_file(text, "two.py")), effort=Effort(timeout=2.0))
     (found,) = run_checks([good], "remembers-nothing")
     assert found.ending is Ending.PASSED, str(found)
 

@@ -36,7 +36,7 @@ def test_a_block_that_ends_in_time_leaves_nothing_behind():
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
 
 
-def test_a_limit_goes_on_after_one_within_it():
+def test_a_limit_begins_anew_after_one_within_it():
     with pytest.raises(OutOfTime, match=r"^0\.2 s$"), time_limit(0.2):
         nested_loops()
 
