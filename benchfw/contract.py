@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
-from benchfw.errors import BenchfwError
+from benchfw.errors import PluginError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from benchfw.backends import Backend, Rng
 
 Array: TypeAlias = Any
@@ -127,10 +129,36 @@ def estimated_quantity(method: Any, problem: Any) -> Literal["value", "grad"]:
     if found == "auto":
         return "grad" if hasattr(problem, "grad") else "value"
     if found not in {"value", "grad"}:
-        raise BenchfwError(
+        raise PluginError(
             f'{type(method).__name__}.estimates must be "value", "grad" or "auto", not {found!r}'
         )
     return "value" if found == "value" else "grad"
+
+
+def drawn_by(method: Any, problem: Any, rng: Rng) -> Callable[[Params], Array]:
+    """Return one draw of an estimator, or explain why it is none."""
+    draw: Callable[[Params], Array] = method.draw(problem, rng)
+    if not callable(draw):
+        raise PluginError(
+            f"draw() of {type(method).__name__} gave {type(draw).__name__}; "
+            "it must return a function of the parameters"
+        )
+    return draw
+
+
+def estimate_by(method: Any, problem: Any, value: Any) -> NDArray[Any]:
+    """Return what a draw gave as a NumPy array of real numbers, or explain what is wrong with it."""
+    import numpy as np
+
+    name = type(method).__name__
+    if value is None:
+        raise PluginError(
+            f"the function that draw() of {name} returned gave None instead of a number or an array"
+        )
+    estimate = np.asarray(problem.backend.to_numpy(value))
+    if estimate.dtype.kind not in "fiub":
+        raise PluginError(f"{name} drew {estimate.dtype} values; estimates are real numbers")
+    return estimate
 
 
 @runtime_checkable
@@ -174,6 +202,20 @@ class Optimizer(Protocol):
     def run(self, problem: Any, rng: Rng) -> Iterator[Any]:
         """Yield answers for ever; the clock runs inside `next` alone, and the harness says when to stop."""
         ...
+
+
+NO_ANSWER = "the method yielded no answer; run() must yield the start first"
+
+
+def answers_by(method: Any, problem: Any, rng: Rng) -> Iterator[Any]:
+    """Return an optimizer's answers in turn, or explain why there are none."""
+    answers: Iterator[Any] = method.run(problem, rng)
+    if not hasattr(answers, "__next__"):
+        raise PluginError(
+            f"run() of {type(method).__name__} gave {type(answers).__name__}, no answers in turn; "
+            "write it as a generator, with yield"
+        )
+    return answers
 
 
 class Distribution(Protocol):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
 
 import click
 
@@ -21,7 +24,17 @@ from benchfw.cli.options import echo_json, json_option, plugin_option, printable
     show_default=True,
     help="Processor time for testing a claim about chance, on each problem.",
 )
-@click.option("--verbose", "-v", is_flag=True, help="Also print what does not apply, with the reason.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    metavar="SECONDS",
+    show_default=True,
+    help="Stop a check that takes longer on one problem: it has failed.",
+)
+@click.option(
+    "--verbose", "-v", is_flag=True, help="Also print what does not apply, with the reason, and warnings."
+)
 @plugin_option
 @json_option
 @click.pass_context
@@ -30,6 +43,7 @@ def command(
     target: str,
     only: str | None,
     seconds: float,
+    timeout: float,
     verbose: bool,
     plugins: tuple[str, ...],
     as_json: bool,
@@ -49,17 +63,21 @@ def command(
     from benchfw.errors import BenchfwError, nearest
     from benchfw.testing import Effort, Ending, Outcome, checks_for, run_checks, subjects_of
 
-    subjects = subjects_of(target, plugins, Effort(seconds=seconds))
+    subjects = subjects_of(target, plugins, Effort(seconds=seconds, timeout=timeout))
     names = {each.name for subject in subjects for each in checks_for(subject.kind)}
     if only is not None and only not in names:
         raise BenchfwError(f"no check '{only}' is for '{target}'{nearest(only, names)}")
     if not as_json:
         click.echo(printable(f"found {len(subjects)}: {', '.join(map(str, subjects))}"))
     outcomes: list[Outcome] = []
-    for outcome in run_checks(subjects, only):
-        outcomes.append(outcome)
-        if not as_json and (verbose or outcome.ending is not Ending.SKIPPED):
-            click.echo(printable(str(outcome)))
+    with warnings.catch_warnings(record=True) as caught:  # they would stand between the lines
+        for outcome in run_checks(subjects, only):
+            outcomes.append(outcome)
+            if not as_json and (verbose or outcome.ending is not Ending.SKIPPED):
+                click.echo(printable(str(outcome)))
+            if not as_json and verbose:
+                _tell_warnings(caught)
+            caught.clear()
     counts = Counter(each.ending for each in outcomes)
     if as_json:
         echo_json(
@@ -70,7 +88,7 @@ def command(
                     "statement": each.check.statement,
                     "ending": each.ending,
                     "detail": each.detail,
-                    "advice": each.check.advice,
+                    "advice": each.advice,
                 }
                 for each in outcomes
             ]
@@ -79,3 +97,10 @@ def command(
         told = ", ".join(f"{counts[ending]} {ending}" for ending in Ending if counts[ending])
         click.echo(f"{target}: {told}")
     ctx.exit(1 if counts[Ending.FAILED] else 0)
+
+
+def _tell_warnings(caught: Iterable[warnings.WarningMessage]) -> None:
+    """Print what the checked code warned of."""
+    for each in caught:
+        told = f"{each.category.__name__}: {each.message} ({Path(each.filename).name}, line {each.lineno})"
+        click.echo(printable(f"warned: {told}"))

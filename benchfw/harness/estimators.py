@@ -11,7 +11,7 @@ import numpy as np
 
 from benchfw.analysis.variance import DrawStatistics
 from benchfw.backends import Rng
-from benchfw.contract import estimated_quantity
+from benchfw.contract import drawn_by, estimate_by, estimated_quantity
 from benchfw.errors import BenchfwError
 from benchfw.harness.meter import Emit, Ending, Meter, next_look
 from benchfw.records import CLAIM, Record, Status, Trial
@@ -30,9 +30,8 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
     look = 2  # one draw has no variance
     for draws in count(1):
         with meter.clock:
-            draw = method.draw(problem, rng)
-            value = draw(params) if callable(draw) else None
-        sample = _sample(method, problem, draw, value)
+            value = drawn_by(method, problem, rng)(params)
+        sample = estimate_by(method, problem, value).astype(np.float64, copy=False)
         if not np.isfinite(sample).all():
             return Status.DIVERGED, f"draw {draws:,} is not finite"
         statistics.add(sample)
@@ -57,23 +56,6 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
             emit([Record(CLAIM, draws, meter.clock.seconds, meter.cost, claim)])
             return Status.DONE, ending
     raise AssertionError("unreachable: the loop above has no end of its own")
-
-
-def _sample(method: Any, problem: Any, draw: Any, value: Any) -> np.ndarray[Any, Any]:
-    """Return a drawn value as a NumPy array, or explain what is wrong with it."""
-    name = type(method).__name__
-    if not callable(draw):
-        raise BenchfwError(
-            f"draw() of {name} gave {type(draw).__name__}; it must return a function of the parameters"
-        )
-    if value is None:
-        raise BenchfwError(
-            f"the function that draw() of {name} returned gave None instead of a number or an array"
-        )
-    sample = np.asarray(problem.backend.to_numpy(value))
-    if sample.dtype.kind not in "fiub":
-        raise BenchfwError(f"{name} drew {sample.dtype} values; estimates are real numbers")
-    return sample.astype(np.float64, copy=False)
 
 
 def _place(trial: Trial, problem: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchfw.backends import Rng
+from benchfw.contract import NO_ANSWER, answers_by
 from benchfw.errors import BenchfwError
 from benchfw.harness.information import told_by_answer
 from benchfw.harness.meter import Emit, Ending, Interrupted, Meter, next_look
@@ -20,12 +21,7 @@ def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
     """Follow an optimizer's answers until the budget ends, the target is met, or it diverges."""
     meter = Meter(problem, trial.budget)
     with meter.clock:  # a run() that is no generator works already here
-        answers: Iterator[Any] = method.run(problem, rng)
-    if not hasattr(answers, "__next__"):
-        raise BenchfwError(
-            f"run() of {type(method).__name__} gave {type(answers).__name__}, no answers in turn; "
-            "write it as a generator, with yield"
-        )
+        answers = answers_by(method, problem, rng)
     taken: list[Record] = []
     last: Any = None
 
@@ -69,7 +65,7 @@ def _follow(meter: Meter, answers: Iterator[Any], look: Callable[[int, Any], End
             if not isinstance(stop.__cause__, StopIteration):
                 raise stop.__cause__ or stop from None
             if stop.iteration < 0:
-                return Status.FAILED, "the method yielded no answer; run() must yield the start first"
+                return Status.FAILED, NO_ANSWER
             return verdict or (Status.DONE, f"{ENDED_BY_ITSELF} after {stop.iteration} iterations")
         verdict = look(iteration, answer)
         ending = meter.spent(iteration)

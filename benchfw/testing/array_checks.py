@@ -11,9 +11,10 @@ from benchfw.backends import Backend, available_backends, get_backend
 from benchfw.testing.arrays import close, held, is_array, numbers, seen
 from benchfw.testing.checks import CheckFailed, NotApplicable, check, require
 from benchfw.testing.fresh import outputs
+from benchfw.testing.meeting import place_of, sampled
 from benchfw.testing.problem_checks import oracle_calls
 from benchfw.testing.strict import StrictBackend
-from benchfw.testing.subject import Setting, Subject, place_of, sampled
+from benchfw.testing.subject import Setting, Subject
 
 TOLERANCE = 1e-6  # relative, between backends: some steps amplify rounding
 SINGLE_TOLERANCE = 1e-3  # where the data are float32
@@ -102,9 +103,18 @@ def no_mix_up(subject: Subject) -> str:
         try:
             found = sampled(subject, setting.build(backend))
         except (AttributeError, IndexError, NotImplementedError, ValueError) as fault:
-            raise NotApplicable(f"its code is not strict array-API code ({fault}); run it on a GPU") from None
+            told = f"strict arrays refuse its code: {fault}; {_spelling(fault, backend)}"
+            raise NotApplicable(told) from None
         except TypeError as fault:
             raise CheckFailed(f"arrays of two libraries met: {fault}") from None
         for made in found:
             require(not isinstance(made, np.ndarray), f"it answers with NumPy arrays on {setting.name}")
     return "array-api-strict"
+
+
+def _spelling(fault: Exception, backend: Backend) -> str:
+    """Return how code that strict arrays refuse is written for arrays of every library."""
+    name = fault.name if isinstance(fault, AttributeError) else None
+    known = name is not None and hasattr(backend.xp, name)
+    portable = f"xp.{name}(x)" if known else "functions of the array API"
+    return f"write {portable} with xp = problem.backend.xp, or check it on a machine with a GPU"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from benchfw.testing.checks import CheckFailed
 
+MEND_NUMBERS = "look for a step that is too long, a division by 0, or the logarithm of a negative number"
 DEPTH = 4  # a problem holds tables, a table holds arrays
 
 
@@ -31,11 +32,19 @@ def numbers(problem: Any, value: Any) -> NDArray[np.float64]:
     return np.asarray(problem.backend.to_numpy(value), dtype=np.float64).reshape(-1)
 
 
+def require_finite(values: NDArray[Any], what: str) -> None:
+    """Raise CheckFailed where one of the values is nan or infinite."""
+    if not np.isfinite(values).all():
+        raise CheckFailed(f"{what} is {values[~np.isfinite(values)][0]}", MEND_NUMBERS)
+
+
 def close(one: NDArray[np.float64], other: NDArray[np.float64], tolerance: float) -> bool:
     """Return whether two vectors are equal, relative to the largest entry of either."""
-    if one.shape != other.shape or not np.array_equal(np.isfinite(one), np.isfinite(other)):
-        return False
     finite = np.isfinite(one)
+    if one.shape != other.shape or not np.array_equal(finite, np.isfinite(other)):
+        return False
+    if not np.array_equal(one[~finite], other[~finite], equal_nan=True):
+        return False
     scale = max(1e-300, float(np.max(np.abs(np.concatenate([one[finite], other[finite]])), initial=0.0)))
     return bool(np.all(np.abs(one[finite] - other[finite]) <= tolerance * scale))
 

@@ -11,13 +11,21 @@ if TYPE_CHECKING:
 
 ROLES = ("problem", "estimator", "optimizer", "distribution", "kernel")
 METHODS = ("estimator", "optimizer")
-FIRST = "defaults"  # what cannot be built cannot be checked further
+FIRST = ("defaults", "documented", "picklable", "meets-a-problem")  # then those of the most roles
+NEEDED = ("defaults", "meets-a-problem")  # where one of them fails, those after it would only say the same
 
 Body = Callable[["Subject"], "str | None"]
 
 
 class CheckFailed(AssertionError):
-    """What a check raises: the message says what was seen, in one sentence."""
+    """What a check raises: the message says what was seen, in one sentence.
+
+    `advice` says what to do, where that is another thing than the check's own advice.
+    """
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        super().__init__(message)
+        self.advice = advice
 
 
 class NotApplicable(Exception):
@@ -50,7 +58,7 @@ def check(*roles: str, advice: str, name: str = "") -> Callable[[Body], Body]:
 
 
 def checks_for(role: str) -> list[Check]:
-    """Return the checks of one role, those of all roles first."""
+    """Return the checks of one role, in the order in which they run."""
     # importing them fills CHECKS
     from benchfw.testing import (  # noqa: F401
         array_checks,
@@ -64,10 +72,11 @@ def checks_for(role: str) -> list[Check]:
     )
 
     found = [each for each in CHECKS if role in each.roles]
-    return sorted(found, key=lambda each: (each.name != FIRST, -len(each.roles)))
+    places = {name: place for place, name in enumerate(FIRST)}
+    return sorted(found, key=lambda each: (places.get(each.name, len(FIRST)), -len(each.roles)))
 
 
-def require(condition: bool, why: str) -> None:
+def require(condition: bool, why: str, advice: str = "") -> None:
     """Raise CheckFailed unless the condition holds."""
     if not condition:
-        raise CheckFailed(why)
+        raise CheckFailed(why, advice)

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from benchfw.backends import get_backend
+from benchfw.testing.arrays import require_finite
 from benchfw.testing.checks import NotApplicable, check, require
+from benchfw.testing.meeting import METHOD_SEED
 from benchfw.testing.sequential import LEVEL
-from benchfw.testing.subject import METHOD_SEED, Subject
+from benchfw.testing.subject import Subject
 
 DECAYS = (1.2, 2.0)
 SAMPLES = 20_000
@@ -95,6 +97,7 @@ def _tails(law: Any, decay: float) -> Any:
     count = 64
     while True:
         tails = np.asarray(law.survival(np.arange(count), decay), dtype=np.float64)
+        require_finite(tails, f"survival at decay {decay:g}")
         if tails[-1] <= 1e-12 or count >= FURTHEST:
             return tails
         count *= 4

@@ -14,7 +14,10 @@ import numpy as np
 from benchfw.backends import get_backend
 from benchfw.testing.arrays import changed, held, is_array
 from benchfw.testing.checks import ROLES, CheckFailed, check, require
-from benchfw.testing.subject import ANSWERS, Setting, Subject, answers_of, drawn, place_of
+from benchfw.testing.meeting import ANSWERS, answers_of, drawn, place_of
+from benchfw.testing.subject import Setting, Subject
+
+CALLS = {"estimator": "draw", "optimizer": "run"}
 
 
 @check(
@@ -24,7 +27,7 @@ from benchfw.testing.subject import ANSWERS, Setting, Subject, answers_of, drawn
     "distribution",
     advice="give every parameter a default; small ones for the checks go into check_with = ({...},)",
 )
-def defaults(subject: Subject) -> None:
+def defaults(subject: Subject) -> str:
     """Every parameter has a default, and the tables of check_with can be built."""
     required = [each.name for each in subject.entry.parameters.values() if each.required]
     require(not required, f"{', '.join(required)} must be given")
@@ -34,6 +37,7 @@ def defaults(subject: Subject) -> None:
     else:
         for table in subject.tables:
             subject.build(table)
+    return ", ".join(subject.entry.parameters) or "it has no parameters"
 
 
 @check(
@@ -43,9 +47,38 @@ def defaults(subject: Subject) -> None:
 )
 def meets_a_problem(subject: Subject) -> str:
     """It runs on the small problems that have its oracles."""
+    method = subject.build()
+    _check_call(method, CALLS[subject.kind])
+    _check_protocols(getattr(method, "solves", None))
     if not subject.settings and subject.refusals:
         raise CheckFailed(f"it refuses all of them ({'; '.join(subject.refusals)})")
     return f"on {len(subject.need_settings())} problems"
+
+
+def _check_call(method: Any, name: str) -> None:
+    """Raise unless a method can be called as its role demands."""
+    call: Any = getattr(method, name, None)
+    advice = f"define {name}(self, problem, rng)"
+    require(callable(call), f"{type(method).__name__} has no {name}()", advice)
+    try:
+        signature = inspect.signature(call)
+    except ValueError:
+        return  # compiled code may have none
+    try:
+        signature.bind("problem", "rng")
+    except TypeError as fault:
+        raise CheckFailed(f"{name}{signature} does not take (problem, rng): {fault}", advice) from None
+
+
+def _check_protocols(solves: Any) -> None:
+    """Raise unless a method names an oracle protocol, or several of which one is enough."""
+    named = solves if isinstance(solves, tuple) and solves else (solves,)
+    for each in named:
+        require(
+            getattr(each, "_is_protocol", False),
+            f"solves is {getattr(each, '__name__', repr(each))}, which is no oracle protocol",
+            "name the class itself, such as solves = Smooth, with from benchfw import Smooth",
+        )
 
 
 @check(

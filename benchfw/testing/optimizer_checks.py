@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from benchfw.contract import Bounded
-from benchfw.testing.arrays import is_array, numbers, seen
+from benchfw.testing.arrays import MEND_NUMBERS, is_array, numbers, require_finite, seen
 from benchfw.testing.checks import NotApplicable, check, require
-from benchfw.testing.subject import METHOD_SEED, Effort, Setting, Subject, answers_of, followed
+from benchfw.testing.meeting import METHOD_SEED, answers_of, followed
+from benchfw.testing.subject import Effort, Setting, Subject
 
 REPETITIONS = 12  # a theorem on an expectation is held against the mean of so many runs
 STANDARD_ERRORS = 4.0
@@ -66,6 +67,7 @@ def stays_feasible(subject: Subject) -> None:
             if not is_array(answer):
                 break
             values = numbers(problem, answer)
+            require_finite(values, f"on {setting.name} answer {number}")
             moved = float(np.max(np.abs(numbers(problem, problem.project(answer)) - values), initial=0.0))
             scale = max(1.0, float(np.max(np.abs(values), initial=0.0)))
             require(moved <= FEASIBLE * scale, f"on {setting.name} answer {number} is {moved:.2g} outside")
@@ -85,7 +87,9 @@ def improves(subject: Subject) -> str:
         # a metric on data held out may well rise: one that falls is enough
         better = [name for name, end in ends.items() if end <= start[name] - LEAST_GAIN * abs(start[name])]
         told = ", ".join(f"{name} from {start[name]:.4g} to {end:.4g}" for name, end in ends.items())
-        require(bool(better), f"on {setting.name} {steps} steps bring {told}")
+        found = f"on {setting.name} {steps} steps bring {told}"
+        require(not any(math.isnan(end) for end in ends.values()), found, MEND_NUMBERS)
+        require(bool(better), found)
         gains.append(setting.name)
     return f"on {', '.join(gains)}"
 
@@ -117,8 +121,11 @@ def bound_holds(subject: Subject) -> str:
         if curve is None:
             continue
         mean = measured.mean(axis=0)
-        error = measured.std(axis=0, ddof=1) / math.sqrt(len(measured))
-        over = mean - STANDARD_ERRORS * error > curve * (1 + 1e-9)
+        with np.errstate(invalid="ignore"):  # of what has diverged
+            error = measured.std(axis=0, ddof=1) / math.sqrt(len(measured))
+        # where a metric is not known yet, or the theorem silent, there is nothing to compare
+        compared = ~np.isnan(measured).any(axis=0) & (curve < math.inf)
+        over = compared & ~(mean - STANDARD_ERRORS * error <= curve * (1 + 1e-9))
         worst = int(np.argmax(over))
         require(
             not over.any(),
@@ -137,11 +144,18 @@ def _curves(subject: Subject, setting: Setting) -> tuple[Any, Any]:
     runs = []
     for seed in range(METHOD_SEED, METHOD_SEED + REPETITIONS):
         answers = followed(method, problem, Effort(iterations=100), seed)
-        runs.append([problem.metrics(each).get(method.bounds, math.nan) for each in answers])
+        runs.append([_measured(problem, each, method.bounds) for each in answers])
     steps = min(map(len, runs))
     curve = method.bound(problem, np.arange(steps))
-    # where a metric is not yet known, or the theorem silent, there is nothing to compare
     return np.array([each[:steps] for each in runs]), None if curve is None else np.asarray(curve)
+
+
+def _measured(problem: Any, answer: Any, metric: str) -> float:
+    """Return a metric, nan where it is not known; one that became nan is infinite, and above every bound."""
+    found = problem.metrics(answer).get(metric)
+    if found is None:
+        return math.nan
+    return math.inf if math.isnan(found) else float(found)
 
 
 @check("optimizer", advice="check the fixed point by hand: at the optimum every term of the step must vanish")

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from benchfw.testing.arrays import changed, close, held, is_array, numbers
+from benchfw.testing.arrays import changed, close, held, is_array, numbers, require_finite
 from benchfw.testing.checks import NotApplicable, check, require
-from benchfw.testing.subject import Setting, Subject, place_of
+from benchfw.testing.meeting import place_of
+from benchfw.testing.subject import Setting, Subject
 
 DIRECTIONS = 6
 WIDTHS = (1e-2, 1e-3, 1e-4, 1e-5)  # wide ones for curved values, narrow ones for rounded ones: one must fit
@@ -38,6 +39,7 @@ def gradient(subject: Subject) -> None:
         place = place_of(problem)
         slopes = problem.grad(place)
         exact = numbers(problem, slopes)
+        require_finite(exact, f"the gradient on {setting.name}")
         require(
             tuple(slopes.shape) == tuple(place.shape), f"grad has the shape {slopes.shape} on {setting.name}"
         )
@@ -76,6 +78,7 @@ def batch_gradient(subject: Subject) -> None:
         place, xp = place_of(problem), problem.backend.xp
         everything = xp.arange(problem.num_samples)
         whole = numbers(problem, problem.grad_batch(place, everything))
+        require_finite(whole, f"the gradient on {setting.name}")
         require(
             close(whole, numbers(problem, problem.grad(place)), ROUNDING),
             f"the batch of all samples has another gradient than grad on {setting.name}",

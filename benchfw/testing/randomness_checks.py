@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchfw.backends import get_backend
+from benchfw.contract import answers_by
 from benchfw.testing.arrays import close, held, numbers, seen
 from benchfw.testing.checks import ROLES, CheckFailed, NotApplicable, check, require
 from benchfw.testing.fresh import outputs
-from benchfw.testing.subject import ANSWERS, DATA_SEED, METHOD_SEED, Setting, Subject, place_of
+from benchfw.testing.meeting import ANSWERS, METHOD_SEED, place_of
+from benchfw.testing.subject import DATA_SEED, Setting, Subject
 
 DECAY = 1.5  # of the series that a distribution is asked to cut
 ROUNDING = 1e-6  # relative: another process may add in another order
@@ -36,7 +38,7 @@ def results(subject: Subject, setting: Setting | None, seed: int) -> tuple[NDArr
     problem, method = setting.build(), subject.build()
     if subject.kind == "estimator":
         return numbers(problem, method.draw(problem, rng)(place_of(problem))), rng.block > 0
-    answers = islice(method.run(problem, rng), ANSWERS)
+    answers = islice(answers_by(method, problem, rng), ANSWERS)
     return np.concatenate([seen(problem, each) for each in answers]), rng.block > 0
 
 
@@ -79,7 +81,8 @@ def different_seed(subject: Subject) -> str | None:
     draws = False
     for place in _places(subject):
         one, drew = results(subject, place, METHOD_SEED)
-        same = all(np.array_equal(one, results(subject, place, METHOD_SEED + k)[0]) for k in range(1, 4))
+        others = [results(subject, place, METHOD_SEED + k)[0] for k in range(1, 4)]
+        same = all(np.array_equal(one, other, equal_nan=True) for other in others)
         draws |= drew or not same
         varied = float(np.ptp(one)) > 0 if subject.kind == "distribution" else True
         if same and drew and varied and subject.kind != "kernel":
@@ -116,9 +119,11 @@ def remembers_nothing(subject: Subject) -> None:
     ]
     for each in others:
         outputs(subject, each)
-    here, there = outputs(subject, last), np.array(subject.target.fresh[str(subject)])
+    here, there = outputs(subject, last), subject.target.fresh[str(subject)]
+    if isinstance(there, str):
+        raise CheckFailed(f"on {last.name} in a new process {there}")
     require(
-        close(here, there, ROUNDING),
+        close(here, np.array(there), ROUNDING),
         f"after {len(others)} other trials its answers on {last.name} are not those of a new process",
     )
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from traceback import extract_tb
 
-from benchfw.errors import BenchfwError, Unavailable
+from benchfw.errors import BenchfwError, PluginError, Unavailable
 from benchfw.loading import fault_text
-from benchfw.testing.checks import FIRST, Check, CheckFailed, NotApplicable, checks_for
+from benchfw.testing.checks import NEEDED, Check, CheckFailed, NotApplicable, checks_for
+from benchfw.testing.limit import FAULTS, OutOfTime, time_limit
 from benchfw.testing.subject import Subject
+
+CHECKS = Path(__file__).parent
 
 
 class Ending(StrEnum):
@@ -30,50 +34,92 @@ class Outcome:
     check: Check
     ending: Ending
     detail: str = ""
+    advice: str = ""
+    """What to do: said where the check itself has failed, and not where it came to nothing."""
 
     def __str__(self) -> str:
         head = f"{self.ending}: {self.subject}: {self.check.name}"
-        if self.ending is Ending.FAILED:
-            return f"{head}: {self.check.statement} But {self.detail}. To do: {self.check.advice}."
+        if self.advice:
+            return f"{head}: {self.check.statement} But {self.detail}. To do: {self.advice}."
         return f"{head}: {self.detail}" if self.detail else head
 
 
 def run_check(subject: Subject, check: Check) -> Outcome:
     """Run one check; whatever the plugin raises is a failure."""
-    ending, detail = _ending(subject, check)
+    ending, detail, advice = _ending(subject, check)
     reason = subject.expected_failures.get(check.name)
     if reason is not None:
         if ending is Ending.FAILED:
-            ending, detail = Ending.EXPECTED, reason
+            ending, detail, advice = Ending.EXPECTED, reason, ""
         elif ending is Ending.PASSED:
-            ending = Ending.FAILED
-            detail = f"it is declared to fail ({reason}) and passes; take it out of expected_failures"
-    return Outcome(str(subject), check, ending, detail)
+            ending, detail = Ending.FAILED, f"it is declared to fail ({reason}) and passes"
+            advice = "take it out of expected_failures"
+    return Outcome(str(subject), check, ending, detail, advice)
 
 
 def run_checks(subjects: Iterable[Subject], only: str | None = None) -> Iterator[Outcome]:
-    """Yield the outcome of every check of every subject, or of the checks of one name alone."""
+    """Yield the outcome of every check of every subject, or of the checks of one name alone.
+
+    A fault is told once: what cannot run is not checked further, and what another check has raised already
+    is skipped.
+    """
     for subject in subjects:
+        raised: dict[str, str] = {}  # what was raised, and the check that tells it
+        stopped = ""
         for check in checks_for(subject.kind):
-            if only in {None, check.name}:
-                outcome = run_check(subject, check)
-                yield outcome
-                if check.name == FIRST and outcome.ending is Ending.FAILED:
-                    break  # every other check would say the same
+            if only not in {None, check.name}:
+                continue
+            if stopped:
+                yield _skipped(subject, check, f"it does not run yet: see {stopped} above")
+                continue
+            outcome = run_check(subject, check)
+            failed = outcome.ending is Ending.FAILED
+            first = raised.setdefault(outcome.detail, check.name) if failed and not outcome.advice else ""
+            again = first not in {"", check.name}
+            yield _skipped(subject, check, f"the same fault: see {first} above") if again else outcome
+            stopped = check.name if failed and check.name in NEEDED else ""
 
 
-def _ending(subject: Subject, check: Check) -> tuple[Ending, str]:
+def _skipped(subject: Subject, check: Check, reason: str) -> Outcome:
+    return Outcome(str(subject), check, Ending.SKIPPED, reason)
+
+
+def _ending(subject: Subject, check: Check) -> tuple[Ending, str, str]:
+    """Return how a check ends, what was seen, and what to do."""
     try:
-        return Ending.PASSED, check.body(subject) or ""
-    except NotApplicable as reason:
-        return Ending.SKIPPED, str(reason)
-    except Unavailable as reason:
-        return Ending.SKIPPED, str(reason)
+        with time_limit(subject.effort.timeout):
+            return Ending.PASSED, check.body(subject) or "", ""
+    except (NotApplicable, Unavailable) as reason:
+        return Ending.SKIPPED, str(reason), ""
     except CheckFailed as fault:
-        return Ending.FAILED, str(fault)
-    except BenchfwError as fault:
-        return Ending.FAILED, f"it says: {fault}"
-    except Exception as fault:  # noqa: BLE001 - a stranger's code may raise anything
-        frame = extract_tb(fault.__traceback__)[-1]
-        place = f"{frame.filename.rpartition('/')[2]}, line {frame.lineno}"
-        return Ending.FAILED, f"it raised {fault_text(fault)} ({place})"
+        return Ending.FAILED, str(fault), fault.advice or check.advice
+    except FAULTS as fault:
+        return Ending.FAILED, _explained(subject, fault), ""
+
+
+def _explained(subject: Subject, fault: BaseException) -> str:
+    match fault:
+        case PluginError():
+            return str(fault)
+        case BenchfwError():
+            return f"it says: {fault}"
+        case OutOfTime():
+            more = "look for a loop without end, or allow more with --timeout (in tests, Effort.timeout)"
+            return f"it was stopped after {fault}{_place(subject, fault)}; {more}"
+    return f"it raised {fault_text(fault)}{_place(subject, fault)}"
+
+
+def _place(subject: Subject, fault: BaseException) -> str:
+    """Return where it was raised: in the plugin's own files if possible, else wherever but in the checks."""
+    frames = [each for each in extract_tb(fault.__traceback__) if Path(each.filename).parent != CHECKS]
+    path = subject.entry.plugin.path
+    own = [each for each in frames if path and _is_below(Path(each.filename), path.parent)]
+    if not frames:
+        return ""
+    frame = (own or frames)[-1]
+    return f" ({Path(frame.filename).name}, line {frame.lineno})"
+
+
+def _is_below(file: Path, folder: Path) -> bool:
+    """Return whether a file is in a folder, and not in an environment that is in there too."""
+    return file.is_relative_to(folder) and "site-packages" not in file.relative_to(folder).parts

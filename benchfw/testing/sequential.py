@@ -35,7 +35,7 @@ class Verdict(NamedTuple):
     @property
     def biased(self) -> bool:
         """Whether some entry is further off than chance explains."""
-        return bool(np.any(np.abs(self.error) > self.radius))
+        return not np.all(np.abs(self.error) <= self.radius)  # nan is off too
 
     @property
     def resolved(self) -> float:

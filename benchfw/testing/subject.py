@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import islice
-from time import perf_counter
 from typing import Any
 
 from benchfw.backends import Backend, Rng, get_backend
 from benchfw.contract import estimated_quantity
-from benchfw.errors import BenchfwError, Unavailable
+from benchfw.errors import BenchfwError, PluginError, Unavailable
 from benchfw.plan import missing_oracles, needs_of
 from benchfw.registry import Entry, Registry
 from benchfw.testing.checks import NotApplicable
+from benchfw.testing.limit import restart
+from benchfw.testing.meeting import check_answers, check_draw
 from benchfw.testing.problems import BUILT_IN
 
 DATA_SEED = 1201
-METHOD_SEED = 77
 FEWEST = 3  # problems that a claim is tried on
-ANSWERS = 4  # that an optimizer is asked for where any would do
-PATIENCE = 30.0  # seconds: after so many a slow optimizer need not finish its iterations
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How hard checks look: processor time a problem for a claim about chance, steps of an optimizer."""
+    """How hard checks look: processor time a problem for a claim about chance, steps of an optimizer.
+
+    A check that spends more than `timeout` seconds on one problem is stopped, and has failed.
+    """
 
     seconds: float = 3.0
     iterations: int = 300
+    timeout: float = 60.0
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Setting:
 
     def build(self, backend: Backend | None = None, seed: int = DATA_SEED) -> Any:
         """Return the problem, on the host unless told otherwise."""
+        restart()
         backend = backend or get_backend("numpy")
         return self.make(backend, backend.rng(seed))
 
@@ -66,7 +68,7 @@ class Target:
         return [Subject(entry, self) for entry in self.entries]
 
     @cached_property
-    def fresh(self) -> dict[str, list[float]]:
+    def fresh(self) -> dict[str, list[float] | str]:
         """What the methods answer in a process that has run nothing else, by name; see `fresh.py`."""
         from benchfw.testing.fresh import answers_in_a_new_process
 
@@ -158,9 +160,11 @@ class Subject:
             if self.kind == "estimator":
                 if not hasattr(problem, estimated_quantity(method, problem)):
                     return False
-                drawn(method, problem)
+                check_draw(method, problem, setting.name)
             else:
-                list(islice(answers_of(method, problem), 2))
+                check_answers(method, problem, setting.name)
+        except PluginError:
+            raise
         except Unavailable as fault:
             raise NotApplicable(str(fault)) from None
         except BenchfwError as fault:
@@ -187,42 +191,3 @@ def _setting(registry: Registry, table: Mapping[str, Any]) -> Setting:
     options = ", ".join(f"{key}={value}" for key, value in table.items() if key != "use")
     name = f"{table['use']} ({options})" if options else str(table["use"])
     return Setting(name, partial(registry.build, "problem", table))
-
-
-def answers_of(method: Any, problem: Any, seed: int = METHOD_SEED) -> Iterator[Any]:
-    """Yield an optimizer's answers."""
-    yield from method.run(problem, problem.backend.rng(seed))
-
-
-def sampled(subject: Subject, problem: Any, seed: int = METHOD_SEED) -> list[Any]:
-    """Return one draw of an estimator, or the first answers of an optimizer."""
-    method = subject.build()
-    if subject.kind == "estimator":
-        return [drawn(method, problem, seed)]
-    return list(islice(answers_of(method, problem, seed), ANSWERS))
-
-
-def followed(method: Any, problem: Any, effort: Effort, seed: int = METHOD_SEED) -> Iterator[Any]:
-    """Yield an optimizer's answers, as many as the effort allows."""
-    until = perf_counter() + PATIENCE
-    for answer in islice(answers_of(method, problem, seed), effort.iterations + 1):
-        yield answer
-        if perf_counter() > until:
-            return
-
-
-def drawn(method: Any, problem: Any, seed: int = METHOD_SEED) -> Any:
-    """Return one draw of an estimator, evaluated beside the start."""
-    return method.draw(problem, problem.backend.rng(seed))(place_of(problem))
-
-
-def place_of(problem: Any) -> Any:
-    """Return a feasible point a little beside the start, where no term of a gradient vanishes by chance."""
-    start: Any = problem.start() if hasattr(problem, "start") else None
-    if not hasattr(start, "shape"):
-        return start
-    rng = problem.backend.rng(5)
-    moved = start + problem.backend.asarray(
-        0.1 * problem.backend.to_numpy(rng.standard_normal(start.shape)), dtype=start.dtype
-    )
-    return problem.project(moved) if hasattr(problem, "project") else moved

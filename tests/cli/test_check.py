@@ -56,3 +56,23 @@ def test_an_unknown_check_is_explained(cli):
     done = cli("check", TESTING / "good" / "everything.py", "--only", "unbiasd")
     assert done.returncode == 2
     assert "did you mean 'unbiased'?" in done.stderr
+
+
+def test_warnings_of_the_checked_code_do_not_stand_between_the_lines(cli):
+    text = (TESTING / "broken" / "infeasible.py").read_text().replace("0.1", "1e9")
+    cli.write("long_step.py", text)
+    done = cli("check", "long_step.py", "--only", "improves")
+    assert done.returncode == 1
+    assert done.stderr == ""
+    assert "RuntimeWarning" not in done.stdout
+    told = cli("check", "long_step.py", "--only", "improves", "--verbose").stdout.splitlines()
+    assert told.count("warned: RuntimeWarning: overflow encountered in multiply (long_step.py, line 20)") == 1
+
+
+def test_a_method_that_never_yields_is_stopped_in_time(cli):
+    cli.write("endless.py", (TESTING / "broken" / "infeasible.py").read_text().replace("yield x", "pass"))
+    done = cli("check", "endless.py", "--timeout", "0.5")
+    assert done.returncode == 1
+    (failure,) = [row for row in done.stdout.splitlines() if row.startswith("failed")]
+    assert "meets-a-problem: it was stopped after 0.5 s (endless.py, line " in failure
+    assert done.stdout.endswith("endless.py: 3 passed, 1 failed, 15 skipped\n")

@@ -1,0 +1,59 @@
+"""A limit of time for code that may never end."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any
+
+LONGEST = 1e6  # seconds: timers do not take any number
+_limits: list[float] = []  # of the blocks that we are in, the innermost last
+
+
+class OutOfTime(BaseException):
+    """Raised where the code stands when its time is up; a plugin's `except Exception` does not catch it."""
+
+
+FAULTS = (Exception, SystemExit, OutOfTime)  # what a stranger's code may end with
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise OutOfTime within the block after so many seconds.
+
+    A limit around this one begins anew afterwards. There is no limit where Python cannot interrupt itself:
+    on Windows, and in any thread but the main one.
+    """
+    if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    seconds = min(LONGEST, seconds)
+    _limits.append(seconds)
+    began, handler = perf_counter(), signal.signal(signal.SIGALRM, _stop)
+    before, _ = signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+        _limits.pop()
+        restart()
+        if before and not _limits:  # somebody else's alarm
+            left = before - (perf_counter() - began)
+            signal.setitimer(signal.ITIMER_REAL, max(left, 1e-6))  # 0 would be never
+
+
+def restart() -> None:
+    """Begin the limit of the innermost block anew.
+
+    Checks do so with every problem and every run: only so long may a plugin take for one of them.
+    """
+    if _limits:
+        signal.setitimer(signal.ITIMER_REAL, _limits[-1])
+
+
+def _stop(*_: Any) -> None:
+    raise OutOfTime(f"{_limits[-1]:g} s")

@@ -1,0 +1,150 @@
+"""Methods that do not run: the fault is told once, by the check that it belongs to, and nothing hangs."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchfw.testing import Effort, Ending, run_checks, subjects_of
+
+OPTIMIZER = '''
+import numpy as np
+from dataclasses import dataclass
+from benchfw import Smooth, hookimpl
+
+@dataclass(frozen=True)
+class Bad:
+    """Gradient descent of a given `step`."""
+
+    step: float = 0.1
+    solves = Smooth
+
+    def run(self, problem, rng):
+        x = problem.start()
+        while True:
+            yield x
+            x = problem.project(x - self.step * problem.grad(x))
+
+@hookimpl
+def register_optimizers(register):
+    register("bad", Bad)
+'''
+YIELD, STEP, SOLVES = "yield x", "problem.grad(x)", "solves = Smooth"
+
+FAULTS = {
+    "raises": (STEP, "[][3]", "it raised IndexError: list index out of range (bad.py, line 17)"),
+    "raises deep in NumPy": (STEP, "np.linalg.inv(x)", "(bad.py, line 17)"),
+    "leaves": (STEP, "exit(3)", "it raised SystemExit: 3 (bad.py, line 17)"),
+    "unknown oracle": (STEP, "problem.gradient(x)", "has no attribute 'gradient' (bad.py, line 17)"),
+    "no yield": (YIELD, "return", "run() of Bad gave NoneType, no answers in turn; write it as a generator"),
+    "an array": (YIELD, "return x", "run() of Bad gave ndarray, no answers in turn; write it as a generator"),
+    "no answer": (YIELD, "return; yield", "the method yielded no answer; run() must yield the start first"),
+    "a tuple": (
+        YIELD,
+        "yield x, 1",
+        "run() of Bad yields tuple, which metrics() of quadratic cannot measure",
+    ),
+    "nothing": (YIELD, "yield", "run() of Bad yields NoneType, which metrics() of quadratic cannot measure"),
+    "endless": (YIELD, "pass", "it was stopped after 1 s (bad.py, line "),
+    "no run": ("def run", "def walk", "But Bad has no run(). To do: define run(self, problem, rng)."),
+    "no rng": ("problem, rng", "problem", "But run(problem) does not take (problem, rng): too many"),
+    "a string": (
+        SOLVES,
+        "solves = 'Smoooth'",
+        "But solves is 'Smoooth', which is no oracle protocol. To do:",
+    ),
+    "no protocol": (SOLVES, "solves = int", "But solves is int, which is no oracle protocol. To do:"),
+    "solves nothing": (SOLVES, "", "But solves is None, which is no oracle protocol. To do:"),
+}
+
+
+def outcomes(path, only=None, timeout=60.0):
+    effort = Effort(seconds=0.05, iterations=20, timeout=timeout)
+    return list(run_checks(subjects_of(str(path), effort=effort), only))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_method_that_does_not_run_is_told_once_and_nothing_else_of_it_is_checked(plugin_file, fault):
+    before, after, told = FAULTS[fault]
+    found = outcomes(plugin_file(OPTIMIZER.replace(before, after), "bad.py"), timeout=1.0)
+    (failed,) = (each for each in found if each.ending is Ending.FAILED)
+    assert failed.check.name == "meets-a-problem"
+    assert told in str(failed)
+    later = found[found.index(failed) + 1 :]
+    assert {each.ending for each in later} == {Ending.SKIPPED}
+    assert {each.detail for each in later} == {"it does not run yet: see meets-a-problem above"}
+
+
+def test_a_check_gives_its_advice_only_where_it_has_failed_itself(plugin_file):
+    path = plugin_file(OPTIMIZER.replace(STEP, "1 / 0"), "bad.py")
+    (failed,) = outcomes(path, "improves")
+    assert "ZeroDivisionError" in str(failed)
+    assert "To do" not in str(failed)
+
+
+def test_a_fault_that_comes_later_is_told_once_too(plugin_file):
+    text = OPTIMIZER.replace("while True", "for step in range(99)").replace(
+        STEP, "[problem.grad(x)][step > 9]"
+    )
+    found = {each.check.name: each for each in outcomes(plugin_file(text, "bad.py"))}
+    assert [name for name, each in found.items() if each.ending is Ending.FAILED] == ["stays-feasible"]
+    assert found["improves"].ending is Ending.SKIPPED
+    assert found["improves"].detail == "the same fault: see stays-feasible above"
+
+
+def test_a_method_that_hangs_is_not_charged_to_the_one_beside_it(plugin_file):
+    endless = OPTIMIZER[OPTIMIZER.index("@dataclass") : OPTIMIZER.index("@hookimpl")].replace(
+        "Bad", "Endless"
+    )
+    text = OPTIMIZER.replace("@hookimpl", endless.replace(YIELD, "pass") + "@hookimpl")
+    text += '    register("endless", Endless)\n'
+    good, _ = subjects_of(str(plugin_file(text, "two.py")), effort=Effort(timeout=2.0))
+    (found,) = run_checks([good], "remembers-nothing")
+    assert found.ending is Ending.PASSED, str(found)
+
+
+def test_a_method_that_runs_only_after_others_is_found(plugin_file):
+    text = OPTIMIZER.replace(
+        YIELD, "type(self).met.append(type(problem).__name__); assert self.met[0] == 'Quadratic'; yield x"
+    ).replace(SOLVES, SOLVES + "; met = []")
+    (found,) = outcomes(plugin_file(text, "bad.py"), "remembers-nothing")
+    assert "in a new process it raised AssertionError" in found.detail
+
+
+def test_a_draw_that_is_no_function_of_the_parameters_is_told_as_a_trial_tells_it(plugin_file):
+    text = """
+from dataclasses import dataclass
+from benchfw import Smooth, hookimpl
+
+@dataclass(frozen=True)
+class Bad:
+    solves, estimates, unbiased = Smooth, "grad", True
+
+    def draw(self, problem, rng):
+        return RESULT
+
+@hookimpl
+def register_estimators(register):
+    register("bad", Bad)
+"""
+    told = {
+        "None": "draw() of Bad gave NoneType; it must return a function of the parameters",
+        "[].append": "the function that draw() of Bad returned gave None instead of a number or an array",
+        "type": "Bad drew object values; estimates are real numbers",
+    }
+    for result, sentence in told.items():
+        (found,) = outcomes(plugin_file(text.replace("RESULT", result), "bad.py"), "meets-a-problem")
+        assert found.detail == sentence
+
+
+def test_the_parameters_that_a_suite_may_set_are_named(plugin_file):
+    (found,) = outcomes(plugin_file(OPTIMIZER, "good.py"), "defaults")
+    assert found.detail == "step"
+    (found,) = outcomes(plugin_file(OPTIMIZER.replace("step: float", "step"), "bad.py"), "defaults")
+    assert found.detail == "it has no parameters"
+
+
+def test_the_portable_spelling_of_what_strict_arrays_refuse_is_told(plugin_file):
+    text = OPTIMIZER.replace(STEP, "(problem.grad(x) + 0 * x.sum())")
+    (found,) = outcomes(plugin_file(text, "bad.py"), "no-mix-up")
+    assert found.ending is Ending.SKIPPED
+    assert "write xp.sum(x) with xp = problem.backend.xp, or check it on a machine with a GPU" in found.detail
