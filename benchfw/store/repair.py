@@ -47,6 +47,8 @@ def repair(path: Path) -> tuple[Findings, Path | None]:
 
     A store without damage stays as it is, and the place is None.
     """
+    if not path.name:
+        raise StoreError(f"no store can be at '{path}'; give --store")
     going = living_runs(path)
     if going:
         raise StoreError(f"run {going[0]} is going on in {path}; repair it when that has ended")

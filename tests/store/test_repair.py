@@ -1,6 +1,7 @@
 """Damage is found and named, and what can be read is kept."""
 
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -137,6 +138,11 @@ def test_a_place_where_no_store_can_be_is_an_error_that_names_it(tmp_path, name)
     for look in (check, repair):
         with pytest.raises(StoreError, match=name):
             look(tmp_path / name)
+
+
+def test_a_place_without_a_name_is_no_store():
+    with pytest.raises(StoreError, match="--store"):
+        repair(Path())
 
 
 def test_a_store_whose_name_is_no_text_is_looked_through(path):
