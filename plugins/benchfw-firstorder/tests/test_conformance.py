@@ -3,6 +3,6 @@
 from benchfw.testing import Effort, parametrize_with_checks
 
 
-@parametrize_with_checks("benchfw_firstorder", effort=Effort(seconds=0.15, iterations=30))
+@parametrize_with_checks("benchfw_firstorder", effort=Effort(seconds=0.15, iterations=30, timeout=600))
 def test_the_family_passes_the_conformance_checks(check):
     check()
