@@ -33,12 +33,14 @@ class DataError(BenchfwError):
     """A data set that is not here, or is not what its name promises."""
 
 
-def nearest(name: str, legal: Iterable[str]) -> str:
-    """Return "; did you mean 'x'?" for the closest legal name, else the list of legal names."""
+def nearest(name: str, legal: Iterable[str], otherwise: str | None = None) -> str:
+    """Return "; did you mean 'x'?" for the closest legal name, else `otherwise`, or all legal names."""
     import difflib  # only a mistake pays for it
 
     names = sorted(legal)
     close = difflib.get_close_matches(name, names, n=1)
     if close:
         return f"; did you mean '{close[0]}'?"
+    if otherwise is not None:
+        return otherwise
     return f"; choose from: {', '.join(names)}" if names else ""

@@ -210,8 +210,7 @@ def _check_value(key: str, value: Any, place: str) -> None:
 
 
 def _unknown_parameter(kind: str, use: str, key: str, legal: Sequence[str], place: str) -> str:
-    close = nearest(key, legal) if legal else ""
-    close = close if "did you mean" in close else ""
+    close = nearest(key, legal, otherwise="")
     names = ", ".join(legal) or "none"
     return f"{place}: {kind} '{use}' has no parameter '{key}'{close or ';'} its parameters: {names}"
 

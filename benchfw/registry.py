@@ -127,9 +127,10 @@ class Registry:
         """Return one entry; an unknown name is explained with the nearest one and the broken plugins."""
         entry = self._entries.get((kind, name))
         if entry is None:
-            hint = nearest(name, self.entries(kind))
-            if "choose from" in hint:
-                hint += ", or load the plugin that has it: install it, or give --plugin FILE"
+            names = self.entries(kind)
+            choice = f"choose from: {', '.join(names)}, or " if names else ""
+            advice = f"; {choice}load the plugin that has it: install it, or give --plugin FILE"
+            hint = nearest(name, names, advice)
             broken = f" (not loaded: {'; '.join(self.broken)})" if self.broken else ""
             raise PluginError(f"unknown {kind} '{name}'{place and f' in {place}'}{hint}{broken}")
         return entry

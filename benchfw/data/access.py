@@ -36,8 +36,7 @@ def find(name: str) -> Path:
         return path
     entry = known(plain)
     if entry is None:
-        hint = nearest(plain, names())
-        hint = hint if "did you mean" in hint else f"; put {plain}.npz into a folder of {folders.VARIABLE}"
+        hint = nearest(plain, names(), f"; put {plain}.npz into a folder of {folders.VARIABLE}")
         raise DataError(f"no data set '{plain}' in {folders.searched()}, nor in the catalog{hint}")
     if entry.make is not None:
         raise DataError(f"data set '{plain}' is made on demand and has no file")

@@ -42,11 +42,11 @@ def _entries_of(target: str, plugins: list[str]) -> tuple[Registry, list[Entry]]
     try:
         return _loaded([target], plugins)
     except PluginError as fault:
-        names = {entry.name for entry in _all(registry)} | {each.name for each in registry.plugins}
-        hint = nearest(target, names | {path.name for path in Path().glob("*.py")})
         if "no plugin module" in str(fault):
-            close = hint if "did you mean" in hint else "; give a file, a folder, a module or a listed name"
-            raise PluginError(f"nothing is called '{target}'{close}") from None
+            names = {entry.name for entry in _all(registry)} | {each.name for each in registry.plugins}
+            names |= {path.name for path in Path().glob("*.py")}
+            hint = nearest(target, names, "; give a file, a folder, a module or a listed name")
+            raise PluginError(f"nothing is called '{target}'{hint}") from None
         raise
 
 
