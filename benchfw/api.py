@@ -25,7 +25,7 @@ from benchfw.suite import Suite, find_suite, find_suites, parse_suite, read_suit
 if TYPE_CHECKING:
     import pandas as pd
 
-    from benchfw.report.summary import Summary
+    from benchfw.summary.summarize import Summary
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def on_cluster(address: str | None, options: Options) -> Iterator[Options]:
             "--jobs is for this machine: the workers of a Dask cluster have threads, and run as many trials "
             "as these allow; leave it out"
         )
-    from benchfw.harness.executors.cluster import connected
+    from benchfw.harness.dask.cluster import connected
 
     with connected(address, options.jobs, options.threads) as cluster:
         yield replace(options, cluster=cluster)
@@ -201,13 +201,13 @@ def report_run(
 
     A browser loads the page again every `reload` seconds, if that is not 0.
     """
-    from benchfw.report.summary import summarize
+    from benchfw.summary.summarize import summarize
 
     results = store.results(run.id)
     summary = summarize(run, results)
     if not page:
         return run, summary
-    from benchfw.report.drawing import extra_figure
+    from benchfw.report.figures.plot import extra_figure
     from benchfw.report.overview import write_overview
     from benchfw.report.render import script_json, write_report
     from benchfw.report.script import drawing_script
@@ -283,7 +283,7 @@ def load(run: Run | int | str = "last", store: str | Path = DEFAULT_STORE) -> pd
         import pandas as pd
     except ImportError:
         raise BenchfwError("benchfw.load needs pandas; pip install 'benchfw[report]'") from None
-    from benchfw.report.exports import RECORD_COLUMNS, record_rows
+    from benchfw.summary.rows import RECORD_COLUMNS, record_rows
 
     path, name = (run.store, run.id) if isinstance(run, Run) else (Path(store), run)
     with Store(path) as opened:

@@ -16,6 +16,15 @@ def register_places(register: Callable[[str, str], None], package: str, places: 
         register(name, f"{package}.{place}")
 
 
+def register_kernel_places(
+    register: Callable[[str, str], None], package: str, kernels: Mapping[str, Iterable[str]]
+) -> None:
+    """Register kernels by the files of the package's `kernels` folder, each with its `sample_NAME`."""
+    for file, names in kernels.items():
+        for name in names:
+            register(f"{package}.kernels.{file}:{name}", f"{package}.kernels.{file}:sample_{name}")
+
+
 def attributes_at(package: str, *places: Iterable[str]) -> Callable[[str], Any]:
     """Return the package's `__getattr__`, which imports an attribute from its place when it is first used."""
     homes = {

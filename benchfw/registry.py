@@ -113,11 +113,8 @@ class Registry:
 
     @property
     def suite_folders(self) -> list[Path]:
-        """Where suites are looked up by name: ./suites, those installed with benchfw, the plugins'."""
-        package = Path(benchfw.__file__).parent
-        # a wheel carries the suites inside the package; a checkout has them beside it
-        own = [folder for folder in (package / "suites", package.parent / "suites") if folder.is_dir()]
-        return [folder for folder in (Path("suites"), *own[:1], *self._suite_folders) if folder.is_dir()]
+        """Where suites are looked up by name: ./suites, then those of the plugins."""
+        return [folder for folder in (Path("suites"), *self._suite_folders) if folder.is_dir()]
 
     def entries(self, kind: str) -> dict[str, Entry]:
         """Return the entries of one kind by name, in alphabetical order."""

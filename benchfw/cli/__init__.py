@@ -45,7 +45,7 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a verb's command; one that plugins add is looked for last."""
         if cmd_name in VERBS:
-            command: click.Command = importlib.import_module(f"benchfw.cli.{cmd_name}").command
+            command: click.Command = importlib.import_module(f"benchfw.cli.verbs.{cmd_name}").command
             return command
         from benchfw.registry import Registry
 

@@ -9,14 +9,14 @@ import click
 
 from benchfw.analysis.compare import FLOOR
 from benchfw.api import Planned, run_against
-from benchfw.cli.compare import comparison_data, print_comparison
 from benchfw.cli.execution import listening, make_ready
 from benchfw.cli.options import echo_json
+from benchfw.cli.verbs.compare import comparison_data, print_comparison
 from benchfw.errors import BenchfwError
 from benchfw.harness.run import Options
 from benchfw.records import Run
-from benchfw.report.run_comparison import compare_pairs
 from benchfw.store import Store
+from benchfw.summary.compare import compare_pairs
 
 
 def run_and_compare(

@@ -13,7 +13,7 @@ from benchfw.records import DEFAULT_STORE
 
 def suites(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Return the suites by name, and the suite files of the present folder."""
-    from benchfw.cli.list import names_of
+    from benchfw.cli.verbs.list import names_of
     from benchfw.registry import Registry
 
     files = [str(path) for path in Path().glob("*.toml")]
@@ -46,7 +46,7 @@ def kernels(ctx: click.Context, param: click.Parameter, incomplete: str) -> list
 
 def datasets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Return the data sets of the catalog."""
-    from benchfw.cli.list import names_of
+    from benchfw.cli.verbs.list import names_of
     from benchfw.registry import Registry
 
     return _starting(incomplete, names_of("datasets", Registry()))

@@ -13,17 +13,17 @@ from typing import IO
 import click
 
 from benchfw.api import Planned, bring_data, can_write_pages, datasets_of, report_run, run_planned
-from benchfw.cli.data import Bar
 from benchfw.cli.options import counted, echo_json, printable
 from benchfw.cli.progress import display
+from benchfw.cli.verbs.data import Bar
 from benchfw.errors import StoreError
-from benchfw.harness.executors.events import Event, Finished
+from benchfw.harness.events import Event, Finished
 from benchfw.harness.run import Awaited, Begun, Listener, Options
 from benchfw.records import Run
-from benchfw.report.summary import Summary
 from benchfw.report.terminal import print_summary
 from benchfw.store import Store
 from benchfw.store.rows import now
+from benchfw.summary.summarize import Summary
 
 INTERRUPTED = 130
 

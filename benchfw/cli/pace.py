@@ -9,7 +9,7 @@ from statistics import fmean
 from time import monotonic
 from typing import TypeAlias
 
-from benchfw.harness.executors.events import Event, Finished, Started
+from benchfw.harness.events import Event, Finished, Started
 from benchfw.harness.run import Begun
 from benchfw.records import Status, Trial
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from benchfw.cli.options import counted, printable
 from benchfw.cli.pace import Pace, duration
-from benchfw.harness.executors.events import Event, Finished
+from benchfw.harness.events import Event, Finished
 from benchfw.harness.run import Begun
 
 if TYPE_CHECKING:

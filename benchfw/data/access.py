@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from benchfw.data import folders
 from benchfw.data.content import check, content_hash, state_of
 from benchfw.data.entry import Dataset
-from benchfw.data.known import catalog, core, known, spelled_out
+from benchfw.data.known import catalog, known, spelled_out
 from benchfw.errors import DataError, PluginError, nearest
 
 if TYPE_CHECKING:
@@ -153,8 +153,9 @@ def _recipe(entry: Dataset, params: Mapping[str, Any]) -> str:
         source = Path(inspect.getsourcefile(function) or "") if callable(function) else Path()
     except TypeError:  # a partial or a builtin has no file of its own
         source = Path()
-    # the core's generators share helpers, so that all of their files count
-    files = sorted(source.parent.glob("*.py")) if entry.name in core() else [source]
+    # the makers of a package share helpers, so that all files of their folder count
+    packaged = (source.parent / "__init__.py").is_file()
+    files = sorted(source.parent.glob("*.py")) if packaged else [source]
     code = b"".join(each.read_bytes() for each in files if each.is_file())
     given = {**entry.defaults, **params}
     needs = [fingerprint(given["source"])] if "source" in given else []

@@ -1,10 +1,8 @@
-"""Every data set that has a name: the core's, the synthetic ones, and those that plugins register."""
+"""Every data set that has a name: those that plugins register."""
 
 from __future__ import annotations
 
 import ast
-import functools
-import importlib
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -14,25 +12,12 @@ from benchfw.data.entry import Dataset
 from benchfw.errors import DataError, PluginError, nearest
 from benchfw.registry import Entry, Registry
 
-FAMILIES = ("ratings", "series", "classification", "text", "images", "regression", "twins")
-
 _used: Registry | None = None
-
-
-@functools.cache
-def core() -> Mapping[str, Dataset]:
-    """Return the entries that come with benchfw, by name."""
-    modules = [importlib.import_module(f"benchfw.data.entries.{family}") for family in FAMILIES]
-    return {entry.name: entry for module in modules for entry in module.ENTRIES}
 
 
 def use(registry: Registry) -> None:
     """Know the data sets of this registry's plugins too, in place of those installed."""
     global _used  # noqa: PLW0603 - the names of data sets are global, as their files are
-    clash = core().keys() & registry.entries("dataset").keys()
-    for name in sorted(clash):
-        plugin = registry.entries("dataset")[name].plugin
-        raise PluginError(f"{plugin} registers the data set '{name}', which benchfw has; choose another name")
     _used = registry
 
 
@@ -56,7 +41,7 @@ def _entry_of(entry: Entry) -> Dataset:
 
 def catalog() -> dict[str, Dataset]:
     """Return all entries by name; one that its plugin cannot give is left out."""
-    found = dict(core())
+    found: dict[str, Dataset] = {}
     for name, entry in _registered().items():
         try:
             found[name] = _entry_of(entry)
@@ -67,8 +52,6 @@ def catalog() -> dict[str, Dataset]:
 
 def known(name: str) -> Dataset | None:
     """Return the entry of a name without parameters, or None."""
-    if name in core():
-        return core()[name]
     registered = _registered()
     return _entry_of(registered[name]) if name in registered else None
 

@@ -22,13 +22,10 @@ CORE = (
     "kernels",
     "core_plugin.py",
     "analysis/variance.py",
-    "harness/clock.py",
-    "harness/meter.py",
-    "harness/optimizers.py",
-    "harness/estimators.py",
-    "harness/kernels.py",
-    "harness/seeding.py",
-    "harness/trial.py",
+    "contract.py",
+    "registry.py",
+    "data",
+    "measure",
 )
 """The parts of benchfw itself that decide what is measured."""
 

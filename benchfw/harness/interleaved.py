@@ -14,9 +14,9 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from benchfw.harness.environment import total_memory
-from benchfw.harness.executors.events import Event, Finished
-from benchfw.harness.executors.local import LocalExecutor
+from benchfw.harness.events import Event, Finished
 from benchfw.harness.run import Agenda, Begun, Listener, Options, absent_backends, timeout_of
+from benchfw.harness.workers.local import LocalExecutor
 from benchfw.records import Outcome, Run, Status, Trial
 from benchfw.store import Store
 

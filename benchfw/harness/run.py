@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError, SuiteError
+from benchfw.harness.dask.packing import pack
 from benchfw.harness.devices import gpus, needs_gpu
 from benchfw.harness.environment import default_threads, gather, total_memory
-from benchfw.harness.executors.bundle import pack
-from benchfw.harness.executors.events import Event, Executor, Finished
-from benchfw.harness.executors.local import LocalExecutor
+from benchfw.harness.events import Event, Executor, Finished
 from benchfw.harness.identity import Identity
-from benchfw.harness.seeding import order_seed
 from benchfw.harness.survey import question_of, versions
+from benchfw.harness.workers.local import LocalExecutor
 from benchfw.loading import fault_text
+from benchfw.measure.seeding import order_seed
 from benchfw.parameters import fits
 from benchfw.records import Outcome, Run, Status, Trial
 from benchfw.registry import Registry
@@ -30,7 +30,7 @@ from benchfw.store import Store
 from benchfw.suite import Suite
 
 if TYPE_CHECKING:
-    from benchfw.harness.executors.cluster import Cluster
+    from benchfw.harness.dask.cluster import Cluster
 
 PATIENCE = 10.0  # a trial may take this many times its budget of seconds, metrics and set-up included
 GRACE = 60.0
@@ -277,8 +277,8 @@ def timeout_of(suite: Suite, options: Options) -> float | None:
 def _executor(agenda: Agenda, registry: Registry, options: Options) -> Executor:
     timeout = timeout_of(agenda.suite, options)
     if options.cluster is not None:
-        from benchfw.harness.executors.dask import DaskExecutor
-        from benchfw.harness.executors.dask_worker import Terms
+        from benchfw.harness.dask.executor import DaskExecutor
+        from benchfw.harness.dask.worker import Terms
 
         terms = Terms(pack(registry.sources), options.threads, timeout, options.memory)
         return DaskExecutor(options.cluster, terms, registry.note)

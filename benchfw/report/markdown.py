@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from benchfw.records import Result, Run
-from benchfw.report.phrases import counted
 from benchfw.report.render import flat_facts
-from benchfw.report.summary import Summary
 from benchfw.report.tables import Table, caption, heading, headline_table
 from benchfw.report.terminal import visible
-from benchfw.report.wording import verdict
+from benchfw.report.verdicts.phrases import counted
+from benchfw.report.verdicts.verdict import verdict
+from benchfw.summary.summarize import Summary
 
 _SPECIAL = re.compile(r"[\\`*_<>|~&#]|(?<=\])\(")
 _NOTED = {

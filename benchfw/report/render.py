@@ -11,14 +11,14 @@ from typing import IO, Any, TypeAlias
 
 from benchfw.errors import BenchfwError
 from benchfw.records import Result, Run
-from benchfw.report.drawing import Figure, extra_figure
-from benchfw.report.exports import write_csv, write_records
-from benchfw.report.figures import build_figures, method_styles
+from benchfw.report.figures.build import build_figures, method_styles
+from benchfw.report.figures.plot import Figure, extra_figure
 from benchfw.report.script import INSTALL, drawing_script
 from benchfw.report.side_tables import comparison_tables, summary_tables
-from benchfw.report.summary import EXPORT_COLUMNS, Summary
 from benchfw.report.tables import EXACT_COLUMNS, caption, exact_rows, full_table, heading, headline_table
-from benchfw.report.wording import verdict
+from benchfw.report.verdicts.verdict import verdict
+from benchfw.summary.rows import write_csv, write_records
+from benchfw.summary.summarize import EXPORT_COLUMNS, Summary
 
 _TEMPLATES = Path(__file__).parent / "templates"
 

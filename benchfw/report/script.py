@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from benchfw.errors import BenchfwError
-from benchfw.report.drawing import Figure
+from benchfw.report.figures.plot import Figure
 
 INSTALL = "pip install 'benchfw[report]'"
 SMALL = (

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchfw.analysis.intervals import Interval
-from benchfw.report.arrivals import EXPECTED, KAPLAN_MEIER
 from benchfw.report.numbers import figures, interval_text, time_unit
-from benchfw.report.rates import Rate
-from benchfw.report.summary import Comparison, Summary
 from benchfw.report.tables import Table
+from benchfw.summary.arrivals import EXPECTED, KAPLAN_MEIER
+from benchfw.summary.rates import Rate
+from benchfw.summary.summarize import Comparison, Summary
 
 _RESTARTS = (
     "Some runs end without the target. Started again until it is met, a method takes the expected time: all "

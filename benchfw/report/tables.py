@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from benchfw.report.methods import Method
 from benchfw.report.numbers import figures, interval_text, ratio_text, time_unit
-from benchfw.report.phrases import target_text, when_done
-from benchfw.report.quantities import WHEN_DONE
-from benchfw.report.summary import Comparison, Row
+from benchfw.report.verdicts.phrases import target_text, when_done
+from benchfw.summary.model import Method
+from benchfw.summary.quantities import WHEN_DONE
+from benchfw.summary.summarize import Comparison, Row
 
 _TIMES = frozenset({"seconds_to_target", "seconds_per_draw", "seconds_per_call"})
 _HEADERS = {

@@ -8,9 +8,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal, TextIO
 
-from benchfw.report.summary import Comparison, Summary
 from benchfw.report.tables import Table, caption, heading, headline_table
-from benchfw.report.wording import verdict
+from benchfw.report.verdicts.verdict import verdict
+from benchfw.summary.summarize import Comparison, Summary
 
 if TYPE_CHECKING:
     from rich.console import Console

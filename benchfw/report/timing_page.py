@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from benchfw.analysis.timings import Timing, reference_of
-from benchfw.report.drawing import styles_of
-from benchfw.report.exports import write_csv
-from benchfw.report.methods import Method
+from benchfw.report.figures.kernels import share_figure, size_figure
+from benchfw.report.figures.plot import styles_of
 from benchfw.report.render import fill, flat_facts, write_page
 from benchfw.report.script import drawing_script
-from benchfw.report.timing_figures import share_figure, size_figure
 from benchfw.report.timing_tables import (
     CAPTION,
     EXPORT_COLUMNS,
@@ -25,6 +23,8 @@ from benchfw.report.timing_tables import (
     missing_sentences,
     sentence,
 )
+from benchfw.summary.model import Method
+from benchfw.summary.rows import write_csv
 
 
 def write_timing_page(

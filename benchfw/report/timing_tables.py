@@ -8,9 +8,9 @@ from typing import Any
 
 from benchfw.analysis.intervals import Interval, median_interval
 from benchfw.analysis.timings import Timing, break_evens, reference_of, speedup
-from benchfw.report.methods import Method
 from benchfw.report.numbers import figures, interval_text, ratio_text, time_unit
 from benchfw.report.tables import Table
+from benchfw.summary.model import Method
 
 CAPTION = (
     "Median over blocks of calls [95 % interval]; rates from the operations and bytes that a kernel "

@@ -20,7 +20,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from benchfw.testing.checks import Check, CheckFailed, NotApplicable, check, checks_for
+    from benchfw.testing.check import Check, CheckFailed, NotApplicable, check, checks_for
     from benchfw.testing.pytest_checks import parametrize_with_checks
     from benchfw.testing.running import Ending, Outcome, run_check, run_checks
     from benchfw.testing.subject import Effort, Setting, Subject
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 _PLACES = {
-    "checks": ("Check", "CheckFailed", "NotApplicable", "check", "checks_for"),
+    "check": ("Check", "CheckFailed", "NotApplicable", "check", "checks_for"),
     "pytest_checks": ("parametrize_with_checks",),
     "running": ("Ending", "Outcome", "run_check", "run_checks"),
     "subject": ("Effort", "Setting", "Subject"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw.testing.checks import CheckFailed
+from benchfw.testing.check import CheckFailed
 
 MEND_NUMBERS = "look for a step that is too long, a division by 0, or the logarithm of a negative number"
 DEPTH = 4  # a problem holds tables, a table holds arrays

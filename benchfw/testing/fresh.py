@@ -17,7 +17,7 @@ import numpy as np
 
 from benchfw.loading import fault_text
 from benchfw.testing.arrays import numbers, seen
-from benchfw.testing.checks import METHODS
+from benchfw.testing.check import METHODS
 from benchfw.testing.limit import FAULTS, time_limit
 from benchfw.testing.meeting import sampled
 from benchfw.testing.subject import Setting, Subject, Target

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from benchfw.testing.checks import Check, checks_for
+from benchfw.testing.check import Check, checks_for
 from benchfw.testing.running import Ending, run_check
 from benchfw.testing.subject import Effort, Subject
 from benchfw.testing.target import subjects_of

@@ -10,7 +10,7 @@ from traceback import extract_tb
 
 from benchfw.errors import BenchfwError, PluginError, Unavailable
 from benchfw.loading import fault_text
-from benchfw.testing.checks import NEEDED, Check, CheckFailed, NotApplicable, checks_for
+from benchfw.testing.check import NEEDED, Check, CheckFailed, NotApplicable, checks_for
 from benchfw.testing.limit import FAULTS, OutOfTime, time_limit
 from benchfw.testing.subject import Subject
 

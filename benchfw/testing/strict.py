@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchfw.backends import Backend, Rng, get_backend
-from benchfw.testing.checks import NotApplicable
+from benchfw.testing.check import NotApplicable
 
 
 class StrictBackend(Backend):

@@ -12,7 +12,7 @@ from benchfw.contract import estimated_quantity
 from benchfw.errors import BenchfwError, PluginError, Unavailable
 from benchfw.plan import missing_oracles, needs_of
 from benchfw.registry import Entry, Registry
-from benchfw.testing.checks import NotApplicable
+from benchfw.testing.check import NotApplicable
 from benchfw.testing.limit import restart
 from benchfw.testing.meeting import check_answers, check_draw
 from benchfw.testing.problems import BUILT_IN

@@ -11,7 +11,7 @@ from benchfw import data
 from benchfw.errors import PluginError, nearest
 from benchfw.loading import is_file_name
 from benchfw.registry import Entry, Registry
-from benchfw.testing.checks import ROLES
+from benchfw.testing.check import ROLES
 from benchfw.testing.subject import Effort, Subject, Target
 
 

@@ -211,9 +211,9 @@ def _use_one_thread() -> None:
 def _quantities(trial: Trial, registry: Registry) -> dict[str, float]:
     """Run a trial in this process; return what it says about each quantity."""
     from benchfw import data
-    from benchfw.harness.trial import collector, run_trial
-    from benchfw.report.quantities import choose_targets
-    from benchfw.report.samples import sample_trials
+    from benchfw.measure.trial import collector, run_trial
+    from benchfw.summary.quantities import choose_targets
+    from benchfw.summary.samples import sample_trials
 
     data.use(registry)
     records, emit = collector()

@@ -21,7 +21,7 @@ from typing import Any
 import click
 
 from benchfw.cli import VERBS, cli
-from benchfw.cli.show import description
+from benchfw.cli.verbs.show import description
 from benchfw.kernels import Kernel
 from benchfw.registry import Registry
 

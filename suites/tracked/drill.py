@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchfw.report.exports import RECORD_COLUMNS, record_rows
 from benchfw.store import Store
 from benchfw.store.repair import check
+from benchfw.summary.rows import RECORD_COLUMNS, record_rows
 
 TRIALS = 40
 MARK = "BENCHFW_DRILL"

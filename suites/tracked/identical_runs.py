@@ -22,8 +22,8 @@ import numpy as np
 
 import benchfw
 from benchfw.records import Result, Run
-from benchfw.report.run_comparison import compare_runs
 from benchfw.store import Store
+from benchfw.summary.compare import compare_runs
 
 Side = tuple[Run, list[Result]]
 

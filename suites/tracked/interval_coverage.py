@@ -34,7 +34,7 @@ from benchfw.analysis.profiles import average_ranks
 from benchfw.analysis.rates import rate_interval
 from benchfw.analysis.variance import DrawStatistics, unbiased_probabilities, variance_interval
 from benchfw.records import Budget, Outcome, Record, Result, Run, Spec, Status, Trial
-from benchfw.report.run_comparison import compare_runs
+from benchfw.summary.compare import compare_runs
 
 Rng = np.random.Generator
 REPETITIONS = 10

@@ -15,9 +15,9 @@ import numpy as np
 from _timing import medians, with_one_thread
 
 from benchfw.backends import get_backend
-from benchfw.kernels.random_features import feature_gram, feature_products
 from benchfw_kernelmachines.covariances import get_covariance
 from benchfw_kernelmachines.features import get_frequencies
+from benchfw_kernelmachines.kernels.random_features import feature_gram, feature_products
 from benchfw_kernelmachines.predictor import FeaturePredictor
 
 ROWS, DIMENSION, COUNT, OUTPUTS, BLOCKS = 4096, 100, 256, 10, 4

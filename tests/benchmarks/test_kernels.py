@@ -10,7 +10,7 @@ import pytest
 
 from benchfw.backends import backend_names, get_backend
 from benchfw.errors import BackendUnavailable
-from benchfw.harness.ceilings import measure_ceilings
+from benchfw.measure.ceilings import measure_ceilings
 from benchfw.registry import Registry
 
 SIZE = 10_000

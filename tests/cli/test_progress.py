@@ -4,7 +4,7 @@ import io
 import re
 
 from benchfw.cli import progress
-from benchfw.harness.executors.events import Finished, Started
+from benchfw.harness.events import Finished, Started
 from benchfw.harness.run import Begun
 from benchfw.records import Outcome, Status
 

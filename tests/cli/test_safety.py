@@ -17,7 +17,7 @@ FORBIDDEN = {
 }  # fmt: skip
 
 
-OWN = "benchfw/testing/general_checks.py"  # pickles what it has at hand and reads that back
+OWN = "benchfw/testing/checks/general.py"  # pickles what it has at hand and reads that back
 
 
 def calls():

@@ -43,7 +43,7 @@ def entry(cache, host):
         "A tiny set",
         {"X": ArraySpec(("rows", 2), "float64"), "y": ArraySpec(("rows",), "int8")},
         files=(RawFile("tiny.zip", f"{host.url}/tiny.zip", hashlib.sha256(GOOD).hexdigest()),),
-        loader="benchfw.data.loaders.classification:sonar",
+        loader="benchfw_datasets.loaders.classification:sonar",
         twin="sonar-like",
     )
 
@@ -218,7 +218,7 @@ TINY = Dataset(
     "A tiny set",
     {{"X": ArraySpec(("rows", 2), "float64"), "y": ArraySpec(("rows",), "int8")}},
     files=(RawFile("tiny.zip", "{url}/tiny.zip", "{sha256}"),),
-    loader="benchfw.data.loaders.classification:sonar",
+    loader="benchfw_datasets.loaders.classification:sonar",
 )
 
 @hookimpl

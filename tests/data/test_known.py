@@ -9,13 +9,13 @@ import pytest
 from benchfw import data
 from benchfw.data.access import imported
 from benchfw.data.download import refuse_insecure
-from benchfw.data.known import core, spelled_out
+from benchfw.data.known import catalog, spelled_out
 from benchfw.errors import DataError, PluginError
 from benchfw.parameters import parameters_of
 from benchfw.registry import Registry
 
-REAL = [entry for entry in core().values() if entry.make is None]
-MADE = [entry for entry in core().values() if entry.make is not None]
+REAL = [entry for entry in catalog().values() if entry.make is None]
+MADE = [entry for entry in catalog().values() if entry.make is not None]
 NAMES = {
     *("movielens-100k", "movielens-1m", "movielens-10m", "sound", "szeged-weather", "sonar", "ionosphere"),
     *(

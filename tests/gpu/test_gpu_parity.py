@@ -11,6 +11,8 @@ from benchfw.backends.normals import box_muller
 from benchfw.errors import BackendUnavailable
 from benchfw.registry import Registry
 from benchfw.testing.arrays import assert_agree
+from benchfw_firstorder.kernels.thresholding import soft_threshold
+from benchfw_kernelmachines.kernels.random_features import feature_scores
 
 NUMPY = get_backend("numpy")
 try:
@@ -127,7 +129,7 @@ def on_host(result):
 def test_soft_thresholding_on_the_gpu_keeps_types_and_nan(dtype):
     values = np.array([np.nan, 2.0, -2.0, 0.1], dtype=dtype)
     for threshold in (0.5, np.float64(0.5), CUPY.asarray(np.full(4, 0.5))):
-        result = CUPY.to_numpy(kernels.soft_threshold(CUPY.asarray(values), threshold))
+        result = CUPY.to_numpy(soft_threshold(CUPY.asarray(values), threshold))
         same_bits(result[1:], np.array([1.5, -1.5, 0.0], dtype=dtype))
         assert np.isnan(result[0])
 
@@ -167,9 +169,9 @@ def test_scores_over_features_agree_for_any_number_of_outputs(outputs, dtype):
 
         return rows, frequencies, list(rng.standard_normal((3, 2, 40, outputs), dtype)), outputs
 
-    on_device = CUPY.to_numpy(kernels.feature_scores(*arguments(CUPY)))
+    on_device = CUPY.to_numpy(feature_scores(*arguments(CUPY)))
     tolerance = 2e-4 if dtype is np.float32 else 1e-11
-    np.testing.assert_allclose(on_device, kernels.feature_scores(*arguments(NUMPY)), atol=tolerance)
+    np.testing.assert_allclose(on_device, feature_scores(*arguments(NUMPY)), atol=tolerance)
 
 
 def test_a_gram_of_two_precisions_has_the_higher_one():

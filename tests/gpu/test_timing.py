@@ -9,8 +9,8 @@ import pytest
 from benchfw.analysis.timings import speedup
 from benchfw.backends import get_backend
 from benchfw.errors import BackendUnavailable
-from benchfw.harness.ceilings import measure_ceilings
-from benchfw.harness.timing import time_kernels
+from benchfw.measure.ceilings import measure_ceilings
+from benchfw.measure.timing import time_kernels
 from benchfw.records import Status
 from benchfw.registry import Registry
 

@@ -9,7 +9,7 @@ import pytest
 
 from benchfw.backends import get_backend
 from benchfw.errors import BackendUnavailable
-from benchfw.harness.trial import collector, ending_of, run_trial
+from benchfw.measure.trial import collector, ending_of, run_trial
 from benchfw.plan import plan
 from benchfw.records import Budget, Status
 from benchfw.registry import Registry

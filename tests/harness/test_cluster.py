@@ -10,9 +10,9 @@ import pytest
 pytest.importorskip("distributed", reason="dask.distributed is not installed; pip install 'benchfw[dask]'")
 
 from benchfw.errors import BenchfwError
+from benchfw.harness.dask.cluster import Cluster, connected
+from benchfw.harness.dask.packing import pack
 from benchfw.harness.devices import Device
-from benchfw.harness.executors.bundle import pack
-from benchfw.harness.executors.cluster import Cluster, connected
 from benchfw.harness.fingerprint import fingerprint
 from benchfw.harness.survey import Question, survey_apart
 from benchfw.registry import Registry

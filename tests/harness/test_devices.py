@@ -9,11 +9,11 @@ import pytest
 from benchfw.errors import BackendUnavailable
 from benchfw.harness import devices
 from benchfw.harness.devices import Device, Waiting, gpus
-from benchfw.harness.executors.events import Finished, Started
-from benchfw.harness.executors.local import LocalExecutor
+from benchfw.harness.events import Finished, Started
+from benchfw.harness.workers.local import LocalExecutor
 from benchfw.records import Outcome, Run, Status
-from benchfw.report.exports import RECORD_COLUMNS, record_rows, write_records
 from benchfw.store import Store
+from benchfw.summary.rows import RECORD_COLUMNS, record_rows, write_records
 
 DEVICES = (Device("0", "Fake 9000"), Device("1", "Fake 9000"))
 

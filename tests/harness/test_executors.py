@@ -3,9 +3,9 @@
 import pytest
 
 from benchfw.errors import BenchfwError
-from benchfw.harness.executors import process
-from benchfw.harness.executors.events import Finished
-from benchfw.harness.executors.local import LocalExecutor
+from benchfw.harness.events import Finished
+from benchfw.harness.workers import process
+from benchfw.harness.workers.local import LocalExecutor
 from benchfw.records import PEAK_MEMORY
 
 

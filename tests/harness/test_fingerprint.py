@@ -131,7 +131,7 @@ def test_what_a_plugin_imports_is_known_by_its_top_level_name(package):
 
 def test_the_core_has_a_fingerprint_and_its_plugins_no_other():
     assert core_fingerprint()
-    plugin = Registry().get("kernel", "soft-threshold").plugin
+    plugin = Registry().get("kernel", "lanczos").plugin
     assert fingerprint(plugin) == ""
 
 

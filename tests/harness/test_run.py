@@ -5,9 +5,9 @@ import pytest
 from benchfw import api
 from benchfw.errors import BenchfwError, SuiteError
 from benchfw.harness import run as harness
-from benchfw.harness.executors.events import Finished, Started
+from benchfw.harness.events import Finished, Started
 from benchfw.harness.run import Options, check_methods, execute, prepare
-from benchfw.harness.trial import collector, run_trial
+from benchfw.measure.trial import collector, run_trial
 from benchfw.plan import plan
 from benchfw.records import Outcome, Spec, Status
 from benchfw.registry import Registry

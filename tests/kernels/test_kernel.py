@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from benchfw.errors import PluginError
-from benchfw.kernels import Kernel, kernel, soft_threshold
+from benchfw.kernels import Kernel, kernel
+from benchfw_firstorder.kernels.thresholding import soft_threshold
 
 
 def described(**bodies: str) -> Kernel:

@@ -16,8 +16,8 @@ from benchfw.report.overview import write_overview
 from benchfw.report.render import write_report
 from benchfw.report.script import drawing_script
 from benchfw.report.single_file import single_file
-from benchfw.report.summary import summarize
 from benchfw.store import Store
+from benchfw.summary.summarize import summarize
 
 HOSTILE = "<script>alert(1)</script><b>x</b>%{y}"
 MARKS = """[...document.querySelectorAll('figure')].map((figure) => [...figure.querySelectorAll(

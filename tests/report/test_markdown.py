@@ -6,7 +6,7 @@ import pytest
 
 from benchfw.records import Status
 from benchfw.report.markdown import escaped, markdown
-from benchfw.report.summary import summarize
+from benchfw.summary.summarize import summarize
 
 
 def markdown_of(run, results):

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from benchfw.report.figures import build_figures
+from benchfw.report.figures.build import build_figures
 from benchfw.report.side_tables import summary_tables
-from benchfw.report.summary import summarize
+from benchfw.summary.summarize import summarize
 
 
 def solved(make, seconds: dict[str, list[float]]):

@@ -11,11 +11,11 @@ import pytest
 
 from benchfw.errors import BenchfwError
 from benchfw.records import Status
-from benchfw.report.exports import RECORD_COLUMNS, record_rows, safe_cell, write_csv, write_records
-from benchfw.report.figures import build_figures
+from benchfw.report.figures.build import build_figures
 from benchfw.report.render import script_json, write_report
 from benchfw.report.script import drawing_script
-from benchfw.report.summary import summarize
+from benchfw.summary.rows import RECORD_COLUMNS, record_rows, safe_cell, write_csv, write_records
+from benchfw.summary.summarize import summarize
 
 
 def written(run, results, folder, **options):

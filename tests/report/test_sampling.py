@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from benchfw.analysis.convergence import AXES, Curve, band
 from benchfw.records import Status
-from benchfw.report.figures import build_figures
-from benchfw.report.sampling import find_stop, median_line
-from benchfw.report.summary import summarize
+from benchfw.report.figures.build import build_figures
+from benchfw.report.figures.sampling import find_stop, median_line
+from benchfw.summary.summarize import summarize
 
 
 def noisy_curves(seed: int, repetitions: int, points: int) -> list[Curve]:

@@ -4,7 +4,7 @@ import pytest
 
 from benchfw.errors import BenchfwError
 from benchfw.report import script
-from benchfw.report.drawing import extra_figure
+from benchfw.report.figures.plot import extra_figure
 from benchfw.report.script import can_draw, drawing_script
 
 LINES = extra_figure({"data": [{"x": [1], "y": [2]}, {"type": "bar", "y": [1]}]})

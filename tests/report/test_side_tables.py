@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from benchfw.records import Record, Status
-from benchfw.report.methods import Method
 from benchfw.report.side_tables import comparison_tables
-from benchfw.report.summary import summarize
 from benchfw.report.tables import caption, headline_table
+from benchfw.summary.model import Method
+from benchfw.summary.summarize import summarize
 
 STEPS = np.unique(np.geomspace(1, 1000, 60).round())
 

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from benchfw.records import Status
-from benchfw.report.summary import summarize
 from benchfw.report.terminal import print_summary, visible
+from benchfw.summary.summarize import summarize
 
 HOSTILE = "\x1b[31m[bold red]evil[/bold red]\u202e\r\nnext"
 

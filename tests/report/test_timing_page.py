@@ -11,9 +11,9 @@ import pytest
 from benchfw.analysis.roofline import Ceilings
 from benchfw.analysis.timings import Timing
 from benchfw.records import Status
-from benchfw.report.drawing import Style
+from benchfw.report.figures.kernels import size_figure
+from benchfw.report.figures.plot import Style
 from benchfw.report.script import drawing_script
-from benchfw.report.timing_figures import size_figure
 from benchfw.report.timing_page import write_timing_page
 from benchfw.report.timing_tables import (
     EXPORT_COLUMNS,

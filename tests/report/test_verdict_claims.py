@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from benchfw.records import Status
-from benchfw.report.summary import summarize
-from benchfw.report.wording import verdict
+from benchfw.report.verdicts.verdict import verdict
+from benchfw.summary.summarize import summarize
 
 inf = math.inf
 WOBBLE = (0.97, 1.0, 1.01, 1.03, 0.99)

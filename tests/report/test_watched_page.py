@@ -7,7 +7,7 @@ from time import monotonic, sleep
 import pytest
 
 from benchfw.report.render import write_report
-from benchfw.report.summary import summarize
+from benchfw.summary.summarize import summarize
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 from benchfw.analysis.intervals import Interval
 from benchfw.records import Record, Status
 from benchfw.report.numbers import figures, interval_text, ratio_text, time_unit
-from benchfw.report.summary import summarize
-from benchfw.report.wording import verdict
+from benchfw.report.verdicts.verdict import verdict
+from benchfw.summary.summarize import summarize
 
 WOBBLE = (0.97, 1.0, 1.01, 1.03, 0.99)
 

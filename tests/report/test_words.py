@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from benchfw.records import CLAIM, Record, Status
-from benchfw.report.summary import summarize
-from benchfw.report.wording import verdict
+from benchfw.report.verdicts.verdict import verdict
+from benchfw.summary.summarize import summarize
 
 WORDS = Path(__file__).parent / "words.txt"
 WOBBLE = (0.97, 1.0, 1.01, 1.03, 0.99)

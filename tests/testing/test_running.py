@@ -6,7 +6,7 @@ import pytest
 
 from benchfw.errors import PluginError
 from benchfw.testing import CheckFailed, Effort, Ending, NotApplicable, run_checks, subjects_of
-from benchfw.testing.checks import Check
+from benchfw.testing.check import Check
 from benchfw.testing.running import run_check
 
 EFFORT = Effort(seconds=0.05, iterations=20)

@@ -5,13 +5,15 @@ Every name is imported when it is first used, so that the command line starts no
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchfw import hookimpl
-from benchfw.places import attributes_at, register_places
+from benchfw.places import attributes_at, register_kernel_places, register_places
 
 if TYPE_CHECKING:
-    from benchfw.hookspecs import Register
+    from benchfw.hookspecs import Register, RegisterKernel
     from benchfw_firstorder.estimators.exact import Exact
     from benchfw_firstorder.estimators.minibatch import Minibatch
     from benchfw_firstorder.estimators.saga import SagaGradient
@@ -96,6 +98,11 @@ OPTIMIZERS = {
     "adam": "optimizers.adam:Adam",
     "lbfgs": "optimizers.lbfgs:LBFGS",
 }
+KERNELS = {
+    "linear_models": ("least_squares_gradient", "least_squares_value", "logistic_gradient", "logistic_value"),
+    "thresholding": ("soft_threshold",),
+}
+"""The kernels by their file; `sample_NAME` beside each makes arguments of a given size."""
 
 
 @hookimpl
@@ -114,6 +121,18 @@ def register_estimators(register: Register) -> None:
 def register_optimizers(register: Register) -> None:
     """Add the optimizers."""
     register_places(register, __name__, OPTIMIZERS)
+
+
+@hookimpl
+def register_kernels(register: RegisterKernel) -> None:
+    """Add the kernels."""
+    register_kernel_places(register, __name__, KERNELS)
+
+
+@hookimpl
+def register_suites(register: Callable[[Path], None]) -> None:
+    """Add the suites."""
+    register(Path(__file__).parent / "suites")
 
 
 __getattr__ = attributes_at(

@@ -5,13 +5,15 @@ Every name is imported when it is first used, so that the command line starts no
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchfw import hookimpl
-from benchfw.places import attributes_at, register_places
+from benchfw.places import attributes_at, register_kernel_places, register_places
 
 if TYPE_CHECKING:
-    from benchfw.hookspecs import Register
+    from benchfw.hookspecs import Register, RegisterKernel
     from benchfw_kernelmachines.covariances import get_covariance
     from benchfw_kernelmachines.estimators.doubly_stochastic import DoublyStochastic
     from benchfw_kernelmachines.features import get_frequencies
@@ -83,6 +85,12 @@ OTHERS += ("predictor:FeaturePredictor", "predictor:GramPredictor")
 OTHERS += tuple(
     f"oracles:{name}" for name in ("Batch", "Covariance", "Frequencies", "KernelRisk", "Loss", "Predictor")
 )
+KERNELS = {
+    "block_check": ("largest_steps",),
+    "random_features": ("feature_gram", "feature_products", "feature_scores"),
+    "softmax": ("softmax_derivative", "softmax_loss"),
+}
+"""The kernels by their file; `sample_NAME` beside each makes arguments of a given size."""
 
 
 @hookimpl
@@ -101,6 +109,18 @@ def register_estimators(register: Register) -> None:
 def register_optimizers(register: Register) -> None:
     """Add the optimizers."""
     register_places(register, __name__, OPTIMIZERS)
+
+
+@hookimpl
+def register_kernels(register: RegisterKernel) -> None:
+    """Add the kernels."""
+    register_kernel_places(register, __name__, KERNELS)
+
+
+@hookimpl
+def register_suites(register: Callable[[Path], None]) -> None:
+    """Add the suites."""
+    register(Path(__file__).parent / "suites")
 
 
 __getattr__ = attributes_at(__name__, PROBLEMS.values(), ESTIMATORS.values(), OPTIMIZERS.values(), OTHERS)

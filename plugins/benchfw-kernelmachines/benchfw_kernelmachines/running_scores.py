@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchfw.kernels.random_features import feature_scores
+from benchfw_kernelmachines.kernels.random_features import feature_scores
 from benchfw_kernelmachines.oracles import Array, Predictor
 from benchfw_kernelmachines.predictor import FeaturePredictor
 

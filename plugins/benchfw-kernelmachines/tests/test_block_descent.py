@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from benchfw.backends import get_backend
-from benchfw.harness.optimizers import measure_optimizer
-from benchfw.harness.trial import collector
+from benchfw.measure.optimizers import measure_optimizer
+from benchfw.measure.trial import collector
 from benchfw.records import Budget, Spec, Status, Trial
 from benchfw_kernelmachines.features import IndependentFrequencies, get_frequencies
 from benchfw_kernelmachines.optimizers import block_descent, cdsg, udsg

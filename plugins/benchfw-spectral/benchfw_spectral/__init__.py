@@ -5,13 +5,15 @@ Every name is imported when it is first used, so that the command line starts no
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchfw import hookimpl
-from benchfw.places import attributes_at, register_places
+from benchfw.places import attributes_at, register_kernel_places, register_places
 
 if TYPE_CHECKING:
-    from benchfw.hookspecs import Register
+    from benchfw.hookspecs import Register, RegisterKernel
     from benchfw_spectral.distributions import (
         Deterministic,
         Geometric,
@@ -84,6 +86,14 @@ DISTRIBUTIONS = {
 }
 OTHERS = ("functions:Analytic", "functions:Function", "functions:get_function", "oracles:Estimate")
 OTHERS += ("oracles:SpectralObjective", "variance:weighted_variance")
+KERNELS = {
+    "chebyshev": ("chebyshev_forms", "chebyshev_pairs"),
+    "interpolation": ("cubic_weights",),
+    "nystrom": ("nystrom_factor",),
+    "spectral_bounds": ("spectral_bounds",),
+    "toeplitz": ("toeplitz_product",),
+}
+"""The kernels by their file; `sample_NAME` beside each makes arguments of a given size."""
 
 
 @hookimpl
@@ -102,6 +112,18 @@ def register_estimators(register: Register) -> None:
 def register_distributions(register: Register) -> None:
     """Add the laws of the degree."""
     register_places(register, __name__, DISTRIBUTIONS)
+
+
+@hookimpl
+def register_kernels(register: RegisterKernel) -> None:
+    """Add the kernels."""
+    register_kernel_places(register, __name__, KERNELS)
+
+
+@hookimpl
+def register_suites(register: Callable[[Path], None]) -> None:
+    """Add the suites."""
+    register(Path(__file__).parent / "suites")
 
 
 __getattr__ = attributes_at(__name__, PROBLEMS.values(), ESTIMATORS.values(), DISTRIBUTIONS.values(), OTHERS)

@@ -11,7 +11,6 @@ import pytest
 import scipy.sparse
 
 from benchfw import BenchfwError
-from benchfw.kernels.chebyshev import chebyshev_pairs
 from benchfw.kernels.operators import as_operator
 from benchfw_firstorder import SVRG, Exact
 from benchfw_spectral import (
@@ -33,6 +32,7 @@ from benchfw_spectral import (
     weighted_variance,
 )
 from benchfw_spectral.estimators import chebyshev
+from benchfw_spectral.kernels.chebyshev import chebyshev_pairs
 
 DRAWS = 5_000  # the suite spectral/unbiased makes more of them, of every combination
 SIZE = 8

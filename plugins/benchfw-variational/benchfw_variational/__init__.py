@@ -5,13 +5,15 @@ Every name is imported when it is first used, so that the command line starts no
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchfw import hookimpl
-from benchfw.places import attributes_at, register_places
+from benchfw.places import attributes_at, register_kernel_places, register_places
 
 if TYPE_CHECKING:
-    from benchfw.hookspecs import Register
+    from benchfw.hookspecs import Register, RegisterKernel
     from benchfw_variational.estimators.quadrature import Quadrature
     from benchfw_variational.estimators.reparameterization import Reparameterization
     from benchfw_variational.estimators.score_function import ScoreFunction
@@ -91,6 +93,12 @@ OPTIMIZERS = {
 }
 OTHERS = ("likelihoods:get_likelihood", "oracles:LatentGaussian", "oracles:Likelihood", "oracles:Local")
 OTHERS += ("oracles:Posterior", "oracles:Prior")
+KERNELS = {
+    "expectations": ("logistic_expectations", "logistic_log_mean", "scaled_erfc"),
+    "monte_carlo": ("score_function_gradients",),
+    "topics": ("topic_counts", "topic_derivatives", "topic_log_likelihood", "topic_predictive"),
+}
+"""The kernels by their file; `sample_NAME` beside each makes arguments of a given size."""
 
 
 @hookimpl
@@ -109,6 +117,18 @@ def register_estimators(register: Register) -> None:
 def register_optimizers(register: Register) -> None:
     """Add the optimizers."""
     register_places(register, __name__, OPTIMIZERS)
+
+
+@hookimpl
+def register_kernels(register: RegisterKernel) -> None:
+    """Add the kernels."""
+    register_kernel_places(register, __name__, KERNELS)
+
+
+@hookimpl
+def register_suites(register: Callable[[Path], None]) -> None:
+    """Add the suites."""
+    register(Path(__file__).parent / "suites")
 
 
 __getattr__ = attributes_at(__name__, PROBLEMS.values(), ESTIMATORS.values(), OPTIMIZERS.values(), OTHERS)

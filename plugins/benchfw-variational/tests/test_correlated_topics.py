@@ -384,7 +384,7 @@ def test_word_frequencies_of_ap_have_the_known_likelihood(backend):
     ids=["mean-field", "laplace", "delta", "pg"],
 )
 def test_inference_on_ap_has_the_known_bound_and_likelihoods(backend, method, expected):
-    """METHODS C6; what other seeds give, and NIPS, is in suites/variational/topics_fixed.toml."""
+    """METHODS C6; what other seeds give, and NIPS, is in the suite variational/topics_fixed."""
     problem = build(backend, "ap", topics=10, parameters="fixed")
     *_, answer = method.run(problem, backend.rng(2))
     found = problem.metrics(answer)

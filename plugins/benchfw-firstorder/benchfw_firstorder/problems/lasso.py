@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchfw import Backend, Rng
-from benchfw.kernels import soft_threshold
+from benchfw_firstorder.kernels.thresholding import soft_threshold
 from benchfw_firstorder.oracles import Array
 from benchfw_firstorder.problems.checks import check_not_negative
 from benchfw_firstorder.problems.squared_loss import SquaredLoss, regression_data

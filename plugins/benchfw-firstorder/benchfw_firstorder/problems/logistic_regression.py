@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchfw import Backend, Rng
-from benchfw.kernels import logistic_gradient, logistic_value
+from benchfw_firstorder.kernels.linear_models import logistic_gradient, logistic_value
 from benchfw_firstorder.oracles import Array
 from benchfw_firstorder.problems.checks import check_condition, check_sizes
 from benchfw_firstorder.problems.content_cache import kept_by_content

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchfw import Backend, Rng
-from benchfw.kernels import least_squares_gradient, least_squares_value
+from benchfw_firstorder.kernels.linear_models import least_squares_gradient, least_squares_value
 from benchfw_firstorder.oracles import Array
 from benchfw_firstorder.problems.checks import check_condition, check_not_negative, check_sizes
 from benchfw_firstorder.problems.linear_model import LinearModel

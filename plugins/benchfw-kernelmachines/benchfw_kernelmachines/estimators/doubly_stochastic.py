@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from benchfw import BenchfwError, Rng
-from benchfw.kernels.random_features import feature_products, feature_scores
 from benchfw_kernelmachines.features import FeatureKind, get_frequencies
+from benchfw_kernelmachines.kernels.random_features import feature_products, feature_scores
 from benchfw_kernelmachines.oracles import Array, FunctionalRisk, Selection
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchfw.kernels import namespace
-from benchfw.kernels.softmax import softmax_derivative, softmax_loss
+from benchfw_kernelmachines.kernels.softmax import softmax_derivative, softmax_loss
 from benchfw_kernelmachines.losses.encoding import need_classes
 from benchfw_kernelmachines.oracles import Array
 

@@ -10,9 +10,9 @@ from typing import ClassVar, NamedTuple, TypeAlias
 
 from benchfw import Rng
 from benchfw.kernels import namespace
-from benchfw.kernels.random_features import feature_gram, feature_products, feature_scores
 from benchfw_firstorder.steps import check_positive
 from benchfw_kernelmachines.features import FeatureKind, get_frequencies
+from benchfw_kernelmachines.kernels.random_features import feature_gram, feature_products, feature_scores
 from benchfw_kernelmachines.oracles import Array, KernelRisk
 from benchfw_kernelmachines.predictor import FeaturePredictor
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchfw import Rng
-from benchfw.kernels.block_check import largest_steps
 from benchfw_kernelmachines.features import FEATURE_STREAM, get_frequencies
+from benchfw_kernelmachines.kernels.block_check import largest_steps
 from benchfw_kernelmachines.optimizers.block_descent import BlockDescent, Choice, Rule
 from benchfw_kernelmachines.oracles import Array, KernelRisk
 

@@ -11,9 +11,9 @@ from weakref import finalize
 import numpy as np
 
 from benchfw import Distribution, Rng, SpectralSum
-from benchfw.kernels.chebyshev import chebyshev_forms, chebyshev_pairs
 from benchfw_spectral.distributions import Optimal
 from benchfw_spectral.functions.function import Function, Interval, Vector
+from benchfw_spectral.kernels.chebyshev import chebyshev_forms, chebyshev_pairs
 from benchfw_spectral.oracles import Array, Draw, Estimate, SpectralObjective, has_parameters, operator_of
 from benchfw_spectral.probes import AnyKind, ValueDraw, check_probes, draw_probes, mean_of
 from benchfw_spectral.variance import fitted, partial_variance, weighted_variance

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from benchfw import Rng, SpectralSum
 from benchfw.kernels import namespace
-from benchfw.kernels.chebyshev import chebyshev_forms
+from benchfw_spectral.kernels.chebyshev import chebyshev_forms
 from benchfw_spectral.oracles import Array, Estimate, operator_of
 from benchfw_spectral.probes import Kind, ValueDraw, check_probes, draw_probes, mean_of
 from benchfw_spectral.series import apply_series

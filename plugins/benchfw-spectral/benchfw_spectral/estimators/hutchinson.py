@@ -10,7 +10,7 @@ import numpy as np
 
 from benchfw import Rng, SpectralSum
 from benchfw.kernels import namespace
-from benchfw.kernels.chebyshev import chebyshev_forms
+from benchfw_spectral.kernels.chebyshev import chebyshev_forms
 from benchfw_spectral.oracles import Array, Estimate, operator_of
 from benchfw_spectral.probes import AnyKind, ValueDraw, check_probes, draw_probes, mean_of
 

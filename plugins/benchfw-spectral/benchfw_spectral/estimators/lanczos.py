@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from benchfw import Rng, SpectralSum
 from benchfw.kernels.conjugate_gradients import conjugate_gradients
 from benchfw.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply
-from benchfw.kernels.nystrom import nystrom_factor, nystrom_preconditioner
+from benchfw_spectral.kernels.nystrom import nystrom_factor, nystrom_preconditioner
 from benchfw_spectral.oracles import Array, Draw, Estimate, SpectralObjective, has_parameters, operator_of
 from benchfw_spectral.probes import AnyKind, ValueDraw, check_probes, draw_probes, mean_of
 

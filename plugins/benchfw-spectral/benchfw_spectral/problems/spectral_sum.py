@@ -136,7 +136,7 @@ def _interval(matrix: Matrix, rng: Rng) -> Interval:
     """Return an interval that holds the spectrum and is wider than a point."""
     low, high = matrix.low, matrix.high
     if low is None or high is None:
-        from benchfw.kernels.spectral_bounds import spectral_bounds
+        from benchfw_spectral.kernels.spectral_bounds import spectral_bounds
 
         size = matrix.operator.size
         bounds = spectral_bounds(rng.standard_normal((size, 1)), matrix.operator, min(LANCZOS_STEPS, size))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchfw.kernels import namespace
-from benchfw.kernels.expectations import logistic_expectations, logistic_log_mean
+from benchfw_variational.kernels.expectations import logistic_expectations, logistic_log_mean
 from benchfw_variational.likelihoods.checks import check_signs
 from benchfw_variational.oracles import Array, Local
 

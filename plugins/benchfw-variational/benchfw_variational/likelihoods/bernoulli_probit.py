@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from benchfw.kernels import namespace
-from benchfw.kernels.expectations import ROOT_HALF, scaled_erfc
+from benchfw_variational.kernels.expectations import ROOT_HALF, scaled_erfc
 from benchfw_variational.likelihoods.checks import check_signs
 from benchfw_variational.likelihoods.quadrature import rules
 from benchfw_variational.oracles import Array, Local

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchfw.kernels import namespace
-from benchfw.kernels.expectations import gauss_hermite
+from benchfw_variational.kernels.expectations import gauss_hermite
 from benchfw_variational.likelihoods.sampling import at_points
 from benchfw_variational.oracles import Array, Likelihood, Local
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchfw.kernels import namespace
-from benchfw.kernels.expectations import TINY
+from benchfw_variational.kernels.expectations import TINY
 from benchfw_variational.likelihoods.checks import check_targets
 from benchfw_variational.likelihoods.quadrature import rules
 from benchfw_variational.oracles import Array, Local

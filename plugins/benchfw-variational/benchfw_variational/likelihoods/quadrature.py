@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchfw.kernels import namespace
-from benchfw.kernels.expectations import TINY
+from benchfw_variational.kernels.expectations import TINY
 
 ORDER = 16  # of the Gauss-Legendre rule of a panel
 EVEN = np.arange(-9.0, 9.5, 1.5)  # ends of panels in standard deviations; e^(-9²/2) = 3e-18

@@ -7,7 +7,7 @@ import numpy as np
 from benchfw import BenchfwError
 from benchfw.errors import nearest
 from benchfw.kernels import namespace
-from benchfw.kernels.monte_carlo import score_function_gradients
+from benchfw_variational.kernels.monte_carlo import score_function_gradients
 from benchfw_variational.oracles import Array, Likelihood, Local
 
 

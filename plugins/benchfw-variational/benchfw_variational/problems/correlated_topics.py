@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from benchfw import Backend, BenchfwError, Rng
 from benchfw.data import halves, load, split
-from benchfw.kernels.topics import topic_log_likelihood, topic_predictive
+from benchfw_variational.kernels.topics import topic_log_likelihood, topic_predictive
 from benchfw_variational.topic_oracles import Block, Gaussians, Rows, TopicAnswer, Topics
 from benchfw_variational.topics.documents import Documents, compressed_rows
 from benchfw_variational.topics.gaussians import divergence, prior, samples

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchfw import Rng
-from benchfw.kernels.topics import topic_counts, topic_derivatives
+from benchfw_variational.kernels.topics import topic_counts, topic_derivatives
 from benchfw_variational.topic_oracles import Array, Block, Gaussians, Topics
 from benchfw_variational.topics.gaussians import prior_slope
 from benchfw_variational.topics.newton import check_search, climb, first_means, newton_step

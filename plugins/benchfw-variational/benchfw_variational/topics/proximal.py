@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from benchfw import Backend, Rng
-from benchfw.kernels.topics import topic_counts, topic_derivatives
+from benchfw_variational.kernels.topics import topic_counts, topic_derivatives
 from benchfw_variational.topic_oracles import Array, Block, Gaussians, Rows, Topics
 from benchfw_variational.topics.gaussians import prior_slope, repeated, samples, solve, transpose
 

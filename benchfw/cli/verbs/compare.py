@@ -1,0 +1,151 @@
+"""`benchfw compare A B`"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from benchfw.analysis.compare import FLOOR, WORDS
+from benchfw.cli import completing
+from benchfw.cli.options import counted, echo_json, echo_table, json_option, printable, store_option
+
+if TYPE_CHECKING:
+    from benchfw.records import Run
+    from benchfw.summary.compare import Comparison, Side
+
+
+@click.command(name="compare")
+@click.argument("before", metavar="A", shell_complete=completing.runs)
+@click.argument("after", metavar="B", shell_complete=completing.runs)
+@click.option(
+    "--floor",
+    type=click.FloatRange(min=0, max=10),
+    default=FLOOR,
+    metavar="SHARE",
+    show_default=True,
+    help="The smallest change worth a word: 0.05 is 5 %.",
+)
+@store_option
+@json_option
+def command(before: str, after: str, floor: float, store: Path, as_json: bool) -> None:
+    """Say what changed from run A to run B, for every problem, method, backend and quantity in both.
+
+    A and B are ids from `benchfw runs`, or last; PATH:RUN names a run of another store, FILE.zip the run in
+    a bundle.
+
+    \b
+    regressed, improved   by more than the floor, and not by chance: all rows together at 5 %
+                          (Benjamini & Hochberg)
+    no change             the whole interval of the ratio lies within the floor
+    within noise          neither can be said; more repetitions would tell
+
+    Times are compared only if processor, cores, memory, governor, threads and device are alike; variance
+    and quality always. Exit code 1 if something regressed.
+
+    \b
+    Examples:
+      benchfw compare 3 last
+      benchfw compare main.sqlite:last last --floor 0.1 --json
+      benchfw compare paper.zip last
+    """
+    from benchfw.summary.compare import compare_runs
+
+    old, new = _read(before, store), _read(after, store)
+    found = compare_runs(old, new, floor)
+    if as_json:
+        sides = {"before": _named(old[0]), "after": _named(new[0])}
+        echo_json({**sides, **comparison_data(found, floor)})
+    else:
+        print_comparison(found, floor)
+        for run, _ in (old, new):
+            if run.standing:
+                click.echo(run.standing)
+    if found.count("regressed"):
+        sys.exit(1)
+
+
+def _read(name: str, store: Path) -> Side:
+    """Return a run and its trials: an id or `last`, in the store or in that of PATH:RUN; or a bundle's."""
+    from benchfw.store import Store
+    from benchfw.store.bundle import read_bundle
+
+    if name.endswith(".zip"):
+        return read_bundle(Path(name))
+    path, _, run = name.rpartition(":")
+    with Store(Path(path) if path else store) as opened:
+        chosen = opened.run(run)
+        return chosen, opened.results(chosen.id)
+
+
+def print_comparison(found: Comparison, floor: float, words: Sequence[str] = WORDS) -> None:
+    """Print the rows with one of these words, what was not compared, and the number of rows with each."""
+    from benchfw.report.numbers import figures, ratio_text
+
+    rows = [
+        (
+            row.key.problem,
+            row.key.method,
+            row.key.backend,
+            row.quantity,
+            figures(row.before),
+            figures(row.after),
+            ratio_text(row.change.ratio),
+            row.change.ratio.count,
+            figures(row.change.adjusted, 2),
+            row.change.word,
+        )
+        for row in found.rows
+        if row.change.word in words
+    ]
+    header = ("problem", "method", "backend", "quantity", "A", "B", "B/A", "runs", "p", "verdict")
+    if rows:
+        echo_table(rows, header)
+    for reason in found.refused:
+        click.echo(f"not compared: {printable(reason)}")
+    for sentence in found.busy:
+        click.echo(sentence)
+    if found.in_both:
+        click.echo(f"{counted(found.in_both)} in both runs, not measured again (`run --fresh` would)")
+    said = ", ".join(f"{found.count(word)} {word}" for word in WORDS if found.count(word))
+    click.echo(f"{said} (floor {floor:.0%}, medians, p for all {len(found.rows)} rows together)")
+
+
+def _named(run: Run) -> dict[str, Any]:
+    return {"store": str(run.store), "run": run.id, "suite": run.suite, "started": run.started}
+
+
+def comparison_data(found: Comparison, floor: float) -> dict[str, Any]:
+    """Return a comparison as plain data."""
+    return {
+        "floor": floor,
+        "counts": {word: found.count(word) for word in WORDS},
+        "rows": [
+            {
+                **vars(row.key),
+                "quantity": row.quantity,
+                "before": _plain(row.before),
+                "after": _plain(row.after),
+                "ratio": _plain(row.change.ratio.estimate),
+                "low": _plain(row.change.ratio.low),
+                "high": _plain(row.change.ratio.high),
+                "count": row.change.ratio.count,
+                "probability": row.change.probability,
+                "adjusted": row.change.adjusted,
+                "verdict": row.change.word,
+            }
+            for row in found.rows
+        ],
+        "not_compared": list(found.refused),
+        "in_both": found.in_both,
+        "busy": list(found.busy),
+    }
+
+
+def _plain(value: float) -> float | str:
+    # JSON has no infinity: it is written as text that every float() reads, as by `benchfw export`
+    return value if math.isfinite(value) else str(value)

@@ -1,0 +1,131 @@
+"""`benchfw export RUN`"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from benchfw.cli import completing
+from benchfw.cli.options import counted, printable, store_option
+from benchfw.errors import BenchfwError
+
+if TYPE_CHECKING:
+    from benchfw.records import Run
+
+
+@click.command(name="export")
+@click.argument("run", default="last", shell_complete=completing.runs)
+@click.option(
+    "--format", "form", type=click.Choice(["csv", "json", "parquet", "asv"]), default="csv", show_default=True
+)
+@click.option("--summary", is_flag=True, help="Write estimates with intervals instead of single records.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="A file instead of standard output; for asv the folder of its results.",
+)
+@click.option(
+    "--bundle",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.zip",
+    help="Pack the run for another machine instead: trials, records, suite, versions.",
+)
+@store_option
+def command(
+    run: str, form: str, summary: bool, output: Path | None, bundle: Path | None, store: Path
+) -> None:
+    """Write the records of RUN (an id from `benchfw runs`, or last) in long form.
+
+    With --bundle the run is packed into one file, for `benchfw run --from-bundle` and `benchfw compare`
+    elsewhere. Data sets and the code of plugins are not in it, only their names, versions and hashes.
+
+    With --format asv the estimates are added to a folder of results of airspeed velocity, which `asv publish`
+    draws over commits; RUN must have been made in a clean git checkout.
+
+    \b
+    Examples:
+      benchfw export last > records.csv
+      benchfw export 3 --summary --format json -o summary.json
+      benchfw export last --bundle paper.zip
+      benchfw export last --format asv -o .asv/results
+    """
+    from benchfw.store import Store
+    from benchfw.summary.rows import RECORD_COLUMNS, record_rows, write_csv
+    from benchfw.summary.summarize import EXPORT_COLUMNS, summarize
+
+    if bundle is not None and (bundle.suffix != ".zip" or summary or output or form != "csv"):
+        raise BenchfwError("--bundle takes the name of a .zip file, and no other option of export")
+    with Store(store) as opened:
+        chosen = opened.run(run)
+        if bundle is not None:
+            _pack(chosen, bundle)
+            return
+        results = opened.results(chosen.id)
+    if form == "asv":
+        _write_asv(output, chosen, summarize(chosen, results).export_rows())
+        return
+    columns: Sequence[str] = EXPORT_COLUMNS if summary else RECORD_COLUMNS
+    rows = summarize(chosen, results).export_rows() if summary else record_rows(chosen, results)
+    try:
+        if form == "parquet":
+            _write_parquet(output, columns, rows)
+        elif output is None:
+            (write_csv if form == "csv" else _write_json)(sys.stdout, columns, rows)
+        else:
+            with output.open("w", encoding="utf-8", newline="") as file:
+                (write_csv if form == "csv" else _write_json)(file, columns, rows)
+    except BrokenPipeError:  # the reader has seen enough, as in `benchfw export | head`
+        raise
+    except OSError as fault:
+        raise BenchfwError(f"{output} cannot be written ({fault}); give another file by --output") from None
+
+
+def _pack(run: Run, bundle: Path) -> None:
+    from benchfw.store.bundle import write_bundle
+
+    write_bundle(run.store, run, bundle)
+    trials = counted(sum(run.counts.values()))
+    click.echo(
+        printable(f"bundle: {bundle} ({trials} with suite and versions, without data sets and plugins' code)")
+    )
+    if run.standing:
+        click.echo(run.standing)
+
+
+def _write_asv(output: Path | None, run: Run, rows: Iterable[Sequence[Any]]) -> None:
+    from benchfw.tracking.asv_results import write_asv
+
+    if output is None:
+        raise BenchfwError("name the folder of ASV's results with --output, such as .asv/results")
+    try:
+        click.echo(write_asv(run, rows, output))
+    except (OSError, ValueError) as fault:
+        raise BenchfwError(f"{output} cannot be written ({fault}); give another folder by --output") from None
+
+
+def _write_json(file: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    # JSON has no NaN and no infinity: they are written as text that every float() reads
+    plain = (
+        [str(value) if isinstance(value, float) and not math.isfinite(value) else value for value in row]
+        for row in rows
+    )
+    json.dump([dict(zip(columns, row, strict=True)) for row in plain], file, indent=1)
+    file.write("\n")
+
+
+def _write_parquet(output: Path | None, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    if output is None:
+        raise BenchfwError("parquet is binary; name a file with --output")
+    try:
+        import pandas as pd
+
+        pd.DataFrame(list(rows), columns=list(columns)).to_parquet(output, index=False)
+    except ImportError:
+        raise BenchfwError("parquet needs pandas and pyarrow; pip install 'benchfw[report]'") from None

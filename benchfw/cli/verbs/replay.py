@@ -1,0 +1,84 @@
+"""`benchfw replay TRIAL`"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from benchfw.cli.options import plugin_option, printable, store_option
+from benchfw.harness.environment import THREAD_VARIABLES
+
+if TYPE_CHECKING:
+    from benchfw.records import Record
+
+
+@click.command(name="replay")
+@click.argument("trial", type=int)
+@click.option("--pdb", "debug", is_flag=True, help="Open Python's debugger where the trial raises.")
+@plugin_option
+@store_option
+def command(trial: int, debug: bool, plugins: tuple[str, ...], store: Path) -> None:
+    """Run one stored trial again in this process and compare its records, times apart.
+
+    TRIAL is a number from the `trial` column of `benchfw export`; the plugins of its run are loaded. What
+    the method prints is shown, and so is the traceback of a fault. Exit code 1: the records differ.
+
+    \b
+    Examples:
+      benchfw replay 17
+      benchfw replay 17 --pdb
+    """
+    from benchfw.store import Store
+
+    with Store(store) as opened:
+        result = opened.result(trial)
+        environment = opened.run_of(trial).environment
+    # before NumPy and SciPy are imported: their thread pools are made then
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(environment["threads"])))
+    from benchfw import data
+    from benchfw.measure.trial import collector, run_trial
+    from benchfw.registry import Registry
+
+    registry = Registry([*environment["plugins"], *plugins])
+    data.use(registry)
+    records, emit = collector()
+    status, reason, _ = run_trial(
+        result.trial, registry, emit, hear=_debug if debug else traceback.print_exception
+    )
+    click.echo(printable(f"{result.trial}"))
+    click.echo(printable(f"then: {result.outcome.status} ({result.outcome.reason})"))
+    click.echo(printable(f"now:  {status} ({reason})"))
+    difference = first_difference(result.outcome.records, records)
+    click.echo(difference or f"the same {len(records)} records")
+    if difference or status is not result.outcome.status:
+        sys.exit(1)
+
+
+def _debug(fault: BaseException) -> None:
+    """Show a fault, and let the user look around where it was raised."""
+    import pdb  # noqa: T100 - it was asked for
+
+    traceback.print_exception(fault)
+    pdb.post_mortem(fault.__traceback__)
+
+
+def first_difference(stored: Sequence[Record], measured: Sequence[Record]) -> str:
+    """Return where two lists of records first differ but for the times, or nothing."""
+    for then, now in zip(stored, measured, strict=False):
+        same = (then.metric, then.iteration, then.cost) == (now.metric, now.iteration, now.cost)
+        if not same or not (then.value == now.value or (math.isnan(then.value) and math.isnan(now.value))):
+            return (
+                f"first difference at iteration {then.iteration}: {then.metric} was {then.value!r} at cost "
+                f"{then.cost:g}, now {now.metric} is {now.value!r} at cost {now.cost:g}"
+            )
+    if len(stored) != len(measured):
+        common = min(len(stored), len(measured))
+        return f"the first {common} records agree; there were {len(stored)}, now there are {len(measured)}"
+    return ""

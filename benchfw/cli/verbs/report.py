@@ -1,0 +1,157 @@
+"""`benchfw report [RUN]`"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from benchfw.cli import completing
+from benchfw.cli.options import plugin_option, printable, store_option
+from benchfw.errors import BenchfwError
+
+if TYPE_CHECKING:
+    from benchfw.records import Run
+    from benchfw.store import Store
+
+_DRAWN = ("svg", "pdf", "png")
+
+
+@click.command(name="report")
+@click.argument("run", default="last", shell_complete=completing.runs)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["html", "md", *_DRAWN]),
+    default="html",
+    show_default=True,
+    help="The page; Markdown for a pull request; or the figures as files for a paper.",
+)
+@click.option("--single-file", is_flag=True, help="Put the page's script and tables into one HTML file.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="Where to: the file of --format md (else standard output) or --single-file, the folder of figures.",
+)
+@click.option(
+    "--watch",
+    is_flag=True,
+    help="While the run is going, write the page every few seconds; it loads itself again. Ctrl-C ends it.",
+)
+@plugin_option
+@store_option
+def command(
+    run: str,
+    form: str,
+    single_file: bool,
+    output: Path | None,
+    watch: bool,
+    plugins: tuple[str, ...],
+    store: Path,
+) -> None:
+    """Print the summary of RUN (an id from `benchfw runs`, or last) and write its page again.
+
+    A run that is still going is shown as far as it is.
+
+    \b
+    Examples:
+      benchfw report --watch
+      benchfw report --single-file -o result.html
+      benchfw report last --format md | gh pr comment --body-file -
+      benchfw report 3 --format pdf -o paper/figures
+    """
+    from benchfw.store import Store
+
+    if single_file and form != "html":
+        raise BenchfwError(f"--single-file is for the page; leave it out with --format {form}")
+    if watch and (single_file or form != "html"):
+        raise BenchfwError("--watch is for the page; leave out --single-file and --format")
+    if form == "html" and output is not None and not single_file:
+        raise BenchfwError(
+            "the page has its place beside the store; --output needs --single-file or --format"
+        )
+    with Store(store) as opened:
+        chosen = opened.run(run)
+        if form == "md":
+            _markdown(opened, chosen, output)
+        elif form in _DRAWN:
+            _figures(opened, chosen, output, form)
+        else:
+            _page(opened, chosen, plugins, output, single_file=single_file, watch=watch)
+
+
+def _page(
+    opened: Store,
+    chosen: Run,
+    plugins: tuple[str, ...],
+    output: Path | None,
+    *,
+    single_file: bool,
+    watch: bool,
+) -> None:
+    from benchfw.api import can_write_pages, page_folder, report_run
+    from benchfw.cli.execution import tell_broken
+    from benchfw.registry import Registry
+    from benchfw.report.terminal import print_summary
+
+    page = can_write_pages()
+    # the figures of the run's own plugins, as far as they are still here
+    own = [source for source in chosen.environment.get("plugins", ()) if Path(source).is_file()]
+    registry = Registry([*own, *plugins])
+    if watch and page:
+        from benchfw.cli.watch import follow
+
+        follow(opened, chosen, registry)
+        chosen = opened.run(chosen.id)
+    reported, summary = report_run(opened, chosen, registry, page=page)
+    tell_broken(registry.broken)
+    print_summary(summary, sys.stdout)
+    if chosen.standing:
+        click.echo(chosen.standing)
+    if not reported.report:
+        click.echo("benchfw: no page without jinja2 and plotly; pip install 'benchfw[report]'", err=True)
+        return
+    if single_file:
+        from benchfw.report.single_file import single_file as inlined
+
+        whole = output or page_folder(opened.path, chosen).with_suffix(".html")
+        _write(whole, inlined(reported.report))
+        click.echo(printable(f"report: {whole}"))
+    else:
+        click.echo(printable(f"report: {reported.report}"))
+
+
+def _markdown(opened: Store, chosen: Run, output: Path | None) -> None:
+    from benchfw.report.markdown import markdown
+    from benchfw.summary.summarize import summarize
+
+    results = opened.results(chosen.id)
+    text = markdown(summarize(chosen, results), chosen, results)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        _write(output, text)
+        click.echo(printable(f"report: {output}"))
+
+
+def _figures(opened: Store, chosen: Run, output: Path | None, form: str) -> None:
+    from benchfw.api import page_folder
+    from benchfw.report.figures.build import build_figures
+    from benchfw.report.figures.paper import write_figures
+    from benchfw.summary.summarize import summarize
+
+    results = opened.results(chosen.id)
+    folder = output or page_folder(opened.path, chosen) / "figures"
+    written = write_figures(build_figures(summarize(chosen, results), results), folder, form)
+    click.echo(printable(f"figures: {len(written)} in {folder}"))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as fault:
+        raise BenchfwError(f"{path} cannot be written ({fault}); give another file by --output") from None

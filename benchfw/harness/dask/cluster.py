@@ -1,0 +1,217 @@
+"""A Dask cluster as a run sees it: its workers, whether they are like the client, what they can take."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import pkgutil
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import benchfw
+from benchfw.errors import BenchfwError
+from benchfw.harness.dask.packing import pack
+from benchfw.harness.devices import GPU_BACKENDS, Device
+from benchfw.harness.environment import project
+from benchfw.harness.survey import Question
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+ARRIVING = 60  # seconds that the first worker of a cluster may take to come
+LOOK = 1.0  # seconds between looks at which workers there are
+QUIET = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+"""Ctrl-C reaches every process of a terminal: it is the client that ends the workers of a local cluster."""
+
+
+Survey = Mapping[str, Any]
+"""What `survey_here` gives."""
+
+
+@dataclass
+class Place:
+    """A worker that trials may go to: how many it can take at once, and the GPUs among that."""
+
+    address: str
+    slots: int
+    devices: list[Device]
+
+
+class Cluster:
+    """A connection to a scheduler; what its workers were asked last, and what they must answer."""
+
+    def __init__(self, client: Client, address: str) -> None:
+        self.client = client
+        self.address = address
+        self.places: dict[str, Place] = {}
+        self._question = Question((), (), (), 1, ())
+        self._versions: Mapping[str, str] = {}
+        self._backends: Mapping[str, Mapping[str, str]] = {}
+
+    def inspect(self, question: Question, versions: Mapping[str, str]) -> dict[str, Any]:
+        """Compare every worker with the client's versions; return the facts of the machines of the workers.
+
+        A BenchfwError names every worker and every thing in which it differs.
+        """
+        self._question, self._versions = question, versions
+        self._await_workers()
+        surveys = self._surveys()
+        self._backends = {name: _described(name, surveys.values()) for name in question.backends}
+        _refuse({address: self.faults(found) for address, found in surveys.items()})
+        self.places = {address: self.place(address, found) for address, found in surveys.items()}
+        return {
+            **next(iter(surveys.values()))["environment"],
+            "backends": self._backends,
+            "project": project(),
+            "dask": self._shares(surveys.values()),
+        }
+
+    def ask(self, address: str) -> Future:
+        """Ask one worker for its survey."""
+        from benchfw.harness.dask.worker import survey_here
+
+        bundle = pack(self._question.sources)
+        return self.client.submit(survey_here, bundle, self._question, workers=[address], pure=False)
+
+    def faults(self, found: Survey) -> list[str]:
+        """Return every reason why no trial may run where this survey was made."""
+        faults = [
+            f"{name} is {found['versions'].get(name, 'absent')} there and {version} here"
+            for name, version in sorted(self._versions.items())
+            if found["versions"].get(name) != version
+        ]
+        for name, description in self._backends.items():
+            its = found["environment"]["backends"][name]
+            if _offers(name, found) and its != description:
+                faults.append(f"{name} is {_words(its)} there and {_words(description)} on another worker")
+        if found["nthreads"] < self._question.threads:
+            faults.append(
+                f"it has {found['nthreads']} threads and a trial asks for {self._question.threads}; "
+                "give it more or lower --threads"
+            )
+        return faults
+
+    def place(self, address: str, found: Survey) -> Place:
+        """Return what a worker can take."""
+        devices = [Device(*each) for each in found["devices"]][: found["GPU"]]
+        return Place(address, found["nthreads"] // self._question.threads, devices)
+
+    def _await_workers(self) -> None:
+        try:
+            self.client.wait_for_workers(1, timeout=ARRIVING)
+        except TimeoutError:
+            raise BenchfwError(f"the Dask cluster at {self.address} has no workers; start some") from None
+        # before anything of benchfw is sent to where it may be absent
+        found = self.client.run(pkgutil.resolve_name, "benchfw:__version__", on_error="return")
+        here = benchfw.__version__
+        _refuse(
+            {
+                address: [f"benchfw is {its if isinstance(its, str) else 'absent'} there and {here} here"]
+                for address, its in found.items()
+                if its != here
+            }
+        )
+
+    def _surveys(self) -> dict[str, Survey]:
+        """Return the survey of every worker that stays."""
+        asked = {address: self.ask(address) for address in self.client.nthreads()}
+        found = {address: self._answer(address, future) for address, future in asked.items()}
+        answers = {address: answer for address, answer in found.items() if answer is not None}
+        if not answers:
+            raise BenchfwError(
+                f"the workers of the Dask cluster at {self.address} left; start some that stay"
+            )
+        return answers
+
+    def _answer(self, address: str, future: Future) -> Survey | None:
+        """Return a worker's survey, or None if the worker is lost before it has answered."""
+        while True:
+            try:
+                survey: Survey = future.result(timeout=LOOK)
+            except BenchfwError as fault:
+                _refuse({address: [str(fault)]})
+            except TimeoutError:
+                if address not in self.client.nthreads():
+                    return None
+            else:
+                return survey
+
+    @property
+    def slots(self) -> int:
+        """How many trials run at once."""
+        return sum(place.slots for place in self.places.values())
+
+    def _shares(self, surveys: Collection[Survey]) -> dict[str, Any]:
+        """Return how the cores are divided: a fact of the report."""
+        threads = sum(found["nthreads"] for found in surveys)
+        cores = sum({found["host"]: found["cores"] for found in surveys}.values())
+        shares = f"{self.slots} trials of {self._question.threads} threads at once"
+        crowd = ", which disturb each other's times" if threads > cores else ""
+        return {
+            "scheduler": self.address,
+            "workers": len(surveys),
+            "shares": f"{shares} on {cores} cores{crowd}",
+        }
+
+
+def _refuse(faults: Mapping[str, Sequence[str]]) -> None:
+    """Raise what was found against workers, if anything was."""
+    lines = [f"{address}: {each}" for address, some in faults.items() for each in some]
+    if lines:
+        raise BenchfwError("\n  ".join(["nothing was run, since Dask workers differ:", *lines]))
+
+
+def _offers(backend: str, found: Survey) -> bool:
+    return bool(found["GPU"]) or backend not in GPU_BACKENDS
+
+
+def _described(name: str, surveys: Iterable[Survey]) -> Mapping[str, str]:
+    """Return a backend's description on the first worker that offers it."""
+    able = (found["environment"]["backends"][name] for found in surveys if _offers(name, found))
+    reason = f"no Dask worker declares a GPU for {name}; start one with --resources GPU=1"
+    return next(able, {"unavailable": reason})
+
+
+def _words(description: Mapping[str, str]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in description.items())
+
+
+@contextlib.contextmanager
+def connected(address: str, jobs: int, threads: int) -> Iterator[Cluster]:
+    """Yield a cluster: that of a scheduler's address or file, or 'local', made here with a worker a job."""
+    try:
+        import dask
+        from distributed import Client, LocalCluster, Security
+    except ImportError:
+        raise BenchfwError("--dask needs dask.distributed; pip install 'benchfw[dask]'") from None
+    if address.startswith("tls:") and not Security().get_connection_args("client").get("ssl_context"):
+        raise BenchfwError(
+            f"'{address}' needs certificates: set distributed.comm.tls.client.cert and .key in the "
+            "configuration of Dask"
+        )
+    with contextlib.ExitStack() as stack:
+        if address == "local":
+            # it gives a worker up for good that is away so long, though its nanny may be at its next start
+            stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"}))
+            made = LocalCluster(
+                n_workers=jobs,
+                threads_per_worker=threads,
+                scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+                silence_logs=logging.CRITICAL,
+                preload=[QUIET],
+            )
+            given: dict[str, Any] = {"address": stack.enter_context(made)}
+        elif Path(address).is_file():
+            given = {"scheduler_file": address}
+        else:
+            given = {"address": address}
+        try:
+            client = Client(**given, set_as_default=False)
+        except (OSError, ValueError, TypeError) as fault:
+            raise BenchfwError(
+                f"no Dask scheduler answers at '{address}' ({fault}); give tcp://HOST:PORT, a scheduler file "
+                "or 'local'"
+            ) from None
+        yield Cluster(stack.enter_context(client), address)

@@ -1,0 +1,210 @@
+"""Runs trials on the workers of a Dask cluster.
+
+The client places them: it alone knows how many of a worker's threads a trial takes. Trials of a kind that
+was seen to be short travel together, since a task costs Dask some milliseconds. A trial whose worker is
+lost goes to another one, a few times; a worker that comes late is inspected before it gets any.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import queue
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchfw.errors import BenchfwError
+from benchfw.harness.dask.cluster import LOOK, Cluster, Place
+from benchfw.harness.dask.worker import Bench, Terms, run_here
+from benchfw.harness.devices import Device, Waiting, needs_gpu
+from benchfw.harness.events import Event, Finished, Started
+from benchfw.records import Outcome, Status, Trial
+
+if TYPE_CHECKING:
+    from distributed import Future
+
+TOGETHER = 0.1  # seconds of trials that travel in one task
+SHORTEST = 0.002  # what a trial is taken to last at least
+ATTEMPTS = 3  # workers that may be lost under one trial
+ALONE = 120.0  # seconds to wait for a worker when none is left that can go on
+FETCHING = 60.0  # seconds to get a finished trial's records from its worker
+
+
+class Task(NamedTuple):
+    """Trials on their way, and what of their place they hold."""
+
+    future: Future
+    trials: Sequence[Trial]
+    place: Place
+    device: Device | None
+
+
+class DaskExecutor:
+    """Trials as tasks of a cluster that has been inspected."""
+
+    def __init__(self, cluster: Cluster, terms: Terms, note: Callable[[str], None]) -> None:
+        self._cluster, self._client, self._note = cluster, cluster.client, note
+        self._places = dict(cluster.places)
+        self._name = f"benchfw-{uuid.uuid4().hex[:12]}"
+        self._tasks: dict[str, Task] = {}
+        self._asked: dict[str, tuple[str, Future]] = {}
+        self._known = set(self._places)
+        self._ended: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        self._losses: Counter[str] = Counter()
+        self._seconds: dict[tuple[str, ...], float] = {}
+        self._looked = self._went_on = monotonic()
+        self._client.register_plugin(Bench(terms), name=self._name)
+
+    def run(self, trials: Iterable[Trial]) -> Iterator[Event]:
+        """Run the trials, as many at once as the workers have threads and GPUs for."""
+        waiting = Waiting(trials)
+        self._went_on = monotonic()
+        while waiting or self._tasks:
+            yield from self._hand_out(waiting)
+            with contextlib.suppress(queue.Empty):
+                future = self._ended.get(timeout=LOOK)
+                yield from self._take(future, waiting)
+            if monotonic() - self._looked > LOOK:
+                yield from self._look_around(waiting)
+
+    def close(self) -> None:
+        """Cancel what still runs; the workers then end its processes, and those that they kept."""
+        futures = [task.future for task in self._tasks.values()]
+        futures += [future for _, future in self._asked.values()]
+        with contextlib.suppress(Exception):  # whatever is wrong with the cluster was told before
+            self._client.cancel(futures, force=True)
+            self._client.unregister_worker_plugin(self._name)
+        self._tasks.clear()
+        self._asked.clear()
+
+    def _hand_out(self, waiting: Waiting) -> Iterator[Started]:
+        """Give every free place a trial, the emptiest place first."""
+        while waiting:
+            free = sorted(
+                (place for place in self._places.values() if place.slots), key=lambda place: -place.slots
+            )
+            for place in free:
+                trials = self._together(waiting, gpu=bool(place.devices))
+                if trials:
+                    self._submit(trials, place)
+                    yield from map(Started, trials)
+                    break
+            else:
+                return
+
+    def _together(self, waiting: Waiting, *, gpu: bool) -> list[Trial]:
+        """Return the next trial, and those after it as far as all are known to be short."""
+        together: list[Trial] = []
+        seconds = 0.0
+        while (trial := waiting.take(gpu=gpu)) is not None:
+            seconds += math.inf if self._losses[trial.key] else self._seconds.get(_kind(trial), math.inf)
+            if together and (seconds > TOGETHER or needs_gpu(trial) != needs_gpu(together[0])):
+                waiting.put_back(trial)
+                break
+            together.append(trial)
+        return together
+
+    def _submit(self, trials: Sequence[Trial], place: Place) -> None:
+        device = place.devices.pop(0) if needs_gpu(trials[0]) else None
+        place.slots -= 1
+        future = self._client.submit(
+            run_here,
+            self._name,
+            trials,
+            device,
+            key=f"{self._name}-{uuid.uuid4().hex}",
+            workers=[place.address],
+            resources={"GPU": 1} if device else None,
+        )
+        self._tasks[future.key] = Task(future, trials, place, device)
+        self._went_on = monotonic()
+        future.add_done_callback(self._ended.put)
+
+    def _take(self, future: Future, waiting: Waiting) -> Iterator[Finished]:
+        """Take in a task that has ended, well or not."""
+        if future.key in self._asked:
+            self._welcome(*self._asked.pop(future.key))
+            return
+        task = self._tasks.pop(future.key, None)
+        if task is None:
+            return  # given up before
+        task.place.slots += 1
+        if task.device:
+            task.place.devices.append(task.device)  # the next trial gets the one that has rested longest
+        try:
+            finished: list[Finished] = future.result(timeout=FETCHING)
+        except Exception as fault:  # noqa: BLE001 - the worker, the network or Dask raised it
+            if self._client.status == "closed":
+                raise self._gone(fault) from None
+            yield from self._lose(task, f"{type(fault).__name__}: {fault}", waiting)
+        else:
+            self._went_on = monotonic()
+            future.release()  # or Dask would run it again if it lost the worker that keeps the result
+            for event in finished:
+                self._seconds[_kind(event.trial)] = max(event.outcome.seconds, SHORTEST)
+                yield event
+
+    def _lose(self, task: Task, reason: str, waiting: Waiting) -> Iterator[Finished]:
+        """Let another worker run a task's trials again, alone from now on, and a few times at most."""
+        task.future.cancel()
+        for trial in reversed(task.trials):
+            self._losses[trial.key] += 1
+            lost = self._losses[trial.key]
+            if lost < ATTEMPTS:
+                waiting.put_back(trial)
+            else:
+                last = f"the last was {task.place.address}: {reason}"
+                words = f"{lost} Dask workers were lost while they ran it; {last}"
+                yield Finished(trial, Outcome(Status.CRASHED, words))
+
+    def _look_around(self, waiting: Waiting) -> Iterator[Finished]:
+        """See which workers have gone and which have come."""
+        self._looked = monotonic()
+        try:
+            present = self._client.nthreads()
+        except (OSError, TimeoutError) as fault:
+            raise self._gone(fault) from None
+        for address in [each for each in self._places if each not in present]:
+            del self._places[address]
+            for key in [key for key, task in self._tasks.items() if task.place.address == address]:
+                yield from self._lose(self._tasks.pop(key), "it left the cluster", waiting)
+        self._known &= set(present)  # one that comes back is asked again
+        for address in set(present) - self._known:
+            self._known.add(address)
+            future = self._cluster.ask(address)
+            self._asked[future.key] = address, future
+            future.add_done_callback(self._ended.put)
+        if not self._tasks and monotonic() - self._went_on > ALONE:
+            raise BenchfwError(
+                f"no worker of the Dask cluster at {self._cluster.address} can run what is left; finished "
+                "trials are kept, and the same command goes on from there"
+            )
+
+    def _gone(self, fault: BaseException) -> BenchfwError:
+        return BenchfwError(
+            f"the Dask scheduler at {self._cluster.address} is gone ({fault}); finished trials are kept, and "
+            "the same command goes on from there"
+        )
+
+    def _welcome(self, address: str, future: Future) -> None:
+        """Use a worker that has come, if it is like the client."""
+        try:
+            found = future.result(timeout=FETCHING)
+            faults = self._cluster.faults(found)
+        except BenchfwError as fault:
+            faults = [str(fault)]
+        except Exception:  # noqa: BLE001 - it went as it came, or will be asked again
+            self._known.discard(address)
+            return
+        if faults:
+            self._note(f"the Dask worker {address} came late and was not used: {'; '.join(faults)}")
+        else:
+            self._places[address] = self._cluster.place(address, found)
+
+
+def _kind(trial: Trial) -> tuple[str, ...]:
+    """Return what trials of about the same duration share."""
+    return trial.kind, trial.problem.label, trial.method.label, trial.backend

@@ -1,0 +1,135 @@
+"""What runs inside a Dask worker: it drives worker processes of benchfw, kept from trial to trial.
+
+So a trial has the same walls around it as on one machine: a time limit, a memory limit, a status and the
+records so far when its process dies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from distributed import Worker, WorkerPlugin, get_worker
+
+from benchfw.errors import BenchfwError
+from benchfw.harness.dask.packing import Bundle
+from benchfw.harness.devices import Device
+from benchfw.harness.environment import total_memory
+from benchfw.harness.events import Finished
+from benchfw.harness.survey import Question, survey_apart
+from benchfw.harness.workers.local import LocalExecutor
+from benchfw.records import Trial
+
+IDLE = 30.0  # seconds after which processes without a trial end: the client may have died without a word
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How every trial of a run is to be run."""
+
+    bundle: Bundle
+    threads: int
+    timeout: float | None
+    memory: int | None
+
+
+def run_here(name: str, trials: Sequence[Trial], device: Device | None) -> list[Finished]:
+    """Run trials, one after the other, on the Dask worker that this task is on."""
+    bench: Bench = get_worker().plugins[name]
+    return bench.run(trials, device)
+
+
+def survey_here(bundle: Bundle, question: Question) -> dict[str, Any]:
+    """Return the survey of the machine of the Dask worker that this task is on, and its share of it."""
+    worker = get_worker()
+    with tempfile.TemporaryDirectory(prefix="benchfw-") as folder:
+        found = survey_apart(replace(question, sources=bundle.unpack(Path(folder))))
+    resources = worker.state.total_resources
+    return {**found, "nthreads": worker.state.nthreads, "GPU": int(resources.get("GPU", 0))}
+
+
+class Bench(WorkerPlugin):  # type: ignore[misc]
+    """The worker processes of one run on one Dask worker."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+
+    def setup(self, worker: Worker) -> None:
+        """Start with no process."""
+        self._worker = worker
+        self._folder = tempfile.mkdtemp(prefix="benchfw-")
+        self._sources = self._terms.bundle.unpack(Path(self._folder))
+        self._idle: dict[Device | None, list[LocalExecutor]] = defaultdict(list)
+        self._busy: dict[str, LocalExecutor] = {}
+        self._closed = False
+        self._used = monotonic()
+        self._watch = asyncio.create_task(self._end_idle())
+
+    def run(self, trials: Sequence[Trial], device: Device | None) -> list[Finished]:
+        """Run trials in a process that has run some before, if there is one; called in a task's thread."""
+        idle = self._idle[device]
+        executor = idle.pop() if idle else self._new(device)
+        key = get_worker().get_current_task()
+        self._busy[key] = executor
+        try:
+            if self._closed:  # between the look at `idle` and here
+                executor.interrupt()
+            ended = [event for event in executor.run(trials) if isinstance(event, Finished)]
+        except BaseException:
+            executor.close()
+            raise
+        finally:
+            del self._busy[key]
+            self._used = monotonic()
+        if len(ended) < len(trials):
+            executor.close()
+            raise BenchfwError("given up, since nobody waits for it")
+        idle.append(executor)
+        if self._closed:
+            self._close_idle()
+        return ended
+
+    def transition(self, key: str, start: str, finish: str, **_: Any) -> None:
+        """Stop a trial that runs but is wanted no more: its client has cancelled it, or has died."""
+        executor = self._busy.get(key)
+        if executor is not None and start == "executing" and finish == "released":
+            executor.interrupt()
+
+    def teardown(self, worker: Worker) -> None:  # noqa: ARG002
+        """Stop all processes."""
+        self._closed = True
+        self._watch.cancel()
+        for executor in list(self._busy.values()):
+            executor.interrupt()
+        self._close_idle()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _new(self, device: Device | None) -> LocalExecutor:
+        terms, worker = self._terms, self._worker
+        share = worker.state.nthreads // terms.threads
+        limit = worker.memory_manager.memory_limit or total_memory()
+        return LocalExecutor(
+            self._sources,
+            threads=terms.threads,
+            timeout=terms.timeout,
+            memory=limit // share if terms.memory is None else terms.memory,
+            devices=(device,) if device else (),
+        )
+
+    def _close_idle(self) -> None:
+        for executors in list(self._idle.values()):
+            while executors:
+                executors.pop().close()
+
+    async def _end_idle(self) -> None:
+        while True:
+            await asyncio.sleep(IDLE)
+            if not self._busy and monotonic() - self._used > IDLE:
+                self._close_idle()

@@ -1,0 +1,1 @@
+"""Trials in processes of this machine."""

@@ -1,0 +1,101 @@
+"""The process between the parent and a worker: when the worker ends, however it ends, so does all it started.
+
+No plugin runs here, so it always answers: to the end of the worker, and to the end of the parent, which
+holds the other end of the lifeline. On Linux whatever a trial leaves behind, a daemon in a session of its own
+included, becomes a child of this process; elsewhere the worker's process group is what can be found.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import resource
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+PARENT_DEATH_SIGNAL, CHILD_SUBREAPER = 1, 36  # PR_SET_PDEATHSIG and PR_SET_CHILD_SUBREAPER of Linux's prctl
+
+
+def main() -> None:
+    """Start from the command line: file descriptors of requests, replies and lifeline."""
+    requests, replies, lifeline = map(int, sys.argv[1:4])
+    adopt_orphans()
+    worker = os.fork()
+    if worker == 0:
+        os.close(lifeline)
+        os.setsid()
+        _control(PARENT_DEATH_SIGNAL, signal.SIGKILL)
+        from benchfw.harness.workers.worker import work
+
+        work(requests, replies)
+    os.close(requests)
+    os.close(replies)
+    threading.Thread(target=_obey, args=(lifeline, worker), daemon=True).start()
+    status = _ending_of(worker)
+    _end_children(worker)
+    _end_like(status)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every process below this one that loses its own; without effect but on Linux."""
+    _control(CHILD_SUBREAPER, 1)
+
+
+def _control(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _obey(lifeline: int, worker: int) -> None:
+    """End the worker when the parent closes the lifeline or is gone."""
+    with contextlib.suppress(OSError):
+        os.read(lifeline, 1)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(worker, signal.SIGKILL)
+
+
+def _ending_of(worker: int) -> int:
+    """Return the worker's wait status once it has ended; orphans that end before are taken in passing."""
+    while True:
+        ended, status = os.waitpid(-1, 0)
+        if ended == worker:
+            return status
+
+
+def _end_children(worker: int) -> None:
+    """End the worker's group, and then whoever has come to this process, until nobody is left."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(worker, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            for child in _children():
+                with contextlib.suppress(PermissionError):  # one that has become another user's
+                    os.kill(child, signal.SIGKILL)
+            os.waitpid(-1, 0)  # its children are ours now: look again
+
+
+def _children() -> Iterator[int]:
+    """Yield the children of this process, where the system has a /proc to tell."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # ended meanwhile
+            fields = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            if int(fields[1]) == os.getpid():
+                yield int(path.parent.name)
+
+
+def _end_like(status: int) -> None:
+    """End as the worker did, for the parent to see."""
+    if os.WIFSIGNALED(status):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the core of interest is the worker's
+        with contextlib.suppress(OSError):  # SIGKILL needs no handler, and takes none
+            signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
+        os.kill(os.getpid(), os.WTERMSIG(status))
+    os._exit(os.waitstatus_to_exitcode(status))
+
+
+if __name__ == "__main__":
+    main()

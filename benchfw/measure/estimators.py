@@ -1,0 +1,71 @@
+"""Measures an estimator at one point: bias, variance and mean squared error against draws."""
+
+from __future__ import annotations
+
+import math
+from itertools import count
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from benchfw.analysis.variance import DrawStatistics
+from benchfw.backends import Rng
+from benchfw.contract import drawn_by, estimate_by, estimated_quantity
+from benchfw.errors import BenchfwError
+from benchfw.measure.meter import Emit, Ending, Meter, next_look
+from benchfw.records import CLAIM, Record, Status, Trial
+
+PATIENCE = 5.0  # a cheap draw costs less than its statistics: the trial may take so many times its seconds
+
+
+def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Ending:
+    """Draw at one point until the variance is known to the precision asked for, or the budget ends."""
+    quantity = estimated_quantity(method, problem)
+    meter = Meter(problem, trial.budget)
+    params = meter.off_the_record(lambda: _place(trial, problem))
+    statistics = DrawStatistics(meter.off_the_record(lambda: _exact(quantity, problem, params)))
+    began = perf_counter()
+    patience = PATIENCE * (trial.budget.seconds or math.inf)
+    look = 2  # one draw has no variance
+    for draws in count(1):
+        with meter.clock:
+            value = drawn_by(method, problem, rng)(params)
+        sample = estimate_by(method, problem, value).astype(np.float64, copy=False)
+        if not np.isfinite(sample).all():
+            return Status.DIVERGED, f"draw {draws:,} is not finite"
+        statistics.add(sample)
+        ending = meter.spent(draws) if draws > 1 else ""
+        if perf_counter() - began > patience and draws > 1:
+            ending = f"{PATIENCE:g} times the budget of {trial.budget.seconds:g} seconds, statistics included"
+        if draws < look and not ending:
+            continue
+        look = next_look(draws)
+        meter.check(draws)
+        emit(
+            [
+                Record(name, draws, meter.clock.seconds, meter.cost, value)
+                for name, value in statistics.metrics().items()
+                if math.isfinite(value)
+            ]
+        )
+        if trial.precision and statistics.relative_half_width() <= trial.precision:
+            ending = f"variance known to {trial.precision:.0%} after {draws:,} draws"
+        if ending:
+            claim = float(bool(getattr(method, "unbiased", False)))
+            emit([Record(CLAIM, draws, meter.clock.seconds, meter.cost, claim)])
+            return Status.DONE, ending
+    raise AssertionError("unreachable: the loop above has no end of its own")
+
+
+def _place(trial: Trial, problem: Any) -> Any:
+    if trial.at == "optimum":
+        if getattr(problem, "optimum", None) is None:
+            raise BenchfwError(f"at = \"optimum\": problem '{trial.problem.use}' does not know its optimum")
+        return problem.optimum
+    return problem.start() if hasattr(problem, "start") else None
+
+
+def _exact(quantity: str, problem: Any, params: Any) -> Any:
+    oracle = getattr(problem, quantity, None)
+    return None if oracle is None else np.asarray(problem.backend.to_numpy(oracle(params)), dtype=np.float64)

@@ -1,0 +1,103 @@
+"""What a method has used so far, and when to look at it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from benchfw.errors import BenchfwError
+from benchfw.measure.clock import Clock
+from benchfw.records import Budget, Record, Status
+
+Emit = Callable[[Sequence[Record]], None]
+Ending = tuple[Status, str]
+
+FREE_RIDE = 1_000_000  # iterations after which a budget of cost alone must have been touched
+GROWTH = 1.05  # metrics are taken 5 % apart: a time to target is at most that much too late
+
+
+def next_look(iteration: int) -> int:
+    """Return the iteration at which metrics are taken after this one."""
+    return max(iteration + 1, math.ceil(iteration * GROWTH))
+
+
+class Meter:
+    """What a method has used so far: its clock and its share of the problem's oracle calls."""
+
+    def __init__(self, problem: Any, budget: Budget) -> None:
+        self.clock = Clock(problem.backend)
+        self._problem = problem
+        self._uncounted = float(problem.cost)  # what building the problem, metrics and the harness used
+        self._budget = budget
+        self._last = 0.0
+        self._moved = 0
+
+    @property
+    def cost(self) -> float:
+        """Return the oracle calls that the method made."""
+        return float(self._problem.cost) - self._uncounted
+
+    def check(self, iteration: int) -> None:
+        """Raise unless the problem's count is a number that has only grown since the last look."""
+        cost = self.cost
+        self._moved = iteration if cost > self._last else self._moved
+        if not cost >= self._last:  # also false for NaN
+            raise BenchfwError(
+                f"problem.cost went from {self._last:g} to {cost:g}; it counts calls and must only grow"
+            )
+        self._last = cost
+
+    def off_the_record(self, call: Callable[[], Any]) -> Any:
+        """Return what the call returns, and charge none of its oracle calls to the method."""
+        before = float(self._problem.cost)
+        result = call()
+        self._uncounted += float(self._problem.cost) - before
+        return result
+
+    def advance(self, answers: Iterator[Any], iteration: int, until: int) -> tuple[int, Any]:
+        """Take answers, on the clock, up to an iteration or the end of the budget; return number and answer.
+
+        A fault of the method carries the last good answer in the attributes of `Interrupted`.
+        """
+        limits = self._budget
+        cost_limit = math.inf if limits.cost is None else limits.cost + self._uncounted
+        until = until if limits.iterations is None else min(until, limits.iterations)
+        problem, answer = self._problem, None
+        try:
+            with self.clock as clock:
+                deadline = math.inf if limits.seconds is None else clock.deadline(limits.seconds)
+                while iteration < until:
+                    answer = next(answers)
+                    iteration += 1
+                    if problem.cost >= cost_limit or clock.now() >= deadline:
+                        break
+        except Exception as fault:
+            raise Interrupted(iteration, answer) from fault
+        return iteration, answer
+
+    def spent(self, iteration: int) -> str:
+        """Return which limit is used up, or nothing."""
+        limits = self._budget
+        if limits.iterations is not None and iteration >= limits.iterations:
+            return f"budget of {limits.iterations:,} iterations"
+        if limits.cost is not None and self.cost >= limits.cost:
+            return f"budget of {limits.cost:,g} {getattr(self._problem, 'cost_unit', 'gradients')}"
+        if limits.seconds is not None and self.clock.seconds >= limits.seconds:
+            return f"budget of {limits.seconds:g} seconds"
+        alone = limits.iterations is None and limits.seconds is None
+        if alone and iteration - self._moved >= FREE_RIDE:
+            raise BenchfwError(
+                f"{iteration - self._moved:,} iterations without a counted oracle call: a budget of cost "
+                "alone never ends; add iterations or seconds to it"
+            )
+        return ""
+
+
+class Interrupted(Exception):
+    """A method raised after `iteration` answers, the last of which is `answer` (None: already measured)."""
+
+    def __init__(self, iteration: int, answer: Any) -> None:
+        super().__init__(iteration)
+        self.iteration = iteration
+        self.answer = answer

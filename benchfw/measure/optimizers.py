@@ -1,0 +1,114 @@
+"""Measures an optimizer on a problem: every metric against iterations, seconds and cost."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from benchfw.backends import Rng
+from benchfw.contract import NO_ANSWER, answers_by
+from benchfw.errors import BenchfwError
+from benchfw.measure.endings import told_by_answer
+from benchfw.measure.meter import Emit, Ending, Interrupted, Meter, next_look
+from benchfw.records import BOUND_PREFIX, ENDED_BY_ITSELF, Record, Status, Trial
+
+
+def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Ending:
+    """Follow an optimizer's answers until the budget ends, the target is met, or it diverges."""
+    meter = Meter(problem, trial.budget)
+    with meter.clock:  # a run() that is no generator works already here
+        answers = answers_by(method, problem, rng)
+    taken: list[Record] = []
+    last: Any = None
+
+    def look(iteration: int, answer: Any) -> Ending | None:
+        nonlocal last
+        last = answer
+        meter.check(iteration)
+        metrics = meter.off_the_record(lambda: problem.metrics(answer))
+        if not metrics:
+            raise BenchfwError(f"metrics() of {type(problem).__name__} gave nothing to measure")
+        records = [
+            Record(str(name), iteration, meter.clock.seconds, meter.cost, float(value))
+            for name, value in metrics.items()
+        ]
+        emit(records)
+        taken.extend(records)
+        return _diverged(records) or _reached(trial.target, metrics, iteration)
+
+    try:
+        status, reason = _follow(meter, answers, look)
+    except Exception:
+        with contextlib.suppress(Exception):  # the method's own fault is the one to tell
+            emit(_bound_records(method, problem, taken))
+        raise
+    finally:
+        if hasattr(answers, "close"):
+            answers.close()
+    facts, reason = told_by_answer(last, reason)
+    emit([*_bound_records(method, problem, taken), *facts])
+    return status, reason
+
+
+def _follow(meter: Meter, answers: Iterator[Any], look: Callable[[int, Any], Ending | None]) -> Ending:
+    iteration, until = -1, 0
+    while True:
+        try:
+            iteration, answer = meter.advance(answers, iteration, until)
+        except Interrupted as stop:
+            # the last good answer is always measured, also before a fault
+            verdict = look(stop.iteration, stop.answer) if stop.iteration > iteration else None
+            if not isinstance(stop.__cause__, StopIteration):
+                raise stop.__cause__ or stop from None
+            if stop.iteration < 0:
+                return Status.FAILED, NO_ANSWER
+            return verdict or (Status.DONE, f"{ENDED_BY_ITSELF} after {stop.iteration} iterations")
+        verdict = look(iteration, answer)
+        ending = meter.spent(iteration)
+        if verdict or ending:
+            return verdict or (Status.DONE, ending)
+        until = next_look(iteration)
+
+
+def _diverged(records: Sequence[Record]) -> Ending | None:
+    for each in records:
+        if not math.isfinite(each.value):
+            return Status.DIVERGED, f"{each.metric} became {each.value} at iteration {each.iteration}"
+    return None
+
+
+def _reached(target: Mapping[str, float], metrics: Mapping[str, float], iteration: int) -> Ending | None:
+    if not target:
+        return None
+    for name in target:
+        if name not in metrics:
+            raise BenchfwError(
+                f"target '{name}' is no metric of this problem, which has {', '.join(metrics)}"
+            )
+    if all(metrics[name] <= value for name, value in target.items()):
+        goals = ", ".join(f"{name} ≤ {value:g}" for name, value in target.items())
+        return Status.REACHED, f"{goals} at iteration {iteration}"
+    return None
+
+
+def _bound_records(method: Any, problem: Any, taken: Sequence[Record]) -> list[Record]:
+    """Return the theorem's curve at the measured points, where the method has one."""
+    if not (hasattr(method, "bounds") and callable(getattr(method, "bound", None))):  # Bounded, asked fast
+        return []
+    points = [each for each in taken if each.metric == method.bounds]
+    values = (
+        method.bound(problem, np.array([each.iteration for each in points], dtype=np.int64))
+        if points
+        else None
+    )
+    if values is None:
+        return []
+    return [
+        Record(BOUND_PREFIX + each.metric, each.iteration, each.seconds, each.cost, float(value))
+        for each, value in zip(points, values, strict=True)
+        if math.isfinite(value)
+    ]

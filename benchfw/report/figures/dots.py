@@ -1,0 +1,180 @@
+"""Dots with intervals, a line a method: variance, bias, time to target, time a call."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from benchfw.analysis.intervals import Interval
+from benchfw.report.figures.plot import Figure, Style, View, log_axis, plain, rounded
+from benchfw.report.numbers import interval_text
+from benchfw.summary.model import Method
+from benchfw.summary.summarize import Comparison, Row
+
+Styles: TypeAlias = Mapping[Method, Style]
+
+_DOTS = "Each dot is one method, its bar the 95 % interval over repetitions. "
+_APART = "Bars that overlap do not mean 'no difference': repetitions are paired, so see the ratios. "
+_LEFT = "Further left is better. A method without a dot has no variance at all."
+_PRODUCT = (
+    "With a fixed time to spend, the error of the mean of all draws is in proportion to the root of this "
+    "product: it is the fair price of a draw. "
+)
+_BIAS = (
+    "A bar that crosses the line at zero shows no bias beyond noise. For gradients the bias is the length of "
+    "the mean error, estimated so that it is centred at zero when there is none. Of many bars some miss the "
+    "line by chance: the verdict corrects for their number (Holm)."
+)
+_TARGET = "Further left is faster. A method without a dot did not reach the target in half of its runs."
+
+
+def target_figures(comparison: Comparison, styles: Styles) -> list[Figure]:
+    """Return time and cost to the common target; methods that never reach it have no dot."""
+    units = {"seconds_to_target": "seconds to target", "cost_to_target": f"{comparison.cost_unit} to target"}
+    return _dots(comparison, styles, "to the target", units, _DOTS + _APART + _TARGET)
+
+
+def estimator_figures(comparison: Comparison, styles: Styles) -> list[Figure]:
+    """Return variance (by method and against cost), variance x seconds, and bias with its zero line."""
+    views = {"variance": "by method", "worst_variance": "worst coordinate"}
+    variance = _dots(comparison, styles, "variance", views, _DOTS + _APART + _LEFT)
+    against = _variance_against_cost(comparison, styles)
+    if variance and against.data:
+        words = f"{variance[0].how_to_read} The last view shows what a smaller variance costs."
+        if len(variance[0].views) > 1:
+            words += (
+                " Of a gradient, the variance is the sum over its coordinates; another view has the largest."
+            )
+        variance = [replace(variance[0], how_to_read=words, views=(*variance[0].views, against))]
+    products = {"variance_x_seconds": "variance x seconds a draw"}
+    product = _dots(comparison, styles, "variance x seconds", products, _DOTS + _PRODUCT + _LEFT)
+    bias = _dots(comparison, styles, "bias", {"bias": "bias"}, _DOTS + _BIAS, signed=True)
+    return [*variance, *product, *bias]
+
+
+def kernel_figures(comparison: Comparison, styles: Styles) -> list[Figure]:
+    """Return the time of a call, by kernel and backend."""
+    words = f"{_DOTS}Further left is faster."
+    return _dots(comparison, styles, "time a call", {"seconds_per_call": "seconds a call"}, words)
+
+
+def _dots(
+    comparison: Comparison,
+    styles: Styles,
+    title: str,
+    quantities: Mapping[str, str],
+    how_to_read: str,
+    *,
+    signed: bool = False,
+) -> list[Figure]:
+    """Return one figure with a view a quantity, or none when there is nothing to show."""
+    views = []
+    for quantity, label in quantities.items():
+        found = (comparison.row(method, quantity) for method in comparison.methods)
+        rows = [row for row in found if row and math.isfinite(row.interval.estimate)]
+        if not signed:
+            rows = [row for row in rows if row.interval.estimate > 0]
+        if rows:
+            data = [_dot(comparison, row, styles[row.method]) for row in rows]
+            name = title if label == "by method" else label
+            views.append(View(label, data, _dot_layout(comparison, name, rows, signed)))
+    if not views:
+        return []
+    names = ", ".join(comparison.name(method) for method in comparison.measured)
+    place = f"{comparison.problem}: " if comparison.problem else ""
+    alt = f"{place}dots with intervals of {title} for {names}."
+    lines = max(_tick(comparison.name(method)).count("<br>") + 1 for method in comparison.measured)
+    height = 110 + max(30, 18 * lines) * len(comparison.measured)
+    return [Figure(place + title, alt, how_to_read, tuple(views), height=height)]
+
+
+def _dot(comparison: Comparison, row: Row, style: Style) -> dict[str, Any]:
+    name = comparison.name(row.method)
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": plain(name),
+        "x": rounded([row.interval.estimate]),
+        "y": [_tick(name)],
+        "marker": {"size": 10, "color": style.colour, "symbol": style.symbol},
+        "error_x": _bar(row.interval, style),
+        "text": [plain(f"{name}: {interval_text(row.interval)}")],
+        "hoverinfo": "text",
+        "showlegend": False,
+        "meta": {"backend": row.method.backend},
+    }
+
+
+def _dot_layout(comparison: Comparison, label: str, rows: Sequence[Row], signed: bool) -> dict[str, Any]:
+    ticks = [_tick(comparison.name(method)) for method in comparison.measured]
+    logarithmic = not signed and log_axis(row.interval.estimate for row in rows)
+    return {
+        "xaxis": {
+            "title": {"text": plain(label)},
+            "type": "log" if logarithmic else "linear",
+            "rangemode": "normal" if logarithmic else "tozero",
+            "zeroline": signed,
+        },
+        "yaxis": {
+            "type": "category",
+            "categoryorder": "array",
+            "categoryarray": ticks,
+            "range": [len(ticks) - 0.5, -0.5],
+            "automargin": True,
+            "ticks": "",
+        },
+    }
+
+
+def _variance_against_cost(comparison: Comparison, styles: Styles) -> View:
+    """Return variance against cost a draw, both logarithmic."""
+    data = []
+    for method in comparison.methods:
+        variance, cost = comparison.row(method, "variance"), comparison.row(method, "cost_per_draw")
+        if not variance or not cost or variance.interval.estimate <= 0 or cost.interval.estimate <= 0:
+            continue
+        name, style = comparison.name(method), styles[method]
+        shown = f"{name}: {interval_text(variance.interval)} for {interval_text(cost.interval)} a draw"
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": plain(name),
+                "x": rounded([cost.interval.estimate]),
+                "y": rounded([variance.interval.estimate]),
+                "marker": {"size": 10, "color": style.colour, "symbol": style.symbol},
+                "error_y": _bar(variance.interval, style),
+                "text": [plain(shown)],
+                "hoverinfo": "text",
+                "meta": {"backend": method.backend},
+            }
+        )
+    layout = {
+        "xaxis": {"title": {"text": plain(f"{comparison.cost_unit} a draw")}, "type": "log"},
+        "yaxis": {"title": {"text": "variance"}, "type": "log"},
+        "showlegend": True,
+        "height": 440,
+    }
+    return View("against cost", data, layout)
+
+
+def _bar(interval: Interval, style: Style) -> dict[str, Any]:
+    """Return an error bar; none where one run says nothing about its spread."""
+    return {
+        "type": "data",
+        "visible": interval.bounded,
+        "symmetric": False,
+        "array": rounded([interval.high - interval.estimate]),
+        "arrayminus": rounded([interval.estimate - interval.low]),
+        "color": style.colour,
+        "thickness": 1.5,
+        "width": 5,
+    }
+
+
+def _tick(name: str) -> str:
+    """Return a name in lines short enough to stand left of the axis on a phone."""
+    return "<br>".join(map(plain, textwrap.wrap(name, 20, break_on_hyphens=False))) or " "

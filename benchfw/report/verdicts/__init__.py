@@ -1,0 +1,1 @@
+"""What a report says in sentences."""

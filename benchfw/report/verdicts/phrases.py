@@ -1,0 +1,77 @@
+"""The phrases that verdicts are made of: a ratio in words, numbers of runs, lists of names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from benchfw.report.numbers import figures, ratio_text
+from benchfw.summary.quantities import WHEN_DONE
+from benchfw.summary.summarize import Comparison, Row
+
+
+def target_text(comparison: Comparison) -> str:
+    """Return the common target: 'gap 1.2e-05', and where it comes from if the suite names none."""
+    named = " and ".join(f"{target.metric} {target.value:g}" for target in comparison.targets)
+    automatic = any(target.automatic for target in comparison.targets)
+    return f"{named} (where {comparison.name(comparison.reference)} ends)" if automatic else named
+
+
+def comparative(row: Row | None, less: str, more: str) -> str | None:
+    """Return '2.3 [2.1, 2.6] times {less}' or '… {more}' for a row's ratio; None if it may be 1."""
+    if row is None or row.ratio is None or not row.differs:
+        return None
+    if row.ratio.estimate == 0 and not 0 < row.ratio.high < math.inf:
+        return None  # "infinitely less" is no number to print
+    if row.ratio.estimate > 1:
+        return f"{ratio_text(row.ratio)} times {more}"
+    if row.ratio.estimate == 0:  # the reference mostly never got there: only the near end is known
+        return f"at least {figures(1 / row.ratio.high, 2)} times {less}"
+    return f"{ratio_text(row.ratio.inverted())} times {less}"
+
+
+def ahead(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that are below the reference beyond noise, by a factor that can be told."""
+    return [row for row in rows if row.ratio and row.ratio.estimate < 1 and comparative(row, "", "")]
+
+
+def noise(row: Row) -> str:
+    """Return the words for a row that does not differ from the reference."""
+    if row.ratio is None:
+        return "No difference beyond noise"
+    if row.ratio.count == 2:
+        return "Two paired runs are too few to tell a difference"
+    if not row.ratio.bounded:
+        return f"Too little to tell a difference ({runs(row)})"
+    return f"No difference beyond noise ({runs(row)})"
+
+
+def rows_of(comparison: Comparison, quantity: str) -> list[Row]:
+    """Return the rows of one quantity, in the order of the methods."""
+    found = (comparison.row(method, quantity) for method in comparison.methods)
+    return [row for row in found if row is not None]
+
+
+def when_done(comparison: Comparison) -> list[str]:
+    """Return the quantities at the second when the reference was done, of its first two metrics."""
+    names = [f"{metric}{WHEN_DONE}" for metric in comparison.metrics]
+    return [name for name in names if comparison.row(comparison.reference, name)][:2]
+
+
+def merit(row: Row) -> float:
+    """Return what to be first in: every quantity that verdicts rank is better when lower."""
+    return row.interval.estimate
+
+
+def runs(row: Row) -> str:
+    """Return how many paired runs a row's ratio rests on."""
+    if row.ratio is None:
+        return "no paired run"
+    if row.ratio.count == 1:
+        return "1 run" if row.ratio.bounded else "1 run, so no interval"
+    return f"{row.ratio.count} paired runs"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return '1 run' or '5 runs'."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

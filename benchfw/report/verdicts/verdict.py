@@ -1,0 +1,17 @@
+"""Verdict sentences from numbers: what was seen, with its interval, also when it was no difference."""
+
+from __future__ import annotations
+
+from benchfw.report.verdicts.estimators import estimator_verdict, kernel_verdict
+from benchfw.report.verdicts.optimizers import optimizer_verdict
+from benchfw.report.verdicts.phrases import counted
+from benchfw.summary.summarize import Comparison
+
+_VERDICTS = {"optimizer": optimizer_verdict, "estimator": estimator_verdict, "kernel": kernel_verdict}
+
+
+def verdict(comparison: Comparison) -> str:
+    """Return what the run says about the methods of one kind on one problem, in one to three sentences."""
+    if comparison.finished == 0:
+        return f"No trial finished: {counted(comparison.trials, 'trial')}, none to the end."
+    return _VERDICTS[comparison.kind](comparison)

@@ -1,0 +1,146 @@
+"""From trials to samples: what one repetition says about each quantity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from benchfw.analysis.convergence import NEVER, Curve, Hit, curves_by_metric, time_to_all, value_at
+from benchfw.analysis.intervals import Interval, Values, median_interval, std_error_interval
+from benchfw.analysis.variance import variance_interval
+from benchfw.records import BOUND_PREFIX, FACT_PREFIX, MethodKind, Result, Status
+from benchfw.summary.arrivals import Arrival
+from benchfw.summary.quantities import FINISHED, TO_TARGET, WHEN_DONE, Sample, Target, finished_trials
+
+# the method was given its chance and did not get there: censored, not left out
+_STOPPED = frozenset({Status.DIVERGED, Status.TIMEOUT, Status.OUT_OF_MEMORY})
+
+
+def sample_trials(
+    kind: MethodKind,
+    results: Sequence[Result],
+    targets: Sequence[Target],
+    ends: Mapping[int, float] | None = None,
+) -> Sample:
+    """Return the sample of one method's trials on one problem; `ends` is when the reference was done."""
+    if kind != "optimizer":
+        sample = _sample_draws(kind, results)
+    else:
+        sample = _sample_optimizer(results, targets, ends or {})
+    return replace(sample, values={**sample.values, **_facts(results)})
+
+
+def _facts(results: Sequence[Result]) -> dict[str, dict[int, float]]:
+    facts: dict[str, dict[int, float]] = {}
+    for result in results:
+        for record in result.outcome.records:
+            if record.metric.startswith(FACT_PREFIX):
+                facts.setdefault(record.metric, {})[result.trial.repetition] = record.value
+    return facts
+
+
+def _sample_draws(kind: MethodKind, results: Sequence[Result]) -> Sample:
+    collect = _estimator_values if kind == "estimator" else _kernel_values
+    values: dict[str, dict[int, float]] = {}
+    within: dict[str, dict[int, Interval]] = {}
+    for result in finished_trials(results):
+        repetition = result.trial.repetition
+        found, intervals = collect(curves_by_metric(result.outcome.records))
+        for quantity, value in found.items():
+            if not math.isnan(value):
+                values.setdefault(quantity, {})[repetition] = value
+        for quantity, interval in intervals.items():
+            within.setdefault(quantity, {})[repetition] = interval
+    return Sample(kind, values, within)
+
+
+def _sample_optimizer(
+    results: Sequence[Result], targets: Sequence[Target], ends: Mapping[int, float]
+) -> Sample:
+    values: dict[str, dict[int, float]] = {}
+    arrivals: dict[int, Arrival] = {}
+    for result in results:
+        status, repetition = result.outcome.status, result.trial.repetition
+        if status not in FINISHED | _STOPPED:
+            continue
+        curves = curves_by_metric(result.outcome.records)
+        if targets:
+            arrivals[repetition] = _arrival(result, curves, targets)
+        for metric, curve in curves.items():
+            if not metric.startswith((BOUND_PREFIX, FACT_PREFIX)):
+                # a run that did not get to the end has no value there: leaving it out would flatter the rest
+                final = curve.final if status in FINISHED else math.inf
+                values.setdefault(metric, {})[repetition] = final
+                if repetition in ends:
+                    then = value_at(curve, "seconds", np.array([ends[repetition]]))
+                    values.setdefault(metric + WHEN_DONE, {})[repetition] = float(then[0])
+    for quantity, name in zip(TO_TARGET, ("seconds", "cost", "iterations"), strict=True):
+        if arrivals:
+            values[quantity] = {
+                repetition: getattr(arrival, name) if arrival.reached else math.inf
+                for repetition, arrival in arrivals.items()
+            }
+    return Sample("optimizer", values, arrivals=arrivals)
+
+
+def _arrival(result: Result, curves: Mapping[str, Curve], targets: Sequence[Target]) -> Arrival:
+    diverged = result.outcome.status is Status.DIVERGED
+    hit = NEVER if diverged else _first_hit(curves, targets)
+    if math.isfinite(hit.iterations):
+        return Arrival(hit.seconds, hit.cost, hit.iterations, reached=True)
+    seconds, cost, iterations = (
+        max((getattr(record, axis) for record in result.outcome.records), default=0.0)
+        for axis in ("seconds", "cost", "iteration")
+    )
+    return Arrival(seconds, cost, iterations, reached=False, diverged=diverged)
+
+
+def _first_hit(curves: Mapping[str, Curve], targets: Sequence[Target]) -> Hit:
+    if any(target.metric not in curves for target in targets):
+        return NEVER
+    return time_to_all([curves[target.metric] for target in targets], [target.value for target in targets])
+
+
+def _estimator_values(curves: Mapping[str, Curve]) -> tuple[dict[str, float], dict[str, Interval]]:
+    """Return the final values of one trial and what it says about their intervals by itself."""
+    named = ("bias", "variance", "worst_variance", "mse")
+    found = {name: curves[name].final for name in named if name in curves}
+    if "variance" not in curves or curves["variance"].iterations[-1] <= 0:
+        return found, {}
+    last = curves["variance"]
+    seconds, setup_seconds = _a_draw(last.iterations, last.seconds)
+    cost, setup_cost = _a_draw(last.iterations, last.cost)
+    found |= {"seconds_per_draw": seconds, "cost_per_draw": cost, "setup_cost": setup_cost}
+    found |= {"setup_seconds": setup_seconds, "variance_x_seconds": found["variance"] * seconds}
+    if "variance_std_error" not in curves:
+        return found, {}
+    spread = curves["variance_std_error"].final
+    if "variance_skewness" in curves:
+        skewness, draws = curves["variance_skewness"].final, int(last.iterations[-1])
+        interval = variance_interval(found["variance"], spread, skewness, draws)
+    else:  # a store of before it was recorded
+        interval = std_error_interval(found["variance"], spread)
+    return found, {"variance": interval, "variance_x_seconds": interval.scaled(seconds)}
+
+
+def _a_draw(draws: Values, spent: Values) -> tuple[float, float]:
+    """Return what a further draw takes, and what was spent once, before or in the first draws.
+
+    From the first measured point to the last: an estimator that prepares something for all its draws, such as
+    the full gradient at an anchor, would otherwise look the dearer the fewer draws the suite asks for.
+    """
+    if len(draws) < 2 or draws[-1] == draws[0]:
+        return float(spent[-1] / draws[-1]), 0.0
+    each = float((spent[-1] - spent[0]) / (draws[-1] - draws[0]))
+    return each, max(0.0, float(spent[0] - each * draws[0]))
+
+
+def _kernel_values(curves: Mapping[str, Curve]) -> tuple[dict[str, float], dict[str, Interval]]:
+    """Return the median over the blocks of one trial, with its interval."""
+    if "seconds_per_call" not in curves:
+        return {}, {}
+    interval = median_interval(curves["seconds_per_call"].values)
+    return {"seconds_per_call": interval.estimate}, {"seconds_per_call": interval}

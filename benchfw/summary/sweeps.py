@@ -1,0 +1,67 @@
+"""Methods that differ in one number: the families of a sweep, each a curve over that number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from benchfw.records import Spec
+from benchfw.summary.model import Method
+from benchfw.sweep import leaves, spelled_apart
+
+FEWEST_VALUES = 3
+"""Two values are a comparison; three make a curve."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A parameter that was varied, and for each family of methods its members by the parameter's value."""
+
+    parameter: str
+    families: Mapping[str, Mapping[float, Method]]
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """Return the values that all families have, in order."""
+        shared = set.intersection(*(set(members) for members in self.families.values()))
+        return tuple(sorted(shared))
+
+
+def find_sweep(specs: Mapping[Method, Spec]) -> Sweep | None:
+    """Return the number that most methods differ in, or None where nothing was varied often enough."""
+    tables = {method: dict(leaves(spec.table)) for method, spec in specs.items()}
+    paths = dict.fromkeys(path for table in tables.values() for path in table)
+    candidates = {path: _families(path, tables) for path in paths}
+    lengths = {
+        path: max((len(members) for members in families.values()), default=0)
+        for path, families in candidates.items()
+    }
+    best = max(lengths, key=lambda path: lengths[path], default="")
+    if lengths.get(best, 0) < FEWEST_VALUES:
+        return None
+    whole = {
+        family: dict(sorted(members.items()))
+        for family, members in candidates[best].items()
+        if len(members) >= FEWEST_VALUES
+    }
+    names = spelled_apart([dict(family) for family in whole])
+    return Sweep(best.rpartition(".")[2], dict(zip(names, whole.values(), strict=True)))
+
+
+def _families(
+    path: str, tables: Mapping[Method, Mapping[str, Any]]
+) -> dict[tuple[tuple[str, Any], ...], dict[float, Method]]:
+    """Return the methods that have a number at this path, by all that they have beside it."""
+    families: dict[tuple[tuple[str, Any], ...], dict[float, Method]] = {}
+    for method, table in tables.items():
+        value = table.get(path)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            rest = tuple((key, _hashable(each)) for key, each in table.items() if key != path)
+            backend = (("backend", method.backend),)
+            families.setdefault(rest + backend, {})[float(value)] = method
+    return families
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value

@@ -1,0 +1,1 @@
+"""The conformance checks, one file a role."""

@@ -1,0 +1,120 @@
+"""Checks of the arrays that a plugin makes: their type, and the library that they belong to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchfw.backends import Backend, available_backends, get_backend
+from benchfw.testing.arrays import close, held, is_array, numbers, seen
+from benchfw.testing.check import CheckFailed, NotApplicable, check, require
+from benchfw.testing.checks.problems import oracle_calls
+from benchfw.testing.fresh import outputs
+from benchfw.testing.meeting import place_of, sampled
+from benchfw.testing.strict import StrictBackend
+from benchfw.testing.subject import Setting, Subject
+
+TOLERANCE = 1e-6  # relative, between backends: some steps amplify rounding
+SINGLE_TOLERANCE = 1e-3  # where the data are float32
+
+
+@check(
+    "problem",
+    "estimator",
+    "optimizer",
+    advice="make new arrays with the dtype at hand: xp.zeros_like(x), rng.standard_normal(n, x.dtype)",
+)
+def dtype_kept(subject: Subject) -> None:
+    """Numbers keep their type: float32 in, float32 out."""
+    if subject.kind == "problem":
+        for setting in subject.settings:
+            _check_oracle_types(setting.build(), setting)
+        return
+    built_in = [each for each in subject.need_settings() if each.built_in]
+    if not built_in:
+        raise NotApplicable("none of its problems comes in float32")
+    for setting in built_in:
+        for made in sampled(subject, setting.with_options(dtype=np.float32).build()):
+            if is_array(made) and made.shape:
+                require(made.dtype == np.float32, f"on a float32 {setting.name} it gives {made.dtype}")
+
+
+def _check_oracle_types(problem: Any, setting: Setting) -> None:
+    if not hasattr(problem, "start") or not is_array(problem.start()):
+        raise NotApplicable("its parameters are no arrays")
+    start = problem.start()
+    calls = oracle_calls(problem, start)
+    for name in calls.keys() & {"grad", "grad_batch", "project", "prox"}:
+        found = calls[name]().dtype
+        require(found == start.dtype, f"{name} of {start.dtype} is {found} on {setting.name}")
+
+
+@check(
+    "problem",
+    "estimator",
+    "optimizer",
+    advice="use problem.backend.xp for arrays, and backend.to_numpy at the edge",
+)
+def every_backend(subject: Subject) -> str:
+    """It runs on every backend of this machine, with equal results up to 1e-6 (1e-3 on float32 data)."""
+    host, *others = available_backends()
+    if not others:
+        raise NotApplicable(f"this machine has no backend but {host.name}")
+    for setting in subject.need_settings():
+        reference, tolerance = _results(subject, setting, host), _tolerance(setting)
+        for backend in others:
+            found = _results(subject, setting, backend)
+            require(close(found, reference, tolerance), f"{backend.name} and numpy differ on {setting.name}")
+    return ", ".join(each.name for each in others)
+
+
+def _results(subject: Subject, setting: Setting, backend: Backend) -> NDArray[np.float64]:
+    if subject.kind != "problem":
+        return outputs(subject, setting, backend)
+    problem = setting.build(backend)
+    if not hasattr(problem, "start") or not is_array(problem.start()):
+        raise NotApplicable("it has no array to start at, where oracles could be compared")
+    place = place_of(problem)
+    oracles = [getattr(problem, name) for name in ("value", "grad") if hasattr(problem, name)]
+    return np.concatenate(
+        [seen(problem, problem.start()), *(numbers(problem, oracle(place)) for oracle in oracles)]
+    )
+
+
+def _tolerance(setting: Setting) -> float:
+    arrays = held(setting.build(get_backend("numpy"))).values()
+    return SINGLE_TOLERANCE if any(each.dtype == np.float32 for each in arrays) else TOLERANCE
+
+
+@check(
+    "estimator",
+    "optimizer",
+    advice="take xp from problem.backend, and import neither numpy nor cupy for arrays",
+)
+def no_mix_up(subject: Subject) -> str:
+    """Arrays of the backend and NumPy's are not mixed, as strict arrays of the array API show."""
+    backend = StrictBackend()
+    settings = [each for each in subject.need_settings() if each.built_in]
+    if not settings:
+        raise NotApplicable("its problems are no strict array-API code; run it on a machine with a GPU")
+    for setting in settings:
+        try:
+            found = sampled(subject, setting.build(backend))
+        except (AttributeError, IndexError, NotImplementedError, ValueError) as fault:
+            told = f"strict arrays refuse its code: {fault}; {_spelling(fault, backend)}"
+            raise NotApplicable(told) from None
+        except TypeError as fault:
+            raise CheckFailed(f"arrays of two libraries met: {fault}") from None
+        for made in found:
+            require(not isinstance(made, np.ndarray), f"it answers with NumPy arrays on {setting.name}")
+    return "array-api-strict"
+
+
+def _spelling(fault: Exception, backend: Backend) -> str:
+    """Return how code that strict arrays refuse is written for arrays of every library."""
+    name = fault.name if isinstance(fault, AttributeError) else None
+    known = name is not None and hasattr(backend.xp, name)
+    portable = f"xp.{name}(x)" if known else "functions of the array API"
+    return f"write {portable} with xp = problem.backend.xp, or check it on a machine with a GPU"

@@ -1,0 +1,174 @@
+"""Checks of estimators: what they claim about their mean, and how their variance falls."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from benchfw.analysis.intervals import normal_quantile
+from benchfw.analysis.variance import DrawStatistics
+from benchfw.contract import estimated_quantity
+from benchfw.testing.arrays import numbers, require_finite
+from benchfw.testing.check import NotApplicable, check, require
+from benchfw.testing.meeting import METHOD_SEED, place_of
+from benchfw.testing.sequential import LEVEL, Vector, Verdict, mean_test
+from benchfw.testing.subject import Setting, Subject
+
+FACTOR = 4  # by which the number of probes or samples grows
+CLEAR = 0.025  # relative standard error of a variance that is known well enough
+FEWEST_DRAWS = 64
+MOST_DRAWS = 20_000
+
+
+@check("estimator", advice="draw what is random in draw(), and only evaluate in the function that it returns")
+def deterministic_draw(subject: Subject) -> None:
+    """One draw is a deterministic function of the parameters."""
+    for setting in subject.need_settings():
+        problem, method = setting.build(), subject.build()
+        draw = method.draw(problem, problem.backend.rng(METHOD_SEED))
+        place = place_of(problem)
+        first = numbers(problem, draw(place))
+        if hasattr(problem, "start"):
+            draw(problem.start())  # another place between
+        again = numbers(problem, draw(place))
+        require(np.array_equal(first, again), f"one draw gives two values at one place on {setting.name}")
+
+
+@check(
+    "estimator",
+    advice="mend the weights (1 over the batch, a probability, the probes), or say unbiased = False",
+)
+def unbiased(subject: Subject) -> str:
+    """An estimator that claims to be unbiased has the exact value as its mean (tested at 1e-4)."""
+    claims = [table for table in subject.tables if getattr(subject.build(table), "unbiased", False)]
+    if not claims:
+        raise NotApplicable("it does not claim to be unbiased")
+    settings = subject.need_settings()
+    level = LEVEL / (len(claims) * len(settings))
+    found: list[tuple[float, str]] = []
+    for table in claims:
+        for setting in settings:
+            verdict = _tested(subject.build(table), setting, subject.effort.seconds, level)
+            if verdict is None:
+                continue
+            off, chance = verdict.worst
+            require(
+                not verdict.biased,
+                f"on {setting.name}{_changes(table)} the mean of {verdict.draws:,} draws is off by "
+                f"{off:+.2%} of the exact value, and chance explains {chance:.2%}",
+            )
+            found.append((verdict.resolved, setting.name))
+    if not found:
+        raise NotApplicable("no problem that it meets knows the exact value")
+    (least, sharp), (most, blunt) = min(found), max(found)
+    return (
+        f"no bias above {least:.2%} of the exact value on {sharp}, {most:.2%} on {blunt} ({len(found)} tests)"
+    )
+
+
+@check("estimator", advice="say in bias_order = (parameter, order) what the theory gives, or leave it out")
+def bias_order(subject: Subject) -> str:
+    """A bias that is said to fall like a power of a parameter does so."""
+    claim = getattr(subject.build(), "bias_order", None)
+    if claim is None:
+        raise NotApplicable("it claims no order of its bias")
+    parameter, order = claim
+    few = getattr(subject.build(), parameter)
+    for setting in subject.need_settings():
+        found = [
+            _tested(subject.build(**{parameter: count}), setting, subject.effort.seconds, LEVEL, stop=False)
+            for count in (few, 2 * few)
+        ]
+        if None in found:
+            continue
+        (least, most), (lower, upper) = (_size(each) for each in found if each is not None)
+        require(
+            lower <= most * 2.0**-order,
+            f"on {setting.name} the bias is {least:.3g} to {most:.3g} at {parameter} = {few} and {lower:.3g} "
+            f"to {upper:.3g} at twice that, which is not {2.0**-order:.3g} of it",
+        )
+    return f"falls like {parameter}^-{order:g}"
+
+
+@check("estimator", advice="average independent draws, or take out the attribute averages")
+def variance_falls(subject: Subject) -> str:
+    """The variance falls like 1/M in the number of probes or samples that it says it averages."""
+    parameter = getattr(subject.build(), "averages", None)
+    if parameter is None:
+        raise NotApplicable("it does not say what it averages: averages = the name of a parameter")
+    few = getattr(subject.build(), parameter)
+    tried = 0
+    for setting in subject.need_settings():
+        statistics = [
+            _statistics(subject.build(**{parameter: count}), setting, subject.effort.seconds / 2)
+            for count in (few, FACTOR * few)
+        ]
+        if any(each.variance == 0 for each in statistics):
+            continue  # nothing varies there
+        one, other = statistics
+        ratio = one.variance / other.variance
+        error = math.hypot(*(each.variance_std_error / each.variance for each in statistics))
+        allowed = normal_quantile(1 - LEVEL) * error
+        require(
+            abs(math.log(ratio / FACTOR)) <= allowed,
+            f"on {setting.name} {FACTOR} times the {parameter} make the variance {ratio:.2f} times smaller, "
+            f"and chance explains {FACTOR * math.exp(-allowed):.2f} to {FACTOR * math.exp(allowed):.2f}",
+        )
+        tried += 1
+    if not tried:
+        raise NotApplicable("its draws do not vary on the problems that it meets")
+    return f"on {tried} problems"
+
+
+def _tested(
+    method: Any, setting: Setting, seconds: float, level: float, *, stop: bool = True
+) -> Verdict | None:
+    """Return the test of a method's mean on a problem, or None where the exact value is not known."""
+    draw, exact = sampler(method, setting)
+    if exact is None or not np.isfinite(exact).all():
+        return None
+    return mean_test(draw, exact, seconds, level, stop=stop)
+
+
+def sampler(method: Any, setting: Setting) -> tuple[Callable[[], Vector], Vector | None]:
+    """Return a function that draws anew at one place, and the exact answer there."""
+    problem = setting.build()
+    place, rng = place_of(problem), problem.backend.rng(METHOD_SEED)
+    oracle = getattr(problem, estimated_quantity(method, problem), None)
+    exact = None if oracle is None else numbers(problem, oracle(place))
+
+    def draw() -> Vector:
+        value = np.asarray(problem.backend.to_numpy(method.draw(problem, rng)(place))).reshape(-1)
+        require_finite(value, f"a draw on {setting.name}")
+        return value if value.dtype.kind == "f" else value.astype(np.float64)
+
+    return draw, exact
+
+
+def _statistics(method: Any, setting: Setting, seconds: float) -> DrawStatistics:
+    """Return statistics of draws, enough of them to compare variances."""
+    draw, _ = sampler(method, setting)
+    statistics = DrawStatistics()
+    until = process_time() + seconds
+    for count in range(1, MOST_DRAWS):
+        statistics.add(draw())
+        if count >= FEWEST_DRAWS and count % FEWEST_DRAWS == 0:
+            clear = statistics.variance_std_error <= CLEAR * statistics.variance
+            if clear or process_time() > until:
+                break
+    return statistics
+
+
+def _size(verdict: Verdict) -> tuple[float, float]:
+    """Return the least and the largest length that the bias may have."""
+    found, chance = float(np.linalg.norm(verdict.error[:-1])), float(np.linalg.norm(verdict.radius[:-1]))
+    return max(found - chance, 0.0), found + chance
+
+
+def _changes(table: Any) -> str:
+    options = ", ".join(f"{key}={value}" for key, value in table.items() if key != "use")
+    return f" with {options}" if options else ""

@@ -1,0 +1,203 @@
+"""Checks of every role: how a plugin is built, and that it changes nothing that is not its own."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import re
+from itertools import islice, pairwise
+from typing import Any
+
+import numpy as np
+
+from benchfw.backends import get_backend
+from benchfw.testing.arrays import changed, held, is_array
+from benchfw.testing.check import ROLES, CheckFailed, check, require
+from benchfw.testing.meeting import ANSWERS, answers_of, drawn, place_of
+from benchfw.testing.subject import Setting, Subject
+
+CALLS = {"estimator": "draw", "optimizer": "run"}
+
+
+@check(
+    "problem",
+    "estimator",
+    "optimizer",
+    "distribution",
+    advice="give every parameter a default; small ones for the checks go into check_with = ({...},)",
+)
+def defaults(subject: Subject) -> str:
+    """Every parameter has a default, and the tables of check_with can be built."""
+    required = [each.name for each in subject.entry.parameters.values() if each.required]
+    require(not required, f"{', '.join(required)} must be given")
+    if subject.kind == "problem":
+        for setting in subject.settings:
+            setting.build()
+    else:
+        for table in subject.tables:
+            subject.build(table)
+    return ", ".join(subject.entry.parameters) or "it has no parameters"
+
+
+@check(
+    "estimator",
+    "optimizer",
+    advice="make it run on one of the problems named above; small parameters go into check_with = ({...},)",
+)
+def meets_a_problem(subject: Subject) -> str:
+    """It runs on the small problems that have its oracles."""
+    method = subject.build()
+    _check_call(method, CALLS[subject.kind])
+    _check_protocols(getattr(method, "solves", None))
+    if not subject.settings and subject.refusals:
+        raise CheckFailed(f"it refuses all of them ({'; '.join(subject.refusals)})")
+    return f"on {len(subject.need_settings())} problems"
+
+
+def _check_call(method: Any, name: str) -> None:
+    """Raise unless a method can be called as its role demands."""
+    call: Any = getattr(method, name, None)
+    advice = f"define {name}(self, problem, rng)"
+    require(callable(call), f"{type(method).__name__} has no {name}()", advice)
+    try:
+        signature = inspect.signature(call)
+    except ValueError:
+        return  # compiled code may have none
+    try:
+        signature.bind("problem", "rng")
+    except TypeError as fault:
+        raise CheckFailed(f"{name}{signature} does not take (problem, rng): {fault}", advice) from None
+
+
+def _check_protocols(solves: Any) -> None:
+    """Raise unless a method names an oracle protocol, or several of which one is enough."""
+    named = solves if isinstance(solves, tuple) and solves else (solves,)
+    for each in named:
+        require(
+            getattr(each, "_is_protocol", False),
+            f"solves is {getattr(each, '__name__', repr(each))}, which is no oracle protocol",
+            "name the class itself, such as solves = Smooth, with from benchfw import Smooth",
+        )
+
+
+@check(
+    *ROLES,
+    advice="write a docstring whose words include every parameter, and give each a type",
+)
+def documented(subject: Subject) -> None:
+    """There is a docstring, and every parameter has a type and is named there or in that of a base class."""
+    factory = subject.entry.factory
+    require(bool(inspect.getdoc(factory)), "there is no docstring")
+    text = _documentation(subject)
+    if subject.kind == "kernel":
+        return
+    for name, parameter in subject.entry.parameters.items():
+        require(parameter.hint is not Any, f"parameter '{name}' has no type")
+        named = re.search(rf"(?<![A-Za-z0-9_]){name}(?![A-Za-z0-9_])", text)
+        require(bool(named), f"parameter '{name}' is not named in the docstring")
+
+
+def _documentation(subject: Subject) -> str:
+    """Return the docstrings of a plugin, of its base classes, and of others that it takes "as for NAME"."""
+    factory = subject.entry.factory
+    text = " ".join(inspect.getdoc(each) or "" for each in getattr(factory, "__mro__", [factory]))
+    alike = subject.registry.entries(subject.kind)
+    names = re.findall(r"as for\s+([\w+-]+)", text)
+    return " ".join([text, *(inspect.getdoc(alike[name].factory) or "" for name in names if name in alike)])
+
+
+@check(
+    "estimator",
+    "optimizer",
+    "distribution",
+    advice="make it a frozen dataclass, and keep what changes in local variables",
+)
+def parameters_kept(subject: Subject) -> None:
+    """Hyperparameters are the same after a run as before."""
+    method = subject.build()
+    names = [name for name in subject.entry.parameters if hasattr(method, name)]
+    before = copy.deepcopy({name: getattr(method, name) for name in names})
+    if subject.kind == "distribution":
+        method.sample(get_backend("numpy").rng(3), 1.5, 20)
+    elif subject.kind == "estimator":
+        drawn(method, subject.setting().build())
+    else:
+        list(islice(answers_of(method, subject.setting().build()), ANSWERS))
+    for name in names:
+        same = np.array_equal(before[name], getattr(method, name)) or before[name] == getattr(method, name)
+        require(bool(same), f"'{name}' was {before[name]!r} and is {getattr(method, name)!r}")
+
+
+@check(
+    "estimator",
+    "optimizer",
+    "distribution",
+    "kernel",
+    advice="define the class or the kernel at the top of its module, and hold no lambda, lock or open file",
+)
+def picklable(subject: Subject) -> None:
+    """It can be pickled, as the worker processes and Dask need."""
+    made = subject.entry.factory if subject.kind == "kernel" else subject.build()
+    try:
+        twin = pickle.loads(pickle.dumps(made))  # noqa: S301 - just written
+    except Exception as fault:  # noqa: BLE001 - a stranger's class may raise anything
+        raise CheckFailed(f"pickle says: {fault}") from None
+    require(type(twin) is type(made), f"it comes back as {type(twin).__name__}")
+
+
+@check("estimator", "optimizer", advice="write x = x - step * g and not x -= step * g; copy before you write")
+def inputs_kept(subject: Subject) -> None:
+    """Nothing that it is given changes: the parameters, the problem's arrays, answers already handed over."""
+    for setting in subject.need_settings():
+        problem, method = setting.build(), subject.build()
+        if subject.kind == "estimator":
+            params = place_of(problem)
+            before, mine = held(problem), copy.deepcopy(params)
+            draw = method.draw(problem, problem.backend.rng(7))
+            draw(params)
+            if is_array(params):
+                require(np.array_equal(params, mine), f"draw(params) changed params on {setting.name}")
+        else:
+            before = held(problem)
+            _follow_untouched(method, problem, setting)
+        place = changed(problem, before)
+        require(place is None, f"it changed problem.{place} on {setting.name}")
+
+
+def _follow_untouched(method: Any, problem: Any, setting: Setting) -> None:
+    """Raise where an answer changes after it was handed over."""
+    kept = [
+        (answer, copy.deepcopy(answer) if is_array(answer) else None)
+        for answer in islice(answers_of(method, problem), ANSWERS)
+    ]
+    for number, (answer, before) in enumerate(kept):
+        if before is not None:
+            require(
+                np.array_equal(answer, before, equal_nan=True),
+                f"answer {number} changed after it was yielded, on {setting.name}",
+            )
+
+
+@check("estimator", "optimizer", advice="ask the problem's oracles alone, and never set problem.cost")
+def calls_counted(subject: Subject) -> None:
+    """What it does is counted by the problem: the cost grows, and by nothing but oracle calls."""
+    for setting in subject.need_settings():
+        problem, method = setting.build(), subject.build()
+        costs = [float(problem.cost)]
+        if subject.kind == "estimator":
+            for seed in range(3):
+                drawn(method, problem, seed)
+                costs.append(float(problem.cost))
+        else:
+            costs += [float(problem.cost) for _ in islice(answers_of(method, problem), ANSWERS)]
+        require(
+            all(before <= after for before, after in pairwise(costs)), f"the cost falls on {setting.name}"
+        )
+        require(costs[-1] > costs[0], f"no oracle call was counted on {setting.name}")
+        calls = getattr(problem, "calls", None)
+        if calls is not None:
+            told = (
+                f"it made calls worth {calls():g}, and problem.cost says {problem.cost:g}, on {setting.name}"
+            )
+            require(abs(calls() - problem.cost) <= 1e-9 * calls(), told)

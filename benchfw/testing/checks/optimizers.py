@@ -1,0 +1,179 @@
+"""Checks of optimizers: where they start, where they go, and what their theorems say."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from benchfw.contract import Bounded
+from benchfw.testing.arrays import MEND_NUMBERS, is_array, numbers, require_finite, seen
+from benchfw.testing.check import NotApplicable, check, require
+from benchfw.testing.meeting import METHOD_SEED, answers_of, followed
+from benchfw.testing.subject import Effort, Setting, Subject
+
+REPETITIONS = 12  # a theorem on an expectation is held against the mean of so many runs
+STANDARD_ERRORS = 4.0
+LEAST_GAIN = 0.01
+LOOKS = 5
+FEASIBLE = 1e-9
+STILL = 1e-6  # relative: rounding may move an optimum by so much
+LATER = 20  # iterations at the optimum
+
+
+@check("optimizer", advice="begin run() with x = problem.start() and yield it before anything else")
+def start_first(subject: Subject) -> None:
+    """The first answer is the problem's start."""
+    tried = 0
+    for setting in subject.need_settings():
+        problem = setting.build()
+        if not hasattr(problem, "start"):
+            continue
+        first = next(answers_of(subject.build(), problem))
+        start = problem.start()
+        if is_array(first) and is_array(start):
+            same = np.array_equal(numbers(problem, first), numbers(problem, start))
+        else:
+            same = _same_metrics(problem, first, start)
+        require(same, f"on {setting.name} the first answer is another point")
+        tried += 1
+    if not tried:
+        raise NotApplicable("its problems have no start")
+
+
+def _same_metrics(problem: Any, first: Any, start: Any) -> bool:
+    """Return whether an answer of another form than the parameters is as good as the start."""
+    try:
+        wanted = seen(problem, start)
+    except (TypeError, AttributeError):
+        raise NotApplicable("its answers are of another kind than its problems' parameters") from None
+    count = len(problem.metrics(start))
+    return bool(np.allclose(seen(problem, first)[:count], wanted[:count], rtol=1e-6, atol=1e-9))
+
+
+@check("optimizer", advice="end every step with problem.project or problem.prox")
+def stays_feasible(subject: Subject) -> None:
+    """Every answer is a point of the feasible set."""
+    tried = 0
+    for setting in subject.need_settings():
+        problem = setting.build()
+        if not hasattr(problem, "project"):
+            continue
+        for number, answer in enumerate(
+            followed(subject.build(), problem, replace(subject.effort, iterations=50))
+        ):
+            if not is_array(answer):
+                break
+            values = numbers(problem, answer)
+            require_finite(values, f"on {setting.name} answer {number}")
+            moved = float(np.max(np.abs(numbers(problem, problem.project(answer)) - values), initial=0.0))
+            scale = max(1.0, float(np.max(np.abs(values), initial=0.0)))
+            require(moved <= FEASIBLE * scale, f"on {setting.name} answer {number} is {moved:.2g} outside")
+            tried += 1
+    if not tried:
+        raise NotApplicable("its answers are no points of a set that one could project onto")
+
+
+@check(
+    "optimizer", advice="look for a wrong sign or a default step that is too long, on the problem named above"
+)
+def improves(subject: Subject) -> str:
+    """It gets better: on a quadratic, on a box, and with a penalty where it says that it solves such."""
+    gains = []
+    for setting in subject.need_settings():
+        start, ends, steps = _progress(subject, setting)
+        # a metric on data held out may well rise: one that falls is enough
+        better = [name for name, end in ends.items() if end <= start[name] - LEAST_GAIN * abs(start[name])]
+        told = ", ".join(f"{name} from {start[name]:.4g} to {end:.4g}" for name, end in ends.items())
+        found = f"on {setting.name} {steps} steps bring {told}"
+        require(not any(math.isnan(end) for end in ends.values()), found, MEND_NUMBERS)
+        require(bool(better), found)
+        gains.append(setting.name)
+    return f"on {', '.join(gains)}"
+
+
+def _progress(subject: Subject, setting: Setting) -> tuple[dict[str, float], dict[str, float], int]:
+    """Return the metrics at the start and their means over the last quarter, and the number of steps."""
+    problem, steps = setting.build(), subject.effort.iterations
+    wanted = set(np.linspace(3 * steps / 4, steps, LOOKS, dtype=int).tolist())
+    start: dict[str, float] = {}
+    looks, number, answer = [], 0, None
+    for number, answer in enumerate(followed(subject.build(), problem, subject.effort)):
+        if number == 0:
+            start = dict(problem.metrics(answer))
+        elif number in wanted:
+            looks.append(problem.metrics(answer))
+    looks = looks or [problem.metrics(answer)]  # it ended by itself
+    return start, {name: float(np.mean([each[name] for each in looks])) for name in start}, number
+
+
+@check("optimizer", advice="mend bound(), or the constants that it takes from the problem; None says nothing")
+def bound_holds(subject: Subject) -> str:
+    """The theorem's curve is above what is measured."""
+    method = subject.build()
+    if not isinstance(method, Bounded):
+        raise NotApplicable("it gives no bound")
+    held_to = []
+    for setting in subject.need_settings():
+        measured, curve = _curves(subject, setting)
+        if curve is None:
+            continue
+        mean = measured.mean(axis=0)
+        with np.errstate(invalid="ignore"):  # of what has diverged
+            error = measured.std(axis=0, ddof=1) / math.sqrt(len(measured))
+        # where a metric is not known yet, or the theorem silent, there is nothing to compare
+        compared = ~np.isnan(measured).any(axis=0) & (curve < math.inf)
+        over = compared & ~(mean - STANDARD_ERRORS * error <= curve * (1 + 1e-9))
+        worst = int(np.argmax(over))
+        require(
+            not over.any(),
+            f"on {setting.name} {method.bounds} is {mean[worst]:.4g} after {worst} steps, and the bound "
+            f"{curve[worst]:.4g}",
+        )
+        held_to.append(setting.name)
+    if not held_to:
+        raise NotApplicable("its theorem says nothing of the problems that it meets")
+    return f"on {', '.join(held_to)}"
+
+
+def _curves(subject: Subject, setting: Setting) -> tuple[Any, Any]:
+    """Return the metric of several runs, (runs, steps), and the bound, (steps,), or None."""
+    method, problem = subject.build(), setting.build()
+    runs = []
+    for seed in range(METHOD_SEED, METHOD_SEED + REPETITIONS):
+        answers = followed(method, problem, Effort(iterations=100), seed)
+        runs.append([_measured(problem, each, method.bounds) for each in answers])
+    steps = min(map(len, runs))
+    curve = method.bound(problem, np.arange(steps))
+    return np.array([each[:steps] for each in runs]), None if curve is None else np.asarray(curve)
+
+
+def _measured(problem: Any, answer: Any, metric: str) -> float:
+    """Return a metric, nan where it is not known; one that became nan is infinite, and above every bound."""
+    found = problem.metrics(answer).get(metric)
+    if found is None:
+        return math.nan
+    return math.inf if math.isnan(found) else float(found)
+
+
+@check("optimizer", advice="check the fixed point by hand: at the optimum every term of the step must vanish")
+def fixed_point(subject: Subject) -> str:
+    """Started at an optimum where no sample disagrees, it stays there."""
+    tried = []
+    for setting in subject.need_settings():
+        if not setting.built_in:
+            continue
+        problem = setting.with_options(interpolated=True, settled=True).build()
+        answers = list(followed(subject.build(), problem, replace(subject.effort, iterations=LATER)))
+        distance = problem.metrics(answers[-1])["distance"]
+        scale = max(1.0, float(np.linalg.norm(numbers(problem, problem.optimum))))
+        require(
+            distance <= STILL * scale,
+            f"on {setting.name} it is {distance:.2g} away after {len(answers) - 1} steps",
+        )
+        tried.append(setting.name)
+    if not tried:
+        raise NotApplicable("it meets no problem whose optimum is known beforehand")
+    return f"on {', '.join(tried)}"

@@ -1,0 +1,233 @@
+"""Checks of problems: their oracles agree with each other, and are counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from benchfw.testing.arrays import changed, close, held, is_array, numbers, require_finite
+from benchfw.testing.check import NotApplicable, check, require
+from benchfw.testing.meeting import place_of
+from benchfw.testing.subject import Setting, Subject
+
+DIRECTIONS = 6
+WIDTHS = (1e-2, 1e-3, 1e-4, 1e-5)  # wide ones for curved values, narrow ones for rounded ones: one must fit
+ROUNDING = 1e-9
+
+
+def _built(subject: Subject, *oracles: str) -> Iterator[tuple[Setting, Any]]:
+    """Yield the problem in each of its forms; without oracles or arrays there is nothing to say."""
+    for setting in subject.settings:
+        problem = setting.build()
+        missing = [name for name in ("start", *oracles) if not hasattr(problem, name)]
+        if missing:
+            raise NotApplicable(f"it has no {', '.join(missing)}")
+        if not is_array(problem.start()):
+            raise NotApplicable("its parameters are no arrays")
+        yield setting, problem
+
+
+@check(
+    "problem", advice="derive the gradient again, a term at a time, and compare with differences of value()"
+)
+def gradient(subject: Subject) -> None:
+    """The gradient is the derivative of the value, by central differences."""
+    for setting, problem in _built(subject, "value", "grad"):
+        place = place_of(problem)
+        slopes = problem.grad(place)
+        exact = numbers(problem, slopes)
+        require_finite(exact, f"the gradient on {setting.name}")
+        require(
+            tuple(slopes.shape) == tuple(place.shape), f"grad has the shape {slopes.shape} on {setting.name}"
+        )
+        allowed = 1e-4 * float(np.linalg.norm(exact)) + 1e-8
+        for name, direction in _directions(exact.size):
+            wanted = float(exact @ direction)
+            slopes_found = [_slope(problem, place, direction, width) for width in WIDTHS]
+            found = min(slopes_found, key=lambda slope: abs(slope - wanted))
+            require(
+                abs(found - wanted) <= allowed,
+                f"along {name} the value rises by {found:.6g} and grad says {wanted:.6g}, on {setting.name}",
+            )
+
+
+def _slope(problem: Any, place: Any, direction: Any, width: float) -> float:
+    """Return the central difference of the value."""
+    step = problem.backend.asarray((width * direction).reshape(place.shape), dtype=place.dtype)
+    return (float(problem.value(place + step)) - float(problem.value(place - step))) / (2 * width)
+
+
+def _directions(size: int) -> Iterator[tuple[str, Any]]:
+    rng = np.random.default_rng(17)
+    for index in rng.permutation(size)[:20].tolist() if size > 20 else range(size):
+        yield f"coordinate {index}", np.eye(1, size, index)[0]
+    for number in range(DIRECTIONS):
+        direction = rng.standard_normal(size)
+        yield f"random direction {number}", direction / np.linalg.norm(direction)
+
+
+@check(
+    "problem", advice="divide by the size of the batch, and add what does not belong to single samples once"
+)
+def batch_gradient(subject: Subject) -> None:
+    """grad_batch over all samples is grad, and a batch is the mean of its samples."""
+    for setting, problem in _built(subject, "grad", "grad_batch"):
+        place, xp = place_of(problem), problem.backend.xp
+        everything = xp.arange(problem.num_samples)
+        whole = numbers(problem, problem.grad_batch(place, everything))
+        require_finite(whole, f"the gradient on {setting.name}")
+        require(
+            close(whole, numbers(problem, problem.grad(place)), ROUNDING),
+            f"the batch of all samples has another gradient than grad on {setting.name}",
+        )
+        few = min(5, problem.num_samples)
+        singles = [numbers(problem, problem.grad_batch(place, everything[i : i + 1])) for i in range(few)]
+        require(
+            close(
+                numbers(problem, problem.grad_batch(place, everything[:few])),
+                np.mean(singles, axis=0),
+                ROUNDING,
+            ),
+            f"a batch of {few} is not the mean of its samples on {setting.name}",
+        )
+
+
+@check(
+    "problem",
+    advice="derive prox again: x - prox(x) must be step times a subgradient of the penalty at prox(x)",
+)
+def prox_optimal(subject: Subject) -> None:
+    """The prox minimizes penalty(z) + |z - x|²/(2 step), by the growth that strong convexity demands."""
+    for setting, problem in _built(subject, "prox", "penalty"):
+        rng = np.random.default_rng(3)
+        for step in (0.1, 1.0):
+            x = numbers(problem, problem.start()) + rng.standard_normal(
+                numbers(problem, problem.start()).size
+            )
+            z = numbers(problem, problem.prox(_like(problem, x), step))
+            least = _moreau(problem, z, x, step)
+            require(math.isfinite(least), f"the penalty of prox(x) is {least} on {setting.name}")
+            for other in _around(z, x, rng):
+                value, growth = (
+                    _moreau(problem, other, x, step),
+                    float((other - z) @ (other - z)) / (2 * step),
+                )
+                require(
+                    value >= least + growth - 1e-7 * (abs(least) + growth),
+                    f"a point {np.linalg.norm(other - z):.2g} away from prox(x, {step:g}) is better, on "
+                    f"{setting.name}",
+                )
+
+
+def _moreau(problem: Any, z: Any, x: Any, step: float) -> float:
+    return float(problem.penalty(_like(problem, z))) + float((z - x) @ (z - x)) / (2 * step)
+
+
+def _around(z: Any, x: Any, rng: Any) -> Iterator[Any]:
+    """Yield points near and far, along coordinates and at random, and on the way to x."""
+    for width in (1e-3, 1e-1, 1.0):
+        for index in range(min(len(z), 10)):
+            for side in (-1.0, 1.0):
+                yield z + side * width * np.eye(1, len(z), index)[0]
+        for _ in range(10):
+            yield z + width * rng.standard_normal(len(z))
+        yield z + width * (x - z)
+
+
+@check("problem", advice="project onto the nearest point of a convex set")
+def projection(subject: Subject) -> None:
+    """The projection is idempotent and brings no two points further apart, and the start is feasible."""
+    for setting, problem in _built(subject, "project"):
+        project = _projector(problem)
+        start = numbers(problem, problem.start())
+        require(close(project(start), start, ROUNDING), f"the start is not feasible on {setting.name}")
+        rng = np.random.default_rng(4)
+        for _ in range(10):
+            one, other = start + 3 * rng.standard_normal((2, start.size))
+            once = project(one)
+            require(
+                close(project(once), once, ROUNDING),
+                f"project(project(x)) is not project(x) on {setting.name}",
+            )
+            before, after = np.linalg.norm(one - other), np.linalg.norm(once - project(other))
+            require(
+                after <= before * (1 + ROUNDING),
+                f"two points {before:.3g} apart are {after:.3g} apart when projected, on {setting.name}",
+            )
+
+
+def _projector(problem: Any) -> Callable[[Any], Any]:
+    return lambda values: numbers(problem, problem.project(_like(problem, values)))
+
+
+def _like(problem: Any, values: Any) -> Any:
+    """Return values in the shape and type of the start."""
+    start = problem.start()
+    return problem.backend.asarray(values.reshape(start.shape), dtype=start.dtype)
+
+
+@check("problem", advice="start where metrics can be computed, and guard logarithms and divisions")
+def metrics_finite(subject: Subject) -> None:
+    """There is at least one metric, and all are finite at the start."""
+    for setting in subject.settings:
+        problem = setting.build()
+        if not hasattr(problem, "start"):
+            raise NotApplicable("it has no start")
+        try:
+            found = problem.metrics(problem.start())
+        except (TypeError, AttributeError):
+            raise NotApplicable("its answers are of another kind than its parameters") from None
+        require(bool(found), f"metrics is empty on {setting.name}")
+        for name, value in found.items():
+            require(math.isfinite(float(value)), f"{name} is {value} at the start of {setting.name}")
+
+
+def oracle_calls(problem: Any, place: Any) -> dict[str, Callable[[], Any]]:
+    """Return a call of each of the shared oracles that a problem has."""
+    xp = problem.backend.xp
+    calls: dict[str, Callable[[], Any]] = {
+        "value": lambda: problem.value(place),
+        "grad": lambda: problem.grad(place),
+        "grad_batch": lambda: problem.grad_batch(place, xp.arange(1)),
+        "matmat": lambda: problem.matmat(xp.ones((problem.size, 2))),
+        "project": lambda: problem.project(place),
+        "prox": lambda: problem.prox(place, 0.1),
+    }
+    return {name: call for name, call in calls.items() if hasattr(problem, name)}
+
+
+@check("problem", name="calls-counted", advice="add to self.cost in every oracle, and in nothing else")
+def oracles_counted(subject: Subject) -> None:
+    """Every oracle call raises the cost, and metrics does not."""
+    for setting in subject.settings:
+        problem = setting.build()
+        place = place_of(problem)
+        for name, call in oracle_calls(problem, place).items():
+            before = float(problem.cost)
+            call()
+            counted = float(problem.cost) > before or name in {"project", "prox"}  # which need no data
+            require(counted, f"{name} is not counted on {setting.name}")
+        before = float(problem.cost)
+        if is_array(place):
+            problem.metrics(place)
+            require(float(problem.cost) == before, f"metrics is counted on {setting.name}")
+
+
+@check("problem", name="inputs-kept", advice="copy before you write: params + step and not params += step")
+def arguments_kept(subject: Subject) -> None:
+    """Oracles change neither their arguments nor the data."""
+    for setting, problem in _built(subject):
+        place = place_of(problem)
+        mine, start = numbers(problem, place).copy(), numbers(problem, problem.start()).copy()
+        before = held(problem)
+        for name, call in oracle_calls(problem, place).items():
+            call()
+            same = np.array_equal(numbers(problem, place), mine)
+            require(same, f"{name} changes its argument on {setting.name}")
+        where = changed(problem, before)
+        require(where is None, f"an oracle changes problem.{where} on {setting.name}")
+        same = np.array_equal(numbers(problem, problem.start()), start)
+        require(same, f"start() is another point after some calls on {setting.name}")

@@ -1,0 +1,132 @@
+"""Checks that a plugin's chance is the generator that it is given, and nothing else."""
+
+from __future__ import annotations
+
+import random
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchfw.backends import get_backend
+from benchfw.contract import answers_by
+from benchfw.testing.arrays import close, held, numbers, seen
+from benchfw.testing.check import ROLES, CheckFailed, NotApplicable, check, require
+from benchfw.testing.fresh import outputs
+from benchfw.testing.meeting import ANSWERS, METHOD_SEED, place_of
+from benchfw.testing.subject import DATA_SEED, Setting, Subject
+
+DECAY = 1.5  # of the series that a distribution is asked to cut
+ROUNDING = 1e-6  # relative: another process may add in another order
+USE_RNG = "draw every number from the rng that draw(), run(), sample() or the factory is given"
+
+
+def results(subject: Subject, setting: Setting | None, seed: int) -> tuple[NDArray[np.float64], bool]:
+    """Return what a plugin makes of a seed, as numbers, and whether it has drawn from its generator."""
+    backend = get_backend("numpy")
+    rng = backend.rng(seed)
+    if subject.kind == "distribution":
+        return np.asarray(subject.build().sample(rng, DECAY, 50), dtype=np.float64), rng.block > 0
+    if subject.kind == "kernel":
+        arguments = subject.entry.sample(backend, rng, 17)
+        return np.concatenate([_summary(each) for each in arguments] or [np.zeros(0)]), rng.block > 0
+    if setting is None:
+        raise NotApplicable("there is no small problem with the oracles that it needs")
+    if subject.kind == "problem":
+        return _data(setting.make(backend, rng)), rng.block > 0
+    problem, method = setting.build(), subject.build()
+    if subject.kind == "estimator":
+        return numbers(problem, method.draw(problem, rng)(place_of(problem))), rng.block > 0
+    answers = islice(answers_by(method, problem, rng), ANSWERS)
+    return np.concatenate([seen(problem, each) for each in answers]), rng.block > 0
+
+
+def _data(problem: Any) -> NDArray[np.float64]:
+    """Return the arrays that a problem holds, its value where it starts and a product, as numbers."""
+    arrays = [_summary(array) for _, array in sorted(held(problem).items())]
+    if hasattr(problem, "start") and hasattr(problem, "value"):
+        arrays.append(numbers(problem, problem.value(problem.start())))
+    if hasattr(problem, "matmat"):
+        arrays.append(numbers(problem, problem.matmat(problem.backend.xp.ones((problem.size, 1)))))
+    return np.concatenate(arrays or [np.zeros(0)])
+
+
+def _summary(value: Any) -> NDArray[np.float64]:
+    """Return sums of an array, or nothing of what is no array."""
+    if not isinstance(value, np.ndarray):
+        return np.zeros(0)
+    flat = value.astype(np.float64).reshape(-1)
+    return np.array([flat.sum(), (flat * np.cos(np.arange(flat.size))).sum()])
+
+
+def _places(subject: Subject) -> list[Setting | None]:
+    if subject.kind in {"distribution", "kernel"}:
+        return [None]
+    return [*subject.need_settings()]
+
+
+@check("problem", "estimator", "optimizer", "distribution", "kernel", advice=USE_RNG)
+def same_seed(subject: Subject) -> None:
+    """The same seed gives the same answer."""
+    for place in _places(subject):
+        one, _ = results(subject, place, METHOD_SEED)
+        two, _ = results(subject, place, METHOD_SEED)
+        require(np.array_equal(one, two, equal_nan=True), f"two runs from one seed differ{_on(place)}")
+
+
+@check("problem", "estimator", "optimizer", "distribution", "kernel", advice=USE_RNG)
+def different_seed(subject: Subject) -> str | None:
+    """Different seeds give different answers, unless nothing is drawn."""
+    draws = False
+    for place in _places(subject):
+        one, drew = results(subject, place, METHOD_SEED)
+        others = [results(subject, place, METHOD_SEED + k)[0] for k in range(1, 4)]
+        same = all(np.array_equal(one, other, equal_nan=True) for other in others)
+        draws |= drew or not same
+        varied = float(np.ptp(one)) > 0 if subject.kind == "distribution" else True
+        if same and drew and varied and subject.kind != "kernel":
+            raise CheckFailed(f"it draws numbers, and four seeds give one answer{_on(place)}")
+    return None if draws else "draws nothing"
+
+
+@check(
+    *ROLES,
+    advice="leave numpy.random and random alone; " + USE_RNG,
+)
+def global_random_state(subject: Subject) -> None:
+    """The global random states are not touched."""
+    for place in _places(subject):
+        numpy_before, python_before = np.random.get_state(), random.getstate()  # noqa: NPY002
+        results(subject, place, METHOD_SEED)
+        numpy_after, python_after = np.random.get_state(), random.getstate()  # noqa: NPY002
+        same = all(np.array_equal(one, two) for one, two in zip(numpy_before, numpy_after, strict=True))
+        require(same, f"the state of numpy.random has changed{_on(place)}")
+        require(python_before == python_after, f"the state of random has changed{_on(place)}")
+
+
+@check(
+    "estimator",
+    "optimizer",
+    advice="keep what a run learns in local variables of run() or draw(), not in the class or the module",
+)
+def remembers_nothing(subject: Subject) -> None:
+    """A trial gives the same answer after others as in a new process."""
+    last = subject.need_settings()[-1]
+    others = [
+        *subject.settings[:-1],
+        Setting(last.name, lambda backend, _: last.build(backend, DATA_SEED + 1)),
+    ]
+    for each in others:
+        outputs(subject, each)
+    here, there = outputs(subject, last), subject.target.fresh[str(subject)]
+    if isinstance(there, str):
+        raise CheckFailed(f"on {last.name} in a new process {there}")
+    require(
+        close(here, np.array(there), ROUNDING),
+        f"after {len(others)} other trials its answers on {last.name} are not those of a new process",
+    )
+
+
+def _on(place: Setting | None) -> str:
+    return f" on {place.name}" if place else ""

@@ -1,0 +1,194 @@
+"""Tables with classes or numbers to predict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from benchfw.backends import Rng
+from benchfw_datasets.synthetic.drawing import (
+    Array,
+    correlated,
+    positive,
+    squashed,
+    stream,
+    train_and_test,
+    weighted_sum,
+)
+
+BLOCK = 1000
+UNITS = 40
+QUESTIONS = (5, 8, 5, 16, 5, 7, 14, 6, 5, 2, 2, 2, 5, 41)
+"""How many answers each question of Adult has as LIBSVM codes it: 123 in all."""
+
+
+def two_classes(
+    rows: int = 208, features: int = 60, train: int = 165, low: float = 0.0, high: float = 1.0, seed: int = 0
+) -> dict[str, Array]:
+    """Return X in (low, high), y of ±1, train_idx, test_idx: neighbour columns alike, classes overlap."""
+    positive(rows=rows, features=features, train=train)
+    if train >= rows:
+        raise ValueError(f"train must leave rows to test, got {train} of {rows}")
+    rng = stream(seed)
+    labels = rng.rademacher(rows)
+    shift = correlated(rng, 1, features)[0] * 0.35
+    values = correlated(rng, rows, features) + labels[:, None] * shift
+    return {
+        "X": squashed(values, low, high),
+        "y": labels.astype(np.int8),
+        **train_and_test(rng, rows, train),
+    }
+
+
+def usps_like(rows: int = 1540, train: int = 767, seed: int = 0) -> dict[str, Array]:
+    """Return two_classes of 256 float32 columns in (-1, 1), and `digits`."""
+    arrays = two_classes(rows, 256, train, -1.0, 1.0, seed)
+    return {**arrays, "X": arrays["X"].astype(np.float32), "digits": np.array([3, 5], dtype=np.int8)}
+
+
+def counts_like(rows: int = 600, features: int = 10, train: int = 400, seed: int = 0) -> dict[str, Array]:
+    """Return X, y = 0, 1, 2, … of a mean that grows with a sum of the columns, train_idx, test_idx."""
+    positive(rows=rows, features=features, train=train)
+    if train >= rows:
+        raise ValueError(f"train must leave rows to test, got {train} of {rows}")
+    rng = stream(seed)
+    X = correlated(rng, rows, features) / 4
+    rates = squashed(weighted_sum(X, rng.standard_normal(features)), 0.0, 6.0)
+    # 60 rare events: nearly Poisson, and without a library function whose last bit may differ
+    counts = (rng.random((rows, 60)) < rates[:, None] / 60).sum(axis=1)
+    return {"X": X, "y": counts.astype(np.int64), **train_and_test(rng, rows, train)}
+
+
+def adult_like(rows: int = 32_561, test_rows: int = 16_281, seed: int = 0) -> dict[str, Array]:
+    """Return bit-packed answers to fourteen questions, 123 features, and labels of ±1, one in four +1."""
+    positive(rows=rows, test_rows=test_rows)
+    rng = stream(seed)
+    total = rows + test_rows
+    bits = np.zeros((total, sum(QUESTIONS)), dtype=np.uint8)
+    score = 1.2 * rng.standard_normal(total) - 1.4
+    first = 0
+    for answers in QUESTIONS:
+        # a square favours the first answers, as most people are alike
+        chosen = np.floor(answers * np.square(rng.random(total))).astype(np.int64)
+        bits[np.arange(total), first + chosen] = 1
+        score += 0.4 * rng.standard_normal(answers)[chosen]
+        first += answers
+    labels = np.where(score > 0, 1, -1).astype(np.int8)
+    packed = np.packbits(bits, axis=1)
+    return {
+        "x_train_bits": packed[:rows],
+        "y_train": labels[:rows],
+        "x_test_bits": packed[rows:],
+        "y_test": labels[rows:],
+        "n_features": np.array(bits.shape[1], dtype=np.int64),
+    }
+
+
+def covtype_like(rows: int = 20_000, seed: int = 0) -> dict[str, Array]:
+    """Return x (rows, 54) int16: ten numbers, one of four and one of forty indicators; y in 1 … 7."""
+    positive(rows=rows)
+    rng = stream(seed)
+    numbers = correlated(rng, rows, 10, 0.5)
+    score = numbers[:, 0] + 0.5 * numbers[:, 1] * numbers[:, 2] + 0.4 * rng.standard_normal(rows)
+    x = np.zeros((rows, 54), dtype=np.int16)
+    x[:, :10] = np.rint(squashed(numbers, 0, 4000))
+    every = np.arange(rows)
+    x[every, 10 + np.floor(4 * squashed(numbers[:, 3], 0, 1)).astype(int)] = 1
+    x[every, 14 + np.floor(40 * squashed(numbers[:, 4] + numbers[:, 0], 0, 1)).astype(int)] = 1
+    return {"x": x, "y": (1 + np.floor(7 * squashed(score, 0, 1))).astype(np.uint8)}
+
+
+def epsilon_like(
+    rows: int = 10_000, test_rows: int = 2_500, features: int = 2000, seed: int = 0
+) -> dict[str, Array]:
+    """Return x_train, y_train, x_test, y_test: float32 rows of length 1, two classes."""
+    positive(rows=rows, test_rows=test_rows, features=features)
+    pieces = [_epsilon_block(number, features, seed) for number in range(-(-(rows + test_rows) // BLOCK))]
+    x, y = (np.concatenate([piece[key] for piece in pieces])[: rows + test_rows] for key in ("x", "y"))
+    return {"x_train": x[:rows], "y_train": y[:rows], "x_test": x[rows:], "y_test": y[rows:]}
+
+
+def epsilon_stream(
+    rows: int = 400_000, test_rows: int = 0, features: int = 2000, seed: int = 0
+) -> Iterator[dict[str, Array]]:
+    """Yield pieces x, y of the training and then the test rows of epsilon_like."""
+    total = rows + test_rows
+    for start in range(0, total, BLOCK):
+        piece = _epsilon_block(start // BLOCK, features, seed)
+        yield {key: values[: total - start] for key, values in piece.items()}
+
+
+def _epsilon_block(number: int, features: int, seed: int) -> dict[str, Array]:
+    direction = stream(seed).standard_normal(features)
+    x = stream(seed, 1 + number).standard_normal((BLOCK, features))
+    noise = stream(seed, (1 << 32) + number).standard_normal(BLOCK)
+    score = weighted_sum(x, direction) / np.sqrt(float(features)) + 0.5 * noise
+    lengths = np.sqrt(weighted_sum(x * x, np.ones(features)))
+    return {"x": (x / lengths[:, None]).astype(np.float32), "y": np.where(score > 0, 1, -1).astype(np.int8)}
+
+
+def regression_like(
+    rows: int = 20_000, features: int = 9, noise: float = 0.3, seed: int = 0
+) -> dict[str, Array]:
+    """Return x, y float32 and ten packed 90/10 splits: a smooth function of a few columns with noise."""
+    positive(rows=rows, features=features)
+    rng = stream(seed)
+    x = correlated(rng, rows, features, 0.3)
+    weights = rng.standard_normal(features)
+    inner = squashed(weighted_sum(x, weights) / np.sqrt(float(features)), -1, 1)
+    y = inner + 0.5 * x[:, 0] * x[:, -1] + noise * rng.standard_normal(rows)
+    mask = np.zeros((rows, 10), dtype=bool)
+    for number in range(10):
+        mask[rng.permutation(rows)[: (rows + 5) // 10], number] = True
+    return {
+        "x": x.astype(np.float32),
+        "y": (y - np.cumsum(y)[-1] / rows).astype(np.float32),
+        "test_mask": np.packbits(mask, axis=0),
+    }
+
+
+def year_like(rows: int = 20_000, seed: int = 0) -> dict[str, Array]:
+    """Return x (rows, 90) float32 and years y int16, 1922 to 2011, most of them late."""
+    positive(rows=rows)
+    rng = stream(seed)
+    x = correlated(rng, rows, 90, 0.4)
+    score = weighted_sum(x, rng.standard_normal(90)) / np.sqrt(90.0)
+    late = np.abs(score + rng.standard_normal(rows))
+    return {"x": x.astype(np.float32), "y": np.clip(np.rint(2009 - 9 * late), 1922, 2011).astype(np.int16)}
+
+
+def stream_like(rows: int = 10_000, features: int = 20, classes: int = 10, seed: int = 0) -> dict[str, Array]:
+    """Return x (rows, features) float32 and y: class numbers or, for classes = 0, numbers."""
+    pieces = list(stream_rows(rows, features, classes, seed))
+    return {key: np.concatenate([piece[key] for piece in pieces]) for key in ("x", "y")}
+
+
+def stream_rows(
+    rows: int = 8_000_000, features: int = 20, classes: int = 10, seed: int = 0
+) -> Iterator[dict[str, Array]]:
+    """Yield pieces x (…, features) float32 and y of normal rows; row i depends on the seed and i alone.
+
+    Behind y stands a layer of bent units: y is the number of the largest of its noisy outputs, uint16, or
+    for classes = 0 its one noisy output, float32.
+    """
+    positive(rows=rows, features=features)
+    if classes not in {0, *range(2, 1 << 16)}:
+        raise ValueError(f"classes must be 0, for numbers, or at least 2, got {classes!r}")
+    for start in range(0, rows, BLOCK):
+        weights = stream(seed)
+        number = start // BLOCK
+        x = stream(seed, 1 + number).standard_normal((BLOCK, features), np.float32)
+        noise = stream(seed, (1 << 32) + number).standard_normal((BLOCK, max(classes, 1)))
+        units = np.abs(_layer(x, UNITS, weights)) - 0.8  # of mean 0: no class is favoured
+        outputs = _layer(units, max(classes, 1), weights) + 0.2 * noise
+        y = outputs.argmax(axis=1).astype(np.uint16) if classes else outputs[:, 0].astype(np.float32)
+        yield {"x": x[: rows - start], "y": y[: rows - start]}
+
+
+def _layer(values: Array, outputs: int, rng: Rng, inputs: int = 4) -> Array:
+    """Return (n, outputs), each the sum of a few columns of values, (n, k), with random signs."""
+    total = np.zeros((len(values), outputs))
+    for _ in range(inputs):
+        total += values[:, rng.integers(0, values.shape[1], size=outputs)] * rng.rademacher(outputs)
+    return np.asarray(total / np.sqrt(float(inputs)))

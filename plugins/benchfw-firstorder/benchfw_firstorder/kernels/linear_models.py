@@ -1,0 +1,113 @@
+"""Values and gradients of least squares and logistic regression: two products with the matrix each.
+
+All are means over the rows of A, (n, d); a mean over no rows is zero. No CuPy bodies: cuBLAS moves A at
+the speed of the memory, and A is all that counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benchfw.kernels import kernel, namespace
+
+COLUMNS = 64  # of the samples
+
+
+def _value_counts(A: Any, b: Any, x: Any) -> tuple[float, float]:
+    return 2.0 * A.size, float(A.nbytes + b.nbytes + x.nbytes)
+
+
+def _gradient_counts(A: Any, b: Any, x: Any) -> tuple[float, float]:
+    return 4.0 * A.size, float(2 * A.nbytes + b.nbytes + 2 * x.nbytes)
+
+
+@kernel("least-squares-value", counts=_value_counts)
+def least_squares_value(A: Any, b: Any, x: Any) -> Any:
+    """Return |Ax - b|² / (2n), a 0-d array: A (n, d), b (n,), x (d,)."""
+    residual = A @ x - b
+    return namespace(A).sum(residual * residual) / (2 * max(A.shape[0], 1))
+
+
+@least_squares_value.on("numpy")
+def _least_squares_value_numpy(A: Any, b: Any, x: Any) -> Any:
+    residual = A @ x
+    residual -= b
+    return residual @ residual / (2 * max(A.shape[0], 1))
+
+
+@kernel("least-squares-gradient", counts=_gradient_counts)
+def least_squares_gradient(A: Any, b: Any, x: Any) -> Any:
+    """Return A'(Ax - b) / n, (d,): A (n, d), b (n,), x (d,)."""
+    residual = A @ x - b
+    return namespace(A).matrix_transpose(A) @ residual / max(A.shape[0], 1)
+
+
+@least_squares_gradient.on("numpy")
+def _least_squares_gradient_numpy(A: Any, b: Any, x: Any) -> Any:
+    residual = A @ x
+    residual -= b
+    return residual @ A / max(A.shape[0], 1)
+
+
+@kernel("logistic-value", counts=_value_counts)
+def logistic_value(A: Any, y: Any, x: Any) -> Any:
+    """Return the mean of log(1 + exp(-y_i a_i'x)), a 0-d array: A (n, d), labels y (n,) of ±1, x (d,)."""
+    xp = namespace(A)
+    margin = y * (A @ x)
+    size = xp.abs(margin)
+    # log(1 + e^-m) = max(-m, 0) + log(1 + e^-|m|): nothing overflows, and |m| - m is exact
+    return xp.sum((size - margin) * 0.5 + xp.log1p(xp.exp(-size))) / max(A.shape[0], 1)
+
+
+@logistic_value.on("numpy")
+def _logistic_value_numpy(A: Any, y: Any, x: Any) -> Any:
+    margin = A @ x
+    margin *= y
+    size = np.abs(margin)
+    margin -= size
+    margin *= -0.5
+    np.negative(size, out=size)
+    margin += np.log1p(np.exp(size, out=size), out=size)
+    return margin.sum() / max(A.shape[0], 1)
+
+
+@kernel("logistic-gradient", counts=_gradient_counts)
+def logistic_gradient(A: Any, y: Any, x: Any) -> Any:
+    """Return the gradient of `logistic_value`, -A'(y s) / n with s_i = 1 / (1 + exp(y_i a_i'x)): (d,)."""
+    xp = namespace(A)
+    margin = y * (A @ x)
+    decay = xp.exp(-xp.abs(margin))
+    # e^-|m| never overflows, and gives s with small relative error where it is tiny
+    slope = xp.where(margin < 0, xp.ones_like(decay), decay) / (1.0 + decay)
+    return xp.matrix_transpose(A) @ (y * slope) / -max(A.shape[0], 1)
+
+
+@logistic_gradient.on("numpy")
+def _logistic_gradient_numpy(A: Any, y: Any, x: Any) -> Any:
+    margin = A @ x
+    margin *= y
+    decay = np.abs(margin)
+    np.negative(decay, out=decay)
+    np.exp(decay, out=decay)
+    slope = np.where(margin < 0, 1.0, decay)
+    decay += 1.0
+    slope /= decay
+    slope *= y
+    return slope @ A / -max(A.shape[0], 1)
+
+
+def sample_least_squares_value(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
+    """Return A (size, 64), b (size,), x (64,)."""
+    del backend
+    return rng.standard_normal((size, COLUMNS)), rng.standard_normal(size), rng.standard_normal(COLUMNS)
+
+
+def sample_logistic_value(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
+    """Return A (size, 64), labels of ±1 (size,), x (64,)."""
+    del backend
+    return rng.standard_normal((size, COLUMNS)), rng.rademacher(size), rng.standard_normal(COLUMNS)
+
+
+sample_least_squares_gradient, sample_logistic_gradient = sample_least_squares_value, sample_logistic_value

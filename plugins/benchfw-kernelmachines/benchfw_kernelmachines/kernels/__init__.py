@@ -1,0 +1,1 @@
+"""Array functions of this family, with a body per backend."""

@@ -1,0 +1,133 @@
+"""The multi-class logistic loss and its derivative in the scores."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from benchfw.kernels import kernel, namespace
+
+CLASSES = 10  # of the samples
+
+
+def _loss_counts(scores: Any, labels: Any) -> tuple[float, float]:
+    return 20.0 * scores.size, float(scores.nbytes + labels.nbytes + scores.shape[0] * scores.dtype.itemsize)
+
+
+def _derivative_counts(scores: Any, labels: Any) -> tuple[float, float]:
+    return 20.0 * scores.size, float(2 * scores.nbytes + labels.nbytes)
+
+
+@kernel("softmax-loss", counts=_loss_counts)
+def softmax_loss(scores: Any, labels: Any) -> Any:
+    """Return log Σ_c exp(f_c - f_y) of each row, (n,), for scores f (n, C) and class numbers y (n,), 0 … C-1.
+
+    Small losses keep their relative precision, and large scores do not overflow.
+    """
+    xp = namespace(scores, labels)
+    chosen, nothing = _one_hot(xp, scores, labels), xp.zeros_like(scores)
+    relative = scores - xp.sum(xp.where(chosen, scores, nothing), axis=1, keepdims=True)
+    top = xp.max(relative, axis=1, keepdims=True)
+    others = xp.sum(xp.where(chosen, nothing, xp.exp(relative - top)), axis=1)
+    # the label's own term is e^-top = 1 + expm1(-top)
+    return top[:, 0] + xp.log1p(others + xp.expm1(-top[:, 0]))
+
+
+@softmax_loss.on("numpy")
+def _softmax_loss_numpy(scores: Any, labels: Any) -> Any:
+    chosen = np.arange(scores.shape[0]), labels
+    relative = scores - scores[chosen][:, None]
+    top = relative.max(axis=1)
+    relative -= top[:, None]
+    np.exp(relative, out=relative)
+    relative[chosen] = 0.0
+    return top + np.log1p(relative.sum(axis=1) + np.expm1(-top))
+
+
+@softmax_loss.on("cupy")
+def _softmax_loss_cupy(scores: Any, labels: Any) -> Any:
+    import cupy
+
+    losses = cupy.empty(scores.shape[0], dtype=scores.dtype)
+    return _fused_loss()(cupy.ascontiguousarray(scores), labels, scores.shape[1], losses)
+
+
+@kernel("softmax-derivative", counts=_derivative_counts)
+def softmax_derivative(scores: Any, labels: Any) -> Any:
+    """Return the derivative of `softmax_loss` in the scores, softmax(f) - e_y: (n, C); y is 0 … C-1."""
+    xp = namespace(scores, labels)
+    powers = xp.exp(scores - xp.max(scores, axis=1, keepdims=True))
+    shares = powers / xp.sum(powers, axis=1, keepdims=True)
+    return shares - xp.astype(_one_hot(xp, scores, labels), scores.dtype)
+
+
+@softmax_derivative.on("numpy")
+def _softmax_derivative_numpy(scores: Any, labels: Any) -> Any:
+    shares = scores - scores.max(axis=1, keepdims=True)
+    np.exp(shares, out=shares)
+    shares /= shares.sum(axis=1, keepdims=True)
+    shares[np.arange(scores.shape[0]), labels] -= 1.0
+    return shares
+
+
+@softmax_derivative.on("cupy")
+def _softmax_derivative_cupy(scores: Any, labels: Any) -> Any:
+    top = scores.max(axis=1, keepdims=True)
+    powers, label = _fused_power()(scores, top), labels[:, None]
+    return _fused_derivative()(powers, powers.sum(axis=1, keepdims=True), label, scores.shape[1])
+
+
+def _one_hot(xp: Any, scores: Any, labels: Any) -> Any:
+    return labels[:, None] == xp.arange(scores.shape[1], dtype=labels.dtype)
+
+
+@cache
+def _fused_loss() -> Any:
+    import cupy
+
+    # a thread a row
+    return cupy.ElementwiseKernel(
+        "raw T scores, I label, int64 classes",
+        "T loss",
+        """
+        const T chosen = scores[i * classes + label];
+        T top = 0;
+        for (long long c = 0; c < classes; ++c) top = max(top, scores[i * classes + c] - chosen);
+        T others = 0;
+        for (long long c = 0; c < classes; ++c)
+            if (c != label) others += exp(scores[i * classes + c] - chosen - top);
+        loss = top + log1p(others + expm1(-top));
+        """,
+        "benchfw_softmax_loss",
+    )
+
+
+@cache
+def _fused_power() -> Any:
+    import cupy
+
+    return cupy.ElementwiseKernel("T score, T top", "T power", "power = exp(score - top)", "benchfw_power")
+
+
+@cache
+def _fused_derivative() -> Any:
+    import cupy
+
+    return cupy.ElementwiseKernel(
+        "T power, T total, I label, int64 classes",
+        "T derivative",
+        "derivative = power / total - (i % classes == label ? (T)1 : (T)0)",
+        "benchfw_softmax_derivative",
+    )
+
+
+def _sample(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
+    """Return scores of 10 classes, about `size` numbers, and class numbers."""
+    del backend
+    rows = -(-size // CLASSES)
+    return 3.0 * rng.standard_normal((rows, CLASSES)), rng.integers(0, CLASSES, rows)
+
+
+sample_softmax_loss = sample_softmax_derivative = _sample

@@ -1,0 +1,62 @@
+"""Toeplitz products by the Fourier transform, against the matrix written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.linalg import toeplitz
+
+from benchfw.backends import get_backend
+from benchfw_spectral.kernels.toeplitz import toeplitz_product
+
+BODIES = pytest.mark.parametrize("body", ["portable", "numpy"])
+
+
+def arguments(size, columns, seed=7):
+    rng = get_backend("numpy").rng(seed)
+    return rng.standard_normal(size), rng.standard_normal((size, columns))
+
+
+def body_of(body):
+    return toeplitz_product.portable if body == "portable" else toeplitz_product.bodies["numpy"]
+
+
+@BODIES
+@given(size=st.integers(1, 130), columns=st.integers(1, 4))
+def test_it_is_the_product_with_the_matrix_written_out(body, size, columns):
+    column, block = arguments(size, columns)
+    np.testing.assert_allclose(
+        body_of(body)(column, block), toeplitz(column) @ block, rtol=0, atol=1e-14 * (size + 10)
+    )
+
+
+@BODIES
+def test_blocks_of_either_order_give_the_same(body):
+    column, block = arguments(50, 6)
+    np.testing.assert_allclose(
+        body_of(body)(column, np.asfortranarray(block)), body_of(body)(column, block), rtol=0, atol=1e-13
+    )
+
+
+@BODIES
+@pytest.mark.parametrize("size", [0, 1])
+def test_tiny_matrices_multiply(body, size):
+    found = body_of(body)(np.full(size, 3.0), np.full((size, 2), 2.0))
+    np.testing.assert_allclose(found, np.full((size, 2), 6.0), rtol=1e-15)
+
+
+@BODIES
+def test_single_precision_stays_single(body):
+    column, block = arguments(64, 3)
+    found = body_of(body)(column.astype(np.float32), block.astype(np.float32))
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, toeplitz(column) @ block, rtol=0, atol=1e-4)
+
+
+def test_arguments_are_left_as_they_were():
+    column, block = arguments(20, 2)
+    toeplitz_product(column, block)
+    np.testing.assert_array_equal(column, arguments(20, 2)[0])
+    np.testing.assert_array_equal(block, arguments(20, 2)[1])

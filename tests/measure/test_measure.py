@@ -1,0 +1,303 @@
+"""What is measured, when, and how a trial ends."""
+
+import math
+from time import perf_counter, sleep
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchfw.backends import get_backend
+from benchfw.errors import BenchfwError
+from benchfw.measure.kernels import measure_kernel
+from benchfw.measure.meter import next_look
+from benchfw.measure.optimizers import measure_optimizer
+from benchfw.measure.trial import collector
+from benchfw.records import Budget, Status
+
+
+class Line:
+    """A problem on the line: the answer is a number, its gap is its size; every oracle call costs one."""
+
+    cost_unit = "calls"
+
+    def __init__(self, pause=0.0):
+        self.backend, self.cost, self.pause, self.optimum = get_backend("numpy"), 5.0, pause, 0.0
+
+    def start(self):
+        self.cost += 1
+        return 1.0
+
+    def value(self, params):
+        self.cost += 1
+        return params
+
+    def metrics(self, answer):
+        sleep(self.pause)
+        return {"gap": abs(self.value(answer)), "steps": 0.0}
+
+
+class Steps:
+    """An optimizer that yields the answers given, one oracle call each, and then raises or ends."""
+
+    def __init__(self, answers, fault=None):
+        self.answers, self.fault = answers, fault
+
+    def run(self, problem, rng):
+        for number, answer in enumerate(self.answers):
+            if number:
+                problem.value(answer)
+            yield answer
+        if self.fault:
+            raise self.fault
+
+
+def halving():
+    return Steps([0.5**k for k in range(2000)])
+
+
+@pytest.fixture
+def follow(make_trial):
+    """Return a function that measures an optimizer; it gives the ending and the records of the gap."""
+
+    def measured(method, problem=None, **changes):
+        records, emit = collector()
+        ending = measure_optimizer(make_trial(**changes), problem or Line(), method, None, emit)
+        return ending, [each for each in records if each.metric == "gap"]
+
+    return measured
+
+
+@given(st.integers(0, 10**9))
+def test_looks_are_at_most_five_percent_apart_and_never_stand_still(iteration):
+    following = next_look(iteration)
+    assert iteration < following <= max(iteration + 1, math.ceil(1.05 * iteration))
+
+
+def test_ten_thousand_iterations_are_looked_at_a_few_hundred_times():
+    looks, at = 0, 0
+    while at < 10_000:
+        at, looks = next_look(at), looks + 1
+    assert looks < 200
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 37, 200])
+def test_the_first_and_the_last_answer_are_measured(follow, iterations):
+    (status, reason), records = follow(halving(), budget=Budget(iterations=iterations))
+    assert (status, reason) == (Status.DONE, f"budget of {iterations} iterations")
+    assert (records[0].iteration, records[-1].iteration) == (0, iterations)
+    assert [each.value for each in records] == [0.5**each.iteration for each in records]
+
+
+def test_what_metrics_and_set_up_ask_of_the_problem_is_not_charged(follow):
+    _, records = follow(halving(), budget=Budget(iterations=50))
+    assert [each.cost for each in records] == [float(each.iteration) for each in records]
+
+
+def test_a_budget_of_cost_ends_the_trial_at_the_call_that_uses_it_up(follow):
+    (status, reason), records = follow(halving(), budget=Budget(cost=33))
+    assert (status, reason) == (Status.DONE, "budget of 33 calls")
+    assert (records[-1].iteration, records[-1].cost) == (33, 33.0)
+
+
+def test_a_budget_of_seconds_ends_the_trial(follow):
+    class Slow:
+        def run(self, problem, rng):
+            while True:
+                yield 1.0
+                sleep(0.002)
+
+    (status, reason), records = follow(Slow(), budget=Budget(seconds=0.02))
+    assert (status, reason) == (Status.DONE, "budget of 0.02 seconds")
+    assert records[-1].seconds >= 0.02
+    assert all(each.seconds < 0.02 for each in records[:-1])
+
+
+def test_the_first_limit_that_is_met_ends_the_trial(follow):
+    (_, reason), records = follow(halving(), budget=Budget(iterations=20, cost=7, seconds=60))
+    assert reason == "budget of 7 calls"
+    assert records[-1].iteration == 7
+
+
+def test_time_in_metrics_is_not_on_the_clock(follow):
+    _, records = follow(halving(), Line(pause=0.05), budget=Budget(iterations=5))
+    assert len(records) == 6
+    assert records[-1].seconds < 0.05  # the metrics slept six times as long
+
+
+def test_a_method_is_charged_the_time_that_it_takes(follow):
+    spent = []
+
+    class Sleeper:
+        def run(self, problem, rng):
+            yield 1.0
+            while True:
+                began = perf_counter()
+                sleep(0.01)
+                spent.append(perf_counter() - began)
+                yield 1.0
+
+    _, records = follow(Sleeper(), budget=Budget(iterations=8))
+    assert records[0].seconds < 0.5 * sum(spent)
+    assert sum(spent) <= records[-1].seconds < 1.25 * sum(spent)
+
+
+def test_the_target_ends_the_trial_as_reached(follow):
+    (status, reason), records = follow(halving(), target={"gap": 0.01})
+    assert status is Status.REACHED
+    assert reason == "gap ≤ 0.01 at iteration 7"
+    assert (records[-1].iteration, records[-1].value) == (7, 0.5**7)
+
+
+def test_a_target_of_two_metrics_needs_both(follow):
+    (status, _), _ = follow(halving(), target={"gap": 0.01, "steps": -1.0})
+    assert status is Status.DONE
+
+
+def test_a_target_that_is_no_metric_is_an_error_that_names_the_metrics(follow):
+    with pytest.raises(BenchfwError, match="target 'gpa' is no metric of this problem, which has gap, steps"):
+        follow(halving(), target={"gpa": 0.01})
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_an_answer_that_is_not_finite_is_diverged_and_its_points_are_kept(follow, bad):
+    (status, reason), records = follow(Steps([1.0, 2.0, bad, 3.0]))
+    assert status is Status.DIVERGED
+    assert reason == f"gap became {bad} at iteration 2"
+    assert [each.iteration for each in records] == [0, 1, 2]
+
+
+def test_an_oscillating_method_is_not_stopped_before_its_budget(follow):
+    (_, reason), records = follow(Steps([1.0, 2.0] * 100), budget=Budget(iterations=150))
+    assert reason == "budget of 150 iterations"
+    assert records[-1].iteration == 150
+
+
+@pytest.mark.parametrize("good", [1, 2, 3, 47])
+def test_a_method_that_raises_keeps_the_answers_before_it_the_last_included(make_trial, good):
+    records, emit = collector()
+    method = Steps([1.0] * good, ValueError("mine"))
+    with pytest.raises(ValueError, match="mine"):
+        measure_optimizer(make_trial(budget=Budget(iterations=100)), Line(), method, None, emit)
+    assert max(each.iteration for each in records) == good - 1
+    if good == 2:
+        assert [each.iteration for each in records if each.metric == "gap"] == [0, 1]
+
+
+def test_a_method_that_ends_by_itself_is_done_with_its_last_answer(follow):
+    (status, reason), records = follow(Steps([1.0] * 44), budget=Budget(iterations=100))
+    assert (status, reason) == (Status.DONE, "method ended by itself after 43 iterations")
+    assert records[-1].iteration == 43
+
+
+def test_a_method_that_ends_by_itself_at_the_target_has_reached_it(follow):
+    (status, _), _ = follow(Steps([1.0] * 43 + [0.0]), target={"gap": 0.5}, budget=Budget(iterations=100))
+    assert status is Status.REACHED
+
+
+def test_a_method_that_yields_nothing_has_failed_and_says_what_it_should_do(follow):
+    (status, reason), records = follow(Steps([]))
+    assert status is Status.FAILED
+    assert "must yield the start first" in reason
+    assert records == []
+
+
+def test_a_method_is_closed_when_its_trial_is_over(follow):
+    closed = []
+
+    class Tidy:
+        def run(self, problem, rng):
+            try:
+                while True:
+                    yield 1.0
+            finally:
+                closed.append(True)
+
+    follow(Tidy())
+    assert closed == [True]
+
+
+class Talking(float):
+    """An answer that has a fact to tell."""
+
+    def facts(self):
+        return {"half": self / 2}
+
+
+def test_the_facts_of_the_last_answer_are_recorded(make_trial):
+    records, emit = collector()
+    trial = make_trial(budget=Budget(iterations=2))
+    measure_optimizer(trial, Line(), Steps([Talking(1.0), Talking(0.5), Talking(0.25)]), None, emit)
+    assert [each.value for each in records if each.metric == "fact:half"] == [0.125]
+
+
+class Bounded(Steps):
+    bounds = "gap"
+
+    def bound(self, problem, iterations):
+        return np.where(iterations == 0, np.inf, 1.0 / np.maximum(iterations, 1))
+
+
+def bounds_of(make_trial, method):
+    records, emit = collector()
+    measure_optimizer(make_trial(budget=Budget(iterations=30)), Line(), method, None, emit)
+    gaps = [each for each in records if each.metric == "gap"]
+    return gaps, [each for each in records if each.metric == "bound:gap"]
+
+
+def test_the_curve_of_a_theorem_is_recorded_beside_the_measured_points(make_trial):
+    gaps, bounds = bounds_of(make_trial, Bounded([0.5**k for k in range(99)]))
+    assert [each.value for each in bounds] == [1 / each.iteration for each in gaps[1:]]  # inf says nothing
+    assert [(b.seconds, b.cost) for b in bounds] == [(g.seconds, g.cost) for g in gaps[1:]]
+
+
+def test_a_theorem_that_says_nothing_gives_no_curve(make_trial):
+    class Silent(Bounded):
+        def bound(self, problem, iterations):
+            return None
+
+    assert bounds_of(make_trial, Silent([1.0] * 99))[1] == []
+
+
+def test_a_bound_that_was_switched_off_is_none(make_trial):
+    class Without(Bounded):
+        bound = None
+
+    assert bounds_of(make_trial, Without([1.0] * 99))[1] == []
+
+
+def test_a_fault_in_a_theorem_does_not_hide_the_methods_own(make_trial):
+    class Wrong(Bounded):
+        def bound(self, problem, iterations):
+            raise ZeroDivisionError("in the theorem")
+
+    _, emit = collector()
+    with pytest.raises(ValueError, match="mine"):
+        measure_optimizer(make_trial(), Line(), Wrong([1.0], ValueError("mine")), None, emit)
+
+
+def test_a_kernel_is_timed_in_blocks_of_calls(make_trial):
+    calls = []
+
+    def kernel(x):
+        calls.append(x)
+        sleep(0.001)
+
+    records, emit = collector()
+    trial = make_trial(kind="kernel", budget=Budget(iterations=4))
+    status, reason = measure_kernel(trial, get_backend("numpy"), kernel, (3,), emit)
+    assert status is Status.DONE
+    assert reason.startswith("4 blocks")
+    assert [each.iteration for each in records] == [1, 2, 3, 4]
+    assert all(each.metric == "seconds_per_call" and each.value >= 0.001 for each in records)
+    assert records[-1].cost == len(calls) - 1
+    assert set(calls) == {3}
+
+
+def test_a_budget_of_seconds_ends_a_kernels_trial(make_trial):
+    records, emit = collector()
+    trial = make_trial(kind="kernel", budget=Budget(seconds=0.005))
+    measure_kernel(trial, get_backend("numpy"), lambda: sleep(0.004), (), emit)
+    assert len(records) < 30
+    assert records[-1].seconds >= 0.005

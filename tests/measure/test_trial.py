@@ -1,0 +1,250 @@
+"""A trial is built and measured from what a suite says; whatever happens is a status with a reason."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchfw.errors import BenchfwError
+from benchfw.measure.trial import collector, explain, run_trial, warm_up
+from benchfw.records import Budget, Spec, Status
+from benchfw.registry import Registry
+
+
+@pytest.fixture
+def ran(registry):
+    """Return a function that runs a trial of the toys; it gives status, reason and records by metric."""
+
+    def run(trial):
+        records, emit = collector()
+        status, reason, _ = run_trial(trial, registry, emit)
+        names = dict.fromkeys(each.metric for each in records)
+        return status, reason, {name: [r for r in records if r.metric == name] for name in names}
+
+    return run
+
+
+@pytest.fixture
+def draws(make_trial):
+    """Return a function that makes an estimator's trial."""
+
+    def make(scale=2.0, **changes):
+        given = {"kind": "estimator", "method": Spec("noisy", {"scale": scale}), "budget": Budget(cost=4000)}
+        return make_trial(**{**given, **changes})
+
+    return make
+
+
+def test_the_same_trial_gives_the_same_records(ran, make_trial):
+    trial = make_trial(method=Spec("slide", {"estimator": {"use": "noisy"}}))
+    one, other = (
+        [(r.iteration, r.cost, r.value) for r in ran(replace(trial, key=key))[2]["gap"]] for key in "ab"
+    )
+    assert one == other
+    assert one != [(r.iteration, r.cost, r.value) for r in ran(replace(trial, repetition=1))[2]["gap"]]
+
+
+def test_methods_are_compared_on_the_same_data(ran, make_trial):
+    starts = {
+        ran(make_trial(method=Spec("slide", {"step": step})))[2]["gap"][0].value for step in (0.1, 0.2, 0.3)
+    }
+    assert len(starts) == 1
+
+
+def test_a_descent_on_a_bowl_is_what_it_should_be(ran, make_trial):
+    status, reason, records = ran(make_trial())
+    gaps = [each.value for each in records["gap"]]
+    assert (status, reason) == (Status.DONE, "budget of 10 iterations")
+    np.testing.assert_allclose(gaps, gaps[0] * 0.25 ** np.arange(11), rtol=1e-12)
+    assert [each.cost for each in records["gap"]] == list(range(11))
+
+
+def test_bias_variance_and_their_error_are_those_of_the_noise(ran, draws):
+    status, reason, records = ran(draws())
+    last = {name: each[-1].value for name, each in records.items()}
+    assert (status, reason) == (Status.DONE, "budget of 4,000 slopes")
+    variance = 2 * 2.0**2  # two coordinates
+    assert abs(last["variance"] - variance) < 4 * last["variance_std_error"]
+    # the variance of one squared length is 2 * scale**4 a coordinate
+    assert last["variance_std_error"] == pytest.approx(math.sqrt(2 * 2 * 2.0**4 / 4000), rel=0.2)
+    assert abs(last["bias"]) < 4 * math.sqrt(variance / 4000)
+    assert last["mse"] == pytest.approx(variance, rel=0.2)
+
+
+def test_the_claim_to_be_unbiased_is_recorded_once(ran, draws):
+    _, _, records = ran(draws(budget=Budget(iterations=50)))
+    assert [each.value for each in records["claims_unbiased"]] == [1.0]
+
+
+def test_a_draw_is_charged_and_the_exact_answer_is_not(ran, draws):
+    _, _, records = ran(draws(budget=Budget(iterations=50)))
+    assert [each.cost for each in records["variance"]] == [each.iteration for each in records["variance"]]
+    assert records["variance"][-1].iteration == 50
+
+
+def test_draws_end_when_the_variance_is_known_well_enough(ran, draws):
+    status, reason, records = ran(draws(precision=0.2, budget=Budget(iterations=100_000)))
+    last = {name: each[-1] for name, each in records.items()}
+    assert status is Status.DONE
+    assert reason.startswith("variance known to 20% after")
+    assert 100 <= last["variance"].iteration < 1000
+    half_width = 1.96 * last["variance_std_error"].value / last["variance"].value
+    assert half_width <= 0.2
+
+
+def test_an_estimator_without_noise_ends_early_too(ran, draws):
+    _, reason, records = ran(draws(scale=0.0, precision=0.05, budget=Budget(iterations=100_000)))
+    assert reason.startswith("variance known to 5%")
+    assert records["variance"][-1].value == 0.0
+
+
+def test_an_estimator_that_cannot_draw_twice_does_not_end_as_done_without_a_number(ran, draws):
+    status, _, records = ran(draws(budget=Budget(cost=1)))
+    assert "variance" in records or status is not Status.DONE
+
+
+ODD = """from dataclasses import dataclass
+import numpy as np
+from benchfw import BenchfwError, Smooth, hookimpl
+from toys import Bowl
+
+
+@dataclass(frozen=True)
+class Odd:
+    late: int = 5
+    value: float = float("nan")
+    solves, estimates, unbiased = Smooth, "grad", True
+    def draw(self, problem, rng):
+        counted.append(1)
+        return lambda params: params if len(counted) < self.late else params + self.value
+
+@dataclass(frozen=True)
+class There:
+    solves, estimates, unbiased = Smooth, "grad", True
+    def draw(self, problem, rng):
+        return lambda params: places.append(params) or params
+
+class Flat(Bowl):
+    def __init__(self, backend, rng):
+        super().__init__(backend, rng)
+        self.optimum = None
+    def start(self):
+        return np.zeros(2)
+    def grad(self, params):
+        return params
+
+@dataclass(frozen=True)
+class Third:
+    solves = Smooth
+    fault: str = "ValueError"
+    def run(self, problem, rng):
+        yield problem.start()
+        yield problem.start()
+        raise {"ValueError": ValueError("two\\nlines"), "MemoryError": MemoryError(),
+               "mine": BenchfwError("give more"), "mute": KeyError()}[self.fault]
+
+counted, places = [], []
+
+@hookimpl
+def register_problems(register):
+    register("flat", Flat)
+
+@hookimpl
+def register_estimators(register):
+    register("odd", Odd)
+    register("there", There)
+
+@hookimpl
+def register_optimizers(register):
+    register("third", Third)
+"""
+
+
+@pytest.fixture
+def registry(toys, plugin_file):
+    return Registry([str(toys), str(plugin_file(ODD, "odd.py"))])
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_draw_that_is_not_finite_is_diverged_and_the_records_before_it_are_kept(ran, draws, value):
+    status, reason, records = ran(draws(method=Spec("odd", {"value": value})))
+    assert (status, reason) == (Status.DIVERGED, "draw 5 is not finite")
+    assert [each.iteration for each in records["variance"]] == [2, 3, 4]
+
+
+@pytest.mark.parametrize("at", ["start", "optimum"])
+def test_an_estimator_draws_where_it_is_told_to(ran, draws, at):
+    import odd
+
+    ran(draws(method=Spec("there"), at=at, budget=Budget(iterations=2)))
+    assert len(odd.places) == 2
+    assert all(np.any(place) == (at == "optimum") for place in odd.places)
+
+
+def test_a_problem_that_does_not_know_its_optimum_says_so(ran, draws):
+    status, reason, _ = ran(draws(problem=Spec("flat"), at="optimum"))
+    assert status is Status.FAILED
+    assert "problem 'flat' does not know its optimum" in reason
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "part"),
+    [
+        ("ValueError", Status.FAILED, "ValueError: two lines (odd.py, line"),
+        ("MemoryError", Status.OUT_OF_MEMORY, "not enough memory"),
+        ("mine", Status.FAILED, "give more"),
+        ("mute", Status.FAILED, "KeyError"),
+    ],
+)
+def test_a_method_that_raises_at_its_third_answer_keeps_two_points(ran, make_trial, fault, status, part):
+    found, reason, records = ran(make_trial(method=Spec("third", {"fault": fault})))
+    assert found is status
+    assert part in reason
+    assert "\n" not in reason
+    assert [each.iteration for each in records["gap"]] == [0, 1]
+
+
+def test_a_fault_is_told_to_whom_asks(registry, make_trial):
+    heard = []
+    run_trial(make_trial(method=Spec("third")), registry, collector()[1], hear=heard.append)
+    assert [str(fault) for fault in heard] == ["two\nlines"]
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "part"),
+    [
+        ({"backend": "nowhere"}, Status.SKIPPED, "nowhere"),
+        ({"method": Spec("slied")}, Status.FAILED, "did you mean 'slide'"),
+        ({"problem": Spec("bowl", {"size": -1})}, Status.FAILED, ""),
+        ({"target": {"gpa": 1.0}}, Status.FAILED, "target 'gpa' is no metric"),
+    ],
+)
+def test_a_trial_that_cannot_run_has_a_status_and_a_reason(ran, make_trial, change, status, part):
+    found, reason, _ = ran(make_trial(**change))
+    assert found is status
+    assert reason
+    assert part in reason
+
+
+def test_a_kernel_is_measured_on_arguments_of_its_size(ran, make_trial):
+    trial = make_trial(kind="kernel", problem=Spec("size", {"size": 10}), method=Spec("soft-threshold"))
+    status, _, records = ran(replace(trial, budget=Budget(iterations=2)))
+    assert status is Status.DONE
+    assert [each.iteration for each in records["seconds_per_call"]] == [1, 2]
+
+
+@pytest.mark.parametrize("kind", ["optimizer", "estimator"])
+def test_a_warm_up_is_short_and_swallows_faults(registry, make_trial, kind):
+    method = Spec("slide" if kind == "optimizer" else "noisy")
+    records, emit = collector()
+    trial = make_trial(kind=kind, method=method, budget=Budget(iterations=1000), target={}, precision=0.5)
+    warm_up(trial, registry, emit)
+    assert records
+    assert max(each.iteration for each in records) <= 2
+    warm_up(replace(trial, method=Spec("nothing")), registry, emit)
+
+
+def test_a_fault_is_explained_in_one_line():
+    assert explain(ValueError("a\n  b")) == "ValueError: a b"
+    assert explain(BenchfwError()) == "BenchfwError"

@@ -1,0 +1,148 @@
+"""What one trial says about each quantity, and what the repetitions say together."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from benchfw.records import Record, Status
+from benchfw.report.tables import caption, headline_table
+from benchfw.report.verdicts.verdict import verdict
+from benchfw.summary.summarize import Method, summarize
+
+inf = math.inf
+
+
+def rows_of(summary, method):
+    chosen = Method(method, "numpy")
+    return {row.quantity: row for c in summary.comparisons for row in c.rows if row.method == chosen}
+
+
+def anchored(draws, *, setup_cost=50.0, setup_seconds=3.0):
+    """Records of an estimator that prepares something once, looked at after 2, 10, 100, … draws."""
+    looks = [look for look in (2, 10, 100) if look < draws] + [draws]
+    return [
+        Record(name, look, setup_seconds + 0.01 * look, setup_cost + 0.2 * look, value)
+        for look in looks
+        for name, value in (("variance", 4.0), ("variance_std_error", 0.1))
+    ]
+
+
+@pytest.mark.parametrize("draws", [10, 100, 10_000])
+def test_a_draws_cost_does_not_depend_on_how_many_were_made(make, run, draws):
+    results = [make.result("estimator", "p", "svrg", r, anchored(draws)) for r in range(3)]
+    found = {name: row.interval.estimate for name, row in rows_of(summarize(run, results), "svrg").items()}
+    assert found["cost_per_draw"] == pytest.approx(0.2)
+    assert found["seconds_per_draw"] == pytest.approx(0.01)
+    assert found["variance_x_seconds"] == pytest.approx(0.04)
+    assert (found["setup_cost"], found["setup_seconds"]) == pytest.approx((50, 3))
+
+
+def test_nothing_to_prepare_costs_nothing(make, run):
+    results = [make.result("estimator", "p", "mb", r, anchored(100, setup_cost=0)) for r in range(3)]
+    assert rows_of(summarize(run, results), "mb")["setup_cost"].interval.estimate == pytest.approx(
+        0, abs=1e-9
+    )
+
+
+def test_a_single_shared_repetition_is_compared_by_its_own_intervals(make, run):
+    results = [
+        make.result("estimator", "p", name, repetition, make.draws(variance))
+        for name, repetition, variance in (("a", 0, 1.0), ("a", 1, 100.0), ("b", 0, 1.0))
+    ]
+    summary = summarize(run, results)
+    row = rows_of(summary, "b")["variance"]
+    assert (row.ratio.estimate, row.ratio.count, row.differs) == (1, 1, False)
+    assert row.ratio.low < 1 < row.ratio.high
+    assert verdict(summary.comparisons[0]).startswith("No difference beyond noise (1 run)")
+
+
+def test_a_diverged_run_ends_at_infinity_and_is_not_left_out(make, run):
+    def runs(name, diverged, end):
+        return [
+            make.result(
+                "optimizer",
+                "p",
+                name,
+                r,
+                make.curve("gap", [9, math.nan] if r < diverged else [9, end * (1 + 0.01 * r)]),
+                target={"gap": 1},
+                status=Status.DIVERGED if r < diverged else Status.DONE,
+            )
+            for r in range(5)
+        ]
+
+    # what is left of `wild` ends lower than `calm`, which always ends
+    summary = summarize(run, runs("calm", 0, 0.5) + runs("wild", 3, 0.1) + runs("rash", 1, 0.1))
+    wild, rash = (rows_of(summary, name)["gap"] for name in ("wild", "rash"))
+    assert (wild.interval.estimate, wild.interval.count) == (inf, 5)
+    assert not wild.differs
+    assert (rash.interval.estimate, rash.interval.high) == (pytest.approx(0.102, rel=0.02), inf)
+    assert not rash.differs  # four of five times lower, once infinitely higher
+
+
+@pytest.mark.parametrize("values", [(0.0, 0.0, 1.0), (0.0, 1.0), (0.1, 3.0), (0.0, 1e-3, 1e-4, 0.0)])
+def test_what_is_never_negative_has_no_negative_end(make, run, values):
+    results = [
+        make.result("optimizer", "p", "gd", r, make.curve("gap", [9, value]), target={"gap": 1e-9})
+        for r, value in enumerate(values)
+    ] + [
+        make.result("estimator", "p", "mb", r, make.draws(value, bias=None)) for r, value in enumerate(values)
+    ]
+    summary = summarize(run, results)
+    rows = [row for comparison in summary.comparisons for row in comparison.rows]
+    assert {"gap", "variance"} <= {row.quantity for row in rows}
+    assert all(row.interval.low >= 0 for row in rows)
+
+
+@pytest.mark.parametrize(("runs", "level"), [(3, 95), (5, 94), (6, 95)])
+def test_the_caption_says_what_the_brackets_cover(make, run, runs, level):
+    optimizers = [
+        make.result("optimizer", "p", "gd", r, make.curve("gap", [9, 0.5]), target={"gap": 1})
+        for r in range(runs)
+    ]
+    estimators = [make.result("estimator", "p", "mb", r, make.draws(1.0)) for r in range(runs)]
+    optimizing, estimating = map(caption, summarize(run, optimizers + estimators).comparisons)
+    assert f"Median over repetitions [{level} % interval]" in optimizing
+    assert "Geometric mean over repetitions [95 % interval]" in estimating
+
+
+def test_the_caption_says_that_several_methods_are_judged_together(make, run):
+    results = [
+        make.result("optimizer", "p", name, r, make.curve("gap", [9, 0.5]))
+        for name in "abc"
+        for r in range(3)
+    ]
+    together = "Verdicts hold at 5 % for all methods together."
+    assert together in caption(summarize(run, results).comparisons[0])
+    assert together not in caption(summarize(run, results[:6]).comparisons[0])
+
+
+def exact_and_stepwise(make, reason="method ended by itself after 1 iterations"):
+    """An exact method that is done after 3 seconds, and one that goes on and on."""
+    jitter = [1.0, 1.01, 0.99, 1.02, 0.98]
+    results = [
+        make.result("optimizer", "p", "exact", r, make.curve("gap", [9, x], seconds=3.0), reason=reason)
+        for r, x in enumerate(jitter)
+    ]
+    return results + [
+        make.result("optimizer", "p", "steps", r, make.curve("gap", [9, 4 * x, 0.5 * x, 0.1 * x, 0.01]))
+        for r, x in enumerate(jitter)
+    ]
+
+
+def test_methods_are_seen_at_the_second_at_which_the_reference_was_done(make, run):
+    summary = summarize(run, exact_and_stepwise(make))
+    found = {name: rows_of(summary, name)["gap_when_reference_is_done"] for name in ("exact", "steps")}
+    assert found["exact"].interval.estimate == 1.0
+    assert found["steps"].interval.estimate == 0.1  # after three of its seconds, not at its end
+    said = verdict(summary.comparisons[0])
+    assert "When exact is done, steps has gap 0.1" in said
+    assert "gap when exact is done" in headline_table(summary.comparisons[0]).header
+
+
+def test_a_reference_that_ran_out_of_its_budget_was_not_done(make, run):
+    summary = summarize(run, exact_and_stepwise(make, reason="budget of 3 seconds"))
+    assert "gap_when_reference_is_done" not in rows_of(summary, "steps")
+    assert "is done" not in verdict(summary.comparisons[0])

@@ -1,0 +1,276 @@
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchfw.records import Record, Status
+from benchfw.report.tables import headline_table
+from benchfw.summary.model import Method
+from benchfw.summary.summarize import EXPORT_COLUMNS, summarize
+
+
+def rows_of(summary, method, backend="numpy"):
+    chosen = Method(method, backend)
+    return {row.quantity: row for c in summary.comparisons for row in c.rows if row.method == chosen}
+
+
+def two_optimizers(make, factor=2):
+    """Reach 0.5 at iteration r + 4 with `slow` and at half of that with `fast`."""
+    results = []
+    for name, speed in (("slow", 1), ("fast", factor)):
+        for repetition in (0, 2, 4, 6, 8):
+            hit = (repetition + 4) // speed
+            values = [8.0] * hit + [0.5]
+            results.append(
+                make.result("optimizer", "p", name, repetition, make.curve("gap", values), target={"gap": 1})
+            )
+    return results
+
+
+def test_time_and_cost_to_the_suites_target_are_paired_with_the_first_method(make, run):
+    summary = summarize(run, two_optimizers(make))
+    comparison = summary.comparisons[0]
+    assert comparison.reference == Method("slow", "numpy")
+    assert [(t.metric, t.value, t.automatic) for t in comparison.targets] == [("gap", 1, False)]
+    slow, fast = rows_of(summary, "slow"), rows_of(summary, "fast")
+    assert slow["seconds_to_target"].interval.estimate == 8
+    assert slow["cost_to_target"].interval.estimate == 80
+    assert slow["cost_to_target"].ratio is None
+    assert fast["cost_to_target"].interval.estimate == 40
+    # the paired ratio is 1/2 in every repetition, though the times themselves vary threefold
+    ratio = fast["cost_to_target"].ratio
+    assert (ratio.estimate, ratio.low, ratio.high) == pytest.approx((0.5, 0.5, 0.5))
+    assert fast["gap"].interval.estimate == 0.5
+
+
+def test_without_a_target_the_worst_end_of_the_reference_is_taken(make, run):
+    results = [
+        make.result("optimizer", "p", "gd", r, make.curve("gap", [9, last]))
+        for r, last in enumerate((0.2, 0.31))
+    ]
+    target = summarize(run, results).comparisons[0].targets[0]
+    assert (target.metric, target.value, target.automatic) == ("gap", 0.31, True)
+
+
+def test_fewer_than_half_reaching_means_no_median(make, run):
+    results = [
+        make.result("optimizer", "p", "gd", r, make.curve("gap", [9, last]), target={"gap": 1})
+        for r, last in enumerate((0.5, 0.5, 5, 5, 5))
+    ]
+    row = rows_of(summarize(run, results), "gd")["seconds_to_target"]
+    assert row.interval.estimate == math.inf
+    assert row.reached == (2, 5)
+
+
+@pytest.mark.parametrize("status", [Status.DIVERGED, Status.TIMEOUT, Status.OUT_OF_MEMORY])
+def test_a_stopped_trial_never_reached_the_target_and_ends_at_infinity(make, run, status):
+    curves = [make.curve("gap", [9, 0.5]), make.curve("gap", [9, 3, math.nan])]
+    results = [
+        make.result("optimizer", "p", "gd", 0, curves[0], target={"gap": 1}),
+        make.result("optimizer", "p", "gd", 1, curves[1], target={"gap": 1}, status=status),
+    ]
+    rows = rows_of(summarize(run, results), "gd")
+    assert rows["seconds_to_target"].reached == (1, 2)
+    assert (rows["gap"].interval.count, rows["gap"].interval.high) == (2, math.inf)
+
+
+@pytest.mark.parametrize("status", [Status.FAILED, Status.CRASHED, Status.SKIPPED])
+def test_a_broken_trial_counts_for_nothing_but_is_listed(make, run, status):
+    results = [
+        make.result("optimizer", "p", "gd", 0, make.curve("gap", [9, 0.5]), target={"gap": 1}),
+        make.result(
+            "optimizer", "p", "gd", 1, [], target={"gap": 1}, status=status, reason="broke", number=12
+        ),
+    ]
+    summary = summarize(run, results)
+    assert rows_of(summary, "gd")["seconds_to_target"].reached == (1, 1)
+    (fault,) = summary.faults
+    assert (fault.trials, fault.total, fault.reason) == ((12,), 2, "broke")
+    verb = "was skipped" if status is Status.SKIPPED else status.value
+    assert fault.sentence == f"1 of 2 trials {verb}: broke"
+
+
+def test_what_a_missing_backend_skips_is_told_once_for_all(make, run):
+    results = [
+        make.result(
+            "optimizer", problem, name, 0, [], status=Status.SKIPPED, reason="no device", backend="cupy"
+        )
+        for problem in ("p", "q")
+        for name in ("gd", "sgd")
+    ]
+    (fault,) = summarize(run, results).faults
+    assert (fault.method, fault.problem) == ("gd and sgd", "p and q")
+    assert fault.sentence == "4 of 4 trials were skipped: no device"
+
+
+def test_methods_without_a_number_have_no_row_in_the_table(make, run):
+    results = [make.result("optimizer", "p", "gd", 0, make.curve("gap", [9, 0.5]))]
+    skipped = make.result("optimizer", "p", "gd", 0, [], status=Status.SKIPPED, backend="cupy")
+    comparison = summarize(run, [*results, skipped]).comparisons[0]
+    assert [row[0] for row in headline_table(comparison).rows] == ["gd"]
+
+
+def test_a_diverged_step_gets_advice(make, run):
+    results = [
+        make.result(
+            "optimizer", "p", "sgd", r, [], status=Status.DIVERGED, reason="inf", params={"step": 0.1}
+        )
+        for r in range(3)
+    ]
+    (fault,) = summarize(run, results).faults
+    assert fault.sentence == "3 of 3 trials diverged: inf"
+    assert fault.advice == "take a step of 0.03 or lower (this was 0.1)"
+
+
+def test_estimator_quantities_multiply(make, run):
+    results = []
+    for repetition, variance in enumerate((1.0, 4.0)):
+        results += [
+            make.result("estimator", "p", "small", repetition, make.draws(variance, seconds=0.5, bias=0.1)),
+            make.result(
+                "estimator", "p", "large", repetition, make.draws(variance / 4, seconds=1.0, bias=-0.1)
+            ),
+        ]
+    results.sort(key=lambda result: result.trial.method.label != "small")
+    summary = summarize(run, results)
+    small, large = rows_of(summary, "small"), rows_of(summary, "large")
+    assert small["variance"].interval.estimate == pytest.approx(2)
+    assert small["seconds_per_draw"].interval.estimate == pytest.approx(0.5)
+    assert small["cost_per_draw"].interval.estimate == pytest.approx(2)
+    assert small["variance_x_seconds"].interval.estimate == pytest.approx(1)
+    assert large["variance"].ratio.estimate == pytest.approx(0.25)
+    assert large["variance_x_seconds"].ratio.estimate == pytest.approx(0.5)
+    assert large["bias"].ratio is None
+    assert "variance_std_error" not in large
+
+
+def test_one_repetition_uses_the_trials_own_standard_error(make, run):
+    results = [
+        make.result("estimator", "p", name, 0, make.draws(variance))
+        for name, variance in (("a", 2.0), ("b", 1.0))
+    ]
+    summary = summarize(run, results)
+    interval = rows_of(summary, "a")["variance"].interval
+    assert interval.high / 2 == pytest.approx(math.exp(1.959964 * 0.05))
+    assert rows_of(summary, "b")["variance"].ratio.high == pytest.approx(
+        0.5 * math.exp(1.959964 * 0.05 * math.sqrt(2))
+    )
+
+
+def test_an_estimator_without_variance_is_not_the_reference(make, run):
+    results = [
+        make.result("estimator", "p", name, r, make.draws(v))
+        for name, v in (("exact", 0), ("mb", 1))
+        for r in range(2)
+    ]
+    summary = summarize(run, results)
+    assert summary.comparisons[0].reference.label == "mb"
+    assert rows_of(summary, "exact")["variance"].interval.estimate == 0
+
+
+def test_bias_beyond_noise_is_found_and_noise_is_not(make, run):
+    noise = (0.1, -0.12, 0.05, -0.02, 0.03)
+    results = [
+        make.result("estimator", "p", name, r, make.draws(1, bias=shift + wiggle))
+        for name, shift in (("fair", 0.0), ("skewed", 1.0))
+        for r, wiggle in enumerate(noise)
+    ]
+    assert [method.label for method in summarize(run, results).comparisons[0].biased] == ["skewed"]
+
+
+def test_kernels_are_compared_with_themselves_on_another_backend(make, run):
+    results = []
+    for name, scale in (("gram", 1.0), ("matmul", 10.0)):
+        for backend, speed in (("numpy", 1.0), ("cupy", 0.25)):
+            for r in range(3):
+                records = [
+                    Record("seconds_per_call", b, 0, 0, scale * speed * (1 + 0.1 * r) * w)
+                    for b, w in enumerate((1, 1, 5))
+                ]
+                results.append(make.result("kernel", "", name, r, records, backend=backend))
+    summary = summarize(run, results)
+    assert rows_of(summary, "matmul")["seconds_per_call"].ratio is None
+    assert rows_of(summary, "matmul", "cupy")["seconds_per_call"].ratio.estimate == pytest.approx(0.25)
+
+
+def test_export_rows_have_the_promised_columns(realistic, run):
+    exported = summarize(run, realistic()).export_rows()
+    rows = [dict(zip(EXPORT_COLUMNS, row, strict=True)) for row in exported]
+    assert {
+        "gap",
+        "seconds_to_target",
+        "cost_to_target",
+        "bias",
+        "variance",
+        "mse",
+        "variance_x_seconds",
+    } <= {row["quantity"] for row in rows}
+    assert not [row for row in rows if str(row["quantity"]).startswith("bound:")]
+
+
+def test_a_first_method_that_broke_is_not_the_reference(make, run):
+    results = [
+        make.result("optimizer", "p", "broken", 0, [], status=Status.FAILED),
+        make.result("optimizer", "p", "gd", 0, make.curve("gap", [9, 1])),
+    ]
+    assert summarize(run, results).comparisons[0].reference.label == "gd"
+
+
+def test_summary_imports_neither_plotly_nor_jinja_nor_scipy():
+    import subprocess
+
+    code = "import sys, benchfw.report.render, benchfw.report.terminal, benchfw.analysis.variance;"
+    code += "print(sorted({'plotly','jinja2','rich','scipy','pandas'} & set(sys.modules)))"
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
+    assert done.stdout.strip() == "[]"
+
+
+def test_cost_is_named_as_the_problem_names_it(make, run):
+    from dataclasses import replace
+
+    result = make.result("optimizer", "p", "lanczos", 0, make.curve("gap", [9, 1]))
+    counted = replace(result, outcome=replace(result.outcome, cost_unit="products with A"))
+    assert summarize(run, [counted]).comparisons[0].cost_unit == "products with A"
+
+
+def test_a_fact_is_a_row_without_a_ratio_and_no_metric_to_rank_by(make, run):
+    fact = Record("fact:decay", 0, 0.0, 0.0, 1.6)
+    results = [
+        make.result("optimizer", "p", name, r, [*make.curve("gap", [9, 0.2]), fact])
+        for name in ("gd", "sgd")
+        for r in range(3)
+    ]
+    summary = summarize(run, results)
+    assert summary.comparisons[0].metrics == ("gap",)
+    row = rows_of(summary, "sgd")["decay"]
+    assert row.interval.estimate == pytest.approx(1.6)
+    assert row.ratio is None
+
+
+def test_caveats_are_told_once_with_all_whom_they_concern(make, run):
+    results = [
+        make.result("optimizer", "p", name, r, make.curve("gap", [9, 0.2]), reason="end; caveat: made up")
+        for name in ("gd", "sgd")
+        for r in range(3)
+    ]
+    summary = summarize(run, results)
+    assert [caveat.sentence for caveat in summary.caveats] == ["gd and sgd on p: made up"]
+    assert not summary.faults
+
+
+def test_a_method_that_ends_by_itself_before_the_target_is_a_caveat(make, run):
+    ends = {
+        "gd": (0.5, Status.REACHED, "gap ≤ 1 at iteration 1"),
+        "tired": (5, Status.DONE, "method ended by itself after 1 iterations"),
+    }
+    results = [
+        make.result("optimizer", "p", name, 0, make.curve("gap", [9, end]), target={"gap": 1.0}, **how)
+        for name, (end, status, reason) in ends.items()
+        for how in [{"status": status, "reason": reason}]
+    ]
+    (caveat,) = summarize(run, results).caveats
+    assert caveat.sentence.startswith("tired on p: it ended by itself, before the target")

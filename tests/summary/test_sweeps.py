@@ -1,0 +1,84 @@
+"""Methods that differ in one number are a curve; the verdict says who is lowest along it."""
+
+import pytest
+
+from benchfw.records import FACT_PREFIX, Record, Spec
+from benchfw.report.figures.sweeps import sweep_figures
+from benchfw.report.verdicts.verdict import verdict
+from benchfw.summary.model import Method
+from benchfw.summary.summarize import summarize
+from benchfw.summary.sweeps import find_sweep
+
+
+def specs(*tables):
+    return {Method(f"m{i}", "numpy"): Spec("chebyshev", table) for i, table in enumerate(tables)}
+
+
+def law(use, mean):
+    return {"probes": 10, "distribution": {"use": use, "mean": mean}}
+
+
+def test_the_number_with_most_values_is_the_sweep_and_the_rest_names_the_families():
+    sweep = find_sweep(specs(*(law(use, mean) for use in ("optimal", "poisson") for mean in (20, 5, 10))))
+    assert sweep.parameter == "mean"
+    assert list(sweep.families) == ["chebyshev (optimal)", "chebyshev (poisson)"]
+    assert list(sweep.families["chebyshev (optimal)"]) == [5.0, 10.0, 20.0]
+    assert sweep.values == (5.0, 10.0, 20.0)
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [(), ({"probes": 1}, {"probes": 2}), ({"flag": True}, {"flag": False}), ({"use_": "a"}, {"use_": "b"})],
+)
+def test_two_values_and_values_that_are_no_numbers_are_no_sweep(tables):
+    assert find_sweep(specs(*tables)) is None
+
+
+def drawn(make, use, mean, variance, *more):
+    """Five repetitions of one method, a percent apart."""
+    return [
+        make.result(
+            "estimator",
+            "p",
+            f"{use} {mean}",
+            repetition,
+            [*make.draws(variance * (1 + 0.01 * repetition)), *more],
+            params=law(use, mean),
+            use="chebyshev",
+        )
+        for repetition in range(5)
+    ]
+
+
+def swept(make, run, factor):
+    results = [
+        result
+        for mean in (5, 10, 20)
+        for use, times in (("optimal", 1.0), ("poisson", factor))
+        for result in drawn(make, use, mean, times / mean)
+    ]
+    return summarize(run, results).comparisons[0]
+
+
+def test_the_verdict_names_the_family_that_is_lowest_everywhere(make, run):
+    said = verdict(swept(make, run, 3.0))
+    assert "chebyshev (optimal) has the smallest variance at every mean from 5 to 20, 3.0 times below" in said
+
+
+def test_no_family_is_named_when_their_intervals_overlap(make, run):
+    said = verdict(swept(make, run, 1.001))
+    assert "No family of methods has the smallest variance beyond noise at every mean from 5 to 20" in said
+
+
+def test_a_figure_has_a_line_a_family_and_a_view_for_each_quantity_and_fact(make, run):
+    results = []
+    for mean in (5, 10, 20):
+        fact = Record(FACT_PREFIX + "weighted_variance", 0, 0.0, 0.0, 2.0**-mean)
+        results += drawn(make, "optimal", mean, 1 / mean, fact)
+    comparison = summarize(run, results).comparisons[0]
+    (figure,) = sweep_figures(comparison)
+    views = {view.label: view for view in figure.views}
+    assert {"variance", "variance x seconds", "weighted variance"} <= views.keys()
+    (line,) = views["weighted variance"].data
+    assert line["x"] == [5, 10, 20]
+    assert line["y"] == pytest.approx([2.0**-5, 2.0**-10, 2.0**-20], rel=1e-5)
