@@ -62,6 +62,21 @@ def load_source(source: str) -> tuple[Any, Plugin]:
     return module, Plugin(source, name, source, "", _file_of(module))
 
 
+def package_with(kind: str, name: str) -> str:
+    """Return the package of ours that has a name and is not installed; empty where there is none."""
+    import json
+
+    packages: dict[str, dict[str, str]] = json.loads(
+        (Path(__file__).parent / "packages.json").read_text(encoding="utf-8")
+    )
+    package = packages.get(kind, {}).get(name, "")
+    try:
+        importlib.metadata.distribution(package or __package__)
+    except importlib.metadata.PackageNotFoundError:
+        return package
+    return ""
+
+
 def is_file_name(source: str) -> bool:
     """Return whether a plugin is named by its file, and not as a module."""
     return source.endswith(".py") or source.startswith(".") or "/" in source

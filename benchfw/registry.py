@@ -21,7 +21,7 @@ import benchfw
 from benchfw import hookspecs
 from benchfw.backends import register_backend
 from benchfw.errors import PluginError, nearest
-from benchfw.loading import LoadingFault, Plugin, fault_text, load_entry_point, load_source
+from benchfw.loading import LoadingFault, Plugin, fault_text, load_entry_point, load_source, package_with
 
 if TYPE_CHECKING:
     from benchfw.parameters import Parameter
@@ -125,6 +125,9 @@ class Registry:
         entry = self._entries.get((kind, name))
         if entry is None:
             names = self.entries(kind)
+            package = package_with(kind, name)
+            if package:
+                raise PluginError(f"unknown {kind} '{name}'{place and f' in {place}'}; pip install {package}")
             choice = f"choose from: {', '.join(names)}, or " if names else ""
             advice = f"; {choice}load the plugin that has it: install it, or give --plugin FILE"
             hint = nearest(name, names, advice)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from benchfw.errors import SuiteError, nearest
+from benchfw.loading import package_with
 from benchfw.parameters import fits
 from benchfw.records import Budget, MethodKind
 
@@ -79,8 +80,11 @@ def find_suites(name: str, folders: Iterable[Path]) -> list[Path]:
             if inside:
                 return inside
     names = {path.relative_to(f).with_suffix("").as_posix() for f in folders for path in f.rglob("*.toml")}
+    package = package_with("suite", name.removesuffix(".toml"))
+    if package:
+        raise SuiteError(f"no suite '{name}' here; pip install {package}")
     where = ", ".join(str(folder) for folder in folders) or "no folder"
-    raise SuiteError(f"no suite '{name}': it is no file, and not in {where}{nearest(name, names)}")
+    raise SuiteError(f"no suite '{name}', neither as a file nor in {where}{nearest(name, names)}")
 
 
 def read_suite(path: Path, *, quick: bool = False) -> Suite:

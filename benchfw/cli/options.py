@@ -43,21 +43,18 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(command)
 
 
-class Size(click.ParamType[int]):
-    """A number of bytes such as 500MB or 2G."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the bytes."""
-        found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)i?B?\s*", str(value), re.IGNORECASE)
-        try:
-            size = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
-        except (ValueError, OverflowError):
-            size = 0
-        if size <= 0:
-            self.fail(f"'{value}' is no size; write 500MB or 2G", param, ctx)
-        return size
+def parse_bytes(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """Return the bytes that a text such as 500MB or 2G means."""
+    if value is None:
+        return None
+    found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)i?B?\s*", value, re.IGNORECASE)
+    try:
+        size = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
+    except (ValueError, OverflowError):
+        size = 0
+    if size <= 0:
+        raise click.BadParameter(f"'{value}' is not a size; write 500MB or 2G")
+    return size
 
 
 def echo_json(value: Any) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from benchfw.cli import completing
-from benchfw.cli.options import Size, json_option, plugin_option, store_option
+from benchfw.cli.options import json_option, parse_bytes, plugin_option, store_option
 from benchfw.errors import BenchfwError
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--memory",
-    type=Size(),
+    metavar="SIZE",
+    callback=parse_bytes,
     help="End a trial that allocates more, as in 2GB.  [default: the machine's / jobs]",
 )
 @click.option("--fresh", is_flag=True, help="Run also what is in the store already.")

@@ -10,6 +10,8 @@ from benchfw import hookimpl
 if TYPE_CHECKING:
     from benchfw.hookspecs import Register
 
+benchfw_api = 1
+
 FILES = ("ratings", "series", "classification", "text", "images", "regression", "twins")
 
 

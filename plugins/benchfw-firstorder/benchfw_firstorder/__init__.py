@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from benchfw_firstorder.problems.logistic_regression import LogisticRegression
     from benchfw_firstorder.problems.quadratic import Quadratic
 
+benchfw_api = 1
+
 __all__ = [
     "LBFGS",
     "SAGA",

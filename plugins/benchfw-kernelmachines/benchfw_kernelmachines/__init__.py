@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from benchfw_kernelmachines.problems.kernel_classification import KernelClassification
     from benchfw_kernelmachines.problems.kernel_regression import KernelRegression
 
+benchfw_api = 1
+
 __all__ = [
     "CDSG",
     "DSG",

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from benchfw_spectral.problems.spectral_sum import SpectralSumProblem
     from benchfw_spectral.variance import weighted_variance
 
+benchfw_api = 1
+
 __all__ = [
     "Analytic",
     "Chebyshev",

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from benchfw_variational.problems.gp_classification import GPClassification
     from benchfw_variational.problems.scaled_gp import ScaledGP
 
+benchfw_api = 1
+
 __all__ = [
     "PG",
     "PGMC",

@@ -1,0 +1,98 @@
+"""A name of a package that is not installed is answered with what to install; benchfw works without any.
+
+After a family has gained or lost a name: `python tests/test_packages.py > benchfw/packages.json`.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+from pathlib import Path
+
+import pytest
+
+import benchfw
+from benchfw.errors import BenchfwError
+from benchfw.plan import plan
+from benchfw.registry import KINDS, Registry
+from benchfw.suite import find_suites, parse_suite
+
+STORED = Path(benchfw.__file__).parent / "packages.json"
+
+
+def packages():
+    """Return {kind: {name: package}} of everything that the families register."""
+    registry = Registry()
+    found = {
+        kind: {
+            name: entry.plugin.distribution
+            for name, entry in registry.entries(kind).items()
+            if entry.plugin.distribution.startswith("benchfw-")
+        }
+        for kind in (*KINDS, "kernel")
+    }
+    found["suite"] = {
+        path.relative_to(folder).with_suffix("").as_posix(): folder.parent.name.replace("_", "-")
+        for folder in registry.suite_folders
+        if folder.parent.name.startswith("benchfw_")
+        for path in sorted(folder.rglob("*.toml"))
+    }
+    return {kind: dict(sorted(names.items())) for kind, names in found.items() if names}
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """Only the core is installed."""
+    points, known = importlib.metadata.entry_points, importlib.metadata.distribution
+
+    def core_points(**group):
+        found = points(**group)
+        return [each for each in found if each.dist is None or not each.dist.name.startswith("benchfw-")]
+
+    def core_distribution(name):
+        if name.startswith("benchfw-"):
+            raise importlib.metadata.PackageNotFoundError(name)
+        return known(name)
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", core_points)
+    monkeypatch.setattr(importlib.metadata, "distribution", core_distribution)
+
+
+def test_the_stored_packages_are_those_that_have_the_names():
+    assert json.loads(STORED.read_text(encoding="utf-8")) == packages()
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "package"),
+    [
+        ("optimizer", "gd", "benchfw-firstorder"),
+        ("problem", "gp-classification", "benchfw-variational"),
+        ("kernel", "chebyshev-forms", "benchfw-spectral"),
+    ],
+)
+def test_a_name_of_a_package_that_is_not_installed_says_what_to_install(alone, kind, name, package):
+    with pytest.raises(BenchfwError, match=f"unknown {kind} '{name}'.*; pip install {package}$"):
+        Registry().get(kind, name)
+
+
+def test_a_suite_of_a_package_that_is_not_installed_says_what_to_install(alone):
+    with pytest.raises(BenchfwError, match="no suite 'quickstart' here; pip install benchfw-firstorder"):
+        find_suites("quickstart", Registry().suite_folders)
+
+
+def test_a_name_that_no_package_has_is_explained_as_before(alone):
+    with pytest.raises(BenchfwError, match="unknown optimizer 'mine'; load the plugin that has it"):
+        Registry().get("optimizer", "mine")
+
+
+def test_the_core_alone_lists_and_plans(alone):
+    registry = Registry()
+    assert not registry.broken
+    assert {entry.plugin.distribution for entry in registry.entries("kernel").values()} == {"benchfw"}
+    assert not any(registry.entries(kind) for kind in KINDS)
+    suite = parse_suite('title = "Kernels"\n[[kernel]]\nuse = "lanczos"\nsize = 100\n', "here")
+    assert plan(suite, registry)
+
+
+if __name__ == "__main__":
+    print(json.dumps(packages(), indent=1))
