@@ -161,6 +161,8 @@ def on_cluster(address: str | None, options: Options) -> Iterator[Options]:
             "--jobs is for this machine: the workers of a Dask cluster have threads, and run as many trials "
             "as these allow; leave it out"
         )
+    if options.jobs == 0:
+        raise BenchfwError("--jobs 0 runs trials in this process, --dask in others; leave one of them out")
     from benchfw.harness.dask.cluster import connected
 
     with connected(address, options.jobs, options.threads) as cluster:

@@ -29,7 +29,7 @@ def run_and_compare(
     as_json: bool,
 ) -> int:
     """Run, compare, print; return the exit code: 1 if something regressed, or fails in the present files."""
-    if options.jobs > 1:
+    if options.jobs != 1:
         raise BenchfwError("--against runs one trial at a time; leave out --jobs")
     make_ready(planned)
     with listening(events, f"against {revision}", []) as listen:

@@ -44,7 +44,7 @@ def run_all(
     for each in planned:
         begun: list[int] = []
         try:
-            with listening(events, each.suite.title, begun) as listen:
+            with listening(events, each.suite.title, begun, live=options.jobs > 0) as listen:
                 run, summary = run_planned(each, store, options, listen, page=page)
         except KeyboardInterrupt:
             _salvage(each, store, begun, page=page)
@@ -128,10 +128,10 @@ def _salvage(planned: Planned, store: Path, begun: Sequence[int], *, page: bool)
 
 
 @contextlib.contextmanager
-def listening(events: Path | None, title: str, begun: list[int]) -> Iterator[Listener]:
+def listening(events: Path | None, title: str, begun: list[int], *, live: bool = True) -> Iterator[Listener]:
     """Yield a listener that shows events, writes them down, and remembers the run's id."""
     with contextlib.ExitStack() as stack:
-        shown = stack.enter_context(display(title))
+        shown = stack.enter_context(display(title, live=live))
         file = stack.enter_context(_opened(events)) if events else None
 
         def listen(event: Begun | Awaited | Event) -> None:

@@ -26,11 +26,11 @@ MOST_RUNNING = 8  # trials named below the bar
 
 
 @contextlib.contextmanager
-def display(title: str, file: TextIO | None = None) -> Iterator[Shown]:
-    """Yield a listener that shows events on standard error."""
+def display(title: str, file: TextIO | None = None, *, live: bool = True) -> Iterator[Shown]:
+    """Yield a listener that shows events on standard error; a debugger wants a screen that holds still."""
     file = file or sys.stderr
     # a terminal that cannot move its cursor gets lines too
-    if file.isatty() and os.environ.get("TERM", "dumb") not in {"dumb", "unknown"}:
+    if live and file.isatty() and os.environ.get("TERM", "dumb") not in {"dumb", "unknown"}:
         with _bar(title) as shown:
             yield shown
     else:

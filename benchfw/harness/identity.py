@@ -37,7 +37,14 @@ class Identity:
     and the data sets with the start of their hashes, libraries with their versions.
     """
 
-    def __init__(self, registry: Registry, devices: Mapping[str, Mapping[str, str]], threads: int) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        devices: Mapping[str, Mapping[str, str]],
+        threads: int,
+        *,
+        inline: bool = False,
+    ) -> None:
         data.use(registry)
         self._registry = registry
         self._parts: dict[tuple[str, str], str] = {}
@@ -58,6 +65,7 @@ class Identity:
                     name,
                     dict(each),
                     self._fingerprint(added[name].plugin) if name in added else "",
+                    *(["inline"] if inline else []),  # not isolated: never served for a trial that was
                 ]
             )
             for name, each in devices.items()

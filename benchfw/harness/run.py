@@ -20,6 +20,7 @@ from benchfw.harness.environment import default_threads, gather, total_memory
 from benchfw.harness.events import Event, Executor, Finished
 from benchfw.harness.identity import Identity
 from benchfw.harness.survey import question_of, versions
+from benchfw.harness.workers.inline import InlineExecutor
 from benchfw.harness.workers.local import LocalExecutor
 from benchfw.loading import fault_text
 from benchfw.measure.seeding import order_seed
@@ -39,7 +40,10 @@ POLL = 0.2  # seconds between looks at what another run has finished
 
 @dataclass(frozen=True)
 class Options:
-    """How to run, as against what to run; with a cluster, its workers take the place of the jobs."""
+    """How to run, as against what to run; with a cluster, its workers take the place of the jobs.
+
+    0 jobs run the trials in this process, where limits of time and memory do not apply.
+    """
 
     jobs: int = 1
     threads: int = field(default_factory=default_threads)
@@ -51,10 +55,14 @@ class Options:
     cluster: Cluster | None = None
 
     def __post_init__(self) -> None:
-        limits = (("jobs", self.jobs, 1024), ("threads", self.threads, 1024), ("memory", self.memory, 2**60))
-        for name, value, most in limits:
-            if value is not None and (not isinstance(value, int) or not 1 <= value <= most):
-                raise BenchfwError(f"{name} must be a whole number from 1 to {most:,}, got {value!r}")
+        limits = (
+            ("jobs", self.jobs, 0, 1024),
+            ("threads", self.threads, 1, 1024),
+            ("memory", self.memory, 1, 2**60),
+        )
+        for name, value, least, most in limits:
+            if value is not None and (not isinstance(value, int) or not least <= value <= most):
+                raise BenchfwError(f"{name} must be a whole number from {least} to {most:,}, got {value!r}")
         if self.timeout is not None and not (fits(self.timeout, float) and 0 < self.timeout < math.inf):
             raise BenchfwError(f"timeout must be a positive number of seconds, got {self.timeout!r}")
 
@@ -123,7 +131,7 @@ def prepare(
         "changes": dict(changes or {}),
         "plugins": _absolute(registry.sources),
     }
-    identity = Identity(registry, environment["backends"], options.threads)
+    identity = Identity(registry, environment["backends"], options.threads, inline=options.jobs == 0)
     stamped = [identity.stamp(trial) for trial in trials]
     environment["packages"] |= identity.libraries
     environment |= {"sources": identity.sources, "data": identity.datasets}
@@ -205,7 +213,7 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
 
 
 def _at_once(options: Options) -> int:
-    return options.jobs if options.cluster is None else options.cluster.slots
+    return max(1, options.jobs) if options.cluster is None else options.cluster.slots
 
 
 def _rounds(
@@ -275,6 +283,8 @@ def timeout_of(suite: Suite, options: Options) -> float | None:
 
 
 def _executor(agenda: Agenda, registry: Registry, options: Options) -> Executor:
+    if options.jobs == 0:
+        return InlineExecutor(registry, threads=options.threads)
     timeout = timeout_of(agenda.suite, options)
     if options.cluster is not None:
         from benchfw.harness.dask.executor import DaskExecutor

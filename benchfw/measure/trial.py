@@ -74,11 +74,13 @@ def ending_of(fault: BaseException) -> Ending:
     return Status.FAILED, explain(fault)
 
 
-def warm_up(trial: Trial, registry: Registry, emit: Emit) -> Ended:
+def warm_up(
+    trial: Trial, registry: Registry, emit: Emit, hear: Callable[[BaseException], None] = lambda _: None
+) -> Ended:
     """Run the trial's first iteration once, so that imports, compilation and caches are paid for."""
     # two draws are the fewest that have a variance
     budget = Budget(iterations=2) if trial.kind == "estimator" else WARM_UP
-    return run_trial(replace(trial, budget=budget, target={}, precision=None), registry, emit)
+    return run_trial(replace(trial, budget=budget, target={}, precision=None), registry, emit, hear)
 
 
 def build_trial(trial: Trial, registry: Registry, seed: int) -> tuple[str, Callable[[Emit], Ending]]:

@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--jobs",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=0),
     default=1,
     metavar="N",
     show_default=True,
-    help="Worker processes at a time.",
+    help="Worker processes at a time; 0 runs trials in this process, for a debugger, without limits.",
 )
 @click.option(
     "--dask",

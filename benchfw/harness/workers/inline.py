@@ -1,0 +1,62 @@
+"""Runs trials one after the other in this process: for a debugger and for tests.
+
+Trials share the process, so that one can change what the next finds; limits of time and memory do not apply.
+"""
+
+from __future__ import annotations
+
+import random
+from bdb import BdbQuit
+from collections.abc import Iterable, Iterator
+from time import perf_counter
+
+import numpy as np
+
+from benchfw import data
+from benchfw.harness.events import Event, Finished, Started
+from benchfw.harness.workers.worker import Surroundings
+from benchfw.measure.trial import collector, run_trial, warm_up
+from benchfw.records import Outcome, Trial
+from benchfw.registry import Registry
+
+
+class InlineExecutor:
+    """No process of its own: `breakpoint()` in a method stops there, and what it prints is seen."""
+
+    def __init__(self, registry: Registry, *, threads: int = 1) -> None:
+        data.use(registry)
+        self._registry = registry
+        self._surroundings = Surroundings(threads)
+        self._generators = random.getstate(), np.random.get_state()  # noqa: NPY002 - trials seed it
+        self._warm: set[tuple[str, ...]] = set()
+
+    def run(self, trials: Iterable[Trial]) -> Iterator[Event]:
+        """Run the trials in the order given."""
+        for trial in trials:
+            yield Started(trial)
+            yield Finished(trial, self._measure(trial))
+
+    def close(self) -> None:
+        """Put back the state of the global generators, which every trial seeds."""
+        random.setstate(self._generators[0])
+        np.random.set_state(self._generators[1])  # noqa: NPY002 - as above
+
+    def _measure(self, trial: Trial) -> Outcome:
+        began = perf_counter()
+        cell = (trial.kind, trial.problem.label, trial.method.label, trial.backend)
+        if cell not in self._warm:
+            warm_up(trial, self._registry, collector()[1], _stop_if_debugger_quit)
+            self._surroundings.restore()
+            self._warm.add(cell)
+        records, emit = collector()
+        try:
+            status, reason, unit = run_trial(trial, self._registry, emit, _stop_if_debugger_quit)
+        finally:
+            self._surroundings.restore()
+        return Outcome(status, reason, tuple(records), perf_counter() - began, unit)
+
+
+def _stop_if_debugger_quit(fault: BaseException) -> None:
+    """Let the whole run end when the user leaves the debugger, rather than note a failed trial."""
+    if isinstance(fault, BdbQuit):
+        raise KeyboardInterrupt
