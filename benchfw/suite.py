@@ -83,8 +83,8 @@ def find_suites(name: str, folders: Iterable[Path]) -> list[Path]:
     package = package_with("suite", name.removesuffix(".toml"))
     if package:
         raise SuiteError(f"no suite '{name}' here; pip install {package}")
-    where = ", ".join(str(folder) for folder in folders) or "no folder"
-    raise SuiteError(f"no suite '{name}', neither as a file nor in {where}{nearest(name, names)}")
+    advice = nearest(name, names, "; `benchfw list suites` names them")
+    raise SuiteError(f"no suite '{name}', neither as a file nor among the installed ones{advice}")
 
 
 def read_suite(path: Path, *, quick: bool = False) -> Suite:
