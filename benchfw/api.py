@@ -116,9 +116,9 @@ def datasets_of(planned: Planned) -> list[str]:
 
 def bring_data(planned: Planned, progress: Callable[[str, int, int | None], None] | None = None) -> None:
     """Fetch the data sets that the trials read and that are not here: once, rather than in every worker."""
-    data.use(planned.registry)
-    for name in datasets_of(planned):
-        data.ensure(name, progress)
+    with planned.registry.activate():
+        for name in datasets_of(planned):
+            data.ensure(name, progress)
 
 
 def _beside(path: Path, plugin: str) -> str:
@@ -137,7 +137,8 @@ def look_up(planned: Planned, store: Path, options: Options) -> Agenda:
 
 def _prepare(planned: Planned, store: Store | None, options: Options) -> Agenda:
     changes = planned.changes.made
-    return prepare(planned.suite, planned.trials, planned.registry, store, options, changes)
+    with planned.registry.activate():
+        return prepare(planned.suite, planned.trials, planned.registry, store, options, changes)
 
 
 def run_planned(
@@ -146,7 +147,8 @@ def run_planned(
     """Run a planned suite, keep it in the store, write its page; return the run and its summary."""
     with Store(store, create=True) as opened:
         agenda = _prepare(planned, opened, options)
-        run = execute(agenda, planned.registry, opened, options, listen)
+        with planned.registry.activate():
+            run = execute(agenda, planned.registry, opened, options, listen)
         return report_run(opened, run, planned.registry, page=page)
 
 
@@ -189,7 +191,7 @@ def run_against(
                 f"--against {revision}: both sides would run the same code: no project of this repository is "
                 "installed, and no plugin is a file of it; pip install it first"
             )
-        agendas = [prepare(each.suite, each.trials, each.registry, opened, options) for each in planned]
+        agendas = [_prepare(each, opened, options) for each in planned]
         project = {"commit": other.commit, "changed": False}
         before = Side(other.commit, project, plugins, (str(other.packages),))
         after = Side("files", agendas[0].environment["project"], sources)

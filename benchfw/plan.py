@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from benchfw.backends import backend_names
 from benchfw.errors import PluginError, SuiteError, nearest
 from benchfw.parameters import accepts_any_keyword, coerced, fits, hints_of, spelled
 from benchfw.records import MethodKind, Spec, Trial
@@ -52,7 +51,7 @@ def plan(suite: Suite, registry: Registry, where: str = "") -> list[Trial]:
         raise SuiteError(f"{where}: names no method; add an [[optimizer]], [[estimator]] or [[kernel]] table")
     if not problems and any(method.kind != "kernel" for method in methods):
         raise SuiteError(f"{where}: names no problem; add a [[problem]] table")
-    _check_backends(suite, where)
+    _check_backends(suite, registry, where)
     _check_places(problems, methods, where)
     _check_oracles(problems, methods, registry, where)
     pairs = list(_pairs(problems, methods))
@@ -80,10 +79,11 @@ def _check_places(problems: list[Spec], methods: list[Method], where: str) -> No
                 raise SuiteError(f"{where}: '{method.spec.label}' is on '{name}'{nearest(name, labels)}")
 
 
-def _check_backends(suite: Suite, where: str) -> None:
+def _check_backends(suite: Suite, registry: Registry, where: str) -> None:
+    known = registry.backends.names
     for name in suite.backends:
-        if name not in backend_names():
-            raise SuiteError(f"{where}: unknown backend '{name}'{nearest(name, backend_names())}")
+        if name not in known:
+            raise SuiteError(f"{where}: unknown backend '{name}'{nearest(name, known)}")
         if suite.backends.count(name) > 1:
             raise SuiteError(f"{where}: backend '{name}' is named twice; remove one of the two")
 

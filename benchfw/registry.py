@@ -10,7 +10,8 @@ import contextlib
 import importlib
 import importlib.metadata
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from contextvars import ContextVar
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +20,7 @@ import pluggy
 
 import benchfw
 from benchfw import hookspecs
-from benchfw.backends import register_backend
+from benchfw.backends import BackendTable, current_table
 from benchfw.errors import PluginError, nearest
 from benchfw.loading import LoadingFault, Plugin, fault_text, load_entry_point, load_source, package_with
 
@@ -91,6 +92,7 @@ class Registry:
         self.broken: list[str] = []
         self._suite_folders: list[Path] = []
         self.commands: list[Any] = []
+        self.backends = BackendTable()
         self._entries: dict[tuple[str, str], Entry] = {}
         self._plugins: dict[int, Plugin] = {}
         self._manager = pluggy.PluginManager(hookspecs.PROJECT)
@@ -162,6 +164,17 @@ class Registry:
             name = parameter.default if parameter else None
         return name if isinstance(name, str) else None
 
+    def activate(self) -> contextlib.ExitStack:
+        """Make this the registry whose backends and data sets are found by name.
+
+        It stays so until the end of `with registry.activate():`, or, where nobody enters or closes what is
+        returned, for good.
+        """
+        restore = contextlib.ExitStack()
+        restore.callback(_active.reset, _active.set(self))
+        restore.callback(current_table.reset, current_table.set(self.backends))
+        return restore
+
     def note(self, fault: str) -> None:
         """Remember a fault of a plugin, once."""
         if fault not in self.broken:
@@ -223,7 +236,7 @@ class Registry:
 
     def _register_backend(self, plugin: Plugin, name: str, factory: Callable[[], Any]) -> None:
         self._register("backend", plugin, name, factory)
-        register_backend(name, partial(self._open, "backend", name))
+        self.backends.add(name, partial(self._open, "backend", name))
 
     def _open(self, kind: str, name: str) -> Any:
         return self._entries[kind, name].factory()
@@ -241,6 +254,23 @@ class Registry:
                 f"two plugins register the {entry.kind} '{entry.name}': {other.plugin} and {entry.plugin}; "
                 "rename one of them or leave one out"
             )
+
+
+_active: ContextVar[Registry] = ContextVar("active_registry")
+
+
+def active_registry() -> Registry:
+    """Return the registry that was activated; where nobody did, that of the installed plugins is."""
+    found = _active.get(None)
+    if found is None:
+        found = _installed()
+        found.activate()
+    return found
+
+
+@cache
+def _installed() -> Registry:
+    return Registry()
 
 
 def kind_of(key: str) -> str:

@@ -1,13 +1,16 @@
 """Plugins are found and named; a broken one does not take the others with it."""
 
+import contextvars
+import gc
 import importlib.metadata
 import sys
 from pathlib import Path
 
 import pytest
 
-from benchfw.errors import PluginError
-from benchfw.registry import Registry
+from benchfw.backends import backend_names, get_backend
+from benchfw.errors import BackendUnavailable, PluginError
+from benchfw.registry import Registry, active_registry
 
 OPTIMIZER = """from benchfw import hookimpl
 
@@ -174,3 +177,48 @@ def test_a_plugin_for_another_version_of_the_api_is_named_in_one_line_and_left_o
 def test_a_plugin_for_this_version_of_the_api_loads(plugin_file):
     registry = Registry([str(plugin_file(f"benchfw_api = 1\n{OPTIMIZER}", "present.py"))])
     assert "mine" in registry.entries("optimizer")
+
+
+BACKEND = """from benchfw import hookimpl
+from benchfw.backends.numpy_backend import NumpyBackend
+
+@hookimpl
+def register_backends(register):
+    register("another", NumpyBackend)
+"""
+
+
+def test_a_backend_is_known_while_its_registry_is_active_and_unknown_to_the_next(plugin_file):
+    registry = Registry([str(plugin_file(BACKEND, "another.py"))])
+    with registry.activate():
+        assert "another" in backend_names()
+        assert get_backend("another") is get_backend("another")
+    assert "another" not in backend_names()
+    with Registry().activate(), pytest.raises(BackendUnavailable, match="unknown backend 'another'"):
+        get_backend("another")
+
+
+def test_the_registry_that_was_activated_last_is_the_active_one(registry):
+    with registry.activate():
+        with Registry().activate():
+            assert active_registry() is not registry
+        assert active_registry() is registry
+
+
+def test_without_activation_the_installed_plugins_are_loaded_once():
+    def look():
+        return active_registry(), active_registry(), backend_names()
+
+    first, second, names = contextvars.Context().run(look)
+    assert first is second
+    assert names == first.backends.names
+    assert contextvars.Context().run(active_registry) is first
+
+
+def test_a_registry_activated_by_a_plain_call_stays_active(registry):
+    def look():
+        registry.activate()
+        gc.collect()
+        return active_registry()
+
+    assert contextvars.Context().run(look) is registry

@@ -10,7 +10,7 @@ from benchfw.data.content import content_hash
 from benchfw.data.entry import ArraySpec, Dataset, RawFile
 from benchfw.data.fetching import ensure, fetch, import_files
 from benchfw.data.folders import VARIABLE, cache, here
-from benchfw.data.known import catalog, dataset, use
+from benchfw.data.known import catalog, dataset
 from benchfw.data.splits import Split, Table, halves, has_split, split, table
 
 __all__ = [
@@ -38,6 +38,5 @@ __all__ = [
     "names",
     "split",
     "table",
-    "use",
     "verify",
 ]

@@ -10,21 +10,7 @@ from typing import Any
 from benchfw.data import folders
 from benchfw.data.entry import Dataset
 from benchfw.errors import DataError, PluginError, nearest
-from benchfw.registry import Entry, Registry
-
-_used: Registry | None = None
-
-
-def use(registry: Registry) -> None:
-    """Know the data sets of this registry's plugins too, in place of those installed."""
-    global _used  # noqa: PLW0603 - the names of data sets are global, as their files are
-    _used = registry
-
-
-def _registered() -> Mapping[str, Entry]:
-    if _used is None:
-        use(Registry())
-    return _used.entries("dataset") if _used is not None else {}
+from benchfw.registry import Entry, active_registry
 
 
 def _entry_of(entry: Entry) -> Dataset:
@@ -42,7 +28,7 @@ def _entry_of(entry: Entry) -> Dataset:
 def catalog() -> dict[str, Dataset]:
     """Return all entries by name; one that its plugin cannot give is left out."""
     found: dict[str, Dataset] = {}
-    for name, entry in _registered().items():
+    for name, entry in active_registry().entries("dataset").items():
         try:
             found[name] = _entry_of(entry)
         except PluginError:
@@ -52,7 +38,7 @@ def catalog() -> dict[str, Dataset]:
 
 def known(name: str) -> Dataset | None:
     """Return the entry of a name without parameters, or None."""
-    registered = _registered()
+    registered = active_registry().entries("dataset")
     return _entry_of(registered[name]) if name in registered else None
 
 

@@ -31,7 +31,7 @@ SHOWN = 12  # characters of a hash that a person is shown
 
 
 class Identity:
-    """Computes keys; what does not change from trial to trial is hashed once.
+    """Computes keys; what does not change from trial to trial is hashed once. The registry is active.
 
     `sources`, `libraries` and `datasets` tell a person what went into the keys so far: the plugins' modules
     and the data sets with the start of their hashes, libraries with their versions.
@@ -45,7 +45,6 @@ class Identity:
         *,
         inline: bool = False,
     ) -> None:
-        data.use(registry)
         self._registry = registry
         self._parts: dict[tuple[str, str], str] = {}
         self._specs: dict[int, tuple[Spec, str]] = {}

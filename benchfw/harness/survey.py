@@ -51,15 +51,15 @@ class Question:
 def survey(question: Question) -> dict[str, Any]:
     """Return the facts of this machine, its versions, host, usable cores and GPUs."""
     registry = Registry(question.sources)
-    data.use(registry)
     wanted = GPU_BACKENDS.intersection(question.backends)
-    return {
-        "environment": gather(question.backends, question.threads),
-        "versions": versions(registry, question),
-        "host": platform.node(),
-        "cores": len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count(),
-        "devices": gpus() if wanted else (),
-    }
+    with registry.activate():
+        return {
+            "environment": gather(question.backends, question.threads),
+            "versions": versions(registry, question),
+            "host": platform.node(),
+            "cores": len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count(),
+            "devices": gpus() if wanted else (),
+        }
 
 
 def versions(registry: Registry, question: Question) -> dict[str, str]:

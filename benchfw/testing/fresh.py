@@ -78,7 +78,7 @@ def main() -> None:
             own, others = subject.candidates()
             setting = next(each for each in (*own, *others) if each.name == name)
             try:
-                with time_limit(request["seconds"]):
+                with subject.registry.activate(), time_limit(request["seconds"]):
                     found[str(subject)] = outputs(subject, setting).tolist()
             except FAULTS as fault:
                 found[str(subject)] = f"it raised {fault_text(fault)}"

@@ -87,7 +87,7 @@ def _skipped(subject: Subject, check: Check, reason: str) -> Outcome:
 def _ending(subject: Subject, check: Check) -> tuple[Ending, str, str]:
     """Return how a check ends, what was seen, and what to do."""
     try:
-        with time_limit(subject.effort.timeout):
+        with subject.registry.activate(), time_limit(subject.effort.timeout):
             return Ending.PASSED, check.body(subject) or "", ""
     except (NotApplicable, Unavailable) as reason:
         return Ending.SKIPPED, str(reason), ""

@@ -7,7 +7,6 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
-from benchfw import data
 from benchfw.errors import PluginError, nearest
 from benchfw.loading import is_file_name
 from benchfw.registry import Entry, Registry
@@ -21,7 +20,6 @@ def subjects_of(target: str, plugins: Iterable[str] = (), effort: Effort | None 
     registry, entries = _entries_of(target, list(plugins))
     if not entries:
         raise PluginError(f"'{target}' registers nothing to check; it needs a function with @hookimpl")
-    data.use(registry)
     return Target(target, plugins, registry, effort or Effort(), entries).subjects
 
 

@@ -20,7 +20,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from benchfw.backends import backend_names, get_backend
 from benchfw.errors import BackendUnavailable, BenchfwError
 from benchfw.plan import plan
 from benchfw.records import MethodKind, Outcome, Result, Status, Trial
@@ -45,11 +44,13 @@ class KernelBenchmark:
     def setup(self, backend: str, size: int) -> None:
         """Make the arguments and call once, so that imports and compilation are paid for."""
         _use_one_thread()
+        registry = Registry(self.plugins)
+        registry.activate()  # for good: ASV runs each benchmark in a process of its own
         try:
-            self.backend = get_backend(backend)
+            self.backend = registry.backends.get(backend)
         except BackendUnavailable as fault:
             raise NotImplementedError(str(fault)) from fault  # ASV shows n/a
-        entry = Registry(self.plugins).get("kernel", self.kernel)
+        entry = registry.get("kernel", self.kernel)
         self.call = entry.factory
         self.arguments = entry.sample(self.backend, self.backend.rng(0), size)
         self.time_call()
@@ -122,10 +123,10 @@ BASES: Mapping[MethodKind, type] = {"estimator": EstimatorBenchmark, "optimizer"
 def kernel_benchmarks(plugins: Iterable[str] = ()) -> Benchmarks:
     """Return a class for every registered kernel."""
     plugins = tuple(plugins)
-    names = Registry(plugins).entries("kernel")
-    own = {"plugins": plugins, "params": (backend_names(), SIZES)}
+    registry = Registry(plugins)
+    own = {"plugins": plugins, "params": (registry.backends.names, SIZES)}
     found: Benchmarks = {}
-    for name in names:
+    for name in registry.entries("kernel"):
         _add(found, KernelBenchmark, name, {**own, "kernel": name})
     return found
 
@@ -210,14 +211,13 @@ def _use_one_thread() -> None:
 
 def _quantities(trial: Trial, registry: Registry) -> dict[str, float]:
     """Run a trial in this process; return what it says about each quantity."""
-    from benchfw import data
     from benchfw.measure.trial import collector, run_trial
     from benchfw.summary.quantities import choose_targets
     from benchfw.summary.samples import sample_trials
 
-    data.use(registry)
     records, emit = collector()
-    status, reason, unit = run_trial(trial, registry, emit)
+    with registry.activate():
+        status, reason, unit = run_trial(trial, registry, emit)
     if status is Status.SKIPPED:
         raise NotImplementedError(reason)
     if status is not Status.REACHED and (status is not Status.DONE or trial.target):

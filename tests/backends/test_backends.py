@@ -10,8 +10,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 
-from benchfw import backends
-from benchfw.backends import backend_names, get_backend, register_backend
+from benchfw.backends import BackendTable, backend_names, get_backend
 from benchfw.backends.cupy_backend import open_cupy
 from benchfw.backends.numpy_backend import NumpyBackend, _processor
 from benchfw.errors import BackendUnavailable, PluginError
@@ -51,32 +50,35 @@ def test_an_unknown_backend_is_named_with_the_nearest_known_one():
         get_backend("numpi")
 
 
-def test_a_registered_backend_is_opened_once(monkeypatch):
-    monkeypatch.setattr(backends, "_factories", dict(backends._factories))
-    monkeypatch.setattr(backends, "_open", {})
-    opened = []
+def test_an_added_backend_is_opened_once():
+    table, opened = BackendTable(), []
 
     def factory():
         opened.append(NumpyBackend())
         return opened[-1]
 
-    register_backend("another", factory)
-    assert get_backend("another") is get_backend("another") is opened[0]
+    table.add("another", factory)
+    assert table.get("another") is table.get("another") is opened[0]
     assert len(opened) == 1
-    assert "another" in backend_names()
+    assert "another" in table.names
+    assert "another" not in backend_names()
 
 
-def test_a_registered_backend_may_be_unavailable_each_time_it_is_asked(monkeypatch):
-    monkeypatch.setattr(backends, "_factories", dict(backends._factories))
-    register_backend("broken", raises(BackendUnavailable("no such device")))
+def test_an_added_backend_may_be_unavailable_each_time_it_is_asked_for():
+    table = BackendTable()
+    table.add("broken", raises(BackendUnavailable("no such device")))
     for _ in range(2):
         with pytest.raises(BackendUnavailable, match="no such device"):
-            get_backend("broken")
+            table.get("broken")
 
 
 def test_the_names_of_the_core_cannot_be_taken():
     with pytest.raises(PluginError, match="'cupy' belongs to benchfw"):
-        register_backend("cupy", NumpyBackend)
+        BackendTable().add("cupy", NumpyBackend)
+
+
+def test_every_table_has_the_same_numpy():
+    assert BackendTable().get("numpy") is get_backend("numpy")
 
 
 def test_a_missing_cupy_is_said_to_be_not_installed(monkeypatch):

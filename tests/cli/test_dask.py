@@ -214,7 +214,7 @@ import os
 from types import SimpleNamespace
 import numpy
 from benchfw import hookimpl
-from benchfw.backends import _factories
+from benchfw.backends import _BUILT_IN
 from benchfw.backends.numpy_backend import NumpyBackend
 from bowls import Bowl
 
@@ -231,7 +231,7 @@ class Visible(Bowl):
     def metrics(self, answer):
         return {"visible": float(os.environ.get("CUDA_VISIBLE_DEVICES", "-1"))}
 
-_factories["cupy"] = Fake
+_BUILT_IN["cupy"] = Fake
 
 @hookimpl
 def register_problems(register):

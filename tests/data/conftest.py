@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from benchfw.data import download, known
+from benchfw.data import download
 
 # the tests of real files want the folder that every other test must not see
 os.environ.setdefault("BENCHFW_DATA_AT_START", os.environ.get("BENCHFW_DATA", ""))
@@ -20,12 +20,11 @@ os.environ.setdefault("BENCHFW_DATA_AT_START", os.environ.get("BENCHFW_DATA", ""
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """An empty cache, no folders, no plugins of other tests, no pauses."""
+    """An empty cache, no folders, no pauses."""
     folder = tmp_path / "cache"
     monkeypatch.setenv("BENCHFW_CACHE", str(folder))
     for variable in ("BENCHFW_DATA", "BENCHFW_OFFLINE"):
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr(known, "_used", None)
     monkeypatch.setattr(download, "PAUSE", 0.0)
     return folder
 

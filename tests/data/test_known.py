@@ -1,5 +1,6 @@
 """The catalog: complete, honest, cheap to list, and open to plugins."""
 
+import contextlib
 import re
 import subprocess
 import sys
@@ -150,8 +151,15 @@ def plugin(tmp_path, cache):
     return write
 
 
-def test_plugins_add_data_sets(plugin):
-    data.use(plugin())
+@pytest.fixture
+def use(plugin):
+    """Activate the plugin's registry for a test."""
+    with contextlib.ExitStack() as stack:
+        yield lambda more="": stack.enter_context(plugin(more).activate())
+
+
+def test_plugins_add_data_sets(use):
+    use()
     assert data.dataset("my-survey").title == "A survey"
     assert data.dataset("my-simulation").title == "A simulation."
     assert {"my-survey", "my-simulation", "sonar"} <= data.catalog().keys()
@@ -166,12 +174,19 @@ def test_a_registered_data_set_is_a_factory_like_the_others(plugin):
 
 
 def test_a_plugin_may_not_take_a_name_of_the_catalog(plugin):
-    with pytest.raises(PluginError, match="registers the data set 'sonar', which benchfw has"):
-        data.use(plugin("register('sonar', simulate)"))
+    with pytest.raises(PluginError, match="two plugins register the dataset 'sonar'"):
+        plugin("register('sonar', simulate)")
 
 
-def test_a_thing_that_is_no_data_set_is_told_when_it_is_asked_for(plugin):
-    data.use(plugin("register('odd', 'numpy:pi')"))
+def test_data_sets_are_known_while_their_registry_is_active(plugin):
+    with plugin().activate():
+        data.dataset("my-survey")
+    with pytest.raises(DataError, match="no data set 'my-survey'"):
+        data.dataset("my-survey")
+
+
+def test_a_thing_that_is_no_data_set_is_explained_when_it_is_asked_for(use):
+    use("register('odd', 'numpy:pi')")
     assert "odd" not in data.catalog()
     with pytest.raises(PluginError, match=r"'odd'.*register a Dataset, or a function"):
         data.dataset("odd")

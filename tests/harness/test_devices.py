@@ -23,10 +23,10 @@ FAKE_CUPY = '''"""CuPy without a GPU."""
 import os
 
 from benchfw import hookimpl
-from benchfw.backends import _factories
+from benchfw.backends import _BUILT_IN
 from benchfw.backends.numpy_backend import NumpyBackend
 
-_factories["cupy"] = NumpyBackend
+_BUILT_IN["cupy"] = NumpyBackend
 
 
 class Visible:

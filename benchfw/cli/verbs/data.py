@@ -209,13 +209,12 @@ def _told(name: str, path: Path) -> None:
 
 
 def _use(plugins: tuple[str, ...]) -> None:
-    from benchfw import data
     from benchfw.registry import Registry
 
     registry = Registry(plugins)
     for fault in registry.broken:
         click.echo(f"benchfw: not loaded: {printable(fault)}", err=True)
-    data.use(registry)
+    click.get_current_context().with_resource(registry.activate())
 
 
 def _described(entry: Dataset) -> dict[str, Any]:

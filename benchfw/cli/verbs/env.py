@@ -17,10 +17,10 @@ def command(as_json: bool) -> None:
       benchfw env
       benchfw env --json
     """
-    from benchfw.backends import backend_names
     from benchfw.harness.environment import default_threads, gather
+    from benchfw.registry import active_registry
 
-    facts = gather(backend_names(), default_threads())
+    facts = gather(active_registry().backends.names, default_threads())
     if as_json:
         echo_json(facts)
     else:

@@ -42,6 +42,7 @@ def command(kind: str | None, plugins: tuple[str, ...], as_json: bool) -> None:
     if kind is not None and kind not in KINDS and f"{kind}s" not in KINDS:
         raise BenchfwError(f"nothing is called '{kind}'{nearest(kind, KINDS)}")
     registry = Registry(plugins)
+    click.get_current_context().with_resource(registry.activate())
     if kind is None:
         _overview(registry, as_json=as_json)
     else:
@@ -77,9 +78,7 @@ def names_of(kind: str, registry: Registry) -> list[str]:
     if kind == "suites":
         return list(_suite_files(registry))
     if kind == "backends":
-        from benchfw.backends import backend_names
-
-        return list(backend_names())
+        return list(registry.backends.names)
     if kind == "datasets":
         from benchfw import data
 

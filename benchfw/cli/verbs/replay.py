@@ -42,16 +42,15 @@ def command(trial: int, debug: bool, plugins: tuple[str, ...], store: Path) -> N
         environment = opened.run_of(trial).environment
     # before NumPy and SciPy are imported: their thread pools are made then
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(environment["threads"])))
-    from benchfw import data
     from benchfw.measure.trial import collector, run_trial
     from benchfw.registry import Registry
 
     registry = Registry([*environment["plugins"], *plugins])
-    data.use(registry)
     records, emit = collector()
-    status, reason, _ = run_trial(
-        result.trial, registry, emit, hear=_debug if debug else traceback.print_exception
-    )
+    with registry.activate():
+        status, reason, _ = run_trial(
+            result.trial, registry, emit, hear=_debug if debug else traceback.print_exception
+        )
     click.echo(printable(f"{result.trial}"))
     click.echo(printable(f"then: {result.outcome.status} ({result.outcome.reason})"))
     click.echo(printable(f"now:  {status} ({reason})"))

@@ -121,6 +121,7 @@ def command(
     from benchfw.registry import Registry
 
     registry = Registry(plugins)
+    click.get_current_context().with_resource(registry.activate())
     for fault in registry.broken:
         click.echo(f"benchfw: not loaded: {printable(fault)}", err=True)
     timings, absent = measure(registry, kernels, tuple(dict.fromkeys(sizes or SIZES)), backends, limit, dtype)

@@ -12,7 +12,6 @@ from time import perf_counter
 
 import numpy as np
 
-from benchfw import data
 from benchfw.harness.events import Event, Finished, Started
 from benchfw.harness.workers.worker import Surroundings
 from benchfw.measure.trial import collector, run_trial, warm_up
@@ -21,10 +20,12 @@ from benchfw.registry import Registry
 
 
 class InlineExecutor:
-    """No process of its own: `breakpoint()` in a method stops there, and what it prints is seen."""
+    """No process of its own: `breakpoint()` in a method stops there, and what it prints is seen.
+
+    The registry is active while trials run.
+    """
 
     def __init__(self, registry: Registry, *, threads: int = 1) -> None:
-        data.use(registry)
         self._registry = registry
         self._surroundings = Surroundings(threads)
         self._generators = random.getstate(), np.random.get_state()  # noqa: NPY002 - trials seed it

@@ -21,7 +21,6 @@ from operator import attrgetter
 from time import perf_counter
 from typing import NoReturn
 
-from benchfw import data
 from benchfw.harness.peak_memory import forget_peak, peak_memory
 from benchfw.harness.workers.supervisor import adopt_orphans
 from benchfw.measure.clock import count_cpu_seconds
@@ -93,7 +92,7 @@ def serve(requests: Connection, replies: Connection) -> None:
 def _obey(setup: Setup) -> Registry:
     sys.path[:] = [*setup.overlay, *setup.path]
     registry = Registry(setup.plugins)
-    data.use(registry)
+    registry.activate()  # for good: a worker has one
     if setup.resources:
         count_cpu_seconds()
     if setup.memory is not None:
