@@ -17,6 +17,10 @@ class PluginError(BenchfwError):
     """A plugin that cannot be loaded, or breaks the contract."""
 
 
+class PluginNotFound(PluginError):
+    """A plugin given by a module's name that nothing has."""
+
+
 class Unavailable(BenchfwError):
     """Something this machine does not have, such as an optional library: its trials are skipped."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from benchfw.errors import PluginError
+from benchfw.errors import PluginError, PluginNotFound
 
 
 class Plugin(NamedTuple):
@@ -56,7 +56,7 @@ def load_source(source: str) -> tuple[Any, Plugin]:
         module = _import_file(Path(source).resolve()) if by_file else importlib.import_module(source)
     except (Exception, SystemExit) as fault:
         if isinstance(fault, ModuleNotFoundError) and fault.name == source.partition(".")[0]:
-            raise PluginError(f"no plugin module '{source}'; install it or give its file") from None
+            raise PluginNotFound(f"no plugin module '{source}'; install it or give its file") from None
         raise LoadingFault(f"plugin '{source}': {fault_text(fault)}") from fault
     name = Path(source).stem if by_file else source
     return module, Plugin(source, name, source, "", _file_of(module))

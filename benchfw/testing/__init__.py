@@ -10,7 +10,7 @@
 
 A plugin's class may say more: `check_with = ({"size": 20},)` are the tables, as in a suite, that the checks
 build it from (its defaults if it says nothing); `expected_failures = {"check": "why"}` are gaps that are
-known, and fail once they are mended; an estimator's `averages = "probes"` names the parameter in which its
+known, and fail once they are closed; an estimator's `averages = "probes"` names the parameter in which its
 variance falls like 1/M, and `bias_order = ("steps", 2)` how its bias falls.
 """
 
@@ -20,23 +20,24 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from benchfw.testing.check import Check, CheckFailed, NotApplicable, check, checks_for
+    from benchfw.testing.check import Check, CheckFailed, NotApplicable, define_check
+    from benchfw.testing.checks import checks_for
     from benchfw.testing.pytest_checks import parametrize_with_checks
-    from benchfw.testing.running import Ending, Outcome, run_check, run_checks
+    from benchfw.testing.running import CheckResult, CheckStatus, run_check, run_checks
     from benchfw.testing.subject import Effort, Setting, Subject
     from benchfw.testing.target import subjects_of
 
 __all__ = [
     "Check",
     "CheckFailed",
+    "CheckResult",
+    "CheckStatus",
     "Effort",
-    "Ending",
     "NotApplicable",
-    "Outcome",
     "Setting",
     "Subject",
-    "check",
     "checks_for",
+    "define_check",
     "parametrize_with_checks",
     "run_check",
     "run_checks",
@@ -44,9 +45,10 @@ __all__ = [
 ]
 
 _PLACES = {
-    "check": ("Check", "CheckFailed", "NotApplicable", "check", "checks_for"),
+    "check": ("Check", "CheckFailed", "NotApplicable", "define_check"),
+    "checks": ("checks_for",),
     "pytest_checks": ("parametrize_with_checks",),
-    "running": ("Ending", "Outcome", "run_check", "run_checks"),
+    "running": ("CheckResult", "CheckStatus", "run_check", "run_checks"),
     "subject": ("Effort", "Setting", "Subject"),
     "target": ("subjects_of",),
 }

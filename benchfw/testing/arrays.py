@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchfw.testing.check import CheckFailed
 
-MEND_NUMBERS = "look for a step that is too long, a division by 0, or the logarithm of a negative number"
+FIX_NUMBERS = "look for a step that is too long, a division by 0, or the logarithm of a negative number"
 DEPTH = 4  # a problem holds tables, a table holds arrays
 
 
@@ -19,15 +19,15 @@ def is_array(value: Any) -> bool:
     return hasattr(value, "shape") and hasattr(value, "dtype")
 
 
-def seen(problem: Any, answer: Any) -> NDArray[np.float64]:
+def answer_numbers(problem: Any, answer: Any) -> NDArray[np.float64]:
     """Return an answer as numbers, flat: its metrics, and its entries where it is an array."""
     values = [np.array([float(each) for each in problem.metrics(answer).values()])]
     if is_array(answer):
-        values.append(numbers(problem, answer))
+        values.append(flat_numbers(problem, answer))
     return np.concatenate(values)
 
 
-def numbers(problem: Any, value: Any) -> NDArray[np.float64]:
+def flat_numbers(problem: Any, value: Any) -> NDArray[np.float64]:
     """Return a value or an array of the problem's backend as flat NumPy numbers."""
     return np.asarray(problem.backend.to_numpy(value), dtype=np.float64).reshape(-1)
 
@@ -35,10 +35,10 @@ def numbers(problem: Any, value: Any) -> NDArray[np.float64]:
 def require_finite(values: NDArray[Any], what: str) -> None:
     """Raise CheckFailed where one of the values is nan or infinite."""
     if not np.isfinite(values).all():
-        raise CheckFailed(f"{what} is {values[~np.isfinite(values)][0]}", MEND_NUMBERS)
+        raise CheckFailed(f"{what} is {values[~np.isfinite(values)][0]}", FIX_NUMBERS)
 
 
-def close(one: NDArray[np.float64], other: NDArray[np.float64], tolerance: float) -> bool:
+def is_close(one: NDArray[np.float64], other: NDArray[np.float64], tolerance: float) -> bool:
     """Return whether two vectors are equal, relative to the largest entry of either."""
     finite = np.isfinite(one)
     if one.shape != other.shape or not np.array_equal(finite, np.isfinite(other)):
@@ -49,12 +49,12 @@ def close(one: NDArray[np.float64], other: NDArray[np.float64], tolerance: float
     return bool(np.all(np.abs(one[finite] - other[finite]) <= tolerance * scale))
 
 
-def held(owner: Any) -> dict[str, NDArray[Any]]:
+def copy_arrays(owner: Any) -> dict[str, NDArray[Any]]:
     """Return copies of the NumPy arrays that an object holds, by where they are."""
     return {place: np.array(array) for place, array in _arrays(owner, "", DEPTH)}
 
 
-def changed(owner: Any, before: Mapping[str, NDArray[Any]]) -> str | None:
+def find_changed_array(owner: Any, before: Mapping[str, NDArray[Any]]) -> str | None:
     """Return where an array that was held before is another now."""
     now = dict(_arrays(owner, "", DEPTH))
     for place, array in before.items():
@@ -83,7 +83,7 @@ def _arrays(owner: Any, place: str, depth: int) -> Iterator[tuple[str, NDArray[A
 def assert_agree(one: Any, other: Any, tolerance: float = 200.0) -> None:
     """Raise CheckFailed unless two results are equal up to `tolerance` units in the last place.
 
-    Sums in another order differ by rounding; what is no floating-point number must be equal.
+    Sums in another order differ by rounding; what is not a floating-point number must be equal.
     """
     if isinstance(one, tuple):
         if len(one) != len(other):

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from benchfw.testing.subject import Subject
+from typing import Any
 
 ROLES = ("problem", "estimator", "optimizer", "distribution", "kernel")
 METHODS = ("estimator", "optimizer")
-FIRST = ("defaults", "documented", "picklable", "meets-a-problem")  # then those of the most roles
-NEEDED = ("defaults", "meets-a-problem")  # where one of them fails, those after it would only say the same
 
-Body = Callable[["Subject"], "str | None"]
+Body = Callable[[Any], str | None]
+"""Takes a Subject, which is built on this file."""
 
 
 class CheckFailed(AssertionError):
@@ -43,37 +39,14 @@ class Check:
     body: Body
 
 
-CHECKS: list[Check] = []
-
-
-def check(*roles: str, advice: str, name: str = "") -> Callable[[Body], Body]:
+def define_check(*roles: str, advice: str, name: str = "") -> Callable[[Body], Check]:
     """Make a check of a function: its name with hyphens, the first line of its docstring the statement."""
 
-    def register(body: Body) -> Body:
+    def make(body: Body) -> Check:
         statement = (body.__doc__ or "").strip().partition("\n")[0]
-        CHECKS.append(Check(name or body.__name__.replace("_", "-"), roles, statement, advice, body))
-        return body
+        return Check(name or body.__name__.replace("_", "-"), roles, statement, advice, body)
 
-    return register
-
-
-def checks_for(role: str) -> list[Check]:
-    """Return the checks of one role, in the order in which they run."""
-    # importing them fills CHECKS
-    from benchfw.testing.checks import (  # noqa: F401
-        arrays,
-        distributions,
-        estimators,
-        general,
-        kernels,
-        optimizers,
-        problems,
-        randomness,
-    )
-
-    found = [each for each in CHECKS if role in each.roles]
-    places = {name: place for place, name in enumerate(FIRST)}
-    return sorted(found, key=lambda each: (places.get(each.name, len(FIRST)), -len(each.roles)))
+    return make
 
 
 def require(condition: bool, why: str, advice: str = "") -> None:

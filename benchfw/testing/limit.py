@@ -40,13 +40,13 @@ def time_limit(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
         _limits.pop()
-        restart()
+        restart_limit()
         if before and not _limits:  # somebody else's alarm
             left = before - (perf_counter() - began)
             signal.setitimer(signal.ITIMER_REAL, max(left, 1e-6))  # 0 would be never
 
 
-def restart() -> None:
+def restart_limit() -> None:
     """Begin the limit of the innermost block anew.
 
     Checks do so with every problem and every run: only so long may a plugin take for one of them.

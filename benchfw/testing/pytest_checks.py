@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from benchfw.testing.check import Check, checks_for
-from benchfw.testing.running import Ending, run_check
+from benchfw.testing.check import Check
+from benchfw.testing.checks import checks_for
+from benchfw.testing.running import CheckStatus, run_check
 from benchfw.testing.subject import Effort, Subject
 from benchfw.testing.target import subjects_of
 
@@ -30,19 +31,19 @@ class BoundCheck:
         """Pass, fail, skip or fail as expected, in pytest's words."""
         import pytest
 
-        outcome = run_check(self.subject, self.check)
-        if outcome.ending is Ending.SKIPPED:
-            pytest.skip(outcome.detail)
-        if outcome.ending is Ending.EXPECTED:
-            pytest.xfail(outcome.detail)
-        if outcome.ending is Ending.FAILED:
-            pytest.fail(str(outcome), pytrace=False)
+        result = run_check(self.subject, self.check)
+        if result.status is CheckStatus.SKIPPED:
+            pytest.skip(result.detail)
+        if result.status is CheckStatus.EXPECTED:
+            pytest.xfail(result.detail)
+        if result.status is CheckStatus.FAILED:
+            pytest.fail(str(result), pytrace=False)
 
 
 def parametrize_with_checks(
-    target: str, plugins: Iterable[str] = (), effort: Effort = TEST_EFFORT
+    target: str, plugins: Iterable[str] = (), effort: Effort = TEST_EFFORT, more: Iterable[Check] = ()
 ) -> pytest.MarkDecorator:
-    """Make one test of every check of everything that a target registers.
+    """Make one test of every check of everything that a target registers; `more` are checks of your own.
 
     ::
 
@@ -52,9 +53,11 @@ def parametrize_with_checks(
     """
     import pytest
 
+    own = tuple(more)
     bound = [
         BoundCheck(subject, check)
         for subject in subjects_of(target, plugins, effort)
-        for check in checks_for(subject.kind)
+        for check in (*checks_for(subject.kind), *own)
+        if subject.kind in check.roles
     ]
     return pytest.mark.parametrize("check", bound, ids=str)

@@ -10,14 +10,15 @@ from traceback import extract_tb
 
 from benchfw.errors import BenchfwError, PluginError, Unavailable
 from benchfw.loading import fault_text
-from benchfw.testing.check import NEEDED, Check, CheckFailed, NotApplicable, checks_for
+from benchfw.testing.check import Check, CheckFailed, NotApplicable
+from benchfw.testing.checks import NEEDED, checks_for
 from benchfw.testing.limit import FAULTS, OutOfTime, time_limit
 from benchfw.testing.subject import Subject
 
-CHECKS = Path(__file__).parent
+HERE = Path(__file__).parent
 
 
-class Ending(StrEnum):
+class CheckStatus(StrEnum):
     """How a check ended."""
 
     PASSED = "passed"
@@ -27,44 +28,44 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CheckResult:
     """What one check said of one plugin."""
 
     subject: str
     check: Check
-    ending: Ending
+    status: CheckStatus
     detail: str = ""
     advice: str = ""
-    """What to do: said where the check itself has failed, and not where it came to nothing."""
+    """What to do: said where the check itself has failed, and not where the plugin raised."""
 
     def __str__(self) -> str:
-        head = f"{self.ending}: {self.subject}: {self.check.name}"
+        head = f"{self.status}: {self.subject}: {self.check.name}"
         if self.advice:
             return f"{head}: {self.check.statement} But {self.detail}. To do: {self.advice}."
         return f"{head}: {self.detail}" if self.detail else head
 
 
-def run_check(subject: Subject, check: Check) -> Outcome:
+def run_check(subject: Subject, check: Check) -> CheckResult:
     """Run one check; whatever the plugin raises is a failure."""
-    ending, detail, advice = _ending(subject, check)
+    status, detail, advice = _run_body(subject, check)
     reason = subject.expected_failures.get(check.name)
     if reason is not None:
-        if ending is Ending.FAILED:
-            ending, detail, advice = Ending.EXPECTED, reason, ""
-        elif ending is Ending.PASSED:
-            ending, detail = Ending.FAILED, f"it is declared to fail ({reason}) and passes"
+        if status is CheckStatus.FAILED:
+            status, detail, advice = CheckStatus.EXPECTED, reason, ""
+        elif status is CheckStatus.PASSED:
+            status, detail = CheckStatus.FAILED, f"it is declared to fail ({reason}) and passes"
             advice = "take it out of expected_failures"
-    return Outcome(str(subject), check, ending, detail, advice)
+    return CheckResult(str(subject), check, status, detail, advice)
 
 
-def run_checks(subjects: Iterable[Subject], only: str | None = None) -> Iterator[Outcome]:
-    """Yield the outcome of every check of every subject, or of the checks of one name alone.
+def run_checks(subjects: Iterable[Subject], only: str | None = None) -> Iterator[CheckResult]:
+    """Yield the result of every check of every subject, or of the checks of one name alone.
 
-    A fault is told once: what cannot run is not checked further, and what another check has raised already
+    A fault is said once: what cannot run is not checked further, and what another check has raised already
     is skipped.
     """
     for subject in subjects:
-        raised: dict[str, str] = {}  # what was raised, and the check that tells it
+        raised: dict[str, str] = {}  # what was raised, and the check that says it
         stopped = ""
         for check in checks_for(subject.kind):
             if only not in {None, check.name}:
@@ -72,32 +73,32 @@ def run_checks(subjects: Iterable[Subject], only: str | None = None) -> Iterator
             if stopped:
                 yield _skipped(subject, check, f"it does not run yet: see {stopped} above")
                 continue
-            outcome = run_check(subject, check)
-            failed = outcome.ending is Ending.FAILED
-            first = raised.setdefault(outcome.detail, check.name) if failed and not outcome.advice else ""
+            result = run_check(subject, check)
+            failed = result.status is CheckStatus.FAILED
+            first = raised.setdefault(result.detail, check.name) if failed and not result.advice else ""
             again = first not in {"", check.name}
-            yield _skipped(subject, check, f"the same fault: see {first} above") if again else outcome
-            stopped = check.name if failed and check.name in NEEDED else ""
+            yield _skipped(subject, check, f"the same fault: see {first} above") if again else result
+            stopped = check.name if failed and check in NEEDED else ""
 
 
-def _skipped(subject: Subject, check: Check, reason: str) -> Outcome:
-    return Outcome(str(subject), check, Ending.SKIPPED, reason)
+def _skipped(subject: Subject, check: Check, reason: str) -> CheckResult:
+    return CheckResult(str(subject), check, CheckStatus.SKIPPED, reason)
 
 
-def _ending(subject: Subject, check: Check) -> tuple[Ending, str, str]:
+def _run_body(subject: Subject, check: Check) -> tuple[CheckStatus, str, str]:
     """Return how a check ends, what was seen, and what to do."""
     try:
         with subject.registry.activate(), time_limit(subject.effort.timeout):
-            return Ending.PASSED, check.body(subject) or "", ""
+            return CheckStatus.PASSED, check.body(subject) or "", ""
     except (NotApplicable, Unavailable) as reason:
-        return Ending.SKIPPED, str(reason), ""
+        return CheckStatus.SKIPPED, str(reason), ""
     except CheckFailed as fault:
-        return Ending.FAILED, str(fault), fault.advice or check.advice
+        return CheckStatus.FAILED, str(fault), fault.advice or check.advice
     except FAULTS as fault:
-        return Ending.FAILED, _explained(subject, fault), ""
+        return CheckStatus.FAILED, _describe_fault(subject, fault), ""
 
 
-def _explained(subject: Subject, fault: BaseException) -> str:
+def _describe_fault(subject: Subject, fault: BaseException) -> str:
     match fault:
         case PluginError():
             return str(fault)
@@ -111,7 +112,9 @@ def _explained(subject: Subject, fault: BaseException) -> str:
 
 def _place(subject: Subject, fault: BaseException) -> str:
     """Return where it was raised: in the plugin's own files if possible, else wherever but in the checks."""
-    frames = [each for each in extract_tb(fault.__traceback__) if Path(each.filename).parent != CHECKS]
+    frames = [
+        each for each in extract_tb(fault.__traceback__) if not Path(each.filename).is_relative_to(HERE)
+    ]
     path = subject.entry.plugin.path
     own = [each for each in frames if path and _is_below(Path(each.filename), path.parent)]
     if not frames:

@@ -21,7 +21,7 @@ ROUNDING = 1e3  # units in the last place that sums may be off
 Vector = NDArray[np.float64]
 
 
-class Verdict(NamedTuple):
+class MeanDifference(NamedTuple):
     """What was found after `draws`: `error` of the mean and the half widths that chance explains, (d + 1,).
 
     The last entry is along the exact value. `scale` is the length of the exact value.
@@ -51,7 +51,7 @@ class Verdict(NamedTuple):
 
 def mean_test(
     draw: Callable[[], Vector], exact: Vector, seconds: float, level: float = LEVEL, *, stop: bool = True
-) -> Verdict:
+) -> MeanDifference:
     """Draw until the mean is seen to differ from `exact`, or the interval is narrow, or the time is out.
 
     Every entry, and the mean along `exact`, has a t-test after 256, 512, 1024, … draws. Look k = 0, 1, …
@@ -77,7 +77,7 @@ def mean_test(
         error_of_mean = np.sqrt(squares / (count - 1) / count)
         scale = length or float(np.linalg.norm(error_of_mean)) * math.sqrt(count) or 1.0
         radius = t_quantile(1 - share, count - 1) * error_of_mean + rounding * scale
-        verdict = Verdict(count, mean - target, radius, scale)
+        verdict = MeanDifference(count, mean - target, radius, scale)
         if (stop and verdict.biased) or verdict.resolved <= RESOLUTION or process_time() >= until:
             return verdict
     raise AssertionError("unreachable: 2^64 draws take longer than any limit")

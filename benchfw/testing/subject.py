@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import islice
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from benchfw.backends import Backend, Rng, get_backend
 from benchfw.contract import estimated_quantity
 from benchfw.errors import BenchfwError, PluginError, Unavailable
 from benchfw.plan import missing_oracles, needs_of
 from benchfw.registry import Entry, Registry
+from benchfw.testing.arrays import answer_numbers, flat_numbers
 from benchfw.testing.check import NotApplicable
-from benchfw.testing.limit import restart
-from benchfw.testing.meeting import check_answers, check_draw
+from benchfw.testing.limit import restart_limit
 from benchfw.testing.problems import BUILT_IN
+from benchfw.testing.runs import ANSWERS, answers_of, check_answers, check_draw, draw_once
 
 DATA_SEED = 1201
-FEWEST = 3  # problems that a claim is tried on
+FEWEST_PROBLEMS = 3  # problems that a claim is tried on
 
 
 @dataclass(frozen=True)
@@ -42,8 +47,8 @@ class Setting:
     built_in: bool = False
 
     def build(self, backend: Backend | None = None, seed: int = DATA_SEED) -> Any:
-        """Return the problem, on the host unless told otherwise."""
-        restart()
+        """Return the problem, on the host unless a backend is given."""
+        restart_limit()
         backend = backend or get_backend("numpy")
         return self.make(backend, backend.rng(seed))
 
@@ -52,8 +57,8 @@ class Setting:
         return Setting(self.name, partial(self.make, **options), self.built_in)
 
 
-@dataclass
-class Target:
+@dataclass(eq=False)
+class CheckTarget:
     """What `benchfw check` was asked about, with all that it registers."""
 
     name: str
@@ -67,20 +72,13 @@ class Target:
         """Every registered name."""
         return [Subject(entry, self) for entry in self.entries]
 
-    @cached_property
-    def fresh(self) -> dict[str, list[float] | str]:
-        """What the methods answer in a process that has run nothing else, by name; see `fresh.py`."""
-        from benchfw.testing.fresh import answers_in_a_new_process
-
-        return answers_in_a_new_process(self)
-
 
 @dataclass
 class Subject:
     """One registered name. What it needs to be built with is its `check_with`, tables as in a suite."""
 
     entry: Entry
-    target: Target
+    target: CheckTarget
     refusals: list[str] = field(default_factory=list)
 
     @property
@@ -115,6 +113,21 @@ class Subject:
         """Return a method, by the first of `tables` unless another is given."""
         return self.registry.build(self.kind, {**(table or self.tables[0]), **changes})
 
+    def sample(self, problem: Any) -> list[Any]:
+        """Return one draw of an estimator, or the first answers of an optimizer."""
+        method = self.build()
+        if self.kind == "estimator":
+            return [draw_once(method, problem)]
+        return list(islice(answers_of(method, problem), ANSWERS))
+
+    def sample_numbers(self, setting: Setting, backend: Backend | None = None) -> NDArray[np.float64]:
+        """Return the same on a problem built anew, as numbers."""
+        problem = setting.build(backend)
+        found = self.sample(problem)
+        if self.kind == "estimator":
+            return flat_numbers(problem, found[0])
+        return np.concatenate([answer_numbers(problem, each) for each in found])
+
     @cached_property
     def settings(self) -> list[Setting]:
         """The problems that a method meets, or the problem itself in each of its forms."""
@@ -123,7 +136,7 @@ class Subject:
         own, others = self.candidates()
         found = [each for each in own if self._accepts(each)]
         for each in others:
-            if len(found) >= FEWEST:
+            if len(found) >= FEWEST_PROBLEMS:
                 break
             if self._accepts(each):
                 found.append(each)
@@ -187,7 +200,12 @@ def tables_of(entry: Entry) -> list[dict[str, Any]]:
     return [{"use": entry.name, **each} for each in given]
 
 
+def describe_options(table: Mapping[str, Any]) -> str:
+    """Return what a table asks for beyond the name: 'size=20, probes=4'."""
+    return ", ".join(f"{key}={value}" for key, value in table.items() if key != "use")
+
+
 def _setting(registry: Registry, table: Mapping[str, Any]) -> Setting:
-    options = ", ".join(f"{key}={value}" for key, value in table.items() if key != "use")
+    options = describe_options(table)
     name = f"{table['use']} ({options})" if options else str(table["use"])
     return Setting(name, partial(registry.build, "problem", table))

@@ -7,11 +7,11 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
-from benchfw.errors import PluginError, nearest
+from benchfw.errors import PluginError, PluginNotFound, nearest
 from benchfw.loading import is_file_name
 from benchfw.registry import Entry, Registry
 from benchfw.testing.check import ROLES
-from benchfw.testing.subject import Effort, Subject, Target
+from benchfw.testing.subject import CheckTarget, Effort, Subject
 
 
 def subjects_of(target: str, plugins: Iterable[str] = (), effort: Effort | None = None) -> list[Subject]:
@@ -20,7 +20,7 @@ def subjects_of(target: str, plugins: Iterable[str] = (), effort: Effort | None 
     registry, entries = _entries_of(target, list(plugins))
     if not entries:
         raise PluginError(f"'{target}' registers nothing to check; it needs a function with @hookimpl")
-    return Target(target, plugins, registry, effort or Effort(), entries).subjects
+    return CheckTarget(target, plugins, registry, effort or Effort(), entries).subjects
 
 
 def _entries_of(target: str, plugins: list[str]) -> tuple[Registry, list[Entry]]:
@@ -39,22 +39,19 @@ def _entries_of(target: str, plugins: list[str]) -> tuple[Registry, list[Entry]]
         return registry, found
     try:
         return _loaded([target], plugins)
-    except PluginError as fault:
-        if "no plugin module" in str(fault):
-            names = {entry.name for entry in _all(registry)} | {each.name for each in registry.plugins}
-            names |= {path.name for path in Path().glob("*.py")}
-            hint = nearest(target, names, "; give a file, a folder, a module or a listed name")
-            raise PluginError(f"nothing is called '{target}'{hint}") from None
-        raise
+    except PluginNotFound:
+        names = {entry.name for entry in _all(registry)} | {each.name for each in registry.plugins}
+        names |= {path.name for path in Path().glob("*.py")}
+        hint = nearest(target, names, "; give a file, a folder, a module or a listed name")
+        raise PluginError(f"nothing is called '{target}'{hint}") from None
 
 
 def _loaded(sources: list[str], plugins: list[str]) -> tuple[Registry, list[Entry]]:
     """Return a registry with these sources and what they register; one that does not load is an error."""
-    registry = Registry([*plugins, *sources])
-    for source in sources:
-        for fault in registry.broken:
-            if f"'{source}'" in fault:
-                raise PluginError(f"mend this first: {fault}")
+    others, registry = Registry(plugins), Registry([*plugins, *sources])
+    for fault in registry.broken:
+        if fault not in others.broken:
+            raise PluginError(f"fix this first: {fault}")
     paths = {_file_of(source) for source in sources}
     return registry, [entry for entry in _all(registry) if entry.plugin.path in paths]
 
@@ -87,7 +84,7 @@ def _modules_in(folder: Path) -> list[str]:
     if (folder / "__init__.py").is_file():
         _make_importable(folder.parent)
         return [folder.name]
-    raise PluginError(f"'{folder}' is no package: it has neither a pyproject.toml nor an __init__.py")
+    raise PluginError(f"'{folder}' is not a package: it has neither a pyproject.toml nor an __init__.py")
 
 
 def _make_importable(*folders: Path) -> None:

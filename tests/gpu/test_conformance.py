@@ -8,7 +8,7 @@ import pytest
 
 from benchfw.backends import get_backend
 from benchfw.errors import BackendUnavailable
-from benchfw.testing import Effort, Ending, run_checks, subjects_of
+from benchfw.testing import CheckStatus, Effort, run_checks, subjects_of
 
 try:
     get_backend("cupy")
@@ -21,7 +21,7 @@ EFFORT = Effort(seconds=0.5, iterations=50)
 
 def failed(target, only=None):
     outcomes = run_checks(subjects_of(str(target), effort=EFFORT), only)
-    return [each for each in outcomes if each.ending is Ending.FAILED]
+    return [each for each in outcomes if each.status is CheckStatus.FAILED]
 
 
 def test_a_cupy_body_that_is_wrong_at_odd_sizes_is_found():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchfw.testing import Effort, Ending, run_checks, subjects_of
+from benchfw.testing import CheckStatus, Effort, run_checks, subjects_of
 
 FOLDER = Path(__file__).parent / "broken"
 
@@ -32,7 +32,7 @@ BROKEN = {
 
 def failed(path, **effort):
     outcomes = list(run_checks(subjects_of(str(path), effort=Effort(**effort))))
-    return {each.check.name: each for each in outcomes if each.ending is Ending.FAILED}
+    return {each.check.name: each for each in outcomes if each.status is CheckStatus.FAILED}
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchfw.testing import Effort, Ending, run_checks, subjects_of
+from benchfw.testing import CheckStatus, Effort, run_checks, subjects_of
 
 OPTIMIZER = '''
 import numpy as np
@@ -50,10 +50,10 @@ FAULTS = {
     "a string": (
         SOLVES,
         "solves = 'Smoooth'",
-        "But solves is 'Smoooth', which is no oracle protocol. To do:",
+        "But solves is 'Smoooth', which is not an oracle protocol. To do:",
     ),
-    "no protocol": (SOLVES, "solves = int", "But solves is int, which is no oracle protocol. To do:"),
-    "solves nothing": (SOLVES, "", "But solves is None, which is no oracle protocol. To do:"),
+    "no protocol": (SOLVES, "solves = int", "But solves is int, which is not an oracle protocol. To do:"),
+    "solves nothing": (SOLVES, "", "But solves is None, which is not an oracle protocol. To do:"),
 }
 
 
@@ -66,11 +66,11 @@ def outcomes(path, only=None, timeout=60.0):
 def test_a_method_that_does_not_run_is_told_once_and_nothing_else_of_it_is_checked(plugin_file, fault):
     before, after, told = FAULTS[fault]
     found = outcomes(plugin_file(OPTIMIZER.replace(before, after), "bad.py"), timeout=1.0)
-    (failed,) = (each for each in found if each.ending is Ending.FAILED)
+    (failed,) = (each for each in found if each.status is CheckStatus.FAILED)
     assert failed.check.name == "meets-a-problem"
     assert told in str(failed)
     later = found[found.index(failed) + 1 :]
-    assert {each.ending for each in later} == {Ending.SKIPPED}
+    assert {each.status for each in later} == {CheckStatus.SKIPPED}
     assert {each.detail for each in later} == {"it does not run yet: see meets-a-problem above"}
 
 
@@ -86,8 +86,8 @@ def test_a_fault_that_comes_later_is_told_once_too(plugin_file):
         STEP, "[problem.grad(x)][step > 9]"
     )
     found = {each.check.name: each for each in outcomes(plugin_file(text, "bad.py"))}
-    assert [name for name, each in found.items() if each.ending is Ending.FAILED] == ["stays-feasible"]
-    assert found["improves"].ending is Ending.SKIPPED
+    assert [name for name, each in found.items() if each.status is CheckStatus.FAILED] == ["stays-feasible"]
+    assert found["improves"].status is CheckStatus.SKIPPED
     assert found["improves"].detail == "the same fault: see stays-feasible above"
 
 
@@ -99,7 +99,7 @@ def test_a_method_that_hangs_is_not_charged_to_the_one_beside_it(plugin_file):
     text += '    register("endless", Endless)\n'
     good, _ = subjects_of(str(plugin_file(text, "two.py")), effort=Effort(timeout=2.0))
     (found,) = run_checks([good], "remembers-nothing")
-    assert found.ending is Ending.PASSED, str(found)
+    assert found.status is CheckStatus.PASSED, str(found)
 
 
 def test_a_method_that_runs_only_after_others_is_found(plugin_file):
@@ -146,5 +146,5 @@ def test_the_parameters_that_a_suite_may_set_are_named(plugin_file):
 def test_the_portable_spelling_of_what_strict_arrays_refuse_is_told(plugin_file):
     text = OPTIMIZER.replace(STEP, "(problem.grad(x) + 0 * x.sum())")
     (found,) = outcomes(plugin_file(text, "bad.py"), "no-mix-up")
-    assert found.ending is Ending.SKIPPED
+    assert found.status is CheckStatus.SKIPPED
     assert "write xp.sum(x) with xp = problem.backend.xp, or check it on a machine with a GPU" in found.detail

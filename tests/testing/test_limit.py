@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from benchfw.testing.limit import OutOfTime, restart, time_limit
+from benchfw.testing.limit import OutOfTime, restart_limit, time_limit
 
 
 def loop():
@@ -44,9 +44,9 @@ def test_a_limit_begins_anew_after_one_within_it():
 def test_a_limit_that_begins_anew_has_its_whole_length_before_it():
     with time_limit(1000):
         signal.setitimer(signal.ITIMER_REAL, 5)
-        restart()
+        restart_limit()
         assert signal.getitimer(signal.ITIMER_REAL)[0] > 5
-    restart()
+    restart_limit()
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 

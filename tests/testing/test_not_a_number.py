@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from benchfw.testing import Effort, Ending, run_checks, subjects_of
-from benchfw.testing.arrays import close
-from benchfw.testing.sequential import Verdict
+from benchfw.testing import CheckStatus, Effort, run_checks, subjects_of
+from benchfw.testing.arrays import is_close
+from benchfw.testing.sequential import MeanDifference
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of what is made here on purpose
 
@@ -110,7 +110,7 @@ def register_problems(register):
 def failure(path, check):
     effort = Effort(seconds=0.05, iterations=20)
     (found,) = run_checks(subjects_of(str(path), effort=effort), check)
-    assert found.ending is Ending.FAILED
+    assert found.status is CheckStatus.FAILED
     return str(found)
 
 
@@ -151,11 +151,11 @@ def test_a_gradient_that_is_nan_fails(plugin_file, check):
 
 
 def test_a_mean_that_is_nan_is_off_by_more_than_chance_explains():
-    assert Verdict(256, np.array([math.nan, 0.0]), np.ones(2), 1.0).biased
-    assert Verdict(256, np.zeros(2), np.array([math.nan, 1.0]), 1.0).biased
+    assert MeanDifference(256, np.array([math.nan, 0.0]), np.ones(2), 1.0).biased
+    assert MeanDifference(256, np.zeros(2), np.array([math.nan, 1.0]), 1.0).biased
 
 
 def test_nan_is_close_to_nan_alone():
-    assert close(np.array([1.0, math.nan]), np.array([1.0, math.nan]), 1e-6)
-    assert not close(np.array([1.0, math.nan]), np.array([1.0, math.inf]), 1e-6)
-    assert not close(np.array([math.inf]), np.array([-math.inf]), 1e-6)
+    assert is_close(np.array([1.0, math.nan]), np.array([1.0, math.nan]), 1e-6)
+    assert not is_close(np.array([1.0, math.nan]), np.array([1.0, math.inf]), 1e-6)
+    assert not is_close(np.array([math.inf]), np.array([-math.inf]), 1e-6)

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from benchfw.errors import PluginError
-from benchfw.testing import CheckFailed, Effort, Ending, NotApplicable, run_checks, subjects_of
+from benchfw.testing import (
+    CheckFailed,
+    CheckStatus,
+    Effort,
+    NotApplicable,
+    define_check,
+    parametrize_with_checks,
+    run_checks,
+    subjects_of,
+)
 from benchfw.testing.check import Check
 from benchfw.testing.running import run_check
 
@@ -25,7 +34,7 @@ def test_a_declared_failure_shows_with_its_reason(toys):
     )
     (slide,) = [each for each in subjects_of(str(toys), effort=EFFORT) if each.entry.name == "slide"]
     found = {each.check.name: each for each in run_checks([slide], "documented")}
-    assert found["documented"].ending is Ending.EXPECTED
+    assert found["documented"].status is CheckStatus.EXPECTED
     assert found["documented"].detail == "short"
 
 
@@ -37,24 +46,24 @@ def test_a_declared_failure_that_passes_is_a_failure(toys):
     )
     (slide,) = [each for each in subjects_of(str(toys), effort=EFFORT) if each.entry.name == "slide"]
     (found,) = run_checks([slide], "picklable")
-    assert found.ending is Ending.FAILED
+    assert found.status is CheckStatus.FAILED
     assert "declared to fail (old) and passes. To do: take it out of expected_failures." in str(found)
 
 
 @pytest.mark.parametrize(
-    ("fault", "ending"),
+    ("fault", "status"),
     [
-        (CheckFailed("seen"), Ending.FAILED),
-        (NotApplicable("no matter"), Ending.SKIPPED),
-        (ZeroDivisionError("0"), Ending.FAILED),
+        (CheckFailed("seen"), CheckStatus.FAILED),
+        (NotApplicable("no matter"), CheckStatus.SKIPPED),
+        (ZeroDivisionError("0"), CheckStatus.FAILED),
     ],
 )
-def test_whatever_a_plugin_raises_becomes_an_ending(toys, fault, ending):
+def test_whatever_a_plugin_raises_becomes_a_status(toys, fault, status):
     def body(subject):
         raise fault
 
     subject = subjects_of(str(toys))[0]
-    assert run_check(subject, Check("x", ("problem",), "It holds.", "mend it", body)).ending is ending
+    assert run_check(subject, Check("x", ("problem",), "It holds.", "fix it", body)).status is status
 
 
 def test_what_cannot_be_built_is_told_once(plugin_file):
@@ -65,7 +74,7 @@ def test_what_cannot_be_built_is_told_once(plugin_file):
         "@hookimpl\ndef register_optimizers(register):\n    register('needy', Needy)\n"
     )
     found = endings(path)
-    assert {each.ending for name, each in found.items() if name != "defaults"} == {Ending.SKIPPED}
+    assert {each.status for name, each in found.items() if name != "defaults"} == {CheckStatus.SKIPPED}
     assert "step must be given" in str(found["defaults"])
     assert "To do: give every parameter a default" in str(found["defaults"])
 
@@ -94,3 +103,12 @@ def test_a_folder_is_checked_by_the_entry_points_of_its_project(plugin_file, tmp
     toys.rename(tmp_path / "toys_in_folder.py")
     plugin_file('[project.entry-points.benchfw]\ntoys = "toys_in_folder"\n', "pyproject.toml")
     assert {each.entry.name for each in subjects_of(str(tmp_path))} >= {"bowl", "slide", "fixed"}
+
+
+def test_a_check_of_ones_own_joins_those_of_its_role(toys):
+    @define_check("problem", advice="add it")
+    def has_a_unit(subject):
+        """It has a unit of cost."""
+
+    mark = parametrize_with_checks(str(toys), more=[has_a_unit])
+    assert [str(each) for each in mark.args[1] if each.check is has_a_unit] == ["problem-bowl:-has-a-unit"]

@@ -61,7 +61,7 @@ def command(
       benchfw check benchfw-spectral --json
     """
     from benchfw.errors import BenchfwError, nearest
-    from benchfw.testing import Effort, Ending, Outcome, checks_for, run_checks, subjects_of
+    from benchfw.testing import CheckResult, CheckStatus, Effort, checks_for, run_checks, subjects_of
 
     subjects = subjects_of(target, plugins, Effort(seconds=seconds, timeout=timeout))
     names = {each.name for subject in subjects for each in checks_for(subject.kind)}
@@ -69,16 +69,16 @@ def command(
         raise BenchfwError(f"no check '{only}' is for '{target}'{nearest(only, names)}")
     if not as_json:
         click.echo(printable(f"found {len(subjects)}: {', '.join(map(str, subjects))}"))
-    outcomes: list[Outcome] = []
+    results: list[CheckResult] = []
     with warnings.catch_warnings(record=True) as caught:  # they would stand between the lines
-        for outcome in run_checks(subjects, only):
-            outcomes.append(outcome)
-            if not as_json and (verbose or outcome.ending is not Ending.SKIPPED):
-                click.echo(printable(str(outcome)))
+        for result in run_checks(subjects, only):
+            results.append(result)
+            if not as_json and (verbose or result.status is not CheckStatus.SKIPPED):
+                click.echo(printable(str(result)))
             if not as_json and verbose:
-                _tell_warnings(caught)
+                _print_warnings(caught)
             caught.clear()
-    counts = Counter(each.ending for each in outcomes)
+    counts = Counter(each.status for each in results)
     if as_json:
         echo_json(
             [
@@ -86,21 +86,21 @@ def command(
                     "subject": each.subject,
                     "check": each.check.name,
                     "statement": each.check.statement,
-                    "ending": each.ending,
+                    "status": each.status,
                     "detail": each.detail,
                     "advice": each.advice,
                 }
-                for each in outcomes
+                for each in results
             ]
         )
     else:
-        told = ", ".join(f"{counts[ending]} {ending}" for ending in Ending if counts[ending])
-        click.echo(f"{target}: {told}")
-    ctx.exit(1 if counts[Ending.FAILED] else 0)
+        numbers = ", ".join(f"{counts[status]} {status}" for status in CheckStatus if counts[status])
+        click.echo(f"{target}: {numbers}")
+    ctx.exit(1 if counts[CheckStatus.FAILED] else 0)
 
 
-def _tell_warnings(caught: Iterable[warnings.WarningMessage]) -> None:
+def _print_warnings(caught: Iterable[warnings.WarningMessage]) -> None:
     """Print what the checked code warned of."""
     for each in caught:
-        told = f"{each.category.__name__}: {each.message} ({Path(each.filename).name}, line {each.lineno})"
-        click.echo(printable(f"warned: {told}"))
+        text = f"{each.category.__name__}: {each.message} ({Path(each.filename).name}, line {each.lineno})"
+        click.echo(printable(f"warned: {text}"))

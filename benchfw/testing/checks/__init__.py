@@ -1,1 +1,65 @@
-"""The conformance checks, one file a role."""
+"""All checks in the order in which they run: how a plugin is built, what all roles promise, each role."""
+
+from __future__ import annotations
+
+from benchfw.testing.check import Check
+from benchfw.testing.checks import (
+    arrays,
+    distributions,
+    estimators,
+    general,
+    kernels,
+    optimizers,
+    problems,
+    randomness,
+)
+
+NEEDED = (general.defaults, general.meets_a_problem)
+"""Where one of them fails, those after it would only say the same."""
+
+CHECKS: tuple[Check, ...] = (
+    general.defaults,
+    general.documented,
+    general.picklable,
+    general.meets_a_problem,
+    randomness.same_seed,
+    randomness.different_seed,
+    randomness.global_random_state,
+    arrays.dtype_kept,
+    arrays.every_backend,
+    general.parameters_kept,
+    arrays.no_mix_up,
+    general.inputs_kept,
+    general.calls_counted,
+    randomness.remembers_nothing,
+    problems.gradient,
+    problems.batch_gradient,
+    problems.prox_optimal,
+    problems.projection,
+    problems.metrics_finite,
+    problems.oracles_counted,
+    problems.arguments_kept,
+    distributions.sums_to_one,
+    distributions.survival_matches_samples,
+    distributions.mean_as_declared,
+    distributions.sample_shapes,
+    estimators.deterministic_draw,
+    estimators.unbiased,
+    estimators.bias_order,
+    estimators.variance_falls,
+    kernels.bodies_agree,
+    kernels.portable_is_strict,
+    kernels.kernel_inputs_kept,
+    kernels.counts_grow,
+    kernels.kernel_dtype_kept,
+    optimizers.start_first,
+    optimizers.stays_feasible,
+    optimizers.improves,
+    optimizers.bound_holds,
+    optimizers.fixed_point,
+)
+
+
+def checks_for(role: str) -> list[Check]:
+    """Return the checks of one role, in the order in which they run."""
+    return [each for each in CHECKS if role in each.roles]

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchfw.backends import Backend, available_backends, get_backend
-from benchfw.testing.arrays import close, held, is_array, numbers, seen
-from benchfw.testing.check import CheckFailed, NotApplicable, check, require
+from benchfw.testing.arrays import answer_numbers, copy_arrays, flat_numbers, is_array, is_close
+from benchfw.testing.check import CheckFailed, NotApplicable, define_check, require
 from benchfw.testing.checks.problems import oracle_calls
-from benchfw.testing.fresh import outputs
-from benchfw.testing.meeting import place_of, sampled
+from benchfw.testing.runs import point_near_start
 from benchfw.testing.strict import StrictBackend
 from benchfw.testing.subject import Setting, Subject
 
@@ -20,7 +19,7 @@ TOLERANCE = 1e-6  # relative, between backends: some steps amplify rounding
 SINGLE_TOLERANCE = 1e-3  # where the data are float32
 
 
-@check(
+@define_check(
     "problem",
     "estimator",
     "optimizer",
@@ -36,14 +35,14 @@ def dtype_kept(subject: Subject) -> None:
     if not built_in:
         raise NotApplicable("none of its problems comes in float32")
     for setting in built_in:
-        for made in sampled(subject, setting.with_options(dtype=np.float32).build()):
+        for made in subject.sample(setting.with_options(dtype=np.float32).build()):
             if is_array(made) and made.shape:
                 require(made.dtype == np.float32, f"on a float32 {setting.name} it gives {made.dtype}")
 
 
 def _check_oracle_types(problem: Any, setting: Setting) -> None:
     if not hasattr(problem, "start") or not is_array(problem.start()):
-        raise NotApplicable("its parameters are no arrays")
+        raise NotApplicable("its parameters are not arrays")
     start = problem.start()
     calls = oracle_calls(problem, start)
     for name in calls.keys() & {"grad", "grad_batch", "project", "prox"}:
@@ -51,7 +50,7 @@ def _check_oracle_types(problem: Any, setting: Setting) -> None:
         require(found == start.dtype, f"{name} of {start.dtype} is {found} on {setting.name}")
 
 
-@check(
+@define_check(
     "problem",
     "estimator",
     "optimizer",
@@ -66,29 +65,34 @@ def every_backend(subject: Subject) -> str:
         reference, tolerance = _results(subject, setting, host), _tolerance(setting)
         for backend in others:
             found = _results(subject, setting, backend)
-            require(close(found, reference, tolerance), f"{backend.name} and numpy differ on {setting.name}")
+            require(
+                is_close(found, reference, tolerance), f"{backend.name} and numpy differ on {setting.name}"
+            )
     return ", ".join(each.name for each in others)
 
 
 def _results(subject: Subject, setting: Setting, backend: Backend) -> NDArray[np.float64]:
     if subject.kind != "problem":
-        return outputs(subject, setting, backend)
+        return subject.sample_numbers(setting, backend)
     problem = setting.build(backend)
     if not hasattr(problem, "start") or not is_array(problem.start()):
         raise NotApplicable("it has no array to start at, where oracles could be compared")
-    place = place_of(problem)
+    place = point_near_start(problem)
     oracles = [getattr(problem, name) for name in ("value", "grad") if hasattr(problem, name)]
     return np.concatenate(
-        [seen(problem, problem.start()), *(numbers(problem, oracle(place)) for oracle in oracles)]
+        [
+            answer_numbers(problem, problem.start()),
+            *(flat_numbers(problem, oracle(place)) for oracle in oracles),
+        ]
     )
 
 
 def _tolerance(setting: Setting) -> float:
-    arrays = held(setting.build(get_backend("numpy"))).values()
+    arrays = copy_arrays(setting.build(get_backend("numpy"))).values()
     return SINGLE_TOLERANCE if any(each.dtype == np.float32 for each in arrays) else TOLERANCE
 
 
-@check(
+@define_check(
     "estimator",
     "optimizer",
     advice="take xp from problem.backend, and import neither numpy nor cupy for arrays",
@@ -98,13 +102,13 @@ def no_mix_up(subject: Subject) -> str:
     backend = StrictBackend()
     settings = [each for each in subject.need_settings() if each.built_in]
     if not settings:
-        raise NotApplicable("its problems are no strict array-API code; run it on a machine with a GPU")
+        raise NotApplicable("its problems are not strict array-API code; run it on a machine with a GPU")
     for setting in settings:
         try:
-            found = sampled(subject, setting.build(backend))
+            found = subject.sample(setting.build(backend))
         except (AttributeError, IndexError, NotImplementedError, ValueError) as fault:
-            told = f"strict arrays refuse its code: {fault}; {_spelling(fault, backend)}"
-            raise NotApplicable(told) from None
+            seen = f"strict arrays refuse its code: {fault}; {_spelling(fault, backend)}"
+            raise NotApplicable(seen) from None
         except TypeError as fault:
             raise CheckFailed(f"arrays of two libraries met: {fault}") from None
         for made in found:

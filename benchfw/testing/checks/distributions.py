@@ -9,10 +9,10 @@ import numpy as np
 
 from benchfw.backends import get_backend
 from benchfw.testing.arrays import require_finite
-from benchfw.testing.check import NotApplicable, check, require
-from benchfw.testing.meeting import METHOD_SEED
+from benchfw.testing.check import NotApplicable, define_check, require
+from benchfw.testing.runs import METHOD_SEED
 from benchfw.testing.sequential import LEVEL
-from benchfw.testing.subject import Subject
+from benchfw.testing.subject import Subject, describe_options
 
 DECAYS = (1.2, 2.0)
 SAMPLES = 20_000
@@ -20,7 +20,7 @@ FEWEST_EXPECTED = 10.0  # in a cell of the chi-square test
 FURTHEST = 1 << 20
 
 
-@check("distribution", advice="survival(0) is 1, and survival never grows: it is P(n >= degree)")
+@define_check("distribution", advice="survival(0) is 1, and survival never grows: it is P(n >= degree)")
 def sums_to_one(subject: Subject) -> None:
     """The probabilities are not negative and add up to 1."""
     for law, decay, where in _laws(subject):
@@ -31,7 +31,9 @@ def sums_to_one(subject: Subject) -> None:
         require(tails[-1] <= 1e-9, f"survival({len(tails) - 1:,}) is still {tails[-1]:.3g}{where}")
 
 
-@check("distribution", advice="draw n with P(n >= degree) = survival(degree): n = max {j : survival(j) >= u}")
+@define_check(
+    "distribution", advice="draw n with P(n >= degree) = survival(degree): n = max {j : survival(j) >= u}"
+)
 def survival_matches_samples(subject: Subject) -> str:
     """Samples have the probabilities that survival says (chi-square at 1e-4)."""
     from scipy.special import chdtrc
@@ -39,7 +41,7 @@ def survival_matches_samples(subject: Subject) -> str:
     for law, decay, where in _laws(subject):
         tails = _tails(law, decay)
         drawn = np.asarray(law.sample(get_backend("numpy").rng(METHOD_SEED), decay, SAMPLES))
-        require(drawn.dtype.kind in "iu" and bool(np.all(drawn >= 0)), f"samples are no counts{where}")
+        require(drawn.dtype.kind in "iu" and bool(np.all(drawn >= 0)), f"samples are not counts{where}")
         expected = SAMPLES * -np.diff(np.append(tails, 0.0))
         observed = np.bincount(np.minimum(drawn, len(tails) - 1), minlength=len(tails))
         cells = _cells(expected)
@@ -57,7 +59,7 @@ def survival_matches_samples(subject: Subject) -> str:
     return f"{SAMPLES:,} samples"
 
 
-@check("distribution", advice="make Σ survival(j), j >= 1, equal to the parameter mean")
+@define_check("distribution", advice="make Σ survival(j), j >= 1, equal to the parameter mean")
 def mean_as_declared(subject: Subject) -> None:
     """The mean is the parameter `mean`."""
     for law, decay, where in _laws(subject):
@@ -70,7 +72,7 @@ def mean_as_declared(subject: Subject) -> None:
         )
 
 
-@check("distribution", advice="return a Python int for size=None and an array of that size otherwise")
+@define_check("distribution", advice="return a Python int for size=None and an array of that size otherwise")
 def sample_shapes(subject: Subject) -> None:
     """A sample is one number without a size, and an array of the size that is asked for."""
     rng = get_backend("numpy").rng(METHOD_SEED)
@@ -82,14 +84,10 @@ def sample_shapes(subject: Subject) -> None:
 
 def _laws(subject: Subject) -> list[tuple[Any, float, str]]:
     return [
-        (subject.build(table), decay, f" (decay {decay:g}{_told(table)})")
+        (subject.build(table), decay, f" ({describe_options({'decay': decay, **table})})")
         for table in subject.tables
         for decay in DECAYS
     ]
-
-
-def _told(table: Any) -> str:
-    return "".join(f", {key}={value}" for key, value in table.items() if key != "use")
 
 
 def _tails(law: Any, decay: float) -> Any:

@@ -12,11 +12,11 @@ import numpy as np
 from benchfw.analysis.intervals import normal_quantile
 from benchfw.analysis.variance import DrawStatistics
 from benchfw.contract import estimated_quantity
-from benchfw.testing.arrays import numbers, require_finite
-from benchfw.testing.check import NotApplicable, check, require
-from benchfw.testing.meeting import METHOD_SEED, place_of
-from benchfw.testing.sequential import LEVEL, Vector, Verdict, mean_test
-from benchfw.testing.subject import Setting, Subject
+from benchfw.testing.arrays import flat_numbers, require_finite
+from benchfw.testing.check import NotApplicable, define_check, require
+from benchfw.testing.runs import METHOD_SEED, point_near_start
+from benchfw.testing.sequential import LEVEL, MeanDifference, Vector, mean_test
+from benchfw.testing.subject import Setting, Subject, describe_options
 
 FACTOR = 4  # by which the number of probes or samples grows
 CLEAR = 0.025  # relative standard error of a variance that is known well enough
@@ -24,23 +24,25 @@ FEWEST_DRAWS = 64
 MOST_DRAWS = 20_000
 
 
-@check("estimator", advice="draw what is random in draw(), and only evaluate in the function that it returns")
+@define_check(
+    "estimator", advice="draw what is random in draw(), and only evaluate in the function that it returns"
+)
 def deterministic_draw(subject: Subject) -> None:
     """One draw is a deterministic function of the parameters."""
     for setting in subject.need_settings():
         problem, method = setting.build(), subject.build()
         draw = method.draw(problem, problem.backend.rng(METHOD_SEED))
-        place = place_of(problem)
-        first = numbers(problem, draw(place))
+        place = point_near_start(problem)
+        first = flat_numbers(problem, draw(place))
         if hasattr(problem, "start"):
             draw(problem.start())  # another place between
-        again = numbers(problem, draw(place))
+        again = flat_numbers(problem, draw(place))
         require(np.array_equal(first, again), f"one draw gives two values at one place on {setting.name}")
 
 
-@check(
+@define_check(
     "estimator",
-    advice="mend the weights (1 over the batch, a probability, the probes), or say unbiased = False",
+    advice="correct the weights (1 over the batch, a probability, the probes), or say unbiased = False",
 )
 def unbiased(subject: Subject) -> str:
     """An estimator that claims to be unbiased has the exact value as its mean (tested at 1e-4)."""
@@ -70,7 +72,9 @@ def unbiased(subject: Subject) -> str:
     )
 
 
-@check("estimator", advice="say in bias_order = (parameter, order) what the theory gives, or leave it out")
+@define_check(
+    "estimator", advice="say in bias_order = (parameter, order) what the theory gives, or leave it out"
+)
 def bias_order(subject: Subject) -> str:
     """A bias that is said to fall like a power of a parameter does so."""
     claim = getattr(subject.build(), "bias_order", None)
@@ -94,7 +98,7 @@ def bias_order(subject: Subject) -> str:
     return f"falls like {parameter}^-{order:g}"
 
 
-@check("estimator", advice="average independent draws, or take out the attribute averages")
+@define_check("estimator", advice="average independent draws, or take out the attribute averages")
 def variance_falls(subject: Subject) -> str:
     """The variance falls like 1/M in the number of probes or samples that it says it averages."""
     parameter = getattr(subject.build(), "averages", None)
@@ -126,7 +130,7 @@ def variance_falls(subject: Subject) -> str:
 
 def _tested(
     method: Any, setting: Setting, seconds: float, level: float, *, stop: bool = True
-) -> Verdict | None:
+) -> MeanDifference | None:
     """Return the test of a method's mean on a problem, or None where the exact value is not known."""
     draw, exact = sampler(method, setting)
     if exact is None or not np.isfinite(exact).all():
@@ -137,9 +141,9 @@ def _tested(
 def sampler(method: Any, setting: Setting) -> tuple[Callable[[], Vector], Vector | None]:
     """Return a function that draws anew at one place, and the exact answer there."""
     problem = setting.build()
-    place, rng = place_of(problem), problem.backend.rng(METHOD_SEED)
+    place, rng = point_near_start(problem), problem.backend.rng(METHOD_SEED)
     oracle = getattr(problem, estimated_quantity(method, problem), None)
-    exact = None if oracle is None else numbers(problem, oracle(place))
+    exact = None if oracle is None else flat_numbers(problem, oracle(place))
 
     def draw() -> Vector:
         value = np.asarray(problem.backend.to_numpy(method.draw(problem, rng)(place))).reshape(-1)
@@ -163,12 +167,12 @@ def _statistics(method: Any, setting: Setting, seconds: float) -> DrawStatistics
     return statistics
 
 
-def _size(verdict: Verdict) -> tuple[float, float]:
+def _size(verdict: MeanDifference) -> tuple[float, float]:
     """Return the least and the largest length that the bias may have."""
     found, chance = float(np.linalg.norm(verdict.error[:-1])), float(np.linalg.norm(verdict.radius[:-1]))
     return max(found - chance, 0.0), found + chance
 
 
 def _changes(table: Any) -> str:
-    options = ", ".join(f"{key}={value}" for key, value in table.items() if key != "use")
+    options = describe_options(table)
     return f" with {options}" if options else ""

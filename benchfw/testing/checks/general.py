@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from benchfw.backends import get_backend
-from benchfw.testing.arrays import changed, held, is_array
-from benchfw.testing.check import ROLES, CheckFailed, check, require
-from benchfw.testing.meeting import ANSWERS, answers_of, drawn, place_of
+from benchfw.testing.arrays import copy_arrays, find_changed_array, is_array
+from benchfw.testing.check import ROLES, CheckFailed, define_check, require
+from benchfw.testing.runs import ANSWERS, answers_of, draw_once, point_near_start
 from benchfw.testing.subject import Setting, Subject
 
 CALLS = {"estimator": "draw", "optimizer": "run"}
 
 
-@check(
+@define_check(
     "problem",
     "estimator",
     "optimizer",
@@ -40,7 +40,7 @@ def defaults(subject: Subject) -> str:
     return ", ".join(subject.entry.parameters) or "it has no parameters"
 
 
-@check(
+@define_check(
     "estimator",
     "optimizer",
     advice="make it run on one of the problems named above; small parameters go into check_with = ({...},)",
@@ -76,12 +76,12 @@ def _check_protocols(solves: Any) -> None:
     for each in named:
         require(
             getattr(each, "_is_protocol", False),
-            f"solves is {getattr(each, '__name__', repr(each))}, which is no oracle protocol",
+            f"solves is {getattr(each, '__name__', repr(each))}, which is not an oracle protocol",
             "name the class itself, such as solves = Smooth, with from benchfw import Smooth",
         )
 
 
-@check(
+@define_check(
     *ROLES,
     advice="write a docstring whose words include every parameter, and give each a type",
 )
@@ -107,7 +107,7 @@ def _documentation(subject: Subject) -> str:
     return " ".join([text, *(inspect.getdoc(alike[name].factory) or "" for name in names if name in alike)])
 
 
-@check(
+@define_check(
     "estimator",
     "optimizer",
     "distribution",
@@ -121,7 +121,7 @@ def parameters_kept(subject: Subject) -> None:
     if subject.kind == "distribution":
         method.sample(get_backend("numpy").rng(3), 1.5, 20)
     elif subject.kind == "estimator":
-        drawn(method, subject.setting().build())
+        draw_once(method, subject.setting().build())
     else:
         list(islice(answers_of(method, subject.setting().build()), ANSWERS))
     for name in names:
@@ -129,7 +129,7 @@ def parameters_kept(subject: Subject) -> None:
         require(bool(same), f"'{name}' was {before[name]!r} and is {getattr(method, name)!r}")
 
 
-@check(
+@define_check(
     "estimator",
     "optimizer",
     "distribution",
@@ -146,22 +146,24 @@ def picklable(subject: Subject) -> None:
     require(type(twin) is type(made), f"it comes back as {type(twin).__name__}")
 
 
-@check("estimator", "optimizer", advice="write x = x - step * g and not x -= step * g; copy before you write")
+@define_check(
+    "estimator", "optimizer", advice="write x = x - step * g and not x -= step * g; copy before you write"
+)
 def inputs_kept(subject: Subject) -> None:
     """Nothing that it is given changes: the parameters, the problem's arrays, answers already handed over."""
     for setting in subject.need_settings():
         problem, method = setting.build(), subject.build()
         if subject.kind == "estimator":
-            params = place_of(problem)
-            before, mine = held(problem), copy.deepcopy(params)
+            params = point_near_start(problem)
+            before, mine = copy_arrays(problem), copy.deepcopy(params)
             draw = method.draw(problem, problem.backend.rng(7))
             draw(params)
             if is_array(params):
                 require(np.array_equal(params, mine), f"draw(params) changed params on {setting.name}")
         else:
-            before = held(problem)
+            before = copy_arrays(problem)
             _follow_untouched(method, problem, setting)
-        place = changed(problem, before)
+        place = find_changed_array(problem, before)
         require(place is None, f"it changed problem.{place} on {setting.name}")
 
 
@@ -179,7 +181,7 @@ def _follow_untouched(method: Any, problem: Any, setting: Setting) -> None:
             )
 
 
-@check("estimator", "optimizer", advice="ask the problem's oracles alone, and never set problem.cost")
+@define_check("estimator", "optimizer", advice="ask the problem's oracles alone, and never set problem.cost")
 def calls_counted(subject: Subject) -> None:
     """What it does is counted by the problem: the cost grows, and by nothing but oracle calls."""
     for setting in subject.need_settings():
@@ -187,7 +189,7 @@ def calls_counted(subject: Subject) -> None:
         costs = [float(problem.cost)]
         if subject.kind == "estimator":
             for seed in range(3):
-                drawn(method, problem, seed)
+                draw_once(method, problem, seed)
                 costs.append(float(problem.cost))
         else:
             costs += [float(problem.cost) for _ in islice(answers_of(method, problem), ANSWERS)]
@@ -197,7 +199,7 @@ def calls_counted(subject: Subject) -> None:
         require(costs[-1] > costs[0], f"no oracle call was counted on {setting.name}")
         calls = getattr(problem, "calls", None)
         if calls is not None:
-            told = (
+            found = (
                 f"it made calls worth {calls():g}, and problem.cost says {problem.cost:g}, on {setting.name}"
             )
-            require(abs(calls() - problem.cost) <= 1e-9 * calls(), told)
+            require(abs(calls() - problem.cost) <= 1e-9 * calls(), found)

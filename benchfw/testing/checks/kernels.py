@@ -10,7 +10,7 @@ import numpy as np
 from benchfw.backends import Backend, available_backends, get_backend
 from benchfw.kernels import Kernel
 from benchfw.testing.arrays import assert_agree
-from benchfw.testing.check import CheckFailed, NotApplicable, check, require
+from benchfw.testing.check import CheckFailed, NotApplicable, define_check, require
 from benchfw.testing.strict import StrictBackend
 from benchfw.testing.subject import Subject
 
@@ -18,7 +18,7 @@ SEED = 31
 SIZES = (0, 1, 2, 17, 64, *np.random.default_rng(SEED).integers(3, 3000, 3).tolist(), 20_001)
 
 
-@check(
+@define_check(
     "kernel",
     advice="compare the bodies at the size named above; edges, odd sizes and strides are the usual places",
 )
@@ -37,7 +37,9 @@ def bodies_agree(subject: Subject) -> str:
     return f"on {', '.join(backend.name for backend in backends)}"
 
 
-@check("kernel", advice="write the portable body with the array-API standard alone; namespace(x) gives xp")
+@define_check(
+    "kernel", advice="write the portable body with the array-API standard alone; namespace(x) gives xp"
+)
 def portable_is_strict(subject: Subject) -> None:
     """The portable body is array-API code, and agrees on strict arrays."""
     backend = StrictBackend()
@@ -54,7 +56,7 @@ def portable_is_strict(subject: Subject) -> None:
         )
 
 
-@check("kernel", name="inputs-kept", advice="write into new arrays: a kernel is pure")
+@define_check("kernel", name="inputs-kept", advice="write into new arrays: a kernel is pure")
 def kernel_inputs_kept(subject: Subject) -> None:
     """No argument is changed."""
     kernel = _kernel(subject)
@@ -66,7 +68,7 @@ def kernel_inputs_kept(subject: Subject) -> None:
             require(then is None or np.array_equal(now, then), f"{body.__name__} changed argument {number}")
 
 
-@check("kernel", advice="take what a call costs from the shapes of its arguments")
+@define_check("kernel", advice="take what a call costs from the shapes of its arguments")
 def counts_grow(subject: Subject) -> None:
     """Declared operations and bytes are positive and grow with the size."""
     kernel = _kernel(subject)
@@ -79,7 +81,7 @@ def counts_grow(subject: Subject) -> None:
     )
 
 
-@check(
+@define_check(
     "kernel",
     name="dtype-kept",
     advice="take the dtype of the result from the arguments: xp.zeros(n, dtype=x.dtype)",
@@ -103,7 +105,7 @@ def _kernel(subject: Subject) -> Kernel[..., Any]:
     """Return the kernel itself."""
     kernel: Any = subject.entry.factory
     if not isinstance(kernel, Kernel):
-        raise CheckFailed(f"it is {type(kernel).__name__} and no kernel; make it with @kernel")
+        raise CheckFailed(f"it is {type(kernel).__name__} and not a kernel; make it with @kernel")
     return kernel
 
 

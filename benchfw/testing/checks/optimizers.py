@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from benchfw.contract import Bounded
-from benchfw.testing.arrays import MEND_NUMBERS, is_array, numbers, require_finite, seen
-from benchfw.testing.check import NotApplicable, check, require
-from benchfw.testing.meeting import METHOD_SEED, answers_of, followed
-from benchfw.testing.subject import Effort, Setting, Subject
+from benchfw.testing.arrays import FIX_NUMBERS, answer_numbers, flat_numbers, is_array, require_finite
+from benchfw.testing.check import NotApplicable, define_check, require
+from benchfw.testing.runs import METHOD_SEED, answers_of, follow
+from benchfw.testing.subject import Setting, Subject
 
 REPETITIONS = 12  # a theorem on an expectation is held against the mean of so many runs
 STANDARD_ERRORS = 4.0
@@ -23,7 +22,7 @@ STILL = 1e-6  # relative: rounding may move an optimum by so much
 LATER = 20  # iterations at the optimum
 
 
-@check("optimizer", advice="begin run() with x = problem.start() and yield it before anything else")
+@define_check("optimizer", advice="begin run() with x = problem.start() and yield it before anything else")
 def start_first(subject: Subject) -> None:
     """The first answer is the problem's start."""
     tried = 0
@@ -34,7 +33,7 @@ def start_first(subject: Subject) -> None:
         first = next(answers_of(subject.build(), problem))
         start = problem.start()
         if is_array(first) and is_array(start):
-            same = np.array_equal(numbers(problem, first), numbers(problem, start))
+            same = np.array_equal(flat_numbers(problem, first), flat_numbers(problem, start))
         else:
             same = _same_metrics(problem, first, start)
         require(same, f"on {setting.name} the first answer is another point")
@@ -46,14 +45,14 @@ def start_first(subject: Subject) -> None:
 def _same_metrics(problem: Any, first: Any, start: Any) -> bool:
     """Return whether an answer of another form than the parameters is as good as the start."""
     try:
-        wanted = seen(problem, start)
+        wanted = answer_numbers(problem, start)
     except (TypeError, AttributeError):
         raise NotApplicable("its answers are of another kind than its problems' parameters") from None
     count = len(problem.metrics(start))
-    return bool(np.allclose(seen(problem, first)[:count], wanted[:count], rtol=1e-6, atol=1e-9))
+    return bool(np.allclose(answer_numbers(problem, first)[:count], wanted[:count], rtol=1e-6, atol=1e-9))
 
 
-@check("optimizer", advice="end every step with problem.project or problem.prox")
+@define_check("optimizer", advice="end every step with problem.project or problem.prox")
 def stays_feasible(subject: Subject) -> None:
     """Every answer is a point of the feasible set."""
     tried = 0
@@ -61,22 +60,22 @@ def stays_feasible(subject: Subject) -> None:
         problem = setting.build()
         if not hasattr(problem, "project"):
             continue
-        for number, answer in enumerate(
-            followed(subject.build(), problem, replace(subject.effort, iterations=50))
-        ):
+        for number, answer in enumerate(follow(subject.build(), problem, 50)):
             if not is_array(answer):
                 break
-            values = numbers(problem, answer)
+            values = flat_numbers(problem, answer)
             require_finite(values, f"on {setting.name} answer {number}")
-            moved = float(np.max(np.abs(numbers(problem, problem.project(answer)) - values), initial=0.0))
+            moved = float(
+                np.max(np.abs(flat_numbers(problem, problem.project(answer)) - values), initial=0.0)
+            )
             scale = max(1.0, float(np.max(np.abs(values), initial=0.0)))
             require(moved <= FEASIBLE * scale, f"on {setting.name} answer {number} is {moved:.2g} outside")
             tried += 1
     if not tried:
-        raise NotApplicable("its answers are no points of a set that one could project onto")
+        raise NotApplicable("its answers are not points of a set that one could project onto")
 
 
-@check(
+@define_check(
     "optimizer", advice="look for a wrong sign or a default step that is too long, on the problem named above"
 )
 def improves(subject: Subject) -> str:
@@ -86,9 +85,9 @@ def improves(subject: Subject) -> str:
         start, ends, steps = _progress(subject, setting)
         # a metric on data held out may well rise: one that falls is enough
         better = [name for name, end in ends.items() if end <= start[name] - LEAST_GAIN * abs(start[name])]
-        told = ", ".join(f"{name} from {start[name]:.4g} to {end:.4g}" for name, end in ends.items())
-        found = f"on {setting.name} {steps} steps bring {told}"
-        require(not any(math.isnan(end) for end in ends.values()), found, MEND_NUMBERS)
+        changes = ", ".join(f"{name} from {start[name]:.4g} to {end:.4g}" for name, end in ends.items())
+        found = f"on {setting.name} {steps} steps bring {changes}"
+        require(not any(math.isnan(end) for end in ends.values()), found, FIX_NUMBERS)
         require(bool(better), found)
         gains.append(setting.name)
     return f"on {', '.join(gains)}"
@@ -100,7 +99,7 @@ def _progress(subject: Subject, setting: Setting) -> tuple[dict[str, float], dic
     wanted = set(np.linspace(3 * steps / 4, steps, LOOKS, dtype=int).tolist())
     start: dict[str, float] = {}
     looks, number, answer = [], 0, None
-    for number, answer in enumerate(followed(subject.build(), problem, subject.effort)):
+    for number, answer in enumerate(follow(subject.build(), problem, subject.effort.iterations)):
         if number == 0:
             start = dict(problem.metrics(answer))
         elif number in wanted:
@@ -109,7 +108,9 @@ def _progress(subject: Subject, setting: Setting) -> tuple[dict[str, float], dic
     return start, {name: float(np.mean([each[name] for each in looks])) for name in start}, number
 
 
-@check("optimizer", advice="mend bound(), or the constants that it takes from the problem; None says nothing")
+@define_check(
+    "optimizer", advice="correct bound(), or the constants that it takes from the problem; None says nothing"
+)
 def bound_holds(subject: Subject) -> str:
     """The theorem's curve is above what is measured."""
     method = subject.build()
@@ -143,7 +144,7 @@ def _curves(subject: Subject, setting: Setting) -> tuple[Any, Any]:
     method, problem = subject.build(), setting.build()
     runs = []
     for seed in range(METHOD_SEED, METHOD_SEED + REPETITIONS):
-        answers = followed(method, problem, Effort(iterations=100), seed)
+        answers = follow(method, problem, 100, seed)
         runs.append([_measured(problem, each, method.bounds) for each in answers])
     steps = min(map(len, runs))
     curve = method.bound(problem, np.arange(steps))
@@ -158,7 +159,9 @@ def _measured(problem: Any, answer: Any, metric: str) -> float:
     return math.inf if math.isnan(found) else float(found)
 
 
-@check("optimizer", advice="check the fixed point by hand: at the optimum every term of the step must vanish")
+@define_check(
+    "optimizer", advice="check the fixed point by hand: at the optimum every term of the step must vanish"
+)
 def fixed_point(subject: Subject) -> str:
     """Started at an optimum where no sample disagrees, it stays there."""
     tried = []
@@ -166,9 +169,9 @@ def fixed_point(subject: Subject) -> str:
         if not setting.built_in:
             continue
         problem = setting.with_options(interpolated=True, settled=True).build()
-        answers = list(followed(subject.build(), problem, replace(subject.effort, iterations=LATER)))
+        answers = list(follow(subject.build(), problem, LATER))
         distance = problem.metrics(answers[-1])["distance"]
-        scale = max(1.0, float(np.linalg.norm(numbers(problem, problem.optimum))))
+        scale = max(1.0, float(np.linalg.norm(flat_numbers(problem, problem.optimum))))
         require(
             distance <= STILL * scale,
             f"on {setting.name} it is {distance:.2g} away after {len(answers) - 1} steps",

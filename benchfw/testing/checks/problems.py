@@ -8,9 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from benchfw.testing.arrays import changed, close, held, is_array, numbers, require_finite
-from benchfw.testing.check import NotApplicable, check, require
-from benchfw.testing.meeting import place_of
+from benchfw.testing.arrays import (
+    copy_arrays,
+    find_changed_array,
+    flat_numbers,
+    is_array,
+    is_close,
+    require_finite,
+)
+from benchfw.testing.check import NotApplicable, define_check, require
+from benchfw.testing.runs import point_near_start
 from benchfw.testing.subject import Setting, Subject
 
 DIRECTIONS = 6
@@ -26,19 +33,19 @@ def _built(subject: Subject, *oracles: str) -> Iterator[tuple[Setting, Any]]:
         if missing:
             raise NotApplicable(f"it has no {', '.join(missing)}")
         if not is_array(problem.start()):
-            raise NotApplicable("its parameters are no arrays")
+            raise NotApplicable("its parameters are not arrays")
         yield setting, problem
 
 
-@check(
+@define_check(
     "problem", advice="derive the gradient again, a term at a time, and compare with differences of value()"
 )
 def gradient(subject: Subject) -> None:
     """The gradient is the derivative of the value, by central differences."""
     for setting, problem in _built(subject, "value", "grad"):
-        place = place_of(problem)
+        place = point_near_start(problem)
         slopes = problem.grad(place)
-        exact = numbers(problem, slopes)
+        exact = flat_numbers(problem, slopes)
         require_finite(exact, f"the gradient on {setting.name}")
         require(
             tuple(slopes.shape) == tuple(place.shape), f"grad has the shape {slopes.shape} on {setting.name}"
@@ -69,25 +76,27 @@ def _directions(size: int) -> Iterator[tuple[str, Any]]:
         yield f"random direction {number}", direction / np.linalg.norm(direction)
 
 
-@check(
+@define_check(
     "problem", advice="divide by the size of the batch, and add what does not belong to single samples once"
 )
 def batch_gradient(subject: Subject) -> None:
     """grad_batch over all samples is grad, and a batch is the mean of its samples."""
     for setting, problem in _built(subject, "grad", "grad_batch"):
-        place, xp = place_of(problem), problem.backend.xp
+        place, xp = point_near_start(problem), problem.backend.xp
         everything = xp.arange(problem.num_samples)
-        whole = numbers(problem, problem.grad_batch(place, everything))
+        whole = flat_numbers(problem, problem.grad_batch(place, everything))
         require_finite(whole, f"the gradient on {setting.name}")
         require(
-            close(whole, numbers(problem, problem.grad(place)), ROUNDING),
+            is_close(whole, flat_numbers(problem, problem.grad(place)), ROUNDING),
             f"the batch of all samples has another gradient than grad on {setting.name}",
         )
         few = min(5, problem.num_samples)
-        singles = [numbers(problem, problem.grad_batch(place, everything[i : i + 1])) for i in range(few)]
+        singles = [
+            flat_numbers(problem, problem.grad_batch(place, everything[i : i + 1])) for i in range(few)
+        ]
         require(
-            close(
-                numbers(problem, problem.grad_batch(place, everything[:few])),
+            is_close(
+                flat_numbers(problem, problem.grad_batch(place, everything[:few])),
                 np.mean(singles, axis=0),
                 ROUNDING,
             ),
@@ -95,7 +104,7 @@ def batch_gradient(subject: Subject) -> None:
         )
 
 
-@check(
+@define_check(
     "problem",
     advice="derive prox again: x - prox(x) must be step times a subgradient of the penalty at prox(x)",
 )
@@ -104,10 +113,10 @@ def prox_optimal(subject: Subject) -> None:
     for setting, problem in _built(subject, "prox", "penalty"):
         rng = np.random.default_rng(3)
         for step in (0.1, 1.0):
-            x = numbers(problem, problem.start()) + rng.standard_normal(
-                numbers(problem, problem.start()).size
+            x = flat_numbers(problem, problem.start()) + rng.standard_normal(
+                flat_numbers(problem, problem.start()).size
             )
-            z = numbers(problem, problem.prox(_like(problem, x), step))
+            z = flat_numbers(problem, problem.prox(_like(problem, x), step))
             least = _moreau(problem, z, x, step)
             require(math.isfinite(least), f"the penalty of prox(x) is {least} on {setting.name}")
             for other in _around(z, x, rng):
@@ -137,19 +146,19 @@ def _around(z: Any, x: Any, rng: Any) -> Iterator[Any]:
         yield z + width * (x - z)
 
 
-@check("problem", advice="project onto the nearest point of a convex set")
+@define_check("problem", advice="project onto the nearest point of a convex set")
 def projection(subject: Subject) -> None:
     """The projection is idempotent and brings no two points further apart, and the start is feasible."""
     for setting, problem in _built(subject, "project"):
         project = _projector(problem)
-        start = numbers(problem, problem.start())
-        require(close(project(start), start, ROUNDING), f"the start is not feasible on {setting.name}")
+        start = flat_numbers(problem, problem.start())
+        require(is_close(project(start), start, ROUNDING), f"the start is not feasible on {setting.name}")
         rng = np.random.default_rng(4)
         for _ in range(10):
             one, other = start + 3 * rng.standard_normal((2, start.size))
             once = project(one)
             require(
-                close(project(once), once, ROUNDING),
+                is_close(project(once), once, ROUNDING),
                 f"project(project(x)) is not project(x) on {setting.name}",
             )
             before, after = np.linalg.norm(one - other), np.linalg.norm(once - project(other))
@@ -160,7 +169,7 @@ def projection(subject: Subject) -> None:
 
 
 def _projector(problem: Any) -> Callable[[Any], Any]:
-    return lambda values: numbers(problem, problem.project(_like(problem, values)))
+    return lambda values: flat_numbers(problem, problem.project(_like(problem, values)))
 
 
 def _like(problem: Any, values: Any) -> Any:
@@ -169,7 +178,7 @@ def _like(problem: Any, values: Any) -> Any:
     return problem.backend.asarray(values.reshape(start.shape), dtype=start.dtype)
 
 
-@check("problem", advice="start where metrics can be computed, and guard logarithms and divisions")
+@define_check("problem", advice="start where metrics can be computed, and guard logarithms and divisions")
 def metrics_finite(subject: Subject) -> None:
     """There is at least one metric, and all are finite at the start."""
     for setting in subject.settings:
@@ -199,12 +208,12 @@ def oracle_calls(problem: Any, place: Any) -> dict[str, Callable[[], Any]]:
     return {name: call for name, call in calls.items() if hasattr(problem, name)}
 
 
-@check("problem", name="calls-counted", advice="add to self.cost in every oracle, and in nothing else")
+@define_check("problem", name="calls-counted", advice="add to self.cost in every oracle, and in nothing else")
 def oracles_counted(subject: Subject) -> None:
     """Every oracle call raises the cost, and metrics does not."""
     for setting in subject.settings:
         problem = setting.build()
-        place = place_of(problem)
+        place = point_near_start(problem)
         for name, call in oracle_calls(problem, place).items():
             before = float(problem.cost)
             call()
@@ -216,18 +225,20 @@ def oracles_counted(subject: Subject) -> None:
             require(float(problem.cost) == before, f"metrics is counted on {setting.name}")
 
 
-@check("problem", name="inputs-kept", advice="copy before you write: params + step and not params += step")
+@define_check(
+    "problem", name="inputs-kept", advice="copy before you write: params + step and not params += step"
+)
 def arguments_kept(subject: Subject) -> None:
     """Oracles change neither their arguments nor the data."""
     for setting, problem in _built(subject):
-        place = place_of(problem)
-        mine, start = numbers(problem, place).copy(), numbers(problem, problem.start()).copy()
-        before = held(problem)
+        place = point_near_start(problem)
+        mine, start = flat_numbers(problem, place).copy(), flat_numbers(problem, problem.start()).copy()
+        before = copy_arrays(problem)
         for name, call in oracle_calls(problem, place).items():
             call()
-            same = np.array_equal(numbers(problem, place), mine)
+            same = np.array_equal(flat_numbers(problem, place), mine)
             require(same, f"{name} changes its argument on {setting.name}")
-        where = changed(problem, before)
+        where = find_changed_array(problem, before)
         require(where is None, f"an oracle changes problem.{where} on {setting.name}")
-        same = np.array_equal(numbers(problem, problem.start()), start)
+        same = np.array_equal(flat_numbers(problem, problem.start()), start)
         require(same, f"start() is another point after some calls on {setting.name}")

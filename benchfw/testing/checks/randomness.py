@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from benchfw.backends import get_backend
 from benchfw.contract import answers_by
-from benchfw.testing.arrays import close, held, numbers, seen
-from benchfw.testing.check import ROLES, CheckFailed, NotApplicable, check, require
-from benchfw.testing.fresh import outputs
-from benchfw.testing.meeting import ANSWERS, METHOD_SEED, place_of
+from benchfw.testing.arrays import answer_numbers, copy_arrays, flat_numbers, is_close
+from benchfw.testing.check import ROLES, CheckFailed, NotApplicable, define_check, require
+from benchfw.testing.new_process import numbers_in_new_process
+from benchfw.testing.runs import ANSWERS, METHOD_SEED, point_near_start
 from benchfw.testing.subject import DATA_SEED, Setting, Subject
 
 DECAY = 1.5  # of the series that a distribution is asked to cut
@@ -37,23 +37,23 @@ def results(subject: Subject, setting: Setting | None, seed: int) -> tuple[NDArr
         return _data(setting.make(backend, rng)), rng.block > 0
     problem, method = setting.build(), subject.build()
     if subject.kind == "estimator":
-        return numbers(problem, method.draw(problem, rng)(place_of(problem))), rng.block > 0
+        return flat_numbers(problem, method.draw(problem, rng)(point_near_start(problem))), rng.block > 0
     answers = islice(answers_by(method, problem, rng), ANSWERS)
-    return np.concatenate([seen(problem, each) for each in answers]), rng.block > 0
+    return np.concatenate([answer_numbers(problem, each) for each in answers]), rng.block > 0
 
 
 def _data(problem: Any) -> NDArray[np.float64]:
     """Return the arrays that a problem holds, its value where it starts and a product, as numbers."""
-    arrays = [_summary(array) for _, array in sorted(held(problem).items())]
+    arrays = [_summary(array) for _, array in sorted(copy_arrays(problem).items())]
     if hasattr(problem, "start") and hasattr(problem, "value"):
-        arrays.append(numbers(problem, problem.value(problem.start())))
+        arrays.append(flat_numbers(problem, problem.value(problem.start())))
     if hasattr(problem, "matmat"):
-        arrays.append(numbers(problem, problem.matmat(problem.backend.xp.ones((problem.size, 1)))))
+        arrays.append(flat_numbers(problem, problem.matmat(problem.backend.xp.ones((problem.size, 1)))))
     return np.concatenate(arrays or [np.zeros(0)])
 
 
 def _summary(value: Any) -> NDArray[np.float64]:
-    """Return sums of an array, or nothing of what is no array."""
+    """Return sums of an array, or nothing of what is not an array."""
     if not isinstance(value, np.ndarray):
         return np.zeros(0)
     flat = value.astype(np.float64).reshape(-1)
@@ -66,7 +66,7 @@ def _places(subject: Subject) -> list[Setting | None]:
     return [*subject.need_settings()]
 
 
-@check("problem", "estimator", "optimizer", "distribution", "kernel", advice=USE_RNG)
+@define_check("problem", "estimator", "optimizer", "distribution", "kernel", advice=USE_RNG)
 def same_seed(subject: Subject) -> None:
     """The same seed gives the same answer."""
     for place in _places(subject):
@@ -75,7 +75,7 @@ def same_seed(subject: Subject) -> None:
         require(np.array_equal(one, two, equal_nan=True), f"two runs from one seed differ{_on(place)}")
 
 
-@check("problem", "estimator", "optimizer", "distribution", "kernel", advice=USE_RNG)
+@define_check("problem", "estimator", "optimizer", "distribution", "kernel", advice=USE_RNG)
 def different_seed(subject: Subject) -> str | None:
     """Different seeds give different answers, unless nothing is drawn."""
     draws = False
@@ -90,7 +90,7 @@ def different_seed(subject: Subject) -> str | None:
     return None if draws else "draws nothing"
 
 
-@check(
+@define_check(
     *ROLES,
     advice="leave numpy.random and random alone; " + USE_RNG,
 )
@@ -105,7 +105,7 @@ def global_random_state(subject: Subject) -> None:
         require(python_before == python_after, f"the state of random has changed{_on(place)}")
 
 
-@check(
+@define_check(
     "estimator",
     "optimizer",
     advice="keep what a run learns in local variables of run() or draw(), not in the class or the module",
@@ -118,12 +118,12 @@ def remembers_nothing(subject: Subject) -> None:
         Setting(last.name, lambda backend, _: last.build(backend, DATA_SEED + 1)),
     ]
     for each in others:
-        outputs(subject, each)
-    here, there = outputs(subject, last), subject.target.fresh[str(subject)]
+        subject.sample_numbers(each)
+    here, there = subject.sample_numbers(last), numbers_in_new_process(subject.target)[str(subject)]
     if isinstance(there, str):
         raise CheckFailed(f"on {last.name} in a new process {there}")
     require(
-        close(here, np.array(there), ROUNDING),
+        is_close(here, np.array(there), ROUNDING),
         f"after {len(others)} other trials its answers on {last.name} are not those of a new process",
     )
 

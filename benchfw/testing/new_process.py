@@ -1,46 +1,30 @@
 """What methods answer in a new process: a method that remembers earlier trials answers otherwise there.
 
-`python -m benchfw.testing.fresh` reads a target and a problem's name for each of its methods from standard
-input, and writes the answers, both as JSON.
+`python -m benchfw.testing.new_process` reads a target and a problem's name for each of its methods from
+standard input, and writes the answers, both as JSON.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from benchfw.loading import fault_text
-from benchfw.testing.arrays import numbers, seen
 from benchfw.testing.check import METHODS
 from benchfw.testing.limit import FAULTS, time_limit
-from benchfw.testing.meeting import sampled
-from benchfw.testing.subject import Setting, Subject, Target
+from benchfw.testing.subject import CheckTarget
+from benchfw.testing.target import subjects_of
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from benchfw.backends import Backend
-
-SECONDS = 300
+LONGEST = 300  # seconds for all methods of a target
 
 
-def outputs(subject: Subject, setting: Setting, backend: Backend | None = None) -> NDArray[np.float64]:
-    """Return the first answers of an optimizer, or one draw of an estimator, as numbers."""
-    problem = setting.build(backend)
-    found = sampled(subject, problem)
-    if subject.kind == "estimator":
-        return numbers(problem, found[0])
-    return np.concatenate([seen(problem, each) for each in found])
-
-
-def answers_in_a_new_process(target: Target) -> dict[str, list[float] | str]:
-    """Return the outputs of every method of a target on the last problem that it meets, or its fault there.
+@functools.lru_cache(maxsize=1)  # all subjects of a target share the process
+def numbers_in_new_process(target: CheckTarget) -> dict[str, list[float] | str]:
+    """Return what every method of a target answers on the last problem that it meets, or its fault there.
 
     Methods that do not run here either are left out, and take none of the time of the one that is checked.
     """
@@ -50,9 +34,9 @@ def answers_in_a_new_process(target: Target) -> dict[str, list[float] | str]:
             with contextlib.suppress(*FAULTS), time_limit(seconds):
                 wanted[str(subject)] = subject.need_settings()[-1].name
     request = {"target": target.name, "plugins": target.plugins, "wanted": wanted, "seconds": seconds}
-    with time_limit(SECONDS):
+    with time_limit(LONGEST):
         done = subprocess.run(
-            [sys.executable, "-m", "benchfw.testing.fresh"],
+            [sys.executable, "-m", "benchfw.testing.new_process"],
             input=json.dumps(request),
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             capture_output=True,
@@ -67,8 +51,6 @@ def answers_in_a_new_process(target: Target) -> dict[str, list[float] | str]:
 
 def main() -> None:
     """Answer one request."""
-    from benchfw.testing.target import subjects_of
-
     request = json.load(sys.stdin)
     found: dict[str, list[float] | str] = {}
     # backwards: what one method leaves behind for the next shows too
@@ -79,7 +61,7 @@ def main() -> None:
             setting = next(each for each in (*own, *others) if each.name == name)
             try:
                 with subject.registry.activate(), time_limit(request["seconds"]):
-                    found[str(subject)] = outputs(subject, setting).tolist()
+                    found[str(subject)] = subject.sample_numbers(setting).tolist()
             except FAULTS as fault:
                 found[str(subject)] = f"it raised {fault_text(fault)}"
     print(json.dumps(found))  # after whatever the plugins print
