@@ -25,7 +25,7 @@ EVERY = "*"
 
 RESERVED: Mapping[str, Mapping[str, Any]] = {
     "estimator": {"at": Literal["start", "optimum"]},
-    "kernel": {"size": int},
+    "kernel": {"size": int, "dtype": Literal["float32", "float64"]},
 }
 """Keys of a table that the harness reads itself, beside the plugin's own parameters."""
 
@@ -95,10 +95,11 @@ def _pairs(problems: list[Spec], methods: list[Method]) -> Iterable[tuple[Spec, 
                 yield problem, method
     for method in methods:
         if method.kind == "kernel":  # a kernel's problem is its size
-            size = method.spec.params["size"]
+            size, dtype = method.spec.params["size"], _without(method.spec.params, "size")
+            label = " ".join([method.spec.use, *(f"({name})" for name in dtype.values())])
             yield (
                 Spec("size", {"size": size}, f"size {size:,}"),
-                replace(method, spec=Spec(method.spec.use, {}, method.spec.use)),
+                replace(method, spec=Spec(method.spec.use, dtype, label)),
             )
 
 

@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from benchfw.errors import BenchfwError, SuiteError
+from benchfw.measure.seeding import data_seed
 from benchfw.plan import made_by, missing_oracles, plan, select
 from benchfw.registry import Registry
 from benchfw.suite import parse_suite
@@ -64,6 +65,15 @@ def test_a_kernel_needs_no_problem_and_its_size_is_one(registry):
     assert [t.problem.params["size"] for t in trials] == [10, 1000]
     assert [t.problem.label for t in trials] == ["size 10", "size 1,000"]
     assert {t.method.label for t in trials} == {"soft-threshold"}
+
+
+def test_the_type_of_a_kernels_arguments_is_swept_and_leaves_its_data_alone(registry):
+    text = '[[kernel]]\nuse = "soft-threshold"\nsize = 10\ndtype = ["float32", "float64"]\n'
+    trials = planned(f"repetitions = 1\n{text}", registry)
+    assert [t.method.label for t in trials] == ["soft-threshold (float32)", "soft-threshold (float64)"]
+    assert len({data_seed(t) for t in trials}) == 1
+    with pytest.raises(SuiteError, match="'dtype' of kernel 'soft-threshold' must be"):
+        planned(text.replace('["float32", "float64"]', '"float16"'), registry)
 
 
 MISTAKES = {

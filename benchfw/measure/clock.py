@@ -22,6 +22,11 @@ def count_cpu_seconds() -> None:
     _host_timer = process_time
 
 
+def is_wall_time() -> bool:
+    """Return whether clocks of this process count time itself."""
+    return _host_timer is perf_counter
+
+
 class Clock:
     """A stopwatch used as a context manager; `seconds` is the sum of all its intervals."""
 

@@ -1,18 +1,34 @@
-"""Measures a kernel: the time of a call, and the bytes that it must move."""
+"""Measures a kernel: blocks of calls, and the facts beside them (counts, memory, the machine's ceilings)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import Any, NamedTuple
 
+from benchfw.analysis.roofline import Ceilings
 from benchfw.backends import Backend
-from benchfw.measure.clock import Clock, DeviceClock
+from benchfw.measure.clock import Clock, DeviceClock, is_wall_time
 from benchfw.measure.meter import Emit, Ending
-from benchfw.records import Budget, Record, Status, Trial
+from benchfw.records import FACT_PREFIX, Budget, Record, Status, Trial
+from benchfw.registry import Entry
 
 BLOCKS = 30
 BLOCK_SECONDS = 2e-3  # long enough for the clock's own cost not to matter
+
+SMALLEST_PILOT = 1_000
+PILOT_STEP = 10  # a call's fixed cost is taken for work, and overestimated by at most this factor
+PILOT_CALLS = 3  # a busy machine stops a call now and then: the fastest counts
+
+FOOTPRINTS = tuple(1 << power for power in range(16, 29, 3))  # 64 KiB, in a cache, to 256 MiB, in none
+COLUMNS = 1024
+SIDES = (512, 1024, 2048, 4096, 8192)
+LONG_PRODUCT = 0.02  # seconds of a matrix product: a larger one would not be faster
+CEILING_BUDGET = Budget(seconds=0.1)
+
+ArgumentsOf = Callable[[int], Sequence[Any]]
+"""Size -> the arguments of a call."""
 
 
 class Block(NamedTuple):
@@ -24,37 +40,190 @@ class Block(NamedTuple):
 
 
 def timed_blocks(
-    backend: Backend, kernel: Callable[..., Any], arguments: Sequence[Any], budget: Budget
+    backend: Backend, call: Callable[..., Any], arguments: Sequence[Any], budget: Budget
 ) -> Iterator[Block]:
     """Yield blocks of calls until the budget's seconds or iterations end, or there are enough of them."""
-    single = Clock(backend)
-    with single:
-        kernel(*arguments)
-    calls = max(1, math.ceil(BLOCK_SECONDS / max(single.seconds, 1e-7)))
+    calls = max(1, math.ceil(BLOCK_SECONDS / max(_call_seconds(backend, call, arguments), 1e-7)))
     left = budget.seconds or math.inf
     for _ in range(min(budget.iterations or BLOCKS, BLOCKS)):
         clock = DeviceClock(backend)
         with clock:
             for _ in range(calls):
-                kernel(*arguments)
+                call(*arguments)
         yield Block(calls, clock.seconds, clock.device_seconds)
         left -= clock.seconds
         if left <= 0:
             return
 
 
+def kernel_arguments(
+    entry: Entry, backend: Backend, seed: int, dtype: str | None, size: int
+) -> tuple[Any, ...]:
+    """Return a kernel's sample of arguments; `dtype` replaces the type of its floating-point arrays."""
+    arguments = entry.sample(backend, backend.rng(seed), size)
+    return arguments if dtype is None else _converted(arguments, backend, dtype)
+
+
 def measure_kernel(
-    trial: Trial, backend: Backend, kernel: Any, arguments: Sequence[Any], emit: Emit
+    trial: Trial, backend: Backend, kernel: Any, arguments_of: ArgumentsOf, emit: Emit
 ) -> Ending:
-    """Time a kernel in blocks of calls; a block is one record, beside the bytes that a call must move."""
-    counts = getattr(kernel, "counts", None)
-    sizes = {"bytes_per_call": counts(*arguments)[1]} if counts is not None else {}
+    """Time blocks of calls, a record each, and likewise the copies of their arguments to a device.
+
+    A call that would take longer than the whole budget of seconds is not made: the trial is skipped.
+    """
+    size, limit = trial.problem.params["size"], trial.budget.seconds
+    if limit is not None:
+        needed = _predict_seconds(backend, kernel, arguments_of, size, limit)
+        if needed > limit:
+            return Status.SKIPPED, f"a call would take about {needed:.2g} s, and the budget is {limit:g} s"
+    arguments = arguments_of(size)
+    facts = _facts(backend, kernel, arguments)
+    emit([Record(FACT_PREFIX + name, 0, 0.0, 0.0, value) for name, value in facts.items()])
+    number, calls = _emit_blocks(timed_blocks(backend, kernel, arguments, trial.budget), "", emit)
+    hosted = [backend.to_numpy(array) for array in _arrays(backend, arguments)]
+    if not all(backend.asarray(host) is host for host in hosted):
+        _emit_blocks(timed_blocks(backend, partial(_bring, backend), hosted, trial.budget), "copy_", emit)
+    return Status.DONE, f"{number} blocks of {calls:,} calls"
+
+
+def _emit_blocks(blocks: Iterator[Block], prefix: str, emit: Emit) -> tuple[int, int]:
+    """Hand over a record a block and clock; return the number of blocks and the calls in each."""
     total, number, calls = 0.0, 0, 0
-    for calls, seconds, device_seconds in timed_blocks(backend, kernel, arguments, trial.budget):
+    for number, (calls, seconds, device_seconds) in enumerate(blocks, 1):
         total += seconds
-        number += 1
-        measured = {"seconds_per_call": seconds / calls, **sizes}
-        if math.isfinite(device_seconds):
+        measured = {f"{prefix}seconds_per_call": seconds / calls}
+        if math.isfinite(device_seconds) and not prefix:
             measured["device_seconds_per_call"] = device_seconds / calls
         emit([Record(name, number, total, float(number * calls), value) for name, value in measured.items()])
-    return Status.DONE, f"{number} blocks of {calls:,} calls"
+    return number, calls
+
+
+def _predict_seconds(
+    backend: Backend, kernel: Any, arguments_of: ArgumentsOf, size: int, limit: float
+) -> float:
+    """Return about how long a call takes where that is longer than the limit, else 0: from smaller sizes."""
+    sizes = [size]
+    while sizes[0] > SMALLEST_PILOT:
+        sizes.insert(0, math.ceil(sizes[0] / PILOT_STEP))
+    for number, smaller in enumerate(sizes[:-1]):
+        arguments = arguments_of(smaller)
+        if number == 0:
+            kernel(*arguments)  # imports and compilation
+        seconds = math.inf
+        for _ in range(PILOT_CALLS):
+            seconds = min(seconds, _call_seconds(backend, kernel, arguments))
+            if seconds * PILOT_STEP <= limit:
+                break
+        else:
+            return seconds * size / smaller
+    return 0.0
+
+
+def _facts(backend: Backend, kernel: Any, arguments: Sequence[Any]) -> dict[str, float]:
+    """Return what a call declares, the bytes that it holds, and what the machine can do at most."""
+    results: list[Any] = []
+    peak = backend.peak_during(lambda: results.append(kernel(*arguments)))
+    given, got = list(_arrays(backend, arguments)), list(_arrays(backend, results))
+    held = {"argument_bytes": sum(each.nbytes for each in given), "result_bytes": sum(x.nbytes for x in got)}
+    floats = [array.dtype for array in (*got, *given) if array.dtype.kind == "f"]
+    dtype = str(floats[0]) if floats else "float64"
+    facts = {"float_bits": 8.0 * backend.xp.dtype(dtype).itemsize, **held}
+    if peak is not None:
+        facts["peak_bytes"] = float(peak)
+    counts = getattr(kernel, "counts", None)
+    if counts is not None:
+        facts["flops_per_call"], facts["bytes_per_call"] = map(float, counts(*arguments))
+        facts |= _ceiling_facts(backend, dtype, sum(held.values()))
+    return facts
+
+
+def _ceiling_facts(backend: Backend, dtype: str, footprint: int) -> Mapping[str, float]:
+    """Return the highest rates for so large a working set; none in CPU seconds, nor where memory is short."""
+    if not is_wall_time():
+        return {}
+    try:
+        ceilings = measure_ceilings(backend, dtype)
+    except MemoryError:
+        return {}
+    return {
+        "ceiling_flops_per_second": ceilings.flop_rate,
+        "ceiling_bytes_per_second": ceilings.bandwidth(footprint),
+    }
+
+
+@cache
+def measure_ceilings(backend: Backend, dtype: str) -> Ceilings:
+    """Return the rate of matrix products, and at each footprint the better one of copying and of reading.
+
+    Measured once a process: it takes a second, and half a gigabyte.
+    """
+    bandwidths = tuple(
+        max(_copy_rate(backend, size), _read_rate(backend, size, dtype)) for size in FOOTPRINTS
+    )
+    return Ceilings(dtype, _product_rate(backend, dtype), FOOTPRINTS, bandwidths)
+
+
+def _copy_rate(backend: Backend, footprint: int) -> float:
+    """Return the bytes a second, read and written, of a copy from one half of a footprint to the other."""
+    source = backend.xp.ones(footprint // 16)
+    return footprint / _fastest(backend, _copy, backend.xp.zeros_like(source), source)
+
+
+def _copy(target: Any, source: Any) -> None:
+    target[...] = source
+
+
+def _read_rate(backend: Backend, footprint: int, dtype: str) -> float:
+    """Return the bytes a second of a matrix-vector product: unlike a copy, it uses all of a CPU's threads."""
+    row = backend.xp.ones(COLUMNS, dtype=dtype)
+    matrix = backend.xp.ones((footprint // row.nbytes, COLUMNS), dtype=dtype)
+    return float(matrix.nbytes) / _fastest(backend, backend.xp.matmul, matrix, row)
+
+
+def _product_rate(backend: Backend, dtype: str) -> float:
+    """Return the operations a second of the product of two square matrices, of the best size."""
+    rng = backend.rng(0)  # a GPU multiplies constants at a higher clock than numbers
+    best = 0.0
+    for side in SIDES:
+        left, right = (rng.standard_normal((side, side), dtype) for _ in range(2))
+        seconds = _fastest(backend, backend.xp.matmul, left, right)
+        best = max(best, 2.0 * side**3 / seconds)
+        if seconds >= LONG_PRODUCT:
+            break
+    return best
+
+
+def _fastest(backend: Backend, call: Any, *arguments: Any) -> float:
+    call(*arguments)  # compiled and planned before the clock runs
+    return min(
+        block.seconds / block.calls for block in timed_blocks(backend, call, arguments, CEILING_BUDGET)
+    )
+
+
+def _call_seconds(backend: Backend, call: Callable[..., Any], arguments: Sequence[Any]) -> float:
+    clock = Clock(backend)
+    with clock:
+        call(*arguments)
+    return clock.seconds
+
+
+def _bring(backend: Backend, *arrays: Any) -> None:
+    for array in arrays:
+        backend.asarray(array)
+
+
+def _converted(value: Any, backend: Backend, dtype: str) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_converted(each, backend, dtype) for each in value)
+    if isinstance(value, backend.xp.ndarray) and value.dtype.kind == "f":
+        return value.astype(dtype)
+    return value
+
+
+def _arrays(backend: Backend, values: Sequence[Any]) -> Iterator[Any]:
+    """Yield the backend's arrays among values and the tuples in them."""
+    for value in values:
+        if isinstance(value, tuple):
+            yield from _arrays(backend, value)
+        elif isinstance(value, backend.xp.ndarray):
+            yield value

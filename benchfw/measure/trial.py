@@ -16,7 +16,7 @@ from benchfw.backends import Rng, get_backend
 from benchfw.errors import BenchfwError, Unavailable
 from benchfw.measure.endings import told
 from benchfw.measure.estimators import measure_estimator
-from benchfw.measure.kernels import measure_kernel
+from benchfw.measure.kernels import kernel_arguments, measure_kernel
 from benchfw.measure.meter import Emit, Ending
 from benchfw.measure.optimizers import measure_optimizer
 from benchfw.measure.seeding import data_seed, method_seed
@@ -25,7 +25,6 @@ from benchfw.registry import Registry
 
 Measure = Callable[[Trial, Any, Any, Rng, Emit], Ending]
 
-WARM_UP = Budget(iterations=1)
 LONGEST_REASON = 500  # characters: a reason is repeated in every row of an export
 
 
@@ -78,8 +77,9 @@ def warm_up(
     trial: Trial, registry: Registry, emit: Emit, hear: Callable[[BaseException], None] = lambda _: None
 ) -> Ended:
     """Run the trial's first iteration once, so that imports, compilation and caches are paid for."""
-    # two draws are the fewest that have a variance
-    budget = Budget(iterations=2) if trial.kind == "estimator" else WARM_UP
+    iterations = 2 if trial.kind == "estimator" else 1  # two draws are the fewest that have a variance
+    seconds = trial.budget.seconds if trial.kind == "kernel" else None  # a call may be too long to be made
+    budget = Budget(seconds, iterations)
     return run_trial(replace(trial, budget=budget, target={}, precision=None), registry, emit, hear)
 
 
@@ -89,12 +89,12 @@ def build_trial(trial: Trial, registry: Registry, seed: int) -> tuple[str, Calla
     Return the unit of its cost, and the call that measures it.
     """
     backend = get_backend(trial.backend)
-    data = backend.rng(data_seed(trial))
     if trial.kind == "kernel":
         entry = registry.get("kernel", trial.method.use)
-        arguments = entry.sample(backend, data, trial.problem.params["size"])
-        return "calls", partial(measure_kernel, trial, backend, entry.factory, arguments)
-    problem = registry.build("problem", trial.problem.table, backend, data)
+        dtype = trial.method.params.get("dtype")
+        arguments_of = partial(kernel_arguments, entry, backend, data_seed(trial), dtype)
+        return "calls", partial(measure_kernel, trial, backend, entry.factory, arguments_of)
+    problem = registry.build("problem", trial.problem.table, backend, backend.rng(data_seed(trial)))
     method = registry.build(trial.kind, trial.method.table)
     measure = measure_optimizer if trial.kind == "optimizer" else measure_estimator
     unit = str(getattr(problem, "cost_unit", "gradients"))

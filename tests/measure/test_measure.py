@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError
-from benchfw.measure.kernels import measure_kernel
 from benchfw.measure.meter import next_look
 from benchfw.measure.optimizers import measure_optimizer
 from benchfw.measure.trial import collector
@@ -275,29 +274,3 @@ def test_a_fault_in_a_theorem_does_not_hide_the_methods_own(make_trial):
     _, emit = collector()
     with pytest.raises(ValueError, match="mine"):
         measure_optimizer(make_trial(), Line(), Wrong([1.0], ValueError("mine")), None, emit)
-
-
-def test_a_kernel_is_timed_in_blocks_of_calls(make_trial):
-    calls = []
-
-    def kernel(x):
-        calls.append(x)
-        sleep(0.001)
-
-    records, emit = collector()
-    trial = make_trial(kind="kernel", budget=Budget(iterations=4))
-    status, reason = measure_kernel(trial, get_backend("numpy"), kernel, (3,), emit)
-    assert status is Status.DONE
-    assert reason.startswith("4 blocks")
-    assert [each.iteration for each in records] == [1, 2, 3, 4]
-    assert all(each.metric == "seconds_per_call" and each.value >= 0.001 for each in records)
-    assert records[-1].cost == len(calls) - 1
-    assert set(calls) == {3}
-
-
-def test_a_budget_of_seconds_ends_a_kernels_trial(make_trial):
-    records, emit = collector()
-    trial = make_trial(kind="kernel", budget=Budget(seconds=0.005))
-    measure_kernel(trial, get_backend("numpy"), lambda: sleep(0.004), (), emit)
-    assert len(records) < 30
-    assert records[-1].seconds >= 0.005
