@@ -76,6 +76,11 @@ def _plan(path: Path, registry: Registry, changes: Changes) -> Planned:
     return _planned(suite, path, registry, changes)
 
 
+def plan_text(text: str, name: str, registry: Registry) -> Planned:
+    """Plan a suite that is in no file; `name` is the suite's, and names it in messages."""
+    return _planned(parse_suite(text, name), Path(name), registry, Changes())
+
+
 def plan_bundle(run: Run, plugins: Sequence[str] = ()) -> Planned:
     """Plan what the run in a bundle ran; files of plugins lie beside the bundle, or are among `plugins`."""
     path, noted = run.store, run.environment["changes"]

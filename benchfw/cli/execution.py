@@ -39,7 +39,7 @@ def run_all(
 ) -> int:
     """Run the suites one after the other; return the exit code."""
     make_ready(planned)
-    page = _pages(page=page)
+    page = pages(page=page)
     faults = 0
     for each in planned:
         begun: list[int] = []
@@ -76,7 +76,8 @@ def _interrupt(_number: int, _frame: object) -> None:
     raise KeyboardInterrupt
 
 
-def _pages(*, page: bool) -> bool:
+def pages(*, page: bool) -> bool:
+    """Return whether a page is written: as asked, if the packages for it are installed."""
     if page and not can_write_pages():
         click.echo("benchfw: no page without jinja2 and plotly; pip install 'benchfw[report]'", err=True)
         return False

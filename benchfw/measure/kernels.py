@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from benchfw.analysis.roofline import Ceilings
-from benchfw.backends import Backend
+from benchfw.backends import Backend, get_backend
 from benchfw.measure.clock import Clock, DeviceClock, is_wall_time
 from benchfw.measure.meter import Emit, Ending
 from benchfw.records import FACT_PREFIX, Budget, Record, Status, Trial
@@ -77,7 +77,7 @@ def measure_kernel(
         if needed > limit:
             return Status.SKIPPED, f"a call would take about {needed:.2g} s, and the budget is {limit:g} s"
     arguments = arguments_of(size)
-    facts = _facts(backend, kernel, arguments)
+    facts = kernel_facts(backend, kernel, arguments)
     emit([Record(FACT_PREFIX + name, 0, 0.0, 0.0, value) for name, value in facts.items()])
     number, calls = _emit_blocks(timed_blocks(backend, kernel, arguments, trial.budget), "", emit)
     hosted = [backend.to_numpy(array) for array in _arrays(backend, arguments)]
@@ -119,7 +119,7 @@ def _predict_seconds(
     return 0.0
 
 
-def _facts(backend: Backend, kernel: Any, arguments: Sequence[Any]) -> dict[str, float]:
+def kernel_facts(backend: Backend, kernel: Any, arguments: Sequence[Any]) -> dict[str, float]:
     """Return what a call declares, the bytes that it holds, and what the machine can do at most."""
     results: list[Any] = []
     peak = backend.peak_during(lambda: results.append(kernel(*arguments)))
@@ -142,7 +142,7 @@ def _ceiling_facts(backend: Backend, dtype: str, footprint: int) -> Mapping[str,
     if not is_wall_time():
         return {}
     try:
-        ceilings = measure_ceilings(backend, dtype)
+        ceilings = ceilings_of(backend.name, dtype)
     except MemoryError:
         return {}
     return {
@@ -152,11 +152,13 @@ def _ceiling_facts(backend: Backend, dtype: str, footprint: int) -> Mapping[str,
 
 
 @cache
-def measure_ceilings(backend: Backend, dtype: str) -> Ceilings:
-    """Return the rate of matrix products, and at each footprint the better one of copying and of reading.
+def ceilings_of(backend: str, dtype: str) -> Ceilings:
+    """Return what `measure_ceilings` found, once a process: it takes a second, and half a gigabyte."""
+    return measure_ceilings(get_backend(backend), dtype)
 
-    Measured once a process: it takes a second, and half a gigabyte.
-    """
+
+def measure_ceilings(backend: Backend, dtype: str) -> Ceilings:
+    """Return the rate of matrix products, and at each footprint the better one of copying and of reading."""
     bandwidths = tuple(
         max(_copy_rate(backend, size), _read_rate(backend, size, dtype)) for size in FOOTPRINTS
     )

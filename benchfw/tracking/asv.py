@@ -14,55 +14,26 @@ their number, also on another commit: so no list that grows with every new metho
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from benchfw.errors import BackendUnavailable, BenchfwError
+from benchfw.errors import BenchfwError
 from benchfw.plan import plan
-from benchfw.records import MethodKind, Outcome, Result, Status, Trial
+from benchfw.records import FACT_PREFIX, MethodKind, Outcome, Result, Status, Trial
 from benchfw.registry import Registry, is_nested, kind_of
-from benchfw.suite import Suite, read_suite
-from benchfw.tracking.names import identifier
+from benchfw.suite import Suite, parse_suite, read_suite
+from benchfw.tracking.asv_results import identifier
 
-SIZES = (10_000, 1_000_000)
-"""At the second a kernel's memory shows beside that of Python itself."""
+KERNELS = """
+budget = { seconds = 2 }
+[[kernel]]
+use = "*"
+size = [10_000, 1_000_000]
+"""
 
 Benchmarks = dict[str, type]
-
-
-class KernelBenchmark:
-    """One kernel by one thread: seconds a call, and the peak memory of a process that calls it."""
-
-    kernel: ClassVar[str]
-    plugins: ClassVar[tuple[str, ...]] = ()
-    param_names: ClassVar = ("backend", "size")
-    version: ClassVar = "1"
-
-    def setup(self, backend: str, size: int) -> None:
-        """Make the arguments and call once, so that imports and compilation are paid for."""
-        _use_one_thread()
-        registry = Registry(self.plugins)
-        registry.activate()  # for good: ASV runs each benchmark in a process of its own
-        try:
-            self.backend = registry.backends.get(backend)
-        except BackendUnavailable as fault:
-            raise NotImplementedError(str(fault)) from fault  # ASV shows n/a
-        entry = registry.get("kernel", self.kernel)
-        self.call = entry.factory
-        self.arguments = entry.sample(self.backend, self.backend.rng(0), size)
-        self.time_call()
-
-    def time_call(self, *_: object) -> None:
-        """Call the kernel and wait for the device."""
-        self.call(*self.arguments)
-        self.backend.synchronize()
-
-    def peakmem_call(self, *_: object) -> None:
-        """Call the kernel."""
-        self.time_call()
 
 
 class MethodBenchmark:
@@ -117,17 +88,40 @@ class OptimizerBenchmark(MethodBenchmark):
         return self.found["cost_to_target"]
 
 
-BASES: Mapping[MethodKind, type] = {"estimator": EstimatorBenchmark, "optimizer": OptimizerBenchmark}
+class KernelBenchmark(MethodBenchmark):
+    """One kernel by one thread, measured as in any trial."""
+
+    def setup(self, problem: str, backend: str) -> None:
+        """Run the trial by the clock that stands still while others use the processor."""
+        from benchfw.measure.clock import count_cpu_seconds
+
+        count_cpu_seconds()
+        super().setup(problem, backend)
+
+    @_in("seconds")
+    def track_seconds_per_call(self, *_: str) -> float:
+        """Return the median over blocks of calls."""
+        return self.found["seconds_per_call"]
+
+    @_in("bytes")
+    def track_bytes_held(self, *_: str) -> float:
+        """Return the size of the arguments, and the most that a call holds beside them."""
+        return sum(self.found[FACT_PREFIX + name] for name in ("argument_bytes", "peak_bytes"))
+
+
+BASES: Mapping[MethodKind, type] = {
+    "estimator": EstimatorBenchmark,
+    "optimizer": OptimizerBenchmark,
+    "kernel": KernelBenchmark,
+}
 
 
 def kernel_benchmarks(plugins: Iterable[str] = ()) -> Benchmarks:
     """Return a class for every registered kernel."""
-    plugins = tuple(plugins)
     registry = Registry(plugins)
-    own = {"plugins": plugins, "params": (registry.backends.names, SIZES)}
+    suite = replace(parse_suite(KERNELS, "kernels"), backends=registry.backends.names)
     found: Benchmarks = {}
-    for name in registry.entries("kernel"):
-        _add(found, KernelBenchmark, name, {**own, "kernel": name})
+    _add_methods(found, "kernel", suite, registry, "")
     return found
 
 
@@ -136,24 +130,34 @@ def method_benchmarks(kind: MethodKind, suites: Iterable[Path], plugins: Iterabl
 
     A table that names something which is not registered, on an older commit say, is left out.
     """
-    plugins = tuple(plugins)
     registry = Registry(plugins)
     found: Benchmarks = {}
     for path in suites:
-        suite = _runnable(replace(read_suite(path), repetitions=1), kind, registry)
-        methods: dict[str, dict[tuple[str, str], Trial]] = {}
-        for trial in plan(suite, registry, str(path)) if suite.tables[kind] else ():
-            if kind == "estimator" or trial.target:
-                methods.setdefault(trial.method.label, {})[trial.problem.label, trial.backend] = trial
-        for label, trials in methods.items():
-            own = {
-                "plugins": plugins,
-                "trials": trials,
-                "params": (tuple(dict.fromkeys(problem for problem, _ in trials)), suite.backends),
-                "version": _version(trials.values()),
-            }
-            _add(found, BASES[kind], f"{suite.name} {label}", own)
+        suite = _runnable(read_suite(path), kind, registry)
+        if suite.tables[kind]:
+            _add_methods(found, kind, suite, registry, f"{suite.name} ")
     return found
+
+
+def _add_methods(found: Benchmarks, kind: MethodKind, suite: Suite, registry: Registry, prefix: str) -> None:
+    """Add a class for every method of a suite; an optimizer without a target has nothing to follow."""
+    methods: dict[str, dict[tuple[str, str], Trial]] = {}
+    for trial in plan(replace(suite, repetitions=1), registry):
+        if kind != "optimizer" or trial.target:
+            methods.setdefault(trial.method.label, {})[trial.problem.label, trial.backend] = trial
+    for label, trials in methods.items():
+        name = identifier(prefix + label)
+        if name in found:
+            raise BenchfwError(
+                f"two benchmarks for ASV would be called {name}; give '{prefix}{label}' another label"
+            )
+        own = {
+            "plugins": registry.sources,
+            "trials": trials,
+            "params": (tuple(dict.fromkeys(problem for problem, _ in trials)), suite.backends),
+            "version": _version(trials.values()),
+        }
+        found[name] = type(name, (BASES[kind],), own)
 
 
 def _version(trials: Iterable[Trial]) -> str:
@@ -169,8 +173,7 @@ def absent(name: str) -> type:
     """Return a benchmark that ASV shows as n/a: what a commit does not have yet. A module's `__getattr__`."""
     if not name[:1].isupper():  # ASV asks modules for attributes too
         raise AttributeError(name)
-    bases = (KernelBenchmark, *BASES.values())
-    benchmarks = [each for base in bases for each in vars(base) if re.match("time_|peakmem_|track_", each)]
+    benchmarks = [each for base in BASES.values() for each in vars(base) if each.startswith("track_")]
     # more numbers of parameters than any benchmark has
     own = {"setup": _refuse, "params": (tuple(range(1000)),), **dict.fromkeys(benchmarks, _refuse)}
     return type(name, (), own)
@@ -178,13 +181,6 @@ def absent(name: str) -> type:
 
 def _refuse(self: object, *_: object) -> None:
     raise NotImplementedError(f"{type(self).__name__} is not in this commit")
-
-
-def _add(found: Benchmarks, base: type, name: str, own: Mapping[str, Any]) -> None:
-    called = identifier(name)
-    if called in found:
-        raise BenchfwError(f"two benchmarks for ASV would be called {called}; give '{name}' another label")
-    found[called] = type(called, (base,), dict(own))
 
 
 def _runnable(suite: Suite, kind: MethodKind, registry: Registry) -> Suite:
@@ -211,12 +207,14 @@ def _use_one_thread() -> None:
 
 def _quantities(trial: Trial, registry: Registry) -> dict[str, float]:
     """Run a trial in this process; return what it says about each quantity."""
-    from benchfw.measure.trial import collector, run_trial
+    from benchfw.measure.trial import collector, run_trial, warm_up
     from benchfw.summary.quantities import choose_targets
     from benchfw.summary.samples import sample_trials
 
     records, emit = collector()
     with registry.activate():
+        if trial.kind == "kernel":
+            warm_up(trial, registry, collector()[1])
         status, reason, unit = run_trial(trial, registry, emit)
     if status is Status.SKIPPED:
         raise NotImplementedError(reason)

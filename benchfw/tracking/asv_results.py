@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import product
@@ -12,12 +13,17 @@ from typing import Any
 
 from benchfw.errors import BenchfwError
 from benchfw.records import Run
-from benchfw.tracking.names import identifier
 
 RESULTS, BENCHMARKS, MACHINE = 2, 2, 1
 """The versions of ASV's three kinds of files that are written here."""
 
 UNITS = {"seconds": "s", "setup_seconds": "s", "iterations": "iterations", "cost": "oracle calls"}
+
+
+def identifier(name: str) -> str:
+    """Return a name as Python writes classes: "soft-threshold" is SoftThreshold, "hutch++" HutchPlusPlus."""
+    words = re.findall(r"[^\W_]+", name.replace("+", " plus "))
+    return "".join(word[0].upper() + word[1:] for word in words)
 
 
 def write_asv(run: Run, rows: Iterable[Sequence[Any]], folder: Path) -> Path:

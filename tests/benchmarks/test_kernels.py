@@ -1,16 +1,14 @@
 """Every registered kernel: its bodies and backends side by side, beside what the hardware can do.
 
-`pytest tests/benchmarks --benchmark-only`; `extra_info` has the floor: the least seconds that the kernel's
-operations and bytes can take on this machine, as measured here.
+`pytest tests/benchmarks --benchmark-only`; `extra_info` has the facts of a kernel's trial: its operations and
+bytes, and the highest rates of both on this machine, as measured here.
 """
-
-from functools import cache
 
 import pytest
 
 from benchfw.backends import backend_names, get_backend
 from benchfw.errors import BackendUnavailable
-from benchfw.measure.ceilings import measure_ceilings
+from benchfw.measure.kernels import kernel_arguments, kernel_facts
 from benchfw.registry import Registry
 
 SIZE = 10_000
@@ -26,26 +24,13 @@ def cases():
                 yield pytest.param(name, backend, body, id=f"{name}-{backend}-{label}")
 
 
-ceilings = cache(measure_ceilings)
-
-
-def floor_of(kernel, backend, arguments):
-    arrays = [each for each in arguments if isinstance(each, backend.xp.ndarray)]
-    floats = [str(each.dtype) for each in arrays if each.dtype.kind == "f"]
-    held = sum(each.nbytes for each in arrays)
-    return ceilings(backend, floats[0] if floats else "float64").floor(*kernel.counts(*arguments), held)
-
-
 @pytest.mark.parametrize(("name", "backend", "body"), list(cases()))
 def test_kernel(name, backend, body, benchmark, benchfw_benchmark):
     try:
         backend = get_backend(backend)
     except BackendUnavailable as fault:
         pytest.skip(str(fault))
-    kernel = ENTRIES[name].factory
-    arguments = ENTRIES[name].sample(backend, backend.rng(0), SIZE)
+    arguments = kernel_arguments(ENTRIES[name], backend, 0, None, SIZE)
     benchmark.group = name
-    if kernel.counts is not None:
-        floor, limit = floor_of(kernel, backend, arguments)
-        benchmark.extra_info |= {"floor_seconds": floor, "limited_by": limit}
+    benchmark.extra_info |= kernel_facts(backend, ENTRIES[name].factory, arguments)
     benchfw_benchmark(backend, body, *arguments)

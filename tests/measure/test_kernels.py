@@ -8,7 +8,7 @@ from benchfw.backends import get_backend
 from benchfw.backends.numpy_backend import NumpyBackend
 from benchfw.kernels import Kernel
 from benchfw.measure import clock, kernels
-from benchfw.measure.kernels import kernel_arguments, measure_ceilings, measure_kernel
+from benchfw.measure.kernels import ceilings_of, kernel_arguments, measure_kernel
 from benchfw.measure.trial import collector
 from benchfw.records import Budget, Spec, Status
 from benchfw.registry import Entry
@@ -54,7 +54,7 @@ def time(monkeypatch):
     found = Time()
     monkeypatch.setattr(clock, "perf_counter", found)
     monkeypatch.setattr(clock, "_host_timer", found)
-    monkeypatch.setattr(kernels, "measure_ceilings", lambda backend, dtype: CEILINGS)
+    monkeypatch.setattr(kernels, "ceilings_of", lambda backend, dtype: CEILINGS)
     return found
 
 
@@ -118,11 +118,11 @@ def test_processor_time_and_want_of_memory_leave_the_ceilings_out(time, measured
         raise MemoryError
 
     counts = {"counts": lambda x: (1.0, 1.0)}
-    monkeypatch.setattr(kernels, "measure_ceilings", refuse)
+    monkeypatch.setattr(kernels, "ceilings_of", refuse)
     status, _, facts, _ = measured(np.sum, **counts)
     assert (status, facts["flops_per_call"]) == (Status.DONE, [1.0])
     assert "ceiling_flops_per_second" not in facts
-    monkeypatch.setattr(kernels, "measure_ceilings", pytest.fail)
+    monkeypatch.setattr(kernels, "ceilings_of", pytest.fail)
     monkeypatch.setattr(clock, "_host_timer", lambda: time.now)
     measured(np.sum, **counts)
 
@@ -175,8 +175,8 @@ def test_another_type_reaches_arrays_inside_tuples_and_leaves_integers_alone(tim
 
 
 def test_the_ceilings_of_this_machine_are_plausible_and_measured_once():
-    found = measure_ceilings(NUMPY, "float64")
+    found = ceilings_of("numpy", "float64")
     assert len(found.footprints) == len(found.bandwidths)
     assert min(found.bandwidths) > 1e8
     assert found.flop_rate > 1e8
-    assert measure_ceilings(NUMPY, "float64") is found
+    assert ceilings_of("numpy", "float64") is found

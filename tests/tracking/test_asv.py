@@ -1,14 +1,16 @@
 """Benchmarks for ASV are made from the registry and from suites."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchfw.backends import backend_names
 from benchfw.errors import BenchfwError
+from benchfw.measure import clock
 from benchfw.registry import Registry
 from benchfw.tracking.asv import absent, kernel_benchmarks, method_benchmarks
-from benchfw.tracking.names import identifier
+from benchfw.tracking.asv_results import identifier
 
 TRACKED = sorted(Path(__file__).parents[2].glob("suites/tracked/*.toml"))
 
@@ -62,21 +64,25 @@ def made(toys, tmp_path):
 def test_every_kernel_is_a_class_with_readable_parameters():
     found = kernel_benchmarks()
     assert set(found) == {identifier(name) for name in Registry().entries("kernel")}
-    assert found["SoftThreshold"].param_names == ("backend", "size")
-    assert found["SoftThreshold"].params[0] == backend_names()
+    assert found["SoftThreshold"].params == (("size 10,000", "size 1,000,000"), backend_names())
 
 
-def test_a_kernel_is_called_on_arguments_of_the_size_asked_for():
+def test_a_kernel_is_measured_as_in_a_trial_by_the_processors_time(monkeypatch):
+    monkeypatch.setattr(clock, "_host_timer", clock.perf_counter)
     benchmark = kernel_benchmarks()["SoftThreshold"]()
-    benchmark.setup("numpy", 100)
-    assert benchmark.arguments[0].shape == (100,)
-    benchmark.time_call("numpy", 100)
-    benchmark.peakmem_call("numpy", 100)
+    benchmark.setup("size 10,000", "numpy")
+    assert not clock.is_wall_time()
+    assert benchmark.track_seconds_per_call() > 0
+    assert benchmark.track_bytes_held() >= 2 * 80_000  # the argument and the result
 
 
-def test_an_absent_backend_is_no_failure():
+def test_an_absent_backend_is_not_a_failure(monkeypatch):
+    monkeypatch.setattr(clock, "_host_timer", clock.perf_counter)
+    benchmark = kernel_benchmarks()["SoftThreshold"]
+    trial = replace(benchmark.trials["size 10,000", "numpy"], backend="abacus")
+    monkeypatch.setattr(benchmark, "trials", {("size 10,000", "abacus"): trial})
     with pytest.raises(NotImplementedError, match="unknown backend 'abacus'"):
-        kernel_benchmarks()["SoftThreshold"]().setup("abacus", 100)
+        benchmark().setup("size 10,000", "abacus")
 
 
 def test_an_estimator_is_a_class_whose_numbers_depend_on_the_seed_alone(made):
@@ -119,7 +125,7 @@ def test_what_a_commit_does_not_have_is_left_out_and_n_a(made):
     newer = SUITE + NEWER
     assert list(made("estimator", newer)) == ["BowlsNoisy"]
     assert list(made("optimizer", newer)) == ["BowlsSlide"]
-    for kind in ("track_variance", "track_cost_to_target", "time_call", "peakmem_call"):
+    for kind in ("track_variance", "track_cost_to_target", "track_seconds_per_call", "track_bytes_held"):
         assert callable(getattr(absent("BowlsNewer"), kind))
     with pytest.raises(NotImplementedError, match="BowlsNewer is not in this commit"):
         absent("BowlsNewer")().setup("bowl", "numpy")
