@@ -23,17 +23,17 @@ FILES = {  # sha256 of each
 
 
 class DrawingScript(BuildHookInterface[Any]):
-    """Fills benchfw/report/assets before the files of the package are gathered."""
+    """Fills benchfw/report/html/assets before the files of the package are gathered."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
         """Bring what is missing; say so where that cannot be done."""
-        folder = Path(self.root, "benchfw", "report", "assets")
+        folder = Path(self.root, "benchfw", "report", "html", "assets")
         if all((folder / name).is_file() and is_right(name, (folder / name).read_bytes()) for name in FILES):
             return
         try:
             bring(folder)
         except (OSError, KeyError, ValueError, tarfile.TarError, subprocess.SubprocessError) as error:
-            self.app.display_warning(f"{PACKAGE} could not be had ({error}); pages will be slower to load")
+            self.app.display_warning(f"{PACKAGE} could not be fetched ({error}); pages will load more slowly")
 
 
 def is_right(name: str, content: bytes) -> bool:

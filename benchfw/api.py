@@ -25,7 +25,7 @@ from benchfw.suite import Suite, find_suite, find_suites, parse_suite, read_suit
 if TYPE_CHECKING:
     import pandas as pd
 
-    from benchfw.summary.summarize import Summary
+    from benchfw.summary.model import Summary
 
 
 @dataclass(frozen=True)
@@ -217,9 +217,9 @@ def report_run(
     if not page:
         return run, summary
     from benchfw.report.figures.plot import extra_figure
-    from benchfw.report.overview import write_overview
-    from benchfw.report.render import script_json, write_report
-    from benchfw.report.script import drawing_script
+    from benchfw.report.html.page import write_overview, write_report
+    from benchfw.report.html.script import drawing_script
+    from benchfw.report.text import script_json
 
     figures = []
     for entry in registry.entries("figure").values():
@@ -252,7 +252,7 @@ def page_folder(store: Path, run: Run) -> Path:
 
 def can_write_pages() -> bool:
     """Return whether the packages that the page needs are installed."""
-    from benchfw.report.script import can_draw
+    from benchfw.report.html.script import can_draw
 
     return importlib.util.find_spec("jinja2") is not None and can_draw()
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 SCHEMA_VERSION = 2
 
@@ -83,6 +83,18 @@ class Budget:
     cost: float | None = None
 
 
+class Cell(NamedTuple):
+    """What the repetitions of a trial share, by labels: a row of a table, a line of a figure."""
+
+    problem: str
+    kind: MethodKind
+    method: str
+    backend: str
+
+    def __str__(self) -> str:
+        return f"{self.method} on {self.problem or 'kernels'} ({self.backend})"
+
+
 @dataclass(frozen=True)
 class Trial:
     """One seeded run of one method on one problem on one backend."""
@@ -98,6 +110,11 @@ class Trial:
     precision: float | None = None
     at: Literal["start", "optimum"] = "start"
     key: str = ""
+
+    @property
+    def cell(self) -> Cell:
+        """Return what this trial is a repetition of."""
+        return Cell(self.problem.label, self.kind, self.method.label, self.backend)
 
     def __str__(self) -> str:
         return f"{self.method.label} on {self.problem.label} ({self.backend}, repetition {self.repetition})"

@@ -28,7 +28,7 @@ def build(tmp_path, monkeypatch):
     def run():
         hook = module.DrawingScript(str(tmp_path), {}, None, None, "", "wheel", app)
         hook.initialize("standard", {})
-        return {path.name: path.read_bytes() for path in (tmp_path / "benchfw/report/assets").glob("*")}
+        return {path.name: path.read_bytes() for path in (tmp_path / "benchfw/report/html/assets").glob("*")}
 
     run.folder, run.warnings = tmp_path, warnings
     return run
@@ -71,4 +71,4 @@ def test_another_script_under_that_name_is_refused(build):
 def test_a_build_without_npm_goes_on_and_says_so(build, monkeypatch):
     monkeypatch.setenv("PATH", str(build.folder))
     assert build() == {}
-    assert "could not be had" in build.warnings[0]
+    assert "could not be fetched" in build.warnings[0]

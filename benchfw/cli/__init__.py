@@ -107,8 +107,8 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; a fault of the user's is one line without a traceback."""
-    from benchfw.cli.options import printable
     from benchfw.errors import BenchfwError
+    from benchfw.report.text import printable
 
     try:
         code = cli.main(prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE, standalone_mode=False)

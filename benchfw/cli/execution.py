@@ -13,7 +13,7 @@ from typing import IO
 import click
 
 from benchfw.api import Planned, bring_data, can_write_pages, datasets_of, report_run, run_planned
-from benchfw.cli.options import counted, echo_json, printable
+from benchfw.cli.options import echo_json
 from benchfw.cli.progress import display
 from benchfw.cli.verbs.data import Bar
 from benchfw.errors import StoreError
@@ -21,9 +21,10 @@ from benchfw.harness.events import Event, Finished
 from benchfw.harness.run import Awaited, Begun, Listener, Options
 from benchfw.records import Run
 from benchfw.report.terminal import print_summary
+from benchfw.report.text import plural, printable
 from benchfw.store import Store
 from benchfw.store.rows import now
-from benchfw.summary.summarize import Summary
+from benchfw.summary.model import Summary
 
 INTERRUPTED = 130
 
@@ -103,13 +104,17 @@ def describe_counts(run: Run) -> str:
     )
     if total and run.reused == total:
         line = (
-            f"run {run.id}: nothing was run, all {counted(total)} are in {run.store} already ({ends}); "
-            "--fresh runs them again"
+            f"run {run.id}: nothing was run, {_all_trials(total)} in {run.store} already ({ends}); "
+            f"--fresh runs {'it' if total == 1 else 'them'} again"
         )
     else:
         reused = f", {run.reused} of them from the store" if run.reused else ""
-        line = f"run {run.id}: {counted(total)} ({ends}){reused}, kept in {run.store}"
+        line = f"run {run.id}: {plural(total, 'trial')} ({ends}){reused}, kept in {run.store}"
     return f"{line}; --retry-failed runs the faulty ones again" if run.faults else line
+
+
+def _all_trials(total: int) -> str:
+    return "its one trial is" if total == 1 else f"all {total} trials are"
 
 
 def _salvage(planned: Planned, store: Path, begun: Sequence[int], *, page: bool) -> None:
@@ -138,7 +143,7 @@ def listening(events: Path | None, title: str, begun: list[int], *, live: bool =
         def listen(event: Begun | Awaited | Event) -> None:
             if isinstance(event, Awaited):
                 runs = ", ".join(map(str, event.runs))
-                click.echo(f"benchfw: waiting for {counted(event.trials)} of run {runs}", err=True)
+                click.echo(f"benchfw: waiting for {plural(event.trials, 'trial')} of run {runs}", err=True)
                 return
             if isinstance(event, Begun):
                 begun.append(event.run)

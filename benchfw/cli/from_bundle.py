@@ -9,10 +9,9 @@ from typing import Any
 import click
 
 from benchfw.api import Planned, look_up
-from benchfw.cli.options import counted, printable
 from benchfw.harness.run import Options
 from benchfw.records import Run
-from benchfw.report.render import flat_facts
+from benchfw.report.text import flat_facts, plural, printable
 
 TOLD = ("python", "packages.", "sources.", "data.", "backends.", "threads", "jobs")
 """The facts, by the start of their names, that may make a difference to records or times."""
@@ -21,7 +20,7 @@ TOLD = ("python", "packages.", "sources.", "data.", "backends.", "threads", "job
 def tell_differences(run: Run, planned: Planned, store: Path, options: Options) -> None:
     """Say what a bundle holds, what is different here, and how to compare."""
     here = look_up(planned, store, options).environment
-    trials = counted(sum(run.counts.values()))
+    trials = plural(sum(run.counts.values()), "trial")
     click.echo(
         f"{run.store}: {trials} of suite {printable(run.suite)}, started {printable(run.started)}", err=True
     )

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from benchfw.records import DEFAULT_STORE
+from benchfw.report.text import align, printable
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -74,10 +75,8 @@ def _escaped(line: str) -> str:
 
 def echo_table(rows: Iterable[Sequence[Any]], header: Sequence[str]) -> None:
     """Print rows in aligned columns; plain text, since drawing would cost more than the verb itself."""
-    texts = [[printable(str(cell)) for cell in row] for row in rows]
-    widths = [max(len(cell) for cell in column) for column in zip(header, *texts, strict=True)]
-    for row in (list(header), *texts):
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for line in align(header, rows):
+        click.echo(line)
 
 
 def echo_facts(facts: Mapping[str, Any], indent: int = 0) -> None:
@@ -90,13 +89,3 @@ def echo_facts(facts: Mapping[str, Any], indent: int = 0) -> None:
             echo_facts(value, indent + 2)
         else:
             click.echo(f"{' ' * indent}{key}: {printable(str(value))}")
-
-
-def printable(text: str) -> str:
-    """Return text that cannot steer a terminal: control characters become spaces."""
-    return "".join(character if character.isprintable() else " " for character in text)
-
-
-def counted(trials: int) -> str:
-    """Return '1 trial' or '8 trials'."""
-    return f"{trials} trial" if trials == 1 else f"{trials} trials"

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
-from benchfw.cli.options import counted, printable
 from benchfw.cli.pace import Pace, duration
 from benchfw.harness.events import Event, Finished
 from benchfw.harness.run import Begun
+from benchfw.report.text import plural, printable
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -50,7 +50,8 @@ class Lines:
         self._pace.hear(event)
         if isinstance(event, Begun) and event.pending:
             self._print(
-                f"run {event.run}: {counted(len(event.pending))} to run, {event.reused} in the store already"
+                f"run {event.run}: {plural(len(event.pending), 'trial')} to run, "
+                f"{event.reused} in the store already"
             )
         elif isinstance(event, Finished):
             if event.outcome.status.faulty:
@@ -70,7 +71,9 @@ def standing(pace: Pace) -> str:
     seconds = pace.seconds_left()
     to_go = f", about {duration(max(1.0, seconds))} to go" if pace.left and math.isfinite(seconds) else ""
     so_far = duration(pace.elapsed(pace.began))
-    return f"{pace.done} of {counted(pace.total)} done{failed}, {pace.left} left; {so_far} so far{to_go}"
+    return (
+        f"{pace.done} of {plural(pace.total, 'trial')} done{failed}, {pace.left} left; {so_far} so far{to_go}"
+    )
 
 
 def fault_line(event: Finished) -> str:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from benchfw.records import Result, Run
-from benchfw.report.render import flat_facts
-from benchfw.report.tables import Table, caption, heading, headline_table
-from benchfw.report.terminal import visible
-from benchfw.report.verdicts.phrases import counted
-from benchfw.report.verdicts.verdict import verdict
-from benchfw.summary.summarize import Summary
+from benchfw.report.tables import TextTable, caption, heading, headline_table
+from benchfw.report.text import escape_markdown, flat_facts, plural, printable
+from benchfw.report.verdicts import verdict
+from benchfw.report.verdicts.faults import caveat_sentence, fault_advice, fault_place, fault_sentence
+from benchfw.summary.model import Summary
 
-_SPECIAL = re.compile(r"[\\`*_<>|~&#]|(?<=\])\(")
 _NOTED = {
     "packages.benchfw": "benchfw",
     "python": "Python",
@@ -27,35 +24,35 @@ _NOTED = {
 
 def markdown(summary: Summary, run: Run, results: Sequence[Result]) -> str:
     """Return the summary of a run in GitHub's Markdown, without its figures."""
-    return "\n".join([*_lines(summary, run), "", escaped(_provenance(run, results))]) + "\n"
-
-
-def escaped(text: str) -> str:
-    """Return text on one line in which Markdown finds nothing to read."""
-    return _SPECIAL.sub(r"\\\g<0>", visible(text))
+    return "\n".join([*_lines(summary, run), "", escape_markdown(_provenance(run, results))]) + "\n"
 
 
 def _lines(summary: Summary, run: Run) -> Iterator[str]:
     ends = ", ".join(f"{count} {status}" for status, count in run.counts.items())
-    yield from (f"## {escaped(summary.title)}", "")
-    yield f"Run {run.id} of suite {escaped(run.suite)}: {ends or 'no trials'}."
+    yield from (f"## {escape_markdown(summary.title)}", "")
+    yield f"Run {run.id} of suite {escape_markdown(run.suite)}: {ends or 'no trials'}."
     if run.standing:
-        yield f"**{escaped(run.standing)}**"
+        yield f"**{escape_markdown(run.standing)}**"
     yield ""
     for comparison in summary.comparisons:
-        yield f"- **{escaped(heading(comparison))}**: {escaped(verdict(comparison))}"
+        yield f"- **{escape_markdown(heading(comparison))}**: {escape_markdown(verdict(comparison))}"
     for caveat in summary.caveats:
-        yield f"- **Caveat**: {escaped(caveat.sentence)}."
+        yield f"- **Caveat**: {escape_markdown(caveat_sentence(caveat))}."
     for comparison in summary.measured:
-        yield from ("", f"### {escaped(heading(comparison))}", "", escaped(caption(comparison)), "")
+        yield from (
+            "",
+            f"### {escape_markdown(heading(comparison))}",
+            "",
+            escape_markdown(caption(comparison)),
+            "",
+        )
         yield from _table(headline_table(comparison))
     if summary.faults:
         yield from ("", "### What did not finish, and what to try", "")
     for fault in summary.faults:
-        place = escaped(f"{fault.method} on {fault.problem} ({fault.backend})")
-        # the advice is ours, and may hold a command in backticks
-        advice = f" To try: {visible(fault.advice)}." if fault.advice else ""
-        yield f"- {place}: {escaped(fault.sentence)}.{advice}"
+        advice = printable(fault_advice(fault))  # ours, and may hold a command in backticks
+        said = escape_markdown(f"{fault_place(fault)}: {fault_sentence(fault)}")
+        yield f"- {said}. To try: {advice}." if advice else f"- {said}."
 
 
 def _provenance(run: Run, results: Sequence[Result]) -> str:
@@ -63,7 +60,7 @@ def _provenance(run: Run, results: Sequence[Result]) -> str:
     facts = dict(flat_facts(run.environment))
     said = [f"run {run.id} of suite {run.suite}", f"started {run.started}"]
     if run.reused:
-        said.append(f"{counted(run.reused, 'trial')} of earlier runs")
+        said.append(f"{plural(run.reused, 'trial')} of earlier runs")
     said += [f"seed {seed}" for seed in sorted({result.trial.seed for result in results})]
     said += [f"{name} {facts[key]}" for key, name in _NOTED.items() if key in facts]
     for key, device in facts.items():
@@ -73,11 +70,11 @@ def _provenance(run: Run, results: Sequence[Result]) -> str:
     return f"Provenance: {'; '.join(said)}."
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: TextTable) -> Iterator[str]:
     yield _row(table.header)
     yield f"|{'|'.join([' :--- ', *[' ---: '] * (len(table.header) - 1)])}|"
     yield from map(_row, table.rows)
 
 
 def _row(cells: tuple[str, ...]) -> str:
-    return f"| {' | '.join(map(escaped, cells))} |"
+    return f"| {' | '.join(map(escape_markdown, cells))} |"

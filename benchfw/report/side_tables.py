@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchfw.analysis.intervals import Interval
-from benchfw.report.numbers import figures, interval_text, time_unit
-from benchfw.report.tables import Table
-from benchfw.summary.arrivals import EXPECTED, KAPLAN_MEIER
-from benchfw.summary.rates import Rate
-from benchfw.summary.summarize import Comparison, Summary
+from benchfw.report.tables import TextTable
+from benchfw.report.text import figures, interval_text, time_unit
+from benchfw.summary.model import Comparison, Rate, Summary, short_name
+from benchfw.summary.quantities import EXPECTED, KAPLAN_MEIER
+from benchfw.summary.standings import find_standings
 
 _RESTARTS = (
     "Some runs end without the target. Started again until it is met, a method takes the expected time: all "
@@ -33,20 +33,19 @@ class SideTable:
 
     title: str
     words: str
-    table: Table
+    table: TextTable
 
 
 def summary_tables(summary: Summary) -> list[SideTable]:
     """Return the table of average ranks, where there are three methods and problems."""
-    standings = summary.standings
+    standings = find_standings(summary.comparisons)
     if not standings:
         return []
-    methods = sorted(standings[0].ranks, key=lambda method: standings[0].ranks[method].estimate)
-    several = len({method.backend for method in methods}) > 1
-    names = [f"{each.label} ({each.backend})" if several else each.label for each in methods]
-    columns = [[interval_text(each.ranks[method]) for method in methods] for each in standings]
+    cells = sorted(standings[0].ranks, key=lambda cell: standings[0].ranks[cell].estimate)
+    names = [short_name(cell, among=cells) for cell in cells]
+    columns = [[interval_text(each.ranks[cell]) for cell in cells] for each in standings]
     header = ("method", *(f"average rank in {each.unit}" for each in standings))
-    table = Table(header, tuple(zip(names, *columns, strict=True)), tuple(methods))
+    table = TextTable(header, tuple(zip(names, *columns, strict=True)), tuple(cells))
     problems = next(iter(standings[0].ranks.values())).count
     alike = " and ".join(f"{figures(each.probability, 2)} in {each.unit}" for each in standings)
     words = (
@@ -69,23 +68,21 @@ def comparison_tables(comparison: Comparison) -> Iterator[SideTable]:
         yield SideTable(f"Rates of {' and '.join(metrics)}", _RATES, _rates(comparison))
 
 
-def _restarts(comparison: Comparison) -> Table:
+def _restarts(comparison: Comparison) -> TextTable:
     """Return expected times and medians of the methods that arrived at least once."""
-    found = [(method, comparison.row(method, EXPECTED[0])) for method in comparison.methods]
-    methods = [method for method, row in found if row and math.isfinite(row.interval.estimate)]
-    scale, unit = time_unit(
-        row.interval.estimate for method, row in found if row is not None and method in methods
-    )
+    found = [(cell, comparison.row(cell, EXPECTED[0])) for cell in comparison.cells]
+    cells = [cell for cell, row in found if row and math.isfinite(row.interval.estimate)]
+    scale, unit = time_unit(row.interval.estimate for cell, row in found if row is not None and cell in cells)
     rows = []
-    for method in methods:
-        expected, cost, median = (comparison.row(method, name) for name in (*EXPECTED, KAPLAN_MEIER))
-        median = median or comparison.row(method, "seconds_to_target")
+    for cell in cells:
+        expected, cost, median = (comparison.row(cell, name) for name in (*EXPECTED, KAPLAN_MEIER))
+        median = median or comparison.row(cell, "seconds_to_target")
         reached, trials = expected.reached if expected and expected.reached else (0, 0)
-        cells = [
+        shown = [
             interval_text(row.interval.scaled(1 / size)) if row else "—"
             for row, size in ((expected, scale), (cost, 1.0), (median, scale))
         ]
-        rows.append((comparison.name(method), f"{reached} of {trials}", *cells))
+        rows.append((comparison.name(cell), f"{reached} of {trials}", *shown))
     header = (
         "method",
         "runs there",
@@ -93,14 +90,14 @@ def _restarts(comparison: Comparison) -> Table:
         f"expected {comparison.cost_unit}",
         f"Kaplan-Meier median, {unit}",
     )
-    return Table(header, tuple(rows), tuple(methods))
+    return TextTable(header, tuple(rows), tuple(cells))
 
 
-def _rates(comparison: Comparison) -> Table:
+def _rates(comparison: Comparison) -> TextTable:
     header: tuple[str, ...] = ("method", "law", "measured", "theorem's")
     rows: list[tuple[str, ...]] = [
         (
-            comparison.name(rate.method),
+            comparison.name(rate.cell),
             "k^p" if rate.law == "sublinear" else "%\N{NO-BREAK SPACE}a\N{NO-BREAK SPACE}step",
             _slope(rate, rate.measured),
             _slope(rate, rate.theorem) if rate.theorem else "—",
@@ -110,7 +107,7 @@ def _rates(comparison: Comparison) -> Table:
     if len({rate.metric for rate in comparison.rates}) > 1:
         header = ("method", "error", *header[1:])
         rows = [(row[0], rate.metric, *row[1:]) for row, rate in zip(rows, comparison.rates, strict=True)]
-    return Table(header, tuple(rows), tuple(rate.method for rate in comparison.rates))
+    return TextTable(header, tuple(rows), tuple(rate.cell for rate in comparison.rates))
 
 
 def _slope(rate: Rate, slope: Interval) -> str:

@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from benchfw.report.numbers import figures, interval_text, ratio_text, time_unit
+from benchfw.records import Cell
+from benchfw.report.text import figures, interval_text, ratio_text, time_unit
 from benchfw.report.verdicts.phrases import target_text, when_done
-from benchfw.summary.model import Method
+from benchfw.summary.model import Comparison, Row
 from benchfw.summary.quantities import WHEN_DONE
-from benchfw.summary.summarize import Comparison, Row
 
 _TIMES = frozenset({"seconds_to_target", "seconds_per_draw", "seconds_per_call"})
 _HEADERS = {
@@ -31,12 +31,12 @@ EXACT_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Table:
-    """Text cells under text headers; `methods` says which method each row is about."""
+class TextTable:
+    """Text cells under text headers; `cells` says which method each row is about."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    methods: tuple[Method, ...]
+    cells: tuple[Cell, ...]
 
 
 def heading(comparison: Comparison) -> str:
@@ -80,7 +80,7 @@ def _estimator_notes(comparison: Comparison) -> str:
     return notes
 
 
-def headline_table(comparison: Comparison, *, brief: bool = False) -> Table:
+def headline_table(comparison: Comparison, *, brief: bool = False) -> TextTable:
     """Return the table that answers the question: a row a method, each quantity with its ratio.
 
     It has no row where no method gave a number. `brief` keeps the last ratio only, for narrow screens.
@@ -93,24 +93,24 @@ def headline_table(comparison: Comparison, *, brief: bool = False) -> Table:
     if brief:
         quantities = [(name, ratio and name == quantities[-1][0]) for name, ratio in quantities]
     header = ["method"]
-    columns: list[list[str]] = [[comparison.name(method) for method in comparison.measured]]
+    columns: list[list[str]] = [[comparison.name(cell) for cell in comparison.measured]]
     for quantity, with_ratio in quantities:
         scale, unit = _unit(comparison, quantity)
         header.append(f"{_title(comparison, quantity)}{f', {unit}' if unit else ''}")
-        rows = [comparison.row(method, quantity) for method in comparison.measured]
+        rows = [comparison.row(cell, quantity) for cell in comparison.measured]
         columns.append([_cell(row, scale) for row in rows])
         if with_ratio:
             header.append("ratio")
             columns.append([_ratio_cell(comparison, row) for row in rows])
-    return Table(tuple(header), tuple(zip(*columns, strict=True)), comparison.measured)
+    return TextTable(tuple(header), tuple(zip(*columns, strict=True)), comparison.measured)
 
 
-def full_table(comparison: Comparison) -> Table:
+def full_table(comparison: Comparison) -> TextTable:
     """Return every number of the comparison: a row a method and quantity, in seconds where it is a time."""
     header = ("method", "quantity", "estimate", "low", "high", "runs", "ratio", "ratio low", "ratio high")
     rows = tuple(
         (
-            comparison.name(row.method),
+            comparison.name(row.cell),
             row.quantity,
             *(figures(x, 4) for x in (row.interval.estimate, row.interval.low, row.interval.high)),
             str(row.interval.count),
@@ -122,15 +122,15 @@ def full_table(comparison: Comparison) -> Table:
         )
         for row in comparison.rows
     )
-    return Table(header, rows, tuple(row.method for row in comparison.rows))
+    return TextTable(header, rows, tuple(row.cell for row in comparison.rows))
 
 
 def exact_rows(comparison: Comparison) -> list[tuple[Any, ...]]:
     """Return the same numbers unrounded, in the order of EXACT_COLUMNS; None where there is no ratio."""
     return [
         (
-            row.method.label,
-            row.method.backend,
+            row.cell.method,
+            row.cell.backend,
             row.quantity,
             *(row.interval.estimate, row.interval.low, row.interval.high, row.interval.count),
             *((row.ratio.estimate, row.ratio.low, row.ratio.high) if row.ratio else (None, None, None)),
@@ -186,7 +186,7 @@ def _cell(row: Row | None, scale: float) -> str:
 def _ratio_cell(comparison: Comparison, row: Row | None) -> str:
     if row is None:
         return "—"
-    if row.method == comparison.reference_for(row.method):
+    if row.cell == comparison.reference_for(row.cell):
         return "1"
     if row.ratio is None or not 0 < row.ratio.estimate < math.inf:
         return "—"

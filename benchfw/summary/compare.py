@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from benchfw.analysis.compare import (
@@ -18,8 +18,9 @@ from benchfw.analysis.compare import (
 )
 from benchfw.analysis.intervals import median_interval
 from benchfw.errors import BenchfwError
-from benchfw.records import FACT_PREFIX, PEAK_MEMORY, MethodKind, Result, Run, Trial
-from benchfw.summary.quantities import Sample, Target, choose_targets, finished_trials
+from benchfw.records import FACT_PREFIX, PEAK_MEMORY, Cell, Result, Run, Trial
+from benchfw.summary.model import History, Target, histories_by_cell
+from benchfw.summary.quantities import Sample, choose_targets
 from benchfw.summary.samples import sample_trials
 
 TIMES = frozenset(
@@ -28,30 +29,17 @@ TIMES = frozenset(
 GIBIBYTE = 2**30
 
 Side: TypeAlias = tuple[Run, Sequence[Result]]
-Groups: TypeAlias = Mapping["Key", Sequence[Result]]
-Pair: TypeAlias = tuple["Key", str, list[float], Difference]
+Groups: TypeAlias = Mapping[Cell, Sequence[History]]
+Pair: TypeAlias = tuple[Cell, str, list[float], Difference]
 Refused: TypeAlias = dict[str, list[str]]
 """Why something is not compared -> whom it is about."""
 
 
 @dataclass(frozen=True)
-class Key:
-    """What both runs must have."""
-
-    problem: str
-    kind: MethodKind
-    method: str
-    backend: str
-
-    def __str__(self) -> str:
-        return f"{self.method} on {self.problem or 'kernels'} ({self.backend})"
-
-
-@dataclass(frozen=True)
-class Row:
+class RunRow:
     """One quantity of one method in both runs: the two medians, and what became of it."""
 
-    key: Key
+    cell: Cell
     quantity: str
     before: float
     after: float
@@ -59,13 +47,13 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RunComparison:
     """All rows that two runs share, why others are not there, how many trials are the same in both.
 
     `busy` has a sentence on each run that began on a machine with other work to do.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[RunRow, ...]
     refused: tuple[str, ...]
     in_both: int
     busy: tuple[str, ...] = ()
@@ -75,12 +63,12 @@ class Comparison:
         return sum(row.change.word == word for row in self.rows)
 
 
-def compare_runs(before: Side, after: Side, floor: float) -> Comparison:
+def compare_runs(before: Side, after: Side, floor: float) -> RunComparison:
     """Return every quantity that two runs share, judged together, and what cannot be compared and why."""
     return compare_pairs([(before, after)], floor)
 
 
-def compare_pairs(pairs: Sequence[tuple[Side, Side]], floor: float) -> Comparison:
+def compare_pairs(pairs: Sequence[tuple[Side, Side]], floor: float) -> RunComparison:
     """Return what `compare_runs` does for several pairs of runs, all of their rows judged together."""
     refused: Refused = {}
     found = [row for before, after in pairs for row in _found(before, after, refused)]
@@ -91,13 +79,13 @@ def compare_pairs(pairs: Sequence[tuple[Side, Side]], floor: float) -> Compariso
         raise BenchfwError(f"nothing to compare between {names}: {why}")
     changes = judge([difference for *_, difference in found], floor)
     rows = [
-        Row(key, quantity, medians[0], medians[1], change)
-        for (key, quantity, medians, _), change in zip(found, changes, strict=True)
+        RunRow(cell, quantity, medians[0], medians[1], change)
+        for (cell, quantity, medians, _), change in zip(found, changes, strict=True)
     ]
     rows.sort(key=lambda row: WORDS.index(row.change.word))
     in_both = sum(_in_both(before, after) for before, after in pairs)
     busy = tuple(filter(None, (_busy(run) for pair in pairs for run, _ in pair)))
-    return Comparison(tuple(rows), reasons, in_both, busy)
+    return RunComparison(tuple(rows), reasons, in_both, busy)
 
 
 def _busy(run: Run) -> str:
@@ -110,15 +98,15 @@ def _busy(run: Run) -> str:
 
 def _found(before: Side, after: Side, refused: Refused) -> Iterator[Pair]:
     """Yield what two runs share; add the reasons for the rest."""
-    old, new = _by_key(before[1]), _by_key(after[1])
+    old, new = histories_by_cell(before[1]), histories_by_cell(after[1])
     for name, mine, other in (("A", old, new), ("B", new, old)):
-        for key in mine:
-            if key not in other:
-                refused.setdefault(f"only in {name}", []).append(str(key))
-    for key in old:
-        if key in new:
-            unlike = _unlike(before[0].environment, after[0].environment, key.backend)
-            yield from _shared(key, old, new, unlike, refused)
+        for cell in mine:
+            if cell not in other:
+                refused.setdefault(f"only in {name}", []).append(str(cell))
+    for cell in old:
+        if cell in new:
+            unlike = _unlike(before[0].environment, after[0].environment, cell.backend)
+            yield from _shared(cell, old, new, unlike, refused)
 
 
 def _in_both(before: Side, after: Side) -> int:
@@ -137,15 +125,6 @@ def _in_both(before: Side, after: Side) -> int:
     return len(old & new)
 
 
-def _by_key(results: Sequence[Result]) -> dict[Key, list[Result]]:
-    groups: dict[Key, list[Result]] = {}
-    for result in results:
-        trial = result.trial
-        key = Key(trial.problem.label, trial.kind, trial.method.label, trial.backend)
-        groups.setdefault(key, []).append(result)
-    return groups
-
-
 def _unlike(before: Mapping[str, Any], after: Mapping[str, Any], backend: str) -> str:
     """Return in what two machines differ that makes their times on a backend differ; nothing if alike."""
     old, new = (
@@ -162,40 +141,49 @@ def _unlike(before: Mapping[str, Any], after: Mapping[str, Any], backend: str) -
     return ", ".join(f"{name} {old[name]} and {new[name]}" for name in old if old[name] != new[name])
 
 
-def _shared(key: Key, old: Groups, new: Groups, unlike: str, refused: Refused) -> Iterator[Pair]:
+def _shared(cell: Cell, old: Groups, new: Groups, unlike: str, refused: Refused) -> Iterator[Pair]:
     """Yield the quantities of one method that can be compared; add the reasons for the others."""
-    mine, theirs = old[key], new[key]
-    reason = _different(mine[0].trial, theirs[0].trial)
+    mine, theirs = old[cell], new[cell]
+    trials = mine[0].result.trial, theirs[0].result.trial
+    reason = _different(*trials)
     if reason:
-        refused.setdefault(reason, []).append(str(key))
+        refused.setdefault(reason, []).append(str(cell))
         return
-    targets = _targets(key, old, new)
-    samples = [sample_trials(key.kind, group, targets) for group in (mine, theirs)]
-    paired = mine[0].trial.seed == theirs[0].trial.seed
+    targets = _targets(cell, old, new)
+    samples = [_sample(cell, group, targets) for group in (mine, theirs)]
+    paired = trials[0].seed == trials[1].seed
     for quantity in samples[0].values:
-        explains = quantity.startswith(FACT_PREFIX) and quantity != PEAK_MEMORY
-        if quantity not in samples[1].values or quantity == "bias" or explains:
+        if quantity not in samples[1].values or quantity == "bias":
             continue  # a bias has no ratio, and is in the mse
-        why = _refusal(key, quantity, mine, theirs, unlike)
+        why = _refusal(cell, quantity, mine, theirs, unlike)
         if why:
-            refused.setdefault(why, []).append(str(key))
+            refused.setdefault(why, []).append(str(cell))
             continue
         values = [_numbers(sample, quantity) for sample in samples]
         if not any(any(each.values()) for each in values):
             continue
         if any(value < 0 for each in values for value in each.values()):
-            refused.setdefault(f"{quantity} can be negative and has no ratio", []).append(str(key))
+            refused.setdefault(f"{quantity} can be negative and has no ratio", []).append(str(cell))
             continue
         difference = _difference(samples[0], samples[1], quantity, paired)
         if difference.ratio.count == 0:
-            refused.setdefault(f"{quantity} is known in no repetition of both runs", []).append(str(key))
+            refused.setdefault(f"{quantity} is known in no repetition of both runs", []).append(str(cell))
             continue
         medians = [median_interval(list(each.values())).estimate for each in values]
-        yield key, quantity.removeprefix(FACT_PREFIX), medians, difference
+        yield cell, quantity, medians, difference
     for name, sample, group in zip("AB", samples, (mine, theirs), strict=True):
         if not sample.values:
-            ending = group[0].outcome
-            refused.setdefault(f"no value in {name} ({ending.status}: {ending.reason})", []).append(str(key))
+            ending = group[0].result.outcome
+            refused.setdefault(f"no value in {name} ({ending.status}: {ending.reason})", []).append(str(cell))
+
+
+def _sample(cell: Cell, group: Sequence[History], targets: Sequence[Target]) -> Sample:
+    """Return the sample of one run; the memory that its trials took is compared, other facts are not."""
+    sample = sample_trials(cell.kind, group, targets)
+    memory = {
+        name: found for name, found in sample.facts.items() if name == PEAK_MEMORY.removeprefix(FACT_PREFIX)
+    }
+    return replace(sample, values={**sample.values, **memory})
 
 
 def _different(old: Trial, new: Trial) -> str:
@@ -207,19 +195,19 @@ def _different(old: Trial, new: Trial) -> str:
     return ""
 
 
-def _targets(key: Key, old: Groups, new: Groups) -> tuple[Target, ...]:
+def _targets(cell: Cell, old: Groups, new: Groups) -> tuple[Target, ...]:
     """Return one target for both runs: where each sets its own, the one that is easier to reach.
 
     A target from where the reference method of one run ends would be out of reach of half of the other's.
     """
-    if key.kind != "optimizer":
+    if cell.kind != "optimizer":
         return ()
     for other in old:
-        if (other.problem, other.kind) != (key.problem, key.kind) or other not in new:
+        if (other.problem, other.kind) != (cell.problem, cell.kind) or other not in new:
             continue
-        both = [finished_trials(group[other]) for group in (old, new)]
+        both = [[each for each in group[other] if each.finished] for group in (old, new)]
         if all(both):
-            mine, theirs = (choose_targets(results) for results in both)
+            mine, theirs = map(choose_targets, both)
             values = {target.metric: target.value for target in theirs}
             return tuple(
                 Target(each.metric, max(each.value, values[each.metric]), each.automatic)
@@ -229,16 +217,18 @@ def _targets(key: Key, old: Groups, new: Groups) -> tuple[Target, ...]:
     return ()
 
 
-def _refusal(key: Key, quantity: str, mine: Sequence[Result], theirs: Sequence[Result], unlike: str) -> str:
+def _refusal(
+    cell: Cell, quantity: str, mine: Sequence[History], theirs: Sequence[History], unlike: str
+) -> str:
     """Return why a quantity cannot be compared though both runs have it; nothing if it can."""
     if unlike and quantity in TIMES:
-        return f"times on {key.backend} ({unlike})"
-    if key.kind != "optimizer":
+        return f"times on {cell.backend} ({unlike})"
+    if cell.kind != "optimizer":
         return ""
-    limited = any(_ran_out_of_seconds(result) for result in (*mine, *theirs))
+    limited = any(_ran_out_of_seconds(each.result) for each in (*mine, *theirs))
     if unlike and limited:
         return f"a budget of seconds ended it, on unlike machines ({unlike})"
-    old, new = mine[0].trial, theirs[0].trial
+    old, new = mine[0].result.trial, theirs[0].result.trial
     if quantity.endswith("_to_target") or (old.budget, old.target) == (new.budget, new.target):
         return ""
     return f"{quantity} at the end, since budget or target differ"
@@ -260,6 +250,6 @@ def _difference(old: Sample, new: Sample, quantity: str, paired: bool) -> Differ
 
 
 def _numbers(sample: Sample, quantity: str) -> dict[int, float]:
-    """Return a quantity by repetition; what is no number is as bad as can be."""
+    """Return a quantity by repetition; NaN is as bad as can be."""
     found = sample.values[quantity]
     return {each: math.inf if math.isnan(value) else value for each, value in found.items()}

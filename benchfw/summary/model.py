@@ -1,33 +1,246 @@
-"""What a row of a table, a line of a figure and a name in a sentence are about."""
+"""The nouns of a summary: trials with their curves, rows with their intervals, and what was found in them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
-from benchfw.records import Result
+from benchfw.analysis.convergence import Curve, curves_by_metric
+from benchfw.analysis.intervals import Interval
+from benchfw.analysis.rates import Law
+from benchfw.records import BOUND_PREFIX, FACT_PREFIX, Cell, MethodKind, Result, Status
 
-FEW_NAMES = 4
-
-
-@dataclass(frozen=True)
-class Method:
-    """A method on a backend."""
-
-    label: str
-    backend: str
+FINISHED = frozenset({Status.DONE, Status.REACHED})
 
 
-def by_method(results: Iterable[Result]) -> dict[Method, list[Result]]:
-    """Return the results of each method, in the order of first appearance."""
-    groups: dict[Method, list[Result]] = {}
+@dataclass(frozen=True, eq=False)
+class History:
+    """A trial with its curves, which are made once, when they are first asked for."""
+
+    result: Result
+
+    @property
+    def repetition(self) -> int:
+        """Return the trial's repetition."""
+        return self.result.trial.repetition
+
+    @property
+    def finished(self) -> bool:
+        """Whether the trial ran to its end: estimates rest on those."""
+        return self.result.outcome.status in FINISHED
+
+    @cached_property
+    def _all(self) -> dict[str, Curve]:
+        return curves_by_metric(self.result.outcome.records)
+
+    @cached_property
+    def curves(self) -> dict[str, Curve]:
+        """Return the measured curve of each metric, in the order in which the metrics first appear."""
+        return {
+            name: curve
+            for name, curve in self._all.items()
+            if not name.startswith((BOUND_PREFIX, FACT_PREFIX))
+        }
+
+    @cached_property
+    def bounds(self) -> dict[str, Curve]:
+        """Return the theorem's curve of each metric that has one."""
+        return {
+            name.removeprefix(BOUND_PREFIX): curve
+            for name, curve in self._all.items()
+            if name.startswith(BOUND_PREFIX)
+        }
+
+    @property
+    def facts(self) -> dict[str, float]:
+        """Return the numbers that explain the trial and are never ranked."""
+        return {
+            record.metric.removeprefix(FACT_PREFIX): record.value
+            for record in self.result.outcome.records
+            if record.metric.startswith(FACT_PREFIX)
+        }
+
+
+def histories_by_cell(results: Iterable[Result]) -> dict[Cell, list[History]]:
+    """Return the trials of each cell, in the order of first appearance."""
+    groups: dict[Cell, list[History]] = {}
     for result in results:
-        groups.setdefault(Method(result.trial.method.label, result.trial.backend), []).append(result)
+        groups.setdefault(result.trial.cell, []).append(History(result))
     return groups
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return 'a, b and c', or the first few and a number."""
-    if len(names) > FEW_NAMES:
-        return f"{', '.join(names[:FEW_NAMES])} and {len(names) - FEW_NAMES} more"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+@dataclass(frozen=True)
+class Target:
+    """The value of a metric that all methods are asked to reach; `automatic` when the suite names none."""
+
+    metric: str
+    value: float
+    automatic: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity of one method: estimate and interval, and the paired ratio to the reference method.
+
+    `differs` says whether that ratio is other than 1 beyond noise: at 5 % for all methods of the comparison
+    together, since a verdict picks the best of them (Bonferroni). Two pairs are never enough.
+    `reached` is (trials that met the target, trials that count), for the quantities about a target.
+    """
+
+    cell: Cell
+    quantity: str
+    interval: Interval
+    ratio: Interval | None = None
+    differs: bool = False
+    reached: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The slope of log metric against log iterations (sublinear) or iterations (linear), over repetitions."""
+
+    cell: Cell
+    metric: str
+    law: Law
+    measured: Interval
+    theorem: Interval | None
+
+    @property
+    def intervals(self) -> Iterator[tuple[str, Interval]]:
+        """Yield the slopes by the names that exports have for them."""
+        name = f"{self.metric}_{self.law}_rate"
+        yield name, self.measured
+        if self.theorem is not None:
+            yield f"{name}_of_theorem", self.theorem
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A parameter that was varied, and for each family of methods its members by the parameter's value."""
+
+    parameter: str
+    families: Mapping[str, Mapping[float, Cell]]
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """Return the values that all families have, in order."""
+        shared = set.intersection(*(set(members) for members in self.families.values()))
+        return tuple(sorted(shared))
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """All methods of one kind on one problem, with their trials.
+
+    Of estimators, `biased` are those whose bias is not noise, at 5 % for all `tested` ones of the run
+    together, and `claims` those that call themselves unbiased.
+    """
+
+    problem: str
+    kind: MethodKind
+    histories: Mapping[Cell, list[History]]
+    reference: Cell
+    rows: tuple[Row, ...] = ()
+    metrics: tuple[str, ...] = ()
+    targets: tuple[Target, ...] = ()
+    cost_unit: str = "gradients"
+    biased: tuple[Cell, ...] = ()
+    claims: tuple[Cell, ...] = ()
+    tested: int = 0
+    rates: tuple[Rate, ...] = ()
+    sweep: Sweep | None = None
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """Return the methods on their backends, in the order of the suite."""
+        return tuple(self.histories)
+
+    @property
+    def trials(self) -> list[History]:
+        """Return the trials of all methods."""
+        return [history for group in self.histories.values() for history in group]
+
+    @cached_property
+    def _index(self) -> dict[tuple[Cell, str], Row]:
+        return {(row.cell, row.quantity): row for row in self.rows}
+
+    def row(self, cell: Cell, quantity: str) -> Row | None:
+        """Return the row, or None where the method never gave that quantity."""
+        return self._index.get((cell, quantity))
+
+    @cached_property
+    def measured(self) -> tuple[Cell, ...]:
+        """Return the methods that gave some number: not those that only failed or were skipped."""
+        found = {row.cell for row in self.rows}
+        return tuple(cell for cell in self.cells if cell in found)
+
+    def name(self, cell: Cell) -> str:
+        """Return the method's label, with its backend where several gave numbers."""
+        return short_name(cell, among=self.measured)
+
+    def reference_for(self, cell: Cell) -> Cell:
+        """Return what the method is measured against: a kernel against itself on its first backend."""
+        if self.kind != "kernel":
+            return self.reference
+        return next(other for other in self.cells if other.method == cell.method)
+
+
+def short_name(cell: Cell, among: Iterable[Cell]) -> str:
+    """Return what a cell is called where its problem is known: its method, and its backend if they differ."""
+    several = len({other.backend for other in among}) > 1
+    return f"{cell.method} ({cell.backend})" if several else cell.method
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Average ranks over all problems in one quantity, 1 the best.
+
+    The interval of a rank is half of Nemenyi's critical difference to either side: methods whose intervals
+    overlap cannot be told apart at 5 %. `probability` is that of 'all methods are alike' (Friedman).
+    """
+
+    quantity: str
+    unit: str
+    ranks: Mapping[Cell, Interval]
+    probability: float
+    critical_difference: float
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Trials that ended alike and not well: of one cell, or all that were skipped alike.
+
+    `trials` are their numbers, `total` counts all trials of those `cells`, `first` is the first of them.
+    """
+
+    cells: tuple[Cell, ...]
+    status: Status
+    reason: str
+    trials: tuple[int, ...]
+    total: int
+    first: Result
+
+
+@dataclass(frozen=True)
+class Caveat:
+    """A sentence that a reader must know to believe the numbers, and the methods and problems it is about."""
+
+    methods: tuple[str, ...]
+    problems: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Everything that the terminal and the page say in numbers."""
+
+    title: str
+    comparisons: tuple[Comparison, ...]
+    faults: tuple[Fault, ...] = ()
+    caveats: tuple[Caveat, ...] = ()
+
+    @property
+    def measured(self) -> list[Comparison]:
+        """Return the comparisons in which some method gave a number."""
+        return [comparison for comparison in self.comparisons if comparison.rows]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from benchfw.analysis.convergence import automatic_target, curves_by_metric
+from benchfw.analysis.censored import expected_running_time, median_time
+from benchfw.analysis.convergence import automatic_target
 from benchfw.analysis.intervals import (
     LEVEL,
     Interval,
@@ -19,28 +20,35 @@ from benchfw.analysis.intervals import (
     mean_interval,
     median_interval,
 )
-from benchfw.records import BOUND_PREFIX, ENDED_BY_ITSELF, FACT_PREFIX, MethodKind, Result, Status
-from benchfw.summary.arrivals import Arrival
+from benchfw.records import ENDED_BY_ITSELF, MethodKind
+from benchfw.summary.model import History, Target
 
 TO_TARGET = ("seconds_to_target", "cost_to_target", "iterations_to_target")
+
 WHEN_DONE = "_when_reference_is_done"
 """`loss_when_reference_is_done` is the loss at the second at which the reference method ended by itself."""
 
-FINISHED = frozenset({Status.DONE, Status.REACHED})
+EXPECTED = ("expected_seconds_to_target", "expected_cost_to_target")
+"""All that the runs spent over the number of arrivals: what it takes if a failed run is started again."""
+
+KAPLAN_MEIER = "kaplan_meier_seconds_to_target"
+"""The median time, in which a run that was cut short counts as long as it ran."""
 
 
 @dataclass(frozen=True)
-class Target:
-    """The value of a metric that all methods are asked to reach; `automatic` when the suite names none."""
+class Arrival:
+    """When a run met the target, or when it ended without; one that diverged would never have met it."""
 
-    metric: str
-    value: float
-    automatic: bool = False
+    seconds: float
+    cost: float
+    iterations: float
+    reached: bool
+    diverged: bool = False
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What the repetitions of one method gave: quantity -> repetition -> value.
+    """What the repetitions of one method gave: quantity -> repetition -> value; facts likewise.
 
     `within` holds intervals from inside each trial, for the quantities that have one: used when there is a
     single repetition. `arrivals` says of each repetition that counts how it went on the way to the target.
@@ -50,21 +58,22 @@ class Sample:
     values: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     within: Mapping[str, Mapping[int, Interval]] = field(default_factory=dict)
     arrivals: Mapping[int, Arrival] = field(default_factory=dict)
+    facts: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
 
     @property
     def reached(self) -> tuple[int, int]:
         """Return (trials that met the target, trials that count)."""
         return sum(arrival.reached for arrival in self.arrivals.values()), len(self.arrivals)
 
-    def positive(self, quantity: str) -> bool:
-        """Whether some repetition saw the quantity above zero."""
-        return any(value > 0 for value in self.values.get(quantity, {}).values())
+    def varies(self) -> bool:
+        """Whether some repetition saw a variance above zero."""
+        return any(value > 0 for value in self.values.get("variance", {}).values())
 
     def interval(self, quantity: str) -> Interval:
         """Return the quantity over the repetitions.
 
         Optimizers: the median, as in the figures. Estimators and kernels: the geometric mean, so that
-        variance times seconds is what it says; bias and facts: the mean.
+        variance times seconds is what it says; bias: the mean.
         """
         values = list(self.values[quantity].values())
         if len(values) == 1 and quantity in self.within:
@@ -72,16 +81,34 @@ class Sample:
         estimate: Callable[[Values], Interval] = geometric_interval
         if self.kind == "optimizer":
             estimate = median_interval
-        if quantity == "bias" or quantity.startswith(FACT_PREFIX):
-            estimate = mean_interval
-        found = estimate(values)
-        return replace(found, low=max(found.low, 0.0)) if quantity != "bias" and min(values) >= 0 else found
+        if quantity == "bias":
+            return mean_interval(values)
+        return _not_below_zero(estimate(values), values)
+
+    def fact_intervals(self) -> Iterator[tuple[str, Interval]]:
+        """Yield the mean of each fact."""
+        for name, found in self.facts.items():
+            values = list(found.values())
+            yield name, _not_below_zero(mean_interval(values), values)
+
+    def arrival_intervals(self) -> Iterator[tuple[str, Interval]]:
+        """Yield the expected running times, and Kaplan & Meier's median where some runs did not arrive."""
+        runs = list(self.arrivals.values())
+        if not runs:
+            return
+        seconds, costs = (np.array([getattr(run, name) for run in runs]) for name in ("seconds", "cost"))
+        reached = np.array([run.reached for run in runs])
+        for name, spent in zip(EXPECTED, (seconds, costs), strict=True):
+            yield name, expected_running_time(spent, reached)
+        if 0 < sum(reached) < len(runs):
+            lasting = np.where([run.diverged for run in runs], np.max(seconds), seconds)
+            yield KAPLAN_MEIER, median_time(lasting, reached)
 
     def ratio(self, reference: Sample, quantity: str, level: float = LEVEL) -> Interval | None:
         """Return the ratio to the reference over the repetitions that both have; None where there is none."""
         mine, theirs = self.values[quantity], reference.values.get(quantity, {})
         shared = [repetition for repetition in mine if repetition in theirs]
-        if quantity == "bias" or quantity.startswith(FACT_PREFIX) or not shared:
+        if quantity == "bias" or not shared:
             return None
         above = np.array([mine[repetition] for repetition in shared])
         below = np.array([theirs[repetition] for repetition in shared])
@@ -95,40 +122,38 @@ class Sample:
         return None if math.isnan(ratio.estimate) else ratio
 
 
-def finished_trials(results: Iterable[Result]) -> list[Result]:
-    """Return the trials that ran to their end: those that estimates rest on."""
-    return [result for result in results if result.outcome.status in FINISHED]
+def _not_below_zero(interval: Interval, values: Sequence[float]) -> Interval:
+    return replace(interval, low=max(interval.low, 0.0)) if min(values) >= 0 else interval
 
 
-def metric_names(results: Iterable[Result]) -> tuple[str, ...]:
-    """Return the measured metrics, the primary one first, without the bound curves."""
+def metric_names(histories: Iterable[History]) -> tuple[str, ...]:
+    """Return the measured metrics, the primary one first; those of faulty trials where no other has any."""
     names: dict[str, None] = {}
-    for result in results:
-        if not names or not result.outcome.status.faulty:
-            names.update(dict.fromkeys(record.metric for record in result.outcome.records))
-    return tuple(name for name in names if not name.startswith((BOUND_PREFIX, FACT_PREFIX)))
+    for history in histories:
+        if not names or not history.result.outcome.status.faulty:
+            names.update(dict.fromkeys(history.curves))
+    return tuple(names)
 
 
-def choose_targets(reference: Sequence[Result]) -> tuple[Target, ...]:
+def choose_targets(reference: Sequence[History]) -> tuple[Target, ...]:
     """Return the suite's targets, or one for the primary metric from where the reference method ends."""
     if not reference:
         return ()
-    curves = [curves_by_metric(result.outcome.records) for result in reference]
-    named = [(metric, value) for metric, value in reference[0].trial.target.items() if metric in curves[0]]
+    first = reference[0]
+    named = [(metric, value) for metric, value in first.result.trial.target.items() if metric in first.curves]
     if named:
         return tuple(Target(metric, value) for metric, value in named)
-    primary = next((name for name in curves[0] if not name.startswith((BOUND_PREFIX, FACT_PREFIX))), None)
+    primary = next(iter(first.curves), None)
     if primary is None:
         return ()
-    value = automatic_target([found[primary] for found in curves if primary in found])
+    value = automatic_target([each.curves[primary] for each in reference if primary in each.curves])
     return () if math.isnan(value) else (Target(primary, value, automatic=True),)
 
 
-def last_seconds(reference: Sequence[Result]) -> dict[int, float]:
+def last_seconds(reference: Sequence[History]) -> dict[int, float]:
     """Return when the reference ended, by repetition, where it did so by itself in all of its trials."""
-    if not all(result.outcome.reason.startswith(ENDED_BY_ITSELF) for result in reference):
+    if not all(each.result.outcome.reason.startswith(ENDED_BY_ITSELF) for each in reference):
         return {}
     return {
-        result.trial.repetition: max(record.seconds for record in result.outcome.records)
-        for result in reference
+        each.repetition: max(record.seconds for record in each.result.outcome.records) for each in reference
     }

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any
 
 from benchfw.records import Result, Run
+from benchfw.summary.model import Summary
+from benchfw.summary.standings import find_standings
 
 RECORD_COLUMNS = (
     "run",
@@ -26,6 +28,26 @@ RECORD_COLUMNS = (
     "value",
     "device",
 )
+
+SUMMARY_COLUMNS = ("problem", "method", "backend", "quantity", "estimate", "low", "high", "count")
+
+
+def summary_rows(summary: Summary) -> list[tuple[str | float | int, ...]]:
+    """Return one flat row a quantity, in the order of SUMMARY_COLUMNS; ranks over all problems are last."""
+    rows = [
+        (row.cell, row.quantity, row.interval)
+        for comparison in summary.comparisons
+        for row in comparison.rows
+    ]
+    rows += [
+        (cell, f"rank_in_{standing.quantity}", rank)
+        for standing in find_standings(summary.comparisons)
+        for cell, rank in standing.ranks.items()
+    ]
+    return [
+        (cell.problem, cell.method, cell.backend, quantity, each.estimate, each.low, each.high, each.count)
+        for cell, quantity, each in rows
+    ]
 
 
 def record_rows(run: Run, results: Iterable[Result]) -> Iterator[tuple[Any, ...]]:

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchfw.analysis.convergence import NEVER, Curve, Hit, curves_by_metric, time_to_all, value_at
+from benchfw.analysis.convergence import NEVER, Curve, Hit, time_to_all, value_at
 from benchfw.analysis.intervals import Interval, Values, median_interval, std_error_interval
 from benchfw.analysis.variance import variance_interval
-from benchfw.records import BOUND_PREFIX, FACT_PREFIX, MethodKind, Result, Status
-from benchfw.summary.arrivals import Arrival
-from benchfw.summary.quantities import FINISHED, TO_TARGET, WHEN_DONE, Sample, Target, finished_trials
+from benchfw.records import MethodKind, Result, Status
+from benchfw.summary.model import FINISHED, History, Target
+from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Arrival, Sample
 
 # the method was given its chance and did not get there: censored, not left out
 _STOPPED = frozenset({Status.DIVERGED, Status.TIMEOUT, Status.OUT_OF_MEMORY})
@@ -21,62 +21,55 @@ _STOPPED = frozenset({Status.DIVERGED, Status.TIMEOUT, Status.OUT_OF_MEMORY})
 
 def sample_trials(
     kind: MethodKind,
-    results: Sequence[Result],
+    histories: Sequence[History],
     targets: Sequence[Target],
     ends: Mapping[int, float] | None = None,
 ) -> Sample:
     """Return the sample of one method's trials on one problem; `ends` is when the reference was done."""
     if kind != "optimizer":
-        sample = _sample_draws(kind, results)
+        sample = _sample_draws(kind, histories)
     else:
-        sample = _sample_optimizer(results, targets, ends or {})
-    return replace(sample, values={**sample.values, **_facts(results)})
-
-
-def _facts(results: Sequence[Result]) -> dict[str, dict[int, float]]:
+        sample = _sample_optimizer(histories, targets, ends or {})
     facts: dict[str, dict[int, float]] = {}
-    for result in results:
-        for record in result.outcome.records:
-            if record.metric.startswith(FACT_PREFIX):
-                facts.setdefault(record.metric, {})[result.trial.repetition] = record.value
-    return facts
+    for history in histories:
+        for name, value in history.facts.items():
+            facts.setdefault(name, {})[history.repetition] = value
+    return replace(sample, facts=facts)
 
 
-def _sample_draws(kind: MethodKind, results: Sequence[Result]) -> Sample:
+def _sample_draws(kind: MethodKind, histories: Sequence[History]) -> Sample:
     collect = _estimator_values if kind == "estimator" else _kernel_values
     values: dict[str, dict[int, float]] = {}
     within: dict[str, dict[int, Interval]] = {}
-    for result in finished_trials(results):
-        repetition = result.trial.repetition
-        found, intervals = collect(curves_by_metric(result.outcome.records))
+    for history in histories:
+        if not history.finished:
+            continue
+        found, intervals = collect(history.curves)
         for quantity, value in found.items():
             if not math.isnan(value):
-                values.setdefault(quantity, {})[repetition] = value
+                values.setdefault(quantity, {})[history.repetition] = value
         for quantity, interval in intervals.items():
-            within.setdefault(quantity, {})[repetition] = interval
+            within.setdefault(quantity, {})[history.repetition] = interval
     return Sample(kind, values, within)
 
 
 def _sample_optimizer(
-    results: Sequence[Result], targets: Sequence[Target], ends: Mapping[int, float]
+    histories: Sequence[History], targets: Sequence[Target], ends: Mapping[int, float]
 ) -> Sample:
     values: dict[str, dict[int, float]] = {}
     arrivals: dict[int, Arrival] = {}
-    for result in results:
-        status, repetition = result.outcome.status, result.trial.repetition
-        if status not in FINISHED | _STOPPED:
+    for history in histories:
+        repetition = history.repetition
+        if history.result.outcome.status not in FINISHED | _STOPPED:
             continue
-        curves = curves_by_metric(result.outcome.records)
         if targets:
-            arrivals[repetition] = _arrival(result, curves, targets)
-        for metric, curve in curves.items():
-            if not metric.startswith((BOUND_PREFIX, FACT_PREFIX)):
-                # a run that did not get to the end has no value there: leaving it out would flatter the rest
-                final = curve.final if status in FINISHED else math.inf
-                values.setdefault(metric, {})[repetition] = final
-                if repetition in ends:
-                    then = value_at(curve, "seconds", np.array([ends[repetition]]))
-                    values.setdefault(metric + WHEN_DONE, {})[repetition] = float(then[0])
+            arrivals[repetition] = _arrival(history.result, history.curves, targets)
+        for metric, curve in history.curves.items():
+            # a run that did not get to the end has no value there: leaving it out would flatter the rest
+            values.setdefault(metric, {})[repetition] = curve.final if history.finished else math.inf
+            if repetition in ends:
+                then = value_at(curve, "seconds", np.array([ends[repetition]]))
+                values.setdefault(metric + WHEN_DONE, {})[repetition] = float(then[0])
     for quantity, name in zip(TO_TARGET, ("seconds", "cost", "iterations"), strict=True):
         if arrivals:
             values[quantity] = {

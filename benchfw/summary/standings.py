@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from benchfw.analysis.intervals import Interval
 from benchfw.analysis.profiles import FEWEST_TO_RANK, Floats, average_ranks
-
-if TYPE_CHECKING:
-    from benchfw.summary.model import Method
-    from benchfw.summary.summarize import Comparison
+from benchfw.records import Cell
+from benchfw.summary.model import Comparison, Standing
 
 ALL_PROBLEMS = "all problems"
+"""What the problem of a cell is called that stands for a method on every problem of a run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,46 +23,34 @@ class Medians:
 
     quantity: str
     unit: str
-    methods: tuple[Method, ...]
+    cells: tuple[Cell, ...]
     values: Floats
-
-
-@dataclass(frozen=True)
-class Standing:
-    """Average ranks in one quantity, 1 the best.
-
-    The interval of a rank is half of Nemenyi's critical difference to either side: methods whose intervals
-    overlap cannot be told apart at 5 %. `probability` is that of 'all methods are alike' (Friedman).
-    """
-
-    quantity: str
-    unit: str
-    ranks: Mapping[Method, Interval]
-    probability: float
-    critical_difference: float
 
 
 def medians_over_problems(comparisons: Sequence[Comparison]) -> list[Medians]:
     """Return seconds and cost to the target of the optimizers; nothing where they had too few problems.
 
-    Of two problems the tables tell everything. A method that was skipped somewhere has not failed there: only
+    Of two problems the tables say everything. A method that was skipped somewhere has not failed there: only
     those that ran on all problems count.
     """
     chosen = [each for each in comparisons if each.kind == "optimizer" and each.targets]
     if len(chosen) < FEWEST_TO_RANK:
         return []
-    methods = tuple(
-        method
-        for method in chosen[0].methods
-        if all(each.row(method, "seconds_to_target") for each in chosen)
-    )
+    cells = [
+        cell
+        for cell in chosen[0].cells
+        if all(each.row(cell._replace(problem=each.problem), "seconds_to_target") for each in chosen)
+    ]
     units = {"seconds_to_target": "seconds", "cost_to_target": chosen[0].cost_unit}
     tables = []
     for quantity, unit in units.items():
-        rows = [[each.row(method, quantity) for method in methods] for each in chosen]
+        rows = [
+            [each.row(cell._replace(problem=each.problem), quantity) for cell in cells] for each in chosen
+        ]
         values = np.array([[row.interval.estimate if row else math.inf for row in line] for line in rows])
-        if len(methods) > 1 and np.isfinite(values).any():
-            tables.append(Medians(quantity, unit, methods, values))
+        if len(cells) > 1 and np.isfinite(values).any():
+            everywhere = tuple(cell._replace(problem=ALL_PROBLEMS) for cell in cells)
+            tables.append(Medians(quantity, unit, everywhere, values))
     return tables
 
 
@@ -74,10 +60,10 @@ def find_standings(comparisons: Sequence[Comparison]) -> tuple[Standing, ...]:
     for table in medians_over_problems(comparisons):
         ranking = average_ranks(table.values)
         if ranking is not None:
-            half, last = ranking.critical_difference / 2, float(len(table.methods))
+            half, last = ranking.critical_difference / 2, float(len(table.cells))
             ranks = {
-                method: Interval(rank, max(rank - half, 1.0), min(rank + half, last), len(table.values))
-                for method, rank in zip(table.methods, ranking.ranks, strict=True)
+                cell: Interval(rank, max(rank - half, 1.0), min(rank + half, last), len(table.values))
+                for cell, rank in zip(table.cells, ranking.ranks, strict=True)
             }
             found.append(
                 Standing(table.quantity, table.unit, ranks, ranking.probability, ranking.critical_difference)

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from benchfw.records import Spec
-from benchfw.summary.model import Method
+from benchfw.records import Cell, Spec
+from benchfw.summary.model import Sweep
 from benchfw.sweep import leaves, spelled_apart
 
 FEWEST_VALUES = 3
 """Two values are a comparison; three make a curve."""
 
 
-@dataclass(frozen=True)
-class Sweep:
-    """A parameter that was varied, and for each family of methods its members by the parameter's value."""
-
-    parameter: str
-    families: Mapping[str, Mapping[float, Method]]
-
-    @property
-    def values(self) -> tuple[float, ...]:
-        """Return the values that all families have, in order."""
-        shared = set.intersection(*(set(members) for members in self.families.values()))
-        return tuple(sorted(shared))
-
-
-def find_sweep(specs: Mapping[Method, Spec]) -> Sweep | None:
+def find_sweep(specs: Mapping[Cell, Spec]) -> Sweep | None:
     """Return the number that most methods differ in, or None where nothing was varied often enough."""
-    tables = {method: dict(leaves(spec.table)) for method, spec in specs.items()}
+    tables = {cell: dict(leaves(spec.table)) for cell, spec in specs.items()}
     paths = dict.fromkeys(path for table in tables.values() for path in table)
     candidates = {path: _families(path, tables) for path in paths}
     lengths = {
@@ -50,16 +35,16 @@ def find_sweep(specs: Mapping[Method, Spec]) -> Sweep | None:
 
 
 def _families(
-    path: str, tables: Mapping[Method, Mapping[str, Any]]
-) -> dict[tuple[tuple[str, Any], ...], dict[float, Method]]:
+    path: str, tables: Mapping[Cell, Mapping[str, Any]]
+) -> dict[tuple[tuple[str, Any], ...], dict[float, Cell]]:
     """Return the methods that have a number at this path, by all that they have beside it."""
-    families: dict[tuple[tuple[str, Any], ...], dict[float, Method]] = {}
-    for method, table in tables.items():
+    families: dict[tuple[tuple[str, Any], ...], dict[float, Cell]] = {}
+    for cell, table in tables.items():
         value = table.get(path)
         if isinstance(value, int | float) and not isinstance(value, bool):
             rest = tuple((key, _hashable(each)) for key, each in table.items() if key != path)
-            backend = (("backend", method.backend),)
-            families.setdefault(rest + backend, {})[float(value)] = method
+            backend = (("backend", cell.backend),)
+            families.setdefault(rest + backend, {})[float(value)] = cell
     return families
 
 

@@ -208,6 +208,7 @@ def _use_one_thread() -> None:
 def _quantities(trial: Trial, registry: Registry) -> dict[str, float]:
     """Run a trial in this process; return what it says about each quantity."""
     from benchfw.measure.trial import collector, run_trial, warm_up
+    from benchfw.summary.model import History
     from benchfw.summary.quantities import choose_targets
     from benchfw.summary.samples import sample_trials
 
@@ -221,5 +222,6 @@ def _quantities(trial: Trial, registry: Registry) -> dict[str, float]:
     if status is not Status.REACHED and (status is not Status.DONE or trial.target):
         raise RuntimeError(f"{trial}: {status}: {reason}")
     result = Result(0, trial, Outcome(status, reason, tuple(records), cost_unit=unit))
-    sample = sample_trials(trial.kind, [result], choose_targets([result]))
+    histories = [History(result)]
+    sample = sample_trials(trial.kind, histories, choose_targets(histories))
     return {quantity: values[trial.repetition] for quantity, values in sample.values.items()}

@@ -282,7 +282,7 @@ def regressions(
     other = seed if same_seed else seed + 1
     found = compare_runs(made_up_run(rng, seed, before), made_up_run(rng, other, after), 0.05)
     return {
-        (row.key.problem, row.key.method, row.quantity)
+        (row.cell.problem, row.cell.method, row.quantity)
         for row in found.rows
         if row.change.word == "regressed"
     }

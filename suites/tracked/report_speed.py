@@ -18,7 +18,7 @@ import numpy as np
 from _chromium import PROGRAM, Chromium
 
 from benchfw.records import Budget, Outcome, Record, Spec, Status, Trial
-from benchfw.report.script import drawing_script
+from benchfw.report.html.script import drawing_script
 from benchfw.store import Store
 
 METHODS, REPETITIONS, POINTS = 50, 20, 200

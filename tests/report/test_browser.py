@@ -12,10 +12,8 @@ from time import monotonic, sleep
 import pytest
 
 from benchfw.records import Record, Status
-from benchfw.report.overview import write_overview
-from benchfw.report.render import write_report
-from benchfw.report.script import drawing_script
-from benchfw.report.single_file import single_file
+from benchfw.report.html.page import write_overview, write_report
+from benchfw.report.html.script import drawing_script, single_file
 from benchfw.store import Store
 from benchfw.summary.summarize import summarize
 

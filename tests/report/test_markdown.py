@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from benchfw.records import Status
-from benchfw.report.markdown import escaped, markdown
+from benchfw.report.markdown import markdown
+from benchfw.report.text import escape_markdown
 from benchfw.summary.summarize import summarize
 
 
@@ -45,7 +46,7 @@ def test_tables_have_as_many_cells_in_every_row(realistic, run):
     ],
 )
 def test_names_cannot_write_markdown(text, shown):
-    assert escaped(text) == shown
+    assert escape_markdown(text) == shown
 
 
 def test_a_run_with_no_success_is_told_too(make, run):

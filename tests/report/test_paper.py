@@ -16,7 +16,7 @@ from benchfw.summary.summarize import summarize
 def figures(realistic, run):
     """Lines against three axes, and dots."""
     results = realistic(problems=("least-squares",), repetitions=2, last=300)
-    lines, *_, dots = build_figures(summarize(run, results), results)
+    lines, *_, dots = build_figures(summarize(run, results))
     return [lines, dots]
 
 
@@ -51,7 +51,7 @@ def test_names_show_as_text(make, run, tmp_path):
         make.result("optimizer", name, name, r, make.curve("gap", [9, 5, 1]), target={"gap": 5.0})
         for r in range(2)
     ]
-    written = write_figures(build_figures(summarize(run, results), results), tmp_path, "svg")
+    written = write_figures(build_figures(summarize(run, results)), tmp_path, "svg")
     assert {path.parent for path in written} == {tmp_path}
     root = ET.fromstring(written[0].read_text(encoding="utf-8"))
     assert name in {part.text for part in root.iter("{http://www.w3.org/2000/svg}text")}

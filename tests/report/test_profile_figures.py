@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from benchfw.report.figures.build import build_figures
 from benchfw.report.side_tables import summary_tables
+from benchfw.summary.rows import summary_rows
 from benchfw.summary.summarize import summarize
 
 
@@ -20,7 +21,7 @@ def solved(make, seconds: dict[str, list[float]]):
 
 def test_the_profile_says_how_often_a_method_is_within_a_factor_of_the_best(make, run):
     results = solved(make, {"gd": [1.0, 1.0, 4.0], "sgd": [2.0, 2.0, 1.0]})
-    figure = build_figures(summarize(run, results), results)[0]
+    figure = build_figures(summarize(run, results))[0]
     assert figure.title == "All problems: performance profile"
     lines = {trace["name"]: dict(zip(trace["x"], trace["y"], strict=True)) for trace in figure.views[0].data}
     assert lines == {
@@ -31,7 +32,7 @@ def test_the_profile_says_how_often_a_method_is_within_a_factor_of_the_best(make
 
 def test_targets_met_count_every_problem_and_repetition(make, run):
     results = solved(make, {"gd": [1.0, 1.0, 4.0], "sgd": [2.0, 2.0, 1.0]})
-    figure = build_figures(summarize(run, results), results)[1]
+    figure = build_figures(summarize(run, results))[1]
     assert figure.title == "All problems: targets met"
     # every target lies between 9 and 0.5, and is met with the second answer
     lines = {trace["name"]: dict(zip(trace["x"], trace["y"], strict=True)) for trace in figure.views[0].data}
@@ -48,7 +49,7 @@ def test_average_ranks_of_three_methods_on_three_problems_are_told_and_exported(
         ("sgd", "2.00 [1.04, 2.96]"),
         ("adam", "3.00 [2.04, 3.00]"),
     ]
-    exported = [row for row in summary.export_rows() if row[0] == "all problems"]
+    exported = [row for row in summary_rows(summary) if row[0] == "all problems"]
     assert [row[1:5] for row in exported if row[3] == "rank_in_seconds_to_target"] == [
         ("gd", "numpy", "rank_in_seconds_to_target", 1.0),
         ("sgd", "numpy", "rank_in_seconds_to_target", 2.0),
@@ -58,11 +59,11 @@ def test_average_ranks_of_three_methods_on_three_problems_are_told_and_exported(
 
 def test_two_problems_have_no_profile(make, run):
     results = solved(make, {"gd": [1.0, 1.0], "sgd": [2.0, 2.0]})
-    assert not [each for each in build_figures(summarize(run, results), results) if "profile" in each.title]
+    assert not [each for each in build_figures(summarize(run, results)) if "profile" in each.title]
 
 
 def test_a_method_that_was_not_run_on_every_problem_is_left_out(make, run):
     results = solved(make, {"gd": [1.0] * 3, "sgd": [2.0] * 3, "adam": [3.0] * 2})
-    figure = build_figures(summarize(run, results), results)[0]
+    figure = build_figures(summarize(run, results))[0]
     assert [trace["name"] for trace in figure.views[0].data] == ["gd", "sgd"]
     assert "ran on all problems" in figure.how_to_read

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from benchfw.analysis.convergence import AXES, Curve, band
 from benchfw.records import Status
 from benchfw.report.figures.build import build_figures
-from benchfw.report.figures.sampling import find_stop, median_line
+from benchfw.report.figures.convergence import find_stop, median_line
+from benchfw.summary.model import History
 from benchfw.summary.summarize import summarize
 
 
@@ -56,7 +57,7 @@ def test_a_trial_that_broke_off_is_a_cross_in_every_view(make, run, status):
     cut = make.curve("gap", [1.0, 0.9, 1e9, math.nan])
     results = [make.result("optimizer", "p", "gd", r, whole) for r in range(19)]
     results.append(make.result("optimizer", "p", "gd", 19, cut, status=status, reason="gone"))
-    (figure,) = [each for each in build_figures(summarize(run, results), results) if "gap" in each.title]
+    (figure,) = [each for each in build_figures(summarize(run, results)) if "gap" in each.title]
     assert "cross" in figure.how_to_read
     for view, position in zip(figure.views, (3, 3.0, 30.0), strict=True):
         (cross,) = [trace for trace in view.data if trace["meta"]["part"] == "stop"]
@@ -65,9 +66,9 @@ def test_a_trial_that_broke_off_is_a_cross_in_every_view(make, run, status):
         assert f"{status.value} (repetition 19): gone; 1e+09" in cross["text"][0]
 
 
-def test_a_trial_that_ended_well_is_no_stop(make):
+def test_a_trial_that_ended_well_has_no_stop(make):
     result = make.result("optimizer", "p", "gd", 0, make.curve("gap", [1.0]))
-    assert find_stop(result, noisy_curves(0, 1, 5)[0]) is None
+    assert find_stop(History(result), noisy_curves(0, 1, 5)[0]) is None
 
 
 def test_lines_of_sixty_methods_are_all_told_apart(make, run):
@@ -76,7 +77,7 @@ def test_lines_of_sixty_methods_are_all_told_apart(make, run):
         for i in range(60)
         for r in range(2)
     ]
-    (figure, *_) = build_figures(summarize(run, results), results)
+    (figure, *_) = build_figures(summarize(run, results))
     lines = [trace for trace in figure.views[0].data if trace["meta"]["part"] == "line"]
     looks = {
         (
@@ -92,7 +93,7 @@ def test_lines_of_sixty_methods_are_all_told_apart(make, run):
 def test_a_method_has_one_colour_in_every_figure_of_its_kind(realistic, run):
     results = realistic()
     colours: dict[str, set[str]] = {}
-    for figure in build_figures(summarize(run, results), results):
+    for figure in build_figures(summarize(run, results)):
         kind = "estimator" if any(word in figure.title for word in ("variance", "bias")) else "optimizer"
         for view in figure.views:
             for trace in view.data:

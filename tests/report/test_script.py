@@ -3,9 +3,9 @@
 import pytest
 
 from benchfw.errors import BenchfwError
-from benchfw.report import script
 from benchfw.report.figures.plot import extra_figure
-from benchfw.report.script import can_draw, drawing_script
+from benchfw.report.html import script
+from benchfw.report.html.script import can_draw, drawing_script
 
 LINES = extra_figure({"data": [{"x": [1], "y": [2]}, {"type": "bar", "y": [1]}]})
 HEATMAP = extra_figure({"data": [{"type": "heatmap", "z": [[1]]}]})

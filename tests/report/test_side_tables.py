@@ -10,15 +10,15 @@ import pytest
 from benchfw.records import Record, Status
 from benchfw.report.side_tables import comparison_tables
 from benchfw.report.tables import caption, headline_table
-from benchfw.summary.model import Method
+from benchfw.summary.rows import summary_rows
 from benchfw.summary.summarize import summarize
 
 STEPS = np.unique(np.geomspace(1, 1000, 60).round())
 
 
 def rows_of(summary, method):
-    chosen = Method(method, "numpy")
-    return {row.quantity: row for c in summary.comparisons for row in c.rows if row.method == chosen}
+    chosen = (method, "numpy")
+    return {row.quantity: row for c in summary.comparisons for row in c.rows if row.cell[2:] == chosen}
 
 
 def arriving(make, name, ends):
@@ -45,7 +45,7 @@ def test_runs_that_do_not_all_arrive_have_an_expected_time_and_a_median_that_kno
     assert "kaplan_meier_seconds_to_target" not in rows_of(summary, "sure")
     (restarts,) = [side for side in comparison_tables(summary.comparisons[0]) if side.title == "Restarts"]
     assert [row[:2] for row in restarts.table.rows] == [("sure", "4 of 4"), ("luck", "3 of 4")]
-    assert {row[3] for row in summary.export_rows()} >= set(rows)
+    assert {row[3] for row in summary_rows(summary)} >= set(rows)
 
 
 def test_a_run_that_diverged_would_never_have_arrived(make, run):
@@ -92,7 +92,7 @@ def estimators(make, problem, biases):
 def test_bias_is_judged_over_all_problems_of_the_run_together(make, run):
     few = estimators(make, "p", {"a": 0.0053, "b": 0.0})
     many = few + [r for number in range(10) for r in estimators(make, f"q{number}", {"b": 0.0})]
-    assert [each.label for each in summarize(run, few).comparisons[0].biased] == ["a"]
+    assert [each.method for each in summarize(run, few).comparisons[0].biased] == ["a"]
     summary = summarize(run, many)
     assert summary.comparisons[0].biased == ()
     assert "Holm's correction for the 12 estimators of the run" in caption(summary.comparisons[0])

@@ -6,7 +6,8 @@ import re
 import pytest
 
 from benchfw.records import Status
-from benchfw.report.terminal import print_summary, visible
+from benchfw.report.terminal import print_summary
+from benchfw.report.text import printable
 from benchfw.summary.summarize import summarize
 
 HOSTILE = "\x1b[31m[bold red]evil[/bold red]\u202e\r\nnext"
@@ -65,4 +66,4 @@ def test_text_from_plugins_cannot_steer_the_terminal(make, run, monkeypatch, scr
 
 
 def test_visible_keeps_ordinary_text():
-    assert visible("κ = 10², naïve Größe") == "κ = 10², naïve Größe"
+    assert printable("κ = 10², naïve Größe") == "κ = 10², naïve Größe"

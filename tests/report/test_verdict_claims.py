@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchfw.records import Status
-from benchfw.report.verdicts.verdict import verdict
+from benchfw.report.verdicts import verdict
 from benchfw.summary.summarize import summarize
 
 inf = math.inf

@@ -6,7 +6,7 @@ from time import monotonic, sleep
 
 import pytest
 
-from benchfw.report.render import write_report
+from benchfw.report.html.page import write_report
 from benchfw.summary.summarize import summarize
 
 

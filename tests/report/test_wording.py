@@ -6,8 +6,8 @@ import pytest
 
 from benchfw.analysis.intervals import Interval
 from benchfw.records import Record, Status
-from benchfw.report.numbers import figures, interval_text, ratio_text, time_unit
-from benchfw.report.verdicts.verdict import verdict
+from benchfw.report.text import figures, interval_text, ratio_text, time_unit
+from benchfw.report.verdicts import verdict
 from benchfw.summary.summarize import summarize
 
 WOBBLE = (0.97, 1.0, 1.01, 1.03, 0.99)

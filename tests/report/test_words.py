@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from benchfw.records import CLAIM, Record, Status
-from benchfw.report.verdicts.verdict import verdict
+from benchfw.report.verdicts import verdict
+from benchfw.report.verdicts.faults import fault_advice, fault_names, fault_sentence
 from benchfw.summary.summarize import summarize
 
 WORDS = Path(__file__).parent / "words.txt"
@@ -115,8 +116,8 @@ def passage(title, summary):
     """Return all sentences of one summary."""
     lines = [f"# {title}", *map(verdict, summary.comparisons)]
     for fault in summary.faults:
-        advice = f" To try: {fault.advice}." if fault.advice else ""
-        lines.append(f"{fault.method} ({fault.status.value}): {fault.sentence}.{advice}")
+        advice = f" To try: {fault_advice(fault)}." if fault_advice(fault) else ""
+        lines.append(f"{fault_names(fault)[0]} ({fault.status.value}): {fault_sentence(fault)}.{advice}")
     return "\n".join(lines) + "\n"
 
 

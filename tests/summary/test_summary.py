@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from benchfw.records import Record, Status
+from benchfw.records import Cell, Record, Status
 from benchfw.report.tables import headline_table
-from benchfw.summary.model import Method
-from benchfw.summary.summarize import EXPORT_COLUMNS, summarize
+from benchfw.report.verdicts.faults import caveat_sentence, fault_advice, fault_place, fault_sentence
+from benchfw.summary.rows import SUMMARY_COLUMNS, summary_rows
+from benchfw.summary.summarize import summarize
 
 
 def rows_of(summary, method, backend="numpy"):
-    chosen = Method(method, backend)
-    return {row.quantity: row for c in summary.comparisons for row in c.rows if row.method == chosen}
+    chosen = (method, backend)
+    return {row.quantity: row for c in summary.comparisons for row in c.rows if row.cell[2:] == chosen}
 
 
 def two_optimizers(make, factor=2):
@@ -33,7 +34,7 @@ def two_optimizers(make, factor=2):
 def test_time_and_cost_to_the_suites_target_are_paired_with_the_first_method(make, run):
     summary = summarize(run, two_optimizers(make))
     comparison = summary.comparisons[0]
-    assert comparison.reference == Method("slow", "numpy")
+    assert comparison.reference == Cell("p", "optimizer", "slow", "numpy")
     assert [(t.metric, t.value, t.automatic) for t in comparison.targets] == [("gap", 1, False)]
     slow, fast = rows_of(summary, "slow"), rows_of(summary, "fast")
     assert slow["seconds_to_target"].interval.estimate == 8
@@ -90,7 +91,7 @@ def test_a_broken_trial_counts_for_nothing_but_is_listed(make, run, status):
     (fault,) = summary.faults
     assert (fault.trials, fault.total, fault.reason) == ((12,), 2, "broke")
     verb = "was skipped" if status is Status.SKIPPED else status.value
-    assert fault.sentence == f"1 of 2 trials {verb}: broke"
+    assert fault_sentence(fault) == f"1 of 2 trials {verb}: broke"
 
 
 def test_what_a_missing_backend_skips_is_told_once_for_all(make, run):
@@ -102,8 +103,8 @@ def test_what_a_missing_backend_skips_is_told_once_for_all(make, run):
         for name in ("gd", "sgd")
     ]
     (fault,) = summarize(run, results).faults
-    assert (fault.method, fault.problem) == ("gd and sgd", "p and q")
-    assert fault.sentence == "4 of 4 trials were skipped: no device"
+    assert fault_place(fault) == "gd and sgd on p and q (cupy)"
+    assert fault_sentence(fault) == "4 of 4 trials were skipped: no device"
 
 
 def test_methods_without_a_number_have_no_row_in_the_table(make, run):
@@ -121,8 +122,8 @@ def test_a_diverged_step_gets_advice(make, run):
         for r in range(3)
     ]
     (fault,) = summarize(run, results).faults
-    assert fault.sentence == "3 of 3 trials diverged: inf"
-    assert fault.advice == "take a step of 0.03 or lower (this was 0.1)"
+    assert fault_sentence(fault) == "3 of 3 trials diverged: inf"
+    assert fault_advice(fault) == "take a step of 0.03 or lower (this was 0.1)"
 
 
 def test_estimator_quantities_multiply(make, run):
@@ -167,7 +168,7 @@ def test_an_estimator_without_variance_is_not_the_reference(make, run):
         for r in range(2)
     ]
     summary = summarize(run, results)
-    assert summary.comparisons[0].reference.label == "mb"
+    assert summary.comparisons[0].reference.method == "mb"
     assert rows_of(summary, "exact")["variance"].interval.estimate == 0
 
 
@@ -178,7 +179,7 @@ def test_bias_beyond_noise_is_found_and_noise_is_not(make, run):
         for name, shift in (("fair", 0.0), ("skewed", 1.0))
         for r, wiggle in enumerate(noise)
     ]
-    assert [method.label for method in summarize(run, results).comparisons[0].biased] == ["skewed"]
+    assert [cell.method for cell in summarize(run, results).comparisons[0].biased] == ["skewed"]
 
 
 def test_kernels_are_compared_with_themselves_on_another_backend(make, run):
@@ -197,8 +198,8 @@ def test_kernels_are_compared_with_themselves_on_another_backend(make, run):
 
 
 def test_export_rows_have_the_promised_columns(realistic, run):
-    exported = summarize(run, realistic()).export_rows()
-    rows = [dict(zip(EXPORT_COLUMNS, row, strict=True)) for row in exported]
+    exported = summary_rows(summarize(run, realistic()))
+    rows = [dict(zip(SUMMARY_COLUMNS, row, strict=True)) for row in exported]
     assert {
         "gap",
         "seconds_to_target",
@@ -216,13 +217,13 @@ def test_a_first_method_that_broke_is_not_the_reference(make, run):
         make.result("optimizer", "p", "broken", 0, [], status=Status.FAILED),
         make.result("optimizer", "p", "gd", 0, make.curve("gap", [9, 1])),
     ]
-    assert summarize(run, results).comparisons[0].reference.label == "gd"
+    assert summarize(run, results).comparisons[0].reference.method == "gd"
 
 
 def test_summary_imports_neither_plotly_nor_jinja_nor_scipy():
     import subprocess
 
-    code = "import sys, benchfw.report.render, benchfw.report.terminal, benchfw.analysis.variance;"
+    code = "import sys, benchfw.report.html.page, benchfw.report.terminal, benchfw.analysis.variance;"
     code += "print(sorted({'plotly','jinja2','rich','scipy','pandas'} & set(sys.modules)))"
     root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
@@ -258,7 +259,7 @@ def test_caveats_are_told_once_with_all_whom_they_concern(make, run):
         for r in range(3)
     ]
     summary = summarize(run, results)
-    assert [caveat.sentence for caveat in summary.caveats] == ["gd and sgd on p: made up"]
+    assert [caveat_sentence(caveat) for caveat in summary.caveats] == ["gd and sgd on p: made up"]
     assert not summary.faults
 
 
@@ -273,4 +274,4 @@ def test_a_method_that_ends_by_itself_before_the_target_is_a_caveat(make, run):
         for how in [{"status": status, "reason": reason}]
     ]
     (caveat,) = summarize(run, results).caveats
-    assert caveat.sentence.startswith("tired on p: it ended by itself, before the target")
+    assert caveat_sentence(caveat).startswith("tired on p: it ended by itself, before the target")

@@ -2,16 +2,17 @@
 
 import pytest
 
-from benchfw.records import FACT_PREFIX, Record, Spec
+from benchfw.records import FACT_PREFIX, Cell, Record, Spec
 from benchfw.report.figures.sweeps import sweep_figures
-from benchfw.report.verdicts.verdict import verdict
-from benchfw.summary.model import Method
+from benchfw.report.verdicts import verdict
 from benchfw.summary.summarize import summarize
 from benchfw.summary.sweeps import find_sweep
 
 
 def specs(*tables):
-    return {Method(f"m{i}", "numpy"): Spec("chebyshev", table) for i, table in enumerate(tables)}
+    return {
+        Cell("p", "estimator", f"m{i}", "numpy"): Spec("chebyshev", table) for i, table in enumerate(tables)
+    }
 
 
 def law(use, mean):

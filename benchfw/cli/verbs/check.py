@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 
 from benchfw.cli import completing
-from benchfw.cli.options import echo_json, json_option, plugin_option, printable
+from benchfw.cli.options import echo_json, json_option, plugin_option
+from benchfw.report.text import printable
 
 
 @click.command(name="check")

@@ -12,11 +12,12 @@ import click
 
 from benchfw.analysis.compare import FLOOR, WORDS
 from benchfw.cli import completing
-from benchfw.cli.options import counted, echo_json, echo_table, json_option, printable, store_option
+from benchfw.cli.options import echo_json, echo_table, json_option, store_option
+from benchfw.report.text import plural, printable
 
 if TYPE_CHECKING:
     from benchfw.records import Run
-    from benchfw.summary.compare import Comparison, Side
+    from benchfw.summary.compare import RunComparison, Side
 
 
 @click.command(name="compare")
@@ -82,15 +83,15 @@ def _read(name: str, store: Path) -> Side:
         return chosen, opened.results(chosen.id)
 
 
-def print_comparison(found: Comparison, floor: float, words: Sequence[str] = WORDS) -> None:
+def print_comparison(found: RunComparison, floor: float, words: Sequence[str] = WORDS) -> None:
     """Print the rows with one of these words, what was not compared, and the number of rows with each."""
-    from benchfw.report.numbers import figures, ratio_text
+    from benchfw.report.text import figures, ratio_text
 
     rows = [
         (
-            row.key.problem,
-            row.key.method,
-            row.key.backend,
+            row.cell.problem,
+            row.cell.method,
+            row.cell.backend,
             row.quantity,
             figures(row.before),
             figures(row.after),
@@ -110,7 +111,7 @@ def print_comparison(found: Comparison, floor: float, words: Sequence[str] = WOR
     for sentence in found.busy:
         click.echo(sentence)
     if found.in_both:
-        click.echo(f"{counted(found.in_both)} in both runs, not measured again (`run --fresh` would)")
+        click.echo(f"{plural(found.in_both, 'trial')} in both runs, not measured again (`run --fresh` would)")
     said = ", ".join(f"{found.count(word)} {word}" for word in WORDS if found.count(word))
     click.echo(f"{said} (floor {floor:.0%}, medians, p for all {len(found.rows)} rows together)")
 
@@ -119,14 +120,14 @@ def _named(run: Run) -> dict[str, Any]:
     return {"store": str(run.store), "run": run.id, "suite": run.suite, "started": run.started}
 
 
-def comparison_data(found: Comparison, floor: float) -> dict[str, Any]:
+def comparison_data(found: RunComparison, floor: float) -> dict[str, Any]:
     """Return a comparison as plain data."""
     return {
         "floor": floor,
         "counts": {word: found.count(word) for word in WORDS},
         "rows": [
             {
-                **vars(row.key),
+                **row.cell._asdict(),
                 "quantity": row.quantity,
                 "before": _plain(row.before),
                 "after": _plain(row.after),

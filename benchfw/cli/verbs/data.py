@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 from benchfw.cli import completing
-from benchfw.cli.options import echo_facts, echo_json, echo_table, json_option, plugin_option, printable
+from benchfw.cli.options import echo_facts, echo_json, echo_table, json_option, plugin_option
+from benchfw.report.text import printable
 
 if TYPE_CHECKING:
     from benchfw.data import Dataset

@@ -12,8 +12,9 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from benchfw.cli import completing
-from benchfw.cli.options import counted, printable, store_option
+from benchfw.cli.options import store_option
 from benchfw.errors import BenchfwError
+from benchfw.report.text import plural, printable
 
 if TYPE_CHECKING:
     from benchfw.records import Run
@@ -57,8 +58,8 @@ def command(
       benchfw export last --format asv -o .asv/results
     """
     from benchfw.store import Store
-    from benchfw.summary.rows import RECORD_COLUMNS, record_rows, write_csv
-    from benchfw.summary.summarize import EXPORT_COLUMNS, summarize
+    from benchfw.summary.rows import RECORD_COLUMNS, SUMMARY_COLUMNS, record_rows, summary_rows, write_csv
+    from benchfw.summary.summarize import summarize
 
     if bundle is not None and (bundle.suffix != ".zip" or summary or output or form != "csv"):
         raise BenchfwError("--bundle takes the name of a .zip file, and no other option of export")
@@ -69,10 +70,10 @@ def command(
             return
         results = opened.results(chosen.id)
     if form == "asv":
-        _write_asv(output, chosen, summarize(chosen, results).export_rows())
+        _write_asv(output, chosen, summary_rows(summarize(chosen, results)))
         return
-    columns: Sequence[str] = EXPORT_COLUMNS if summary else RECORD_COLUMNS
-    rows = summarize(chosen, results).export_rows() if summary else record_rows(chosen, results)
+    columns: Sequence[str] = SUMMARY_COLUMNS if summary else RECORD_COLUMNS
+    rows = summary_rows(summarize(chosen, results)) if summary else record_rows(chosen, results)
     try:
         if form == "parquet":
             _write_parquet(output, columns, rows)
@@ -91,7 +92,7 @@ def _pack(run: Run, bundle: Path) -> None:
     from benchfw.store.bundle import write_bundle
 
     write_bundle(run.store, run, bundle)
-    trials = counted(sum(run.counts.values()))
+    trials = plural(sum(run.counts.values()), "trial")
     click.echo(
         printable(f"bundle: {bundle} ({trials} with suite and versions, without data sets and plugins' code)")
     )

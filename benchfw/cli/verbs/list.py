@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchfw.cli.options import echo_json, echo_table, json_option, plugin_option, printable
+from benchfw.cli.options import echo_json, echo_table, json_option, plugin_option
+from benchfw.report.text import printable
 
 if TYPE_CHECKING:
     from benchfw.registry import Entry, Registry

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchfw.cli.options import plugin_option, printable, store_option
+from benchfw.cli.options import plugin_option, store_option
 from benchfw.harness.environment import THREAD_VARIABLES
+from benchfw.report.text import printable
 
 if TYPE_CHECKING:
     from benchfw.records import Record

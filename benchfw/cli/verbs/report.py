@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from benchfw.cli import completing
-from benchfw.cli.options import plugin_option, printable, store_option
+from benchfw.cli.options import plugin_option, store_option
 from benchfw.errors import BenchfwError
+from benchfw.report.text import printable
 
 if TYPE_CHECKING:
     from benchfw.records import Run
@@ -115,7 +116,7 @@ def _page(
         click.echo("benchfw: no page without jinja2 and plotly; pip install 'benchfw[report]'", err=True)
         return
     if single_file:
-        from benchfw.report.single_file import single_file as inlined
+        from benchfw.report.html.script import single_file as inlined
 
         whole = output or page_folder(opened.path, chosen).with_suffix(".html")
         _write(whole, inlined(reported.report))
@@ -145,7 +146,7 @@ def _figures(opened: Store, chosen: Run, output: Path | None, form: str) -> None
 
     results = opened.results(chosen.id)
     folder = output or page_folder(opened.path, chosen) / "figures"
-    written = write_figures(build_figures(summarize(chosen, results), results), folder, form)
+    written = write_figures(build_figures(summarize(chosen, results)), folder, form)
     click.echo(printable(f"figures: {len(written)} in {folder}"))
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchfw.cli.options import counted, printable, store_option
+from benchfw.cli.options import store_option
+from benchfw.report.text import plural, printable
 
 if TYPE_CHECKING:
     from benchfw.store.repair import Findings
@@ -83,15 +84,19 @@ def _tell(findings: Findings) -> None:
 
 
 def _sound(findings: Findings) -> str:
-    return f"{_runs(findings.runs)} with {counted(findings.trials)}"
+    return f"{_runs(findings.runs)} with {plural(findings.trials, 'trial')}"
 
 
 def _lost(findings: Findings) -> str:
-    return f"{_runs(findings.lost_runs)} and {counted(findings.lost_trials)} are lost"
+    return f"{_runs(findings.lost_runs)} and {plural(findings.lost_trials, 'trial')} are lost"
 
 
 def _unsealed(findings: Findings) -> str:
-    return f"; {counted(findings.unsealed)} from before there were checksums" if findings.unsealed else ""
+    return (
+        f"; {plural(findings.unsealed, 'trial')} from before there were checksums"
+        if findings.unsealed
+        else ""
+    )
 
 
 def _runs(number: int) -> str:

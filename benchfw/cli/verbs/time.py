@@ -12,8 +12,9 @@ from typing import Any
 import click
 
 from benchfw.cli import completing
-from benchfw.cli.options import echo_json, json_option, plugin_option, printable, store_option
+from benchfw.cli.options import echo_json, json_option, plugin_option, store_option
 from benchfw.errors import BackendUnavailable
+from benchfw.report.text import printable
 
 SIZES = (10_000, 100_000, 1_000_000)
 
@@ -108,7 +109,7 @@ def command(
     from benchfw.harness.run import Options
     from benchfw.registry import Registry
     from benchfw.report.terminal import print_summary
-    from benchfw.summary.summarize import EXPORT_COLUMNS
+    from benchfw.summary.rows import SUMMARY_COLUMNS, summary_rows
 
     registry = Registry(plugins)
     tell_broken([f"not loaded: {fault}" for fault in registry.broken])
@@ -122,8 +123,8 @@ def command(
         run, summary = run_planned(planned, store, options, listen, page=pages(page=not no_report))
     if as_json:
         rows = [
-            {name: _finite(value) for name, value in zip(EXPORT_COLUMNS, row, strict=True)}
-            for row in summary.export_rows()
+            {name: _finite(value) for name, value in zip(SUMMARY_COLUMNS, row, strict=True)}
+            for row in summary_rows(summary)
         ]
         echo_json({"run": run.id, "store": run.store, "report": run.report, "rows": rows})
     else:

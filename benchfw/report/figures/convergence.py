@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from benchfw.analysis.convergence import AXES, Axis, Band, Curve, Floats, band, curves_by_metric
-from benchfw.records import BOUND_PREFIX, Result, Status
-from benchfw.report.figures.plot import Figure, Style, View, log_axis, plain, rounded
-from benchfw.report.figures.sampling import Stop, find_stop, median_line
-from benchfw.summary.model import Method, by_method
-from benchfw.summary.summarize import Comparison
+from benchfw.analysis.convergence import AXES, Axis, Band, Curve, Floats, band, value_at
+from benchfw.records import Cell, Status
+from benchfw.report.figures.plot import Figure, Style, View, line_trace, log_axis, rounded
+from benchfw.report.text import escape_plotly
+from benchfw.summary.model import Comparison, History
 
 MOST_BANDS = 10
 """With more methods than this the bands start hidden: they would cover the lines."""
 
 MOST_WORDS = 160  # characters of a reason beside a cross
 
-_HOVER = "%{fullData.name}<br>%{y:.3g} at %{x:.4g}<extra></extra>"
+_HOVER = "%{y:.3g} at %{x:.4g}"
 _DRAWN = frozenset({Status.DONE, Status.REACHED, Status.DIVERGED})
 _HOW_TO_READ = (
     "Lower is better. {lines}{bounds}{stops}"
@@ -36,53 +35,82 @@ _BOUNDS = "A thin dashed line is what a theorem promises: the measured line shou
 _STOPS = "A cross is where a trial broke off or diverged; point at it for the reason. "
 
 
-def convergence_figures(
-    comparison: Comparison, results: Sequence[Result], styles: Mapping[Method, Style]
-) -> list[Figure]:
+def convergence_figures(comparison: Comparison, styles: Mapping[Cell, Style]) -> list[Figure]:
     """Return one figure a metric, each with a view against iterations, seconds and cost."""
-    traced = {
-        method: [(result, _drawn(result)) for result in group] for method, group in by_method(results).items()
-    }
-    figures = [
-        _figure(comparison, metric, [_history(metric, *each) for each in traced.items()], styles)
-        for metric in comparison.metrics
-    ]
+    figures = []
+    for metric in comparison.metrics:
+        lines = [_collect(metric, *each) for each in comparison.histories.items()]
+        figures.append(_figure(comparison, metric, lines, styles))
     return [figure for figure in figures if figure.views[0].data]
 
 
 @dataclass(frozen=True)
-class _History:
+class Stop:
+    """Where a trial that did not end well was last seen: its last point, and its last finite value."""
+
+    iterations: float
+    seconds: float
+    cost: float
+    value: float
+    words: str
+
+    def along(self, axis: Axis) -> float:
+        """Return the position on an axis."""
+        position: float = getattr(self, axis)
+        return position
+
+
+@dataclass(frozen=True)
+class _Lines:
     """What the trials of one method say about one metric."""
 
-    method: Method
+    cell: Cell
     measured: list[Curve]
     bounds: list[Curve]
     stops: list[Stop]
 
 
-def _history(metric: str, method: Method, traced: Sequence[tuple[Result, Mapping[str, Curve]]]) -> _History:
-    drawn = [curves for result, curves in traced if result.outcome.status in _DRAWN]
-    measured = [curves[metric] for curves in drawn if metric in curves]
-    bound = BOUND_PREFIX + metric
-    bounds = [curves[bound] for curves in drawn if bound in curves]
-    ends = [find_stop(result, curves[metric]) for result, curves in traced if metric in curves]
-    return _History(method, measured, bounds, [stop for stop in ends if stop])
+def _collect(metric: str, cell: Cell, histories: Sequence[History]) -> _Lines:
+    drawn = [each for each in histories if each.result.outcome.status in _DRAWN]
+    measured = [_as_drawn(each, each.curves[metric]) for each in drawn if metric in each.curves]
+    bounds = [_as_drawn(each, each.bounds[metric]) for each in drawn if metric in each.bounds]
+    ends = [find_stop(each, each.curves[metric]) for each in histories if metric in each.curves]
+    return _Lines(cell, measured, bounds, [stop for stop in ends if stop])
+
+
+def _as_drawn(history: History, curve: Curve) -> Curve:
+    """Return a curve; that of a trial that diverged ends at infinity, not at its last number."""
+    if history.result.outcome.status is not Status.DIVERGED:
+        return curve
+    return replace(curve, values=np.append(curve.values[:-1], math.inf))
+
+
+def find_stop(history: History, curve: Curve) -> Stop | None:
+    """Return where a trial diverged, failed, crashed or ran out of time or memory; None if it did not."""
+    outcome = history.result.outcome
+    values = _as_drawn(history, curve).values
+    finite = np.flatnonzero(np.isfinite(values))
+    if not (outcome.status.faulty or outcome.status is Status.DIVERGED) or not len(finite):
+        return None
+    iterations, seconds, cost = (float(curve.along(axis)[-1]) for axis in AXES)
+    words = f"{outcome.status.value} (repetition {history.repetition}): {outcome.reason}"
+    return Stop(iterations, seconds, cost, float(values[finite[-1]]), words)
 
 
 def _figure(
-    comparison: Comparison, metric: str, histories: Sequence[_History], styles: Mapping[Method, Style]
+    comparison: Comparison, metric: str, lines: Sequence[_Lines], styles: Mapping[Cell, Style]
 ) -> Figure:
-    names = ", ".join(comparison.name(method) for method in comparison.methods)
-    bands = any(len(each.measured) > 1 for each in histories)
+    names = ", ".join(comparison.name(cell) for cell in comparison.cells)
+    bands = any(len(each.measured) > 1 for each in lines)
     return Figure(
         title=f"{comparison.problem}: {metric}",
         alt=f"Lines of {metric} on {comparison.problem} against iterations, seconds or cost for {names}.",
         how_to_read=_HOW_TO_READ.format(
             lines=_BANDS if bands else _ONE_RUN,
-            bounds=_BOUNDS if any(each.bounds for each in histories) else "",
-            stops=_STOPS if any(each.stops for each in histories) else "",
+            bounds=_BOUNDS if any(each.bounds for each in lines) else "",
+            stops=_STOPS if any(each.stops for each in lines) else "",
         ),
-        views=tuple(_view(comparison, metric, axis, histories, styles) for axis in AXES),
+        views=tuple(_view(comparison, metric, axis, lines, styles) for axis in AXES),
         controls=("log x", "log y", "bands") if bands else ("log x", "log y"),
         height=460,
     )
@@ -92,33 +120,40 @@ def _view(
     comparison: Comparison,
     metric: str,
     axis: Axis,
-    histories: Sequence[_History],
-    styles: Mapping[Method, Style],
+    lines: Sequence[_Lines],
+    styles: Mapping[Cell, Style],
 ) -> View:
-    shown = {each.method: band(each.measured, axis) for each in histories if each.measured}
-    height = {"title": {"text": plain(metric)}, **_value_axis(shown.values())}
+    shown = {each.cell: band(each.measured, axis) for each in lines if each.measured}
+    height = {"title": {"text": escape_plotly(metric)}, **_value_axis(shown.values())}
     data: list[dict[str, Any]] = []
-    for history in histories:
-        style = styles[history.method]
+    for each in lines:
+        style, name = styles[each.cell], comparison.name(each.cell)
         parts: dict[str, dict[str, Any]] = {}
-        if history.measured:
-            drawn = shown[history.method]
+        if each.measured:
+            drawn = shown[each.cell]
             if drawn.count > 1:
                 parts["band"] = _band_trace(drawn, style, visible=len(shown) <= MOST_BANDS)
-            parts["line"] = _line_trace(median_line(history.measured, axis, drawn), style)
-        if history.bounds:
-            parts["bound"] = _bound_trace(band(history.bounds, axis), style)
-        if history.stops:
-            parts["stop"] = _stop_trace(history.stops, axis, style, height)
-        name = plain(comparison.name(history.method))
+            parts["line"] = line_trace(name, *median_line(each.measured, axis, drawn), style, _HOVER)
+            if len(parts["line"]["x"]) == 1:
+                parts["line"]["mode"] = "markers"
+        if each.bounds:
+            theorem = band(each.bounds, axis)
+            parts["bound"] = line_trace(
+                name, theorem.grid, theorem.median, style, _HOVER, dash="2px,3px", width=1
+            ) | {"mode": "lines"}
+        if each.stops:
+            parts["stop"] = _stop_trace(each.stops, axis, style, height)
+        shown_name = escape_plotly(name)
         for part, trace in parts.items():
-            trace["name"] = name if part == "line" else f"{name}, {part}"
+            trace["name"] = shown_name if part == "line" else f"{shown_name}, {part}"
             # what belongs to a line hides and shows with it
-            trace |= {"type": "scatter", "legendgroup": name, "showlegend": part == "line"}
-            trace["meta"] = {"part": part, "backend": history.method.backend}
+            trace |= {"type": "scatter", "legendgroup": shown_name, "showlegend": part == "line"}
+            trace["meta"] = {"part": part, "backend": each.cell.backend}
             data.append(trace)
     unit = {"iterations": "iterations", "seconds": "seconds", "cost": comparison.cost_unit}[axis]
-    return View(unit, data, {"xaxis": {"title": {"text": plain(unit)}, "type": "log"}, "yaxis": height})
+    return View(
+        unit, data, {"xaxis": {"title": {"text": escape_plotly(unit)}, "type": "log"}, "yaxis": height}
+    )
 
 
 def _band_trace(drawn: Band, style: Style, *, visible: bool) -> dict[str, Any]:
@@ -135,26 +170,22 @@ def _band_trace(drawn: Band, style: Style, *, visible: bool) -> dict[str, Any]:
     }
 
 
-def _line_trace(points: tuple[Floats, Floats], style: Style) -> dict[str, Any]:
-    mode = "lines+markers" if style.marked else "lines"
-    return {
-        "mode": mode if len(points[0]) > 1 else "markers",
-        "x": rounded(points[0]),
-        "y": rounded(points[1]),
-        "line": {"color": style.colour, "dash": style.dash, "width": 2},
-        "marker": {"color": style.colour, "symbol": style.symbol, "maxdisplayed": 8},
-        "hovertemplate": _HOVER,
-    }
+def median_line(curves: Sequence[Curve], axis: Axis, drawn: Band) -> tuple[Floats, Floats]:
+    """Return positions and values of a band's median, with its best point where thinning left it out.
 
-
-def _bound_trace(drawn: Band, style: Style) -> dict[str, Any]:
-    return {
-        "mode": "lines",
-        "x": rounded(drawn.grid),
-        "y": rounded(drawn.median),
-        "line": {"color": style.colour, "dash": "2px,3px", "width": 1},
-        "hovertemplate": _HOVER,
-    }
+    A band has its first and its last point always.
+    """
+    measured = np.unique(np.concatenate([curve.along(axis) for curve in curves]))
+    measured = measured[(measured >= drawn.grid[0]) & (measured <= drawn.grid[-1])]
+    if len(measured) <= len(drawn.grid) and np.isin(measured, drawn.grid).all():
+        return drawn.grid, drawn.median
+    values = np.sort([value_at(curve, axis, measured) for curve in curves if len(curve.values)], axis=0)
+    median = (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2
+    best = int(np.argmin(median))
+    if not median[best] < drawn.median.min():
+        return drawn.grid, drawn.median
+    place = int(np.searchsorted(drawn.grid, measured[best]))
+    return np.insert(drawn.grid, place, measured[best]), np.insert(drawn.median, place, median[best])
 
 
 def _stop_trace(
@@ -166,7 +197,7 @@ def _stop_trace(
         "mode": "markers",
         "x": rounded(point.along(axis) for point in points),
         "y": rounded(min(point.value, top) for point in points),
-        "text": [plain(f"{point.words}; {point.value:.3g}", MOST_WORDS) for point in points],
+        "text": [escape_plotly(f"{point.words}; {point.value:.3g}", MOST_WORDS) for point in points],
         "marker": {"color": style.colour, "symbol": "x", "size": 9},
         "hovertemplate": "%{fullData.name}<br>%{text}<extra></extra>",
     }
@@ -184,12 +215,3 @@ def _value_axis(bands: Iterable[Band]) -> dict[str, Any]:
     ends = [math.log10(float(finite.min())), math.log10(top)]
     margin = 0.05 * (ends[1] - ends[0])
     return {"type": "log", "range": rounded([ends[0] - margin, ends[1] + margin]), "exponentformat": "power"}
-
-
-def _drawn(result: Result) -> dict[str, Curve]:
-    """Return a trial's curves; one that diverged ends at infinity in every metric, not at its last number."""
-    curves = curves_by_metric(result.outcome.records)
-    if result.outcome.status is Status.DIVERGED:
-        for curve in curves.values():
-            curve.values[-1] = math.inf
-    return curves

@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from benchfw.analysis.intervals import Interval
-from benchfw.report.figures.plot import Figure, Style, View, log_axis, plain, rounded
-from benchfw.report.numbers import interval_text
-from benchfw.summary.model import Method
-from benchfw.summary.summarize import Comparison, Row
+from benchfw.records import Cell
+from benchfw.report.figures.plot import Figure, Style, View, dot_trace, error_bars, log_axis
+from benchfw.report.text import escape_plotly, interval_text
+from benchfw.summary.model import Comparison, Row
 
-Styles: TypeAlias = Mapping[Method, Style]
+Styles: TypeAlias = Mapping[Cell, Style]
 
 _DOTS = "Each dot is one method, its bar the 95 % interval over repetitions. "
 _APART = "Bars that overlap do not mean 'no difference': repetitions are paired, so see the ratios. "
@@ -73,47 +72,41 @@ def _dots(
     """Return one figure with a view a quantity, or none when there is nothing to show."""
     views = []
     for quantity, label in quantities.items():
-        found = (comparison.row(method, quantity) for method in comparison.methods)
+        found = (comparison.row(cell, quantity) for cell in comparison.cells)
         rows = [row for row in found if row and math.isfinite(row.interval.estimate)]
         if not signed:
             rows = [row for row in rows if row.interval.estimate > 0]
         if rows:
-            data = [_dot(comparison, row, styles[row.method]) for row in rows]
+            data = [_dot(comparison, row, styles[row.cell]) for row in rows]
             name = title if label == "by method" else label
             views.append(View(label, data, _dot_layout(comparison, name, rows, signed)))
     if not views:
         return []
-    names = ", ".join(comparison.name(method) for method in comparison.measured)
+    names = ", ".join(comparison.name(cell) for cell in comparison.measured)
     place = f"{comparison.problem}: " if comparison.problem else ""
     alt = f"{place}dots with intervals of {title} for {names}."
-    lines = max(_tick(comparison.name(method)).count("<br>") + 1 for method in comparison.measured)
+    lines = max(_tick(comparison.name(cell)).count("<br>") + 1 for cell in comparison.measured)
     height = 110 + max(30, 18 * lines) * len(comparison.measured)
     return [Figure(place + title, alt, how_to_read, tuple(views), height=height)]
 
 
 def _dot(comparison: Comparison, row: Row, style: Style) -> dict[str, Any]:
-    name = comparison.name(row.method)
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": plain(name),
-        "x": rounded([row.interval.estimate]),
-        "y": [_tick(name)],
-        "marker": {"size": 10, "color": style.colour, "symbol": style.symbol},
-        "error_x": _bar(row.interval, style),
-        "text": [plain(f"{name}: {interval_text(row.interval)}")],
-        "hoverinfo": "text",
+    name = comparison.name(row.cell)
+    return dot_trace(
+        name, row.interval.estimate, _tick(name), style, f"{name}: {interval_text(row.interval)}"
+    ) | {
+        "error_x": error_bars([row.interval], style),
         "showlegend": False,
-        "meta": {"backend": row.method.backend},
+        "meta": {"backend": row.cell.backend},
     }
 
 
 def _dot_layout(comparison: Comparison, label: str, rows: Sequence[Row], signed: bool) -> dict[str, Any]:
-    ticks = [_tick(comparison.name(method)) for method in comparison.measured]
+    ticks = [_tick(comparison.name(cell)) for cell in comparison.measured]
     logarithmic = not signed and log_axis(row.interval.estimate for row in rows)
     return {
         "xaxis": {
-            "title": {"text": plain(label)},
+            "title": {"text": escape_plotly(label)},
             "type": "log" if logarithmic else "linear",
             "rangemode": "normal" if logarithmic else "tozero",
             "zeroline": signed,
@@ -132,28 +125,17 @@ def _dot_layout(comparison: Comparison, label: str, rows: Sequence[Row], signed:
 def _variance_against_cost(comparison: Comparison, styles: Styles) -> View:
     """Return variance against cost a draw, both logarithmic."""
     data = []
-    for method in comparison.methods:
-        variance, cost = comparison.row(method, "variance"), comparison.row(method, "cost_per_draw")
+    for cell in comparison.cells:
+        variance, cost = comparison.row(cell, "variance"), comparison.row(cell, "cost_per_draw")
         if not variance or not cost or variance.interval.estimate <= 0 or cost.interval.estimate <= 0:
             continue
-        name, style = comparison.name(method), styles[method]
+        name, style = comparison.name(cell), styles[cell]
         shown = f"{name}: {interval_text(variance.interval)} for {interval_text(cost.interval)} a draw"
-        data.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": plain(name),
-                "x": rounded([cost.interval.estimate]),
-                "y": rounded([variance.interval.estimate]),
-                "marker": {"size": 10, "color": style.colour, "symbol": style.symbol},
-                "error_y": _bar(variance.interval, style),
-                "text": [plain(shown)],
-                "hoverinfo": "text",
-                "meta": {"backend": method.backend},
-            }
-        )
+        dot = dot_trace(name, cost.interval.estimate, variance.interval.estimate, style, shown)
+        bars = {"error_y": error_bars([variance.interval], style)}
+        data.append(dot | bars | {"meta": {"backend": cell.backend}})
     layout = {
-        "xaxis": {"title": {"text": plain(f"{comparison.cost_unit} a draw")}, "type": "log"},
+        "xaxis": {"title": {"text": escape_plotly(f"{comparison.cost_unit} a draw")}, "type": "log"},
         "yaxis": {"title": {"text": "variance"}, "type": "log"},
         "showlegend": True,
         "height": 440,
@@ -161,20 +143,6 @@ def _variance_against_cost(comparison: Comparison, styles: Styles) -> View:
     return View("against cost", data, layout)
 
 
-def _bar(interval: Interval, style: Style) -> dict[str, Any]:
-    """Return an error bar; none where one run says nothing about its spread."""
-    return {
-        "type": "data",
-        "visible": interval.bounded,
-        "symmetric": False,
-        "array": rounded([interval.high - interval.estimate]),
-        "arrayminus": rounded([interval.estimate - interval.low]),
-        "color": style.colour,
-        "thickness": 1.5,
-        "width": 5,
-    }
-
-
 def _tick(name: str) -> str:
     """Return a name in lines short enough to stand left of the axis on a phone."""
-    return "<br>".join(map(plain, textwrap.wrap(name, 20, break_on_hyphens=False))) or " "
+    return "<br>".join(map(escape_plotly, textwrap.wrap(name, 20, break_on_hyphens=False))) or " "

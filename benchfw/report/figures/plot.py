@@ -1,22 +1,20 @@
-"""What all figures share: their form, the style of each method, and numbers and text as Plotly takes them."""
+"""What all figures share: their form, the style of a method, and lines, dots and bars in it."""
 
 from __future__ import annotations
 
-import html
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchfw.summary.model import Method
+from benchfw.analysis.intervals import Interval
+from benchfw.records import Cell
+from benchfw.report.text import escape_plotly
 
 # Okabe & Ito 2008, for colour-blind readers too; without black and yellow, which vanish on one background
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8f8f8f")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "star", "x")
-
-
-LONGEST = 60  # characters of a name in a figure; the tables have all of it
 
 
 @dataclass(frozen=True)
@@ -56,24 +54,65 @@ class Figure:
         return {"title": self.title, "views": views, "controls": list(self.controls), "height": self.height}
 
 
-def styles_of(methods: Iterable[Method]) -> dict[Method, Style]:
-    """Return one style a method: the label picks the colour, the backend and the second round the dash."""
-    found = list(dict.fromkeys(methods))
-    labels = list(dict.fromkeys(method.label for method in found))
-    backends = list(dict.fromkeys(method.backend for method in found))
+def styles_of(cells: Iterable[Cell]) -> dict[Cell, Style]:
+    """Return the style of each cell, the same on every problem.
+
+    The method picks the colour, the backend and the second round of colours the dash.
+    """
+    found = list(dict.fromkeys(cells))
+    labels = list(dict.fromkeys(cell.method for cell in found))
+    backends = list(dict.fromkeys(cell.backend for cell in found))
     styles = {}
-    for method in found:
-        number = labels.index(method.label)
-        turn = (number // len(PALETTE)) * len(backends) + backends.index(method.backend)
+    for cell in found:
+        number = labels.index(cell.method)
+        turn = (number // len(PALETTE)) * len(backends) + backends.index(cell.backend)
         colour, symbol = PALETTE[number % len(PALETTE)], SYMBOLS[(number + turn) % len(SYMBOLS)]
-        styles[method] = Style(colour, DASHES[turn % len(DASHES)], symbol, marked=turn >= len(DASHES))
+        styles[cell] = Style(colour, DASHES[turn % len(DASHES)], symbol, marked=turn >= len(DASHES))
     return styles
 
 
-def plain(text: str, longest: int = LONGEST) -> str:
-    """Return text that Plotly shows as it is: it reads a small HTML in every label. Long names are cut."""
-    short = text if len(text) <= longest else f"{text[: longest - 1]}…"
-    return html.escape(short, quote=False)
+def line_trace(
+    name: str, across: Iterable[float], up: Iterable[float], style: Style, hover: str, **line: Any
+) -> dict[str, Any]:
+    """Return a line in a method's style; `line` changes its dash, width or shape."""
+    return {
+        "type": "scatter",
+        "mode": "lines+markers" if style.marked else "lines",
+        "name": escape_plotly(name),
+        "x": rounded(across),
+        "y": rounded(up),
+        "line": {"color": style.colour, "dash": style.dash, "width": 2, **line},
+        "marker": {"color": style.colour, "symbol": style.symbol, "maxdisplayed": 8},
+        "hovertemplate": f"%{{fullData.name}}<br>{hover}<extra></extra>",
+    }
+
+
+def dot_trace(name: str, across: float, up: float | str, style: Style, text: str) -> dict[str, Any]:
+    """Return one dot in a method's style, with the text that a reader sees who points at it."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": escape_plotly(name),
+        "x": rounded([across]),
+        "y": [up] if isinstance(up, str) else rounded([up]),
+        "marker": {"size": 10, "color": style.colour, "symbol": style.symbol},
+        "text": [escape_plotly(text)],
+        "hoverinfo": "text",
+    }
+
+
+def error_bars(intervals: Sequence[Interval], style: Style) -> dict[str, Any]:
+    """Return the bars of points with intervals; none where one run says nothing about its spread."""
+    return {
+        "type": "data",
+        "visible": any(each.bounded for each in intervals),
+        "symmetric": False,
+        "array": rounded(each.high - each.estimate for each in intervals),
+        "arrayminus": rounded(each.estimate - each.low for each in intervals),
+        "color": style.colour,
+        "thickness": 1.5,
+        "width": 5,
+    }
 
 
 def rounded(values: Iterable[float], digits: int = 6) -> list[float | None]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchfw.analysis.convergence import Axis, Curve, Floats, curves_by_metric
+from benchfw.analysis.convergence import Axis, Curve, Floats
 from benchfw.analysis.profiles import (
     Profile,
     performance_profile,
@@ -15,11 +15,11 @@ from benchfw.analysis.profiles import (
     target_hits,
     target_profile,
 )
-from benchfw.records import Result
-from benchfw.report.figures.plot import Figure, Style, View, plain, rounded
-from benchfw.summary.model import Method
+from benchfw.records import Cell
+from benchfw.report.figures.plot import Figure, Style, View, line_trace
+from benchfw.report.text import escape_plotly
+from benchfw.summary.model import Comparison, Summary, short_name
 from benchfw.summary.standings import medians_over_problems
-from benchfw.summary.summarize import Comparison, Summary
 
 TARGETS = 50  # for each problem
 
@@ -36,14 +36,13 @@ _MET = (
 )
 
 
-def profile_figures(
-    summary: Summary, results: Sequence[Result], styles: Mapping[Method, Style]
-) -> list[Figure]:
+def profile_figures(summary: Summary, styles: Mapping[Cell, Style]) -> list[Figure]:
     """Return performance profile and targets met of the optimizers; none where they had too few problems."""
     tables = medians_over_problems(summary.comparisons)
     if not tables:
         return []
-    problems, names = len(tables[0].values), _names(tables[0].methods)
+    problems, cells = len(tables[0].values), tables[0].cells
+    names = {cell: short_name(cell, among=cells) for cell in cells}
     factor = "%{y:.0%} within %{x:.3g} times the best"
     near = [
         View(
@@ -59,7 +58,7 @@ def profile_figures(
         View(
             unit,
             _lines(
-                target_profile(_hits(chosen, results, list(names), axis)),
+                target_profile(_hits(chosen, cells, axis)),
                 names,
                 styles,
                 "%{y:.0%} by %{x:.3g}",
@@ -83,65 +82,44 @@ def profile_figures(
     ]
 
 
-def _names(methods: Sequence[Method]) -> dict[Method, str]:
-    several = len({method.backend for method in methods}) > 1
-    return {each: f"{each.label} ({each.backend})" if several else each.label for each in methods}
-
-
-def _hits(
-    comparisons: Iterable[Comparison], results: Sequence[Result], methods: Sequence[Method], axis: Axis
-) -> Floats:
+def _hits(comparisons: Iterable[Comparison], cells: Sequence[Cell], axis: Axis) -> Floats:
     """Return when each method met each target of each problem in each repetition: (all of these, methods)."""
     blocks = []
     nothing = Curve(*np.zeros((4, 0)))
     for comparison in comparisons:
-        curves = _curves(comparison, results, methods)
+        here = [cell._replace(problem=comparison.problem) for cell in cells]
+        curves = _curves(comparison, here)
         targets = spaced_targets([each for runs in curves.values() for each in runs.values()], TARGETS)
         blocks += [
-            target_hits([runs.get(method, nothing) for method in methods], targets, axis)
-            for runs in curves.values()
+            target_hits([runs.get(cell, nothing) for cell in here], targets, axis) for runs in curves.values()
         ]
     return np.concatenate(blocks)
 
 
-def _curves(
-    comparison: Comparison, results: Iterable[Result], methods: Sequence[Method]
-) -> dict[int, dict[Method, Curve]]:
+def _curves(comparison: Comparison, cells: Sequence[Cell]) -> dict[int, dict[Cell, Curve]]:
     """Return the curves of the metric that the target is about, by repetition and method."""
     metric = comparison.targets[0].metric
-    found: dict[int, dict[Method, Curve]] = {}
-    for result in results:
-        trial = result.trial
-        method = Method(trial.method.label, trial.backend)
-        if trial.kind == "optimizer" and trial.problem.label == comparison.problem and method in methods:
-            curve = curves_by_metric(each for each in result.outcome.records if each.metric == metric)
-            if metric in curve:
-                found.setdefault(trial.repetition, {})[method] = curve[metric]
+    found: dict[int, dict[Cell, Curve]] = {}
+    for cell in cells:
+        for history in comparison.histories[cell]:
+            if metric in history.curves:
+                found.setdefault(history.repetition, {})[cell] = history.curves[metric]
     return found
 
 
 def _lines(
-    profile: Profile, names: Mapping[Method, str], styles: Mapping[Method, Style], hover: str
+    profile: Profile, names: Mapping[Cell, str], styles: Mapping[Cell, Style], hover: str
 ) -> list[dict[str, Any]]:
     return [
-        {
-            "type": "scatter",
-            "mode": "lines+markers" if styles[method].marked else "lines",
-            "name": plain(name),
-            "x": rounded(profile.grid),
-            "y": rounded(profile.share[:, number]),
-            "line": {"color": styles[method].colour, "dash": styles[method].dash, "width": 2, "shape": "hv"},
-            "marker": {"color": styles[method].colour, "symbol": styles[method].symbol, "maxdisplayed": 8},
-            "hovertemplate": f"%{{fullData.name}}<br>{hover}<extra></extra>",
-            "meta": {"backend": method.backend},
-        }
-        for number, (method, name) in enumerate(names.items())
+        line_trace(name, profile.grid, profile.share[:, number], styles[cell], hover, shape="hv")
+        | {"meta": {"backend": cell.backend}}
+        for number, (cell, name) in enumerate(names.items())
     ]
 
 
 def _layout(across: str, up: str) -> dict[str, Any]:
     return {
-        "xaxis": {"title": {"text": plain(across)}, "type": "log"},
+        "xaxis": {"title": {"text": escape_plotly(across)}, "type": "log"},
         "yaxis": {"title": {"text": up}, "range": [-0.02, 1.02], "tickformat": ".0%"},
         "showlegend": True,
     }

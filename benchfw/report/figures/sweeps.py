@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchfw.report.figures.plot import Figure, Style, View, log_axis, plain, rounded, styles_of
-from benchfw.summary.model import Method
-from benchfw.summary.summarize import Comparison, Row
-from benchfw.summary.sweeps import Sweep
+from benchfw.records import Cell
+from benchfw.report.figures.plot import Figure, Style, View, error_bars, line_trace, log_axis, styles_of
+from benchfw.report.text import escape_plotly
+from benchfw.summary.model import Comparison, Row, Sweep
 
 _MEASURED = ("variance", "variance_x_seconds", "seconds_per_draw", "cost_per_draw")
 _BESIDE = frozenset({"bias", "mse", "worst_variance", "relative_efficiency", "setup_cost", "setup_seconds"})
@@ -25,8 +25,8 @@ def sweep_figures(comparison: Comparison) -> list[Figure]:
     sweep = comparison.sweep
     if sweep is None or comparison.kind != "estimator":
         return []
-    drawn = styles_of(Method(family, "") for family in sweep.families)
-    styles = {method.label: style for method, style in drawn.items()}
+    drawn = styles_of(Cell("", "estimator", family, "") for family in sweep.families)
+    styles = {cell.method: style for cell, style in drawn.items()}
     found = dict.fromkeys(row.quantity for row in comparison.rows)
     facts = [name for name in found if name not in _MEASURED and name not in _BESIDE]
     views = [_view(comparison, sweep, name, styles) for name in (*_MEASURED, *facts) if name in found]
@@ -48,9 +48,12 @@ def _view(comparison: Comparison, sweep: Sweep, quantity: str, styles: Mapping[s
     data = [_line(family, points, styles[family]) for family, points in lines.items()]
     label = quantity.replace("_", " ")
     layout = {
-        "xaxis": {"title": {"text": plain(sweep.parameter)}, "type": "log" if log_axis(along) else "linear"},
+        "xaxis": {
+            "title": {"text": escape_plotly(sweep.parameter)},
+            "type": "log" if log_axis(along) else "linear",
+        },
         "yaxis": {
-            "title": {"text": plain(label)},
+            "title": {"text": escape_plotly(label)},
             "type": "log" if log_axis(heights) else "linear",
             "exponentformat": "power",
         },
@@ -64,32 +67,17 @@ def _varies(view: View) -> bool:
     return len({height for line in view.data for height in line["y"]}) > 1
 
 
-def _points(
-    comparison: Comparison, members: Mapping[float, Method], quantity: str
-) -> list[tuple[float, Row]]:
-    rows = ((value, comparison.row(method, quantity)) for value, method in members.items())
+def _points(comparison: Comparison, members: Mapping[float, Cell], quantity: str) -> list[tuple[float, Row]]:
+    rows = ((value, comparison.row(cell, quantity)) for value, cell in members.items())
     return [(value, row) for value, row in rows if row and math.isfinite(row.interval.estimate)]
 
 
 def _line(family: str, points: Sequence[tuple[float, Row]], style: Style) -> dict[str, Any]:
-    estimates = [row.interval.estimate for _, row in points]
-    return {
-        "type": "scatter",
+    values, rows = zip(*points, strict=True)
+    heights = [row.interval.estimate for row in rows]
+    return line_trace(family, values, heights, style, "%{y:.3g} at %{x:g}") | {
         "mode": "lines+markers",
-        "name": plain(family),
-        "x": rounded([value for value, _ in points]),
-        "y": rounded(estimates),
-        "line": {"color": style.colour, "dash": style.dash, "width": 2},
         "marker": {"color": style.colour, "symbol": style.symbol, "size": 8},
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            "array": rounded([row.interval.high - row.interval.estimate for _, row in points]),
-            "arrayminus": rounded([row.interval.estimate - row.interval.low for _, row in points]),
-            "color": style.colour,
-            "thickness": 1.2,
-            "width": 4,
-        },
-        "hovertemplate": "%{fullData.name}<br>%{y:.3g} at %{x:g}<extra></extra>",
-        "meta": {"backend": points[0][1].method.backend},
+        "error_y": error_bars([row.interval for row in rows], style),
+        "meta": {"backend": rows[0].cell.backend},
     }

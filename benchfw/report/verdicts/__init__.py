@@ -1,1 +1,17 @@
-"""What a report says in sentences."""
+"""What a report says in sentences: what was seen, with its interval, also when it was no difference."""
+
+from __future__ import annotations
+
+from benchfw.report.text import plural
+from benchfw.report.verdicts.estimators import estimator_verdict, kernel_verdict
+from benchfw.report.verdicts.optimizers import optimizer_verdict
+from benchfw.summary.model import Comparison
+
+_VERDICTS = {"optimizer": optimizer_verdict, "estimator": estimator_verdict, "kernel": kernel_verdict}
+
+
+def verdict(comparison: Comparison) -> str:
+    """Return what the run says about the methods of one kind on one problem, in one to three sentences."""
+    if not any(each.finished for each in comparison.trials):
+        return f"No trial finished: {plural(len(comparison.trials), 'trial')}, none to the end."
+    return _VERDICTS[comparison.kind](comparison)

@@ -5,23 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from benchfw.report.numbers import figures, interval_text, time_unit
-from benchfw.report.verdicts.phrases import ahead, comparative, counted, merit, noise, rows_of, runs
-from benchfw.summary.model import FEW_NAMES, Method, listed
-from benchfw.summary.summarize import Comparison, Row
+from benchfw.records import Cell
+from benchfw.report.text import FEW_NAMES, figures, interval_text, join_names, plural, time_unit
+from benchfw.report.verdicts.phrases import (
+    comparative,
+    estimate_of,
+    no_difference_text,
+    paired_runs,
+    rows_ahead,
+    rows_of,
+)
+from benchfw.summary.model import Comparison, Row
 
 
 def estimator_verdict(comparison: Comparison) -> str:
     """Return who has the smallest variance for its time, and who is biased."""
     products = [row for row in rows_of(comparison, "variance_x_seconds") if row.interval.estimate > 0]
     exact = [
-        comparison.name(row.method) for row in rows_of(comparison, "variance") if row.interval.estimate == 0
+        comparison.name(row.cell) for row in rows_of(comparison, "variance") if row.interval.estimate == 0
     ]
-    sentences = [f"{listed(exact)} never varied"] if exact else []
+    sentences = [f"{join_names(exact)} never varied"] if exact else []
     reference = comparison.name(comparison.reference)
-    rivals = [row for row in products if row.method != comparison.reference and row.ratio]
+    rivals = [row for row in products if row.cell != comparison.reference and row.ratio]
     if rivals:
-        best = min(ahead(rivals) or rivals, key=merit)
+        best = min(rows_ahead(rivals) or rivals, key=estimate_of)
         sentences.insert(0, _efficiency(comparison, best, reference))
     elif products:
         variance = comparison.row(comparison.reference, "variance")
@@ -34,20 +41,21 @@ def estimator_verdict(comparison: Comparison) -> str:
 
 def _efficiency(comparison: Comparison, best: Row, reference: str) -> str:
     """Return variance, time a draw and their product for the best method against the reference."""
-    name = comparison.name(best.method)
+    name = comparison.name(best.cell)
     product = comparative(best, "smaller", "larger")
     if best.ratio is None or product is None:
-        return f"{noise(best)} in variance x time between {reference} and {name}"
+        return f"{no_difference_text(best)} in variance x time between {reference} and {name}"
     if best.ratio.estimate > 1:
         return (
             f"No method has a smaller variance x time than {reference}; the next, {name}, "
-            f"has one {product} ({runs(best)})"
+            f"has one {product} ({paired_runs(best)})"
         )
-    less = comparative(comparison.row(best.method, "variance"), "less variance", "more variance")
-    longer = comparative(comparison.row(best.method, "seconds_per_draw"), "less time", "more time")
+    less = comparative(comparison.row(best.cell, "variance"), "less variance", "more variance")
+    longer = comparative(comparison.row(best.cell, "seconds_per_draw"), "less time", "more time")
     spread = f"{less} than" if less else "the same variance within noise as"
     seconds = f"{longer} a draw" if longer else "about the same time a draw"
-    return f"{name} has {spread} {reference} and takes {seconds}: variance x time {product} ({runs(best)})"
+    both = f"{name} has {spread} {reference} and takes {seconds}"
+    return f"{both}: variance x time {product} ({paired_runs(best)})"
 
 
 def _along_the_sweep(comparison: Comparison) -> str:
@@ -64,10 +72,12 @@ def _along_the_sweep(comparison: Comparison) -> str:
         }
         if len(rows) < 2:
             return ""
-        first, second, *_ = sorted(rows, key=lambda family: merit(rows[family]))
+        first, second, *_ = sorted(rows, key=lambda family: estimate_of(rows[family]))
         apart = all(rows[first].interval.high < rows[other].interval.low for other in rows if other != first)
         leaders.add(first if apart else "")
-        margins.append(merit(rows[second]) / merit(rows[first]) if merit(rows[first]) else math.inf)
+        margins.append(
+            estimate_of(rows[second]) / estimate_of(rows[first]) if estimate_of(rows[first]) else math.inf
+        )
     where = f"at every {sweep.parameter} from {sweep.values[0]:g} to {sweep.values[-1]:g}"
     if len(leaders) > 1 or "" in leaders:
         return f"No family of methods has the smallest variance beyond noise {where}"
@@ -79,9 +89,9 @@ def _along_the_sweep(comparison: Comparison) -> str:
 
 
 def _bias(comparison: Comparison) -> Iterator[str]:
-    """Yield whose mean is off; no number of draws tells a bias from what rarer draws would mend."""
-    broken = [method for method in comparison.biased if method in comparison.claims]
-    frank = [method for method in comparison.biased if method not in comparison.claims]
+    """Yield whose mean is off; no number of draws tells a bias from what rarer draws would correct."""
+    broken = [cell for cell in comparison.biased if cell in comparison.claims]
+    frank = [cell for cell in comparison.biased if cell not in comparison.claims]
     if broken:
         yield (
             "Called unbiased but off in the mean, by a bias or for want of rare draws: "
@@ -92,39 +102,39 @@ def _bias(comparison: Comparison) -> Iterator[str]:
     others = [
         row
         for row in rows_of(comparison, "bias")
-        if row.method not in comparison.biased and row.interval.count > 1
+        if row.cell not in comparison.biased and row.interval.count > 1
     ]
     if others:
-        all_claim = not comparison.biased and all(row.method in comparison.claims for row in others)
-        counts = counted(max(row.interval.count for row in others), "run")
+        all_claim = not comparison.biased and all(row.cell in comparison.claims for row in others)
+        counts = plural(max(row.interval.count for row in others), "run")
         where = " in the others" if comparison.biased else ""
         yield f"No bias beyond noise{where} ({counts}){', as claimed' if all_claim else ''}"
 
 
-def _off(comparison: Comparison, methods: Sequence[Method]) -> str:
+def _off(comparison: Comparison, cells: Sequence[Cell]) -> str:
     """Return names and sizes: a vector's bias is measured from below, so the near end is what is sure."""
     shown = [
-        f"{comparison.name(method)} by at least {figures(min(abs(row.interval.low), abs(row.interval.high)))}"
-        for method in methods[:FEW_NAMES]
-        if (row := comparison.row(method, "bias"))
+        f"{comparison.name(cell)} by at least {figures(min(abs(row.interval.low), abs(row.interval.high)))}"
+        for cell in cells[:FEW_NAMES]
+        if (row := comparison.row(cell, "bias"))
     ]
-    more = len(methods) - FEW_NAMES
-    return listed([*shown, f"{more} more"] if more > 0 else shown)
+    more = len(cells) - FEW_NAMES
+    return join_names([*shown, f"{more} more"] if more > 0 else shown)
 
 
 def kernel_verdict(comparison: Comparison) -> str:
     """Return the time of each kernel, and how its backends compare."""
     sentences = []
     for row in rows_of(comparison, "seconds_per_call"):
-        first = comparison.reference_for(row.method)
-        if row.ratio is None and row.method == first:
+        first = comparison.reference_for(row.cell)
+        if row.ratio is None and row.cell == first:
             size, unit = time_unit([row.interval.estimate])
             shown = interval_text(row.interval.scaled(1 / size), unit)
-            sentences.append(f"{row.method.label} takes {shown} a call on {row.method.backend}.")
+            sentences.append(f"{row.cell.method} takes {shown} a call on {row.cell.backend}.")
         elif row.ratio is not None:
             said = comparative(row, "faster", "slower")
             told = "cannot yet be told" if row.ratio.count == 2 else "shows no difference beyond noise"
             verb = f"is {said} than" if said else f"{told} from that"
-            alone = f" ({runs(row)})" if row.ratio.count == 1 and not row.ratio.bounded else ""
-            sentences.append(f"{row.method.label} on {row.method.backend} {verb} on {first.backend}{alone}.")
+            alone = f" ({paired_runs(row)})" if row.ratio.count == 1 and not row.ratio.bounded else ""
+            sentences.append(f"{row.cell.method} on {row.cell.backend} {verb} on {first.backend}{alone}.")
     return " ".join(sentences[: 2 * FEW_NAMES]) + (" …" if len(sentences) > 2 * FEW_NAMES else "")

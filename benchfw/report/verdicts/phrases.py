@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from benchfw.report.numbers import figures, ratio_text
+from benchfw.report.text import figures, ratio_text
+from benchfw.summary.model import Comparison, Row
 from benchfw.summary.quantities import WHEN_DONE
-from benchfw.summary.summarize import Comparison, Row
 
 
 def target_text(comparison: Comparison) -> str:
@@ -22,7 +22,7 @@ def comparative(row: Row | None, less: str, more: str) -> str | None:
     if row is None or row.ratio is None or not row.differs:
         return None
     if row.ratio.estimate == 0 and not 0 < row.ratio.high < math.inf:
-        return None  # "infinitely less" is no number to print
+        return None  # "infinitely less" cannot be printed as a number
     if row.ratio.estimate > 1:
         return f"{ratio_text(row.ratio)} times {more}"
     if row.ratio.estimate == 0:  # the reference mostly never got there: only the near end is known
@@ -30,25 +30,25 @@ def comparative(row: Row | None, less: str, more: str) -> str | None:
     return f"{ratio_text(row.ratio.inverted())} times {less}"
 
 
-def ahead(rows: Sequence[Row]) -> list[Row]:
+def rows_ahead(rows: Sequence[Row]) -> list[Row]:
     """Return the rows that are below the reference beyond noise, by a factor that can be told."""
     return [row for row in rows if row.ratio and row.ratio.estimate < 1 and comparative(row, "", "")]
 
 
-def noise(row: Row) -> str:
+def no_difference_text(row: Row) -> str:
     """Return the words for a row that does not differ from the reference."""
     if row.ratio is None:
         return "No difference beyond noise"
     if row.ratio.count == 2:
         return "Two paired runs are too few to tell a difference"
     if not row.ratio.bounded:
-        return f"Too little to tell a difference ({runs(row)})"
-    return f"No difference beyond noise ({runs(row)})"
+        return f"Too little to tell a difference ({paired_runs(row)})"
+    return f"No difference beyond noise ({paired_runs(row)})"
 
 
 def rows_of(comparison: Comparison, quantity: str) -> list[Row]:
     """Return the rows of one quantity, in the order of the methods."""
-    found = (comparison.row(method, quantity) for method in comparison.methods)
+    found = (comparison.row(cell, quantity) for cell in comparison.cells)
     return [row for row in found if row is not None]
 
 
@@ -58,20 +58,15 @@ def when_done(comparison: Comparison) -> list[str]:
     return [name for name in names if comparison.row(comparison.reference, name)][:2]
 
 
-def merit(row: Row) -> float:
+def estimate_of(row: Row) -> float:
     """Return what to be first in: every quantity that verdicts rank is better when lower."""
     return row.interval.estimate
 
 
-def runs(row: Row) -> str:
+def paired_runs(row: Row) -> str:
     """Return how many paired runs a row's ratio rests on."""
     if row.ratio is None:
         return "no paired run"
     if row.ratio.count == 1:
         return "1 run" if row.ratio.bounded else "1 run, so no interval"
     return f"{row.ratio.count} paired runs"
-
-
-def counted(count: int, noun: str) -> str:
-    """Return '1 run' or '5 runs'."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

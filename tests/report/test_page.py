@@ -12,9 +12,17 @@ import pytest
 from benchfw.errors import BenchfwError
 from benchfw.records import Status
 from benchfw.report.figures.build import build_figures
-from benchfw.report.render import script_json, write_report
-from benchfw.report.script import drawing_script
-from benchfw.summary.rows import RECORD_COLUMNS, record_rows, safe_cell, write_csv, write_records
+from benchfw.report.html.page import write_report
+from benchfw.report.html.script import drawing_script
+from benchfw.report.text import script_json
+from benchfw.summary.rows import (
+    RECORD_COLUMNS,
+    record_rows,
+    safe_cell,
+    summary_rows,
+    write_csv,
+    write_records,
+)
 from benchfw.summary.summarize import summarize
 
 
@@ -47,7 +55,7 @@ def test_csv_files_hold_every_record_and_quantity(realistic, run, tmp_path):
     assert len(rows) == len(records)
     assert float(rows[5]["value"]) == records[5].value
     with (page.parent / "summary.csv").open(encoding="utf-8", newline="") as file:
-        assert len(list(csv.DictReader(file))) == len(summarize(run, results).export_rows())
+        assert len(list(csv.DictReader(file))) == len(summary_rows(summarize(run, results)))
 
 
 def test_records_are_written_as_by_the_plain_way(make, run):
@@ -150,5 +158,5 @@ def test_a_metric_that_starts_at_zero_is_drawn_all_the_same(make, run):
         make.result("optimizer", "p", "gd", r, make.curve("train_rmse", [0.0, 0.001, 0.3])) for r in range(3)
     ]
     summary = summarize(run, results)
-    (figure,) = [each for each in build_figures(summary, results) if "train_rmse" in each.title]
+    (figure,) = [each for each in build_figures(summary) if "train_rmse" in each.title]
     assert figure.views[0].layout["yaxis"]["type"] == "log"

@@ -1,8 +1,7 @@
-"""The page of a run: one folder that opens from disk, with the drawing script beside it."""
+"""The page of a run, one folder that opens from disk, and the page over all runs of a store."""
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -10,15 +9,17 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from benchfw.errors import BenchfwError
-from benchfw.records import Result, Run
+from benchfw.records import Cell, Result, Run
 from benchfw.report.figures.build import build_figures, method_styles
-from benchfw.report.figures.plot import Figure, extra_figure
-from benchfw.report.script import INSTALL, drawing_script
+from benchfw.report.figures.plot import Figure, Style, extra_figure
+from benchfw.report.html.script import INSTALL, drawing_script
 from benchfw.report.side_tables import comparison_tables, summary_tables
 from benchfw.report.tables import EXACT_COLUMNS, caption, exact_rows, full_table, heading, headline_table
-from benchfw.report.verdicts.verdict import verdict
-from benchfw.summary.rows import write_csv, write_records
-from benchfw.summary.summarize import EXPORT_COLUMNS, Summary
+from benchfw.report.text import flat_facts, plural, script_json
+from benchfw.report.verdicts import verdict
+from benchfw.report.verdicts.faults import caveat_sentence, fault_advice, fault_names, fault_sentence
+from benchfw.summary.model import Fault, Summary
+from benchfw.summary.rows import SUMMARY_COLUMNS, summary_rows, write_csv, write_records
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -39,7 +40,8 @@ def write_report(
     seconds, if that is not 0.
     """
     overview = overview_beside(folder, run)
-    figures = [*build_figures(summary, results), *map(extra_figure, extra_figures)]
+    styles = method_styles(summary)
+    figures = [*build_figures(summary), *map(extra_figure, extra_figures)]
     script = drawing_script(figures)
     page = fill(
         "page.html",
@@ -47,13 +49,13 @@ def write_report(
         script,
         summary=summary,
         run=run,
-        sections=list(_sections(summary)),
+        sections=list(_sections(summary, styles)),
         ranks=summary_tables(summary),
-        optimizer_styles=method_styles(summary).get("optimizer", {}),
+        styles=styles,
         problems=list(dict.fromkeys(each.problem for each in summary.comparisons if each.problem)),
-        backends=list(
-            dict.fromkeys(method.backend for each in summary.comparisons for method in each.methods)
-        ),
+        backends=list(dict.fromkeys(cell.backend for each in summary.comparisons for cell in each.cells)),
+        faults=list(map(_fault, summary.faults)),
+        caveats=list(map(caveat_sentence, summary.caveats)),
         facts=list(flat_facts(run.environment)),
         seeds=sorted({result.trial.seed for result in results}),
         trials=len(results),
@@ -61,13 +63,32 @@ def write_report(
         reload=reload,
     )
     files: dict[str, Writer] = {
-        "summary.csv": partial(write_csv, columns=EXPORT_COLUMNS, rows=summary.export_rows()),
+        "summary.csv": partial(write_csv, columns=SUMMARY_COLUMNS, rows=summary_rows(summary)),
         "records.csv": partial(write_records, run=run, results=results),
     }
     for number, comparison in enumerate(summary.comparisons, 1):
         rows = exact_rows(comparison)
         files[f"table-{number}.csv"] = partial(write_csv, columns=EXACT_COLUMNS, rows=rows)
     return write_page(page, script, folder, files)
+
+
+def write_overview(runs: Sequence[Run], pages: Mapping[int, Path]) -> Path | None:
+    """Write the page over all runs beside their folders: the newest first, with links to theirs.
+
+    `pages` says where the page of a run is or would be. Return the path; None where there is no run.
+    """
+    if not runs:
+        return None
+    index = overview_beside(pages[runs[0].id].parent, runs[0])
+    links = {
+        number: page.relative_to(index.parent).as_posix() for number, page in pages.items() if page.is_file()
+    }
+    text = fill("overview.html", [], None, runs=runs[::-1], links=links)
+    try:
+        index.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise BenchfwError(f"cannot write the overview to {index}: {error.strerror or error}") from error
+    return index
 
 
 def overview_beside(folder: Path, run: Run) -> Path:
@@ -92,12 +113,6 @@ def write_page(page: str, script: Path, folder: Path, files: Mapping[str, Writer
     return index
 
 
-def script_json(data: Any) -> str:
-    """Return JSON that may stand inside a <script> element: no character in it can end the element."""
-    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
 def fill(template: str, figures: Sequence[Figure], script: Path | None, **context: Any) -> str:
     """Return a page from its template; `script` draws its figures, if it has any."""
     try:
@@ -112,6 +127,7 @@ def fill(template: str, figures: Sequence[Figure], script: Path | None, **contex
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["plural"] = plural
     return environment.get_template(template).render(
         figures=figures,
         script=script.name if script else "",
@@ -121,8 +137,7 @@ def fill(template: str, figures: Sequence[Figure], script: Path | None, **contex
     )
 
 
-def _sections(summary: Summary) -> Iterator[dict[str, Any]]:
-    styles = method_styles(summary)
+def _sections(summary: Summary, styles: Mapping[Cell, Style]) -> Iterator[dict[str, Any]]:
     for comparison in summary.comparisons:
         yield {
             "heading": heading(comparison),
@@ -133,19 +148,21 @@ def _sections(summary: Summary) -> Iterator[dict[str, Any]]:
             "all": full_table(comparison),
             "sides": list(comparison_tables(comparison)),
             "reference": comparison.reference,
-            "styles": styles[comparison.kind],
+            "styles": styles,
         }
 
 
-def flat_facts(environment: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Return the machine's facts as flat pairs: ('cpu.model', '…')."""
-    for name, value in environment.items():
-        if isinstance(value, Mapping):
-            yield from flat_facts(value, f"{prefix}{name}.")
-        elif isinstance(value, list | tuple):
-            yield f"{prefix}{name}", ", ".join(map(str, value))
-        else:
-            yield f"{prefix}{name}", str(value)
+def _fault(fault: Fault) -> dict[str, str]:
+    methods, problems = fault_names(fault)
+    return {
+        "methods": methods,
+        "problems": problems,
+        "problem": problems if len(fault.cells) == 1 else "",
+        "backend": fault.cells[0].backend,
+        "status": fault.status.value,
+        "sentence": fault_sentence(fault),
+        "advice": fault_advice(fault),
+    }
 
 
 def _share(script: Path, asset: Path) -> None:

@@ -1,0 +1,1 @@
+"""Pages: one folder a run that opens from disk, and the page over all runs."""
