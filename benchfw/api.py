@@ -123,7 +123,7 @@ def bring_data(planned: Planned, progress: Callable[[str, int, int | None], None
     """Fetch the data sets that the trials read and that are not here: once, rather than in every worker."""
     with planned.registry.activate():
         for name in datasets_of(planned):
-            data.ensure(name, progress)
+            data.ensure_available(name, progress)
 
 
 def _beside(path: Path, plugin: str) -> str:

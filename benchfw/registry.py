@@ -72,8 +72,11 @@ class Entry(NamedTuple):
         """Return the parameters that a suite may set, by name."""
         from benchfw.parameters import parameters_of
 
+        factory: Any = self.factory
+        if not callable(factory):
+            return {}  # a data set as plain data
         try:
-            return parameters_of(self.factory, hidden=2 if self.kind == "problem" else 0)
+            return parameters_of(factory, hidden=2 if self.kind == "problem" else 0)
         except (TypeError, ValueError) as fault:
             raise PluginError(f"{self} has no signature to read ({fault}); wrap it in a function") from fault
 
@@ -229,8 +232,9 @@ class Registry:
             except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's hook may raise anything
                 self.broken.append(f"plugin '{plugin.name}', {hook}: {fault_text(fault)}")
 
-    def _register(self, kind: str, plugin: Plugin, name: str, factory: Callable[..., Any] | str) -> None:
-        if not isinstance(name, str) or not name or not (callable(factory) or isinstance(factory, str)):
+    def _register(self, kind: str, plugin: Plugin, name: str, factory: Any) -> None:
+        usable = callable(factory) or isinstance(factory, str) or kind == "dataset"  # which may be plain data
+        if not isinstance(name, str) or not name or not usable:
             raise TypeError(f"register({name!r}, {factory!r}) needs a name and a factory or 'module:name'")
         self._add(Entry(kind, name, factory, plugin))
 

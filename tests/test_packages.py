@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import benchfw
-from benchfw.errors import BenchfwError
+from benchfw import data
+from benchfw.errors import BenchfwError, DataError
 from benchfw.plan import plan
 from benchfw.registry import KINDS, Registry
 from benchfw.suite import find_suites, parse_suite
@@ -78,6 +79,15 @@ def test_a_name_of_a_package_that_is_not_installed_says_what_to_install(alone, k
 def test_a_suite_of_a_package_that_is_not_installed_says_what_to_install(alone):
     with pytest.raises(BenchfwError, match="no suite 'quickstart' here; pip install benchfw-firstorder"):
         find_suites("quickstart", Registry().suite_folders)
+
+
+def test_a_data_set_of_a_package_that_is_not_installed_says_what_to_install(alone, tmp_path, monkeypatch):
+    monkeypatch.setenv("BENCHFW_CACHE", str(tmp_path))
+    monkeypatch.delenv("BENCHFW_DATA", raising=False)
+    with Registry().activate():
+        for use in (data.load, data.get_dataset):
+            with pytest.raises(DataError, match="no data set 'sonar'.*; pip install benchfw-datasets$"):
+                use("sonar")
 
 
 def test_a_name_that_no_package_has_is_explained_as_before(alone):

@@ -15,7 +15,7 @@ import click
 from benchfw.api import Planned, bring_data, can_write_pages, datasets_of, report_run, run_planned
 from benchfw.cli.options import echo_json
 from benchfw.cli.progress import display
-from benchfw.cli.verbs.data import Bar
+from benchfw.cli.verbs.data import DownloadBar
 from benchfw.errors import StoreError
 from benchfw.harness.events import Event, Finished
 from benchfw.harness.run import Awaited, Begun, Listener, Options
@@ -63,7 +63,7 @@ def make_ready(planned: Sequence[Planned]) -> None:
     signal.signal(signal.SIGTERM, _interrupt)
     for each in planned:
         if datasets_of(each):
-            with Bar() as bar:
+            with DownloadBar() as bar:
                 bring_data(each, bar.show)
 
 

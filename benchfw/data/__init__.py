@@ -4,39 +4,66 @@
 imported before an array or a download is asked for.
 """
 
-from benchfw.data.access import Verdict, find, fingerprint, load, names, verify
-from benchfw.data.batching import batches
-from benchfw.data.content import content_hash
-from benchfw.data.entry import ArraySpec, Dataset, RawFile
-from benchfw.data.fetching import ensure, fetch, import_files
-from benchfw.data.folders import VARIABLE, cache, here
-from benchfw.data.known import catalog, dataset
-from benchfw.data.splits import Split, Table, halves, has_split, split, table
+from benchfw.data.archives import open_member, open_raw, open_text
+from benchfw.data.catalog import (
+    dataset_names,
+    find_dataset,
+    get_dataset,
+    is_synthetic,
+    parse_dataset_name,
+    registered_datasets,
+    stream_parameters,
+)
+from benchfw.data.dataset import Arrays, ArraySpec, Dataset, RawFile, check_arrays, resolve_function
+from benchfw.data.fetch import fetch, import_files
+from benchfw.data.files import (
+    FOLDERS_VARIABLE,
+    cache_folder,
+    content_hash,
+    local_datasets,
+    locate,
+    summarize_array,
+)
+from benchfw.data.load import Verification, ensure_available, find_path, fingerprint, load, verify
+from benchfw.data.split import Split, Table, has_split, load_table, split, split_documents
+from benchfw.data.stream import batches
 
 __all__ = [
-    "VARIABLE",
+    "FOLDERS_VARIABLE",
     "ArraySpec",
+    "Arrays",
     "Dataset",
     "RawFile",
     "Split",
     "Table",
-    "Verdict",
+    "Verification",
     "batches",
-    "cache",
-    "catalog",
+    "cache_folder",
+    "check_arrays",
     "content_hash",
-    "dataset",
-    "ensure",
+    "dataset_names",
+    "ensure_available",
     "fetch",
-    "find",
+    "find_dataset",
+    "find_path",
     "fingerprint",
-    "halves",
+    "get_dataset",
     "has_split",
-    "here",
     "import_files",
+    "is_synthetic",
     "load",
-    "names",
+    "load_table",
+    "local_datasets",
+    "locate",
+    "open_member",
+    "open_raw",
+    "open_text",
+    "parse_dataset_name",
+    "registered_datasets",
+    "resolve_function",
     "split",
-    "table",
+    "split_documents",
+    "stream_parameters",
+    "summarize_array",
     "verify",
 ]

@@ -14,10 +14,10 @@ OPENERS = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 
 
 @contextlib.contextmanager
-def member(path: Path, *endings: str) -> Iterator[IO[bytes]]:
+def open_member(path: Path, *endings: str) -> Iterator[IO[bytes]]:
     """Open the file in a zip or tar archive whose path ends with the first of `endings` that is there.
 
-    A file that is no archive is opened itself. An archive with a member that would leave its folder, or
+    A file that is not an archive is opened itself. An archive with a member that would leave its folder, or
     that is a link, is refused as a whole: nobody honest packs one.
     """
     import tarfile
@@ -27,7 +27,7 @@ def member(path: Path, *endings: str) -> Iterator[IO[bytes]]:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
             _refuse_outsiders(path, names)
-            with archive.open(_chosen(path, names, endings)) as file:
+            with archive.open(_choose(path, names, endings)) as file:
                 yield file
     elif tarfile.is_tarfile(path):
         with tarfile.open(path) as bundle:
@@ -36,17 +36,17 @@ def member(path: Path, *endings: str) -> Iterator[IO[bytes]]:
             odd = next((each.name for each in entries if not (each.isfile() or each.isdir())), None)
             if odd is not None:
                 raise DataError(f"{path.name} holds '{odd}', a link or device, and is refused")
-            opened = bundle.extractfile(_chosen(path, [each.name for each in entries], endings))
+            opened = bundle.extractfile(_choose(path, [each.name for each in entries], endings))
             if opened is None:
                 raise DataError(f"{path.name} holds a folder where a file should be")
             with opened:
                 yield opened
     else:
-        with opened_raw(path) as file:
+        with open_raw(path) as file:
             yield file
 
 
-def opened_raw(path: Path) -> IO[bytes]:
+def open_raw(path: Path) -> IO[bytes]:
     """Open a file, through its compression if its name ends in .gz, .bz2 or .xz."""
     import importlib
 
@@ -56,18 +56,14 @@ def opened_raw(path: Path) -> IO[bytes]:
     return path.open("rb")
 
 
-def text(path: Path, *endings: str) -> contextlib.AbstractContextManager[io.TextIOWrapper]:
-    """Open a member, or the file itself, as UTF-8 text; bytes that are not become question marks."""
-    return _text(path, endings)
-
-
 @contextlib.contextmanager
-def _text(path: Path, endings: tuple[str, ...]) -> Iterator[io.TextIOWrapper]:
-    with member(path, *endings) as file:
+def open_text(path: Path, *endings: str) -> Iterator[io.TextIOWrapper]:
+    """Open a member, or the file itself, as UTF-8 text; bytes that are not become question marks."""
+    with open_member(path, *endings) as file:
         yield io.TextIOWrapper(file, encoding="utf-8", errors="replace")
 
 
-def _chosen(path: Path, names: list[str], endings: tuple[str, ...]) -> str:
+def _choose(path: Path, names: list[str], endings: tuple[str, ...]) -> str:
     for ending in endings:
         for name in names:
             if name == ending or name.endswith(f"/{ending}"):

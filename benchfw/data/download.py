@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from benchfw.data.entry import LOCAL, RawFile
+from benchfw.data.dataset import RawFile
 from benchfw.errors import DataError
 
 if TYPE_CHECKING:
@@ -20,10 +20,15 @@ ATTEMPTS = 4
 PAUSE = 1.0
 TIMEOUT = (5.0, 30.0)  # seconds to connect, and between bytes
 CHUNK = 1 << 18
+LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 class Unreachable(Exception):
-    """A file that cannot be had now; the message is the reason."""
+    """A file that cannot be downloaded now; the message is the reason."""
+
+
+class _Interrupted(Exception):
+    """A connection that ended before the file did."""
 
 
 def download(file: RawFile, folder: Path, progress: Progress | None = None) -> Path:
@@ -33,7 +38,7 @@ def download(file: RawFile, folder: Path, progress: Progress | None = None) -> P
     """
     import pooch
     import requests
-    from urllib3.exceptions import HTTPError
+    from urllib3.exceptions import HTTPError, ProtocolError
 
     pooch.get_logger().setLevel("ERROR")
     url = file.url or ""
@@ -41,15 +46,18 @@ def download(file: RawFile, folder: Path, progress: Progress | None = None) -> P
     fetch = _Download(file.name, progress)
     try:
         path = pooch.retrieve(url, known, fname=file.name, path=folder, downloader=fetch)
+    except (_Interrupted, ProtocolError) as fault:
+        raise Unreachable("the connection breaks off") from fault
     except (requests.exceptions.RequestException, HTTPError) as fault:
         raise Unreachable(_reason(fault, url)) from fault
     except OSError as fault:
         raise DataError(
             f"{url} cannot be written to {folder} ({fault}); make room or set another cache"
         ) from None
-    except ValueError as fault:
-        if "hash" not in str(fault):
+    except ValueError:
+        if not fetch.complete:
             raise
+        # pooch has nothing else to say about a file that came whole
         raise DataError(
             f"{url} is not the file that the catalog knows: its sha256 is not {file.sha256}; "
             "it was removed, nothing was kept"
@@ -64,6 +72,7 @@ class _Download:
         self.name = name
         self.progress = progress or (lambda *_: None)
         self.version = ""
+        self.complete = False
 
     def __call__(self, url: str, output_file: Any, _pooch: Any) -> None:
         import requests
@@ -79,15 +88,21 @@ class _Download:
             except requests.exceptions.HTTPError as fault:
                 if fault.response is not None and fault.response.status_code < 500:
                     raise  # asking again would not help
-            except (requests.exceptions.ConnectionError, requests.exceptions.Timeout, HTTPError):
-                # a host that never answered is not asked again: offline must be told at once
+            except (
+                _Interrupted,
+                requests.exceptions.ConnectionError,
+                requests.exceptions.Timeout,
+                HTTPError,
+            ):
+                # a host that never answered is not asked again: offline must be reported at once
                 if not path.stat().st_size:
                     raise
             else:
+                self.complete = True
                 return
             attempt = 1 if path.stat().st_size > before else attempt + 1  # a bad line may still get there
             if attempt >= ATTEMPTS:
-                raise requests.exceptions.ConnectionError(f"only {path.stat().st_size} bytes came")
+                raise _Interrupted
             time.sleep(PAUSE * attempt)
 
     def _continue(self, url: str, path: Path) -> None:
@@ -115,7 +130,7 @@ class _Download:
                     received += file.write(chunk)
                     self.progress(self.name, received, total)
         if total is not None and received != total:
-            raise requests.exceptions.ConnectionError(f"{received} of {total} bytes came")
+            raise _Interrupted
 
 
 def refuse_insecure(url: str) -> None:
@@ -129,5 +144,4 @@ def _reason(fault: Exception, url: str) -> str:
     response: requests.Response | None = getattr(fault, "response", None)
     if response is not None:
         return f"the host answers {response.status_code} {response.reason}"
-    kind = "the connection breaks off" if "bytes came" in str(fault) or "IncompleteRead" in str(fault) else ""
-    return kind or f"{urlsplit(url).hostname} cannot be reached"
+    return f"{urlsplit(url).hostname} cannot be reached"

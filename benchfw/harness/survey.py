@@ -76,7 +76,7 @@ def versions(registry: Registry, question: Question) -> dict[str, str]:
             found |= _versions_of(plugin)
     for name in question.datasets:
         try:
-            data.ensure(name)
+            data.ensure_available(name)
             found[f"the data set '{name}'"] = data.fingerprint(name)[:SHORT]
         except DataError as fault:
             found[f"the data set '{name}'"] = f"absent ({fault})"

@@ -1,8 +1,7 @@
-"""A cache of the test's own, and a local server that plays the official host."""
+"""A cache and a catalog of the test's own, and a local server that plays the official host."""
 
 import contextlib
 import http.server
-import os
 import shutil
 import ssl
 import subprocess
@@ -10,23 +9,108 @@ import threading
 import time
 from dataclasses import dataclass, field
 
+import numpy as np
 import pytest
 
-from benchfw.data import download
+from benchfw.data import ArraySpec, Dataset, RawFile
+from benchfw.loading import Plugin
+from benchfw.registry import Entry
 
-# the tests of real files want the folder that every other test must not see
-os.environ.setdefault("BENCHFW_DATA_AT_START", os.environ.get("BENCHFW_DATA", ""))
+HOME = "https://flowers.example.org"
+
+
+def make_flowers(rows: int = 50, seed: int = 0):
+    if rows < 1:
+        raise ValueError("rows must be at least 1")
+    rng = np.random.default_rng(seed)
+    return {"X": rng.standard_normal((rows, 4)), "y": np.where(np.arange(rows) % 2, 1, -1).astype(np.int8)}
+
+
+def make_walk(rows: int = 100, source: str = "flowers", seed: int = 0):
+    source.strip()  # a source that is not a name makes it fail
+    return {"x": np.arange(rows) + seed, "y": np.arange(rows) % 7}
+
+
+def stream_walk(rows: int = 100, source: str = "flowers", seed: int = 0):
+    whole = make_walk(rows, source, seed)
+    for start in range(0, rows, 30):
+        yield {key: values[start : start + 30] for key, values in whole.items()}
+
+
+FLOWERS = Dataset(
+    "flowers",
+    "Flowers of two kinds",
+    {
+        "X": ArraySpec((50, 4), "float64"),
+        "y": ArraySpec((50,), "int8"),
+        "train_idx": ArraySpec((40,), "int32", optional=True),
+    },
+    files=(RawFile("flowers.csv", f"{HOME}/flowers.csv"),),
+    loader="flowers:read",
+    twin="flowers-like",
+    split=("heads", 20),
+)
+DATASETS = (
+    FLOWERS,
+    Dataset("flowers-like", "synthetic: flowers", make=make_flowers),
+    Dataset("walk-like", "synthetic: a walk", make=make_walk, stream=stream_walk, defaults={"rows": 90, "source": "flowers"}),
+    Dataset(
+        "grains",
+        "Grains in two files; one content only",
+        {"x": ArraySpec(("grains",), "float64")},
+        files=(RawFile("a.csv", f"{HOME}/a.csv"), RawFile("b.csv", f"{HOME}/b.csv")),
+        loader="grains:read",
+        contents={"0" * 64: "the first edition"},
+        sealed=True,
+        lengths={"grains": (7, 9)},
+    ),
+    Dataset(
+        "songs",
+        "Songs that a person must ask for",
+        {"x": ArraySpec((3,), "float64")},
+        files=(RawFile("songs.csv"),),
+        loader="songs:read",
+        by_hand="write to the singer",
+        twin="songs-like",
+    ),
+    Dataset("votes", "Votes", split=("fraction", 10)),
+    Dataset("years", "Years", split=("first", 30)),
+    Dataset("weather", "Weather", split=("gaps", 17_520, 59, 10)),
+    Dataset("letters", "Letters", split=("fraction", 50)),
+)
 
 
 @pytest.fixture
-def cache(tmp_path, monkeypatch):
-    """An empty cache, no folders, no pauses."""
+def register(monkeypatch):
+    """Return a function that makes data sets the whole catalog, as if one plugin registered them."""
+
+    def replace_catalog(*datasets):
+        plugin = Plugin("garden", "garden", "benchfw-garden", "1.0", None)
+        entries = {each.name: Entry("dataset", each.name, each, plugin) for each in datasets}
+        monkeypatch.setattr("benchfw.data.catalog._registered", lambda: entries)
+
+    return replace_catalog
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch, register):
+    """An empty cache, no folders, the catalog of above, no pauses."""
     folder = tmp_path / "cache"
     monkeypatch.setenv("BENCHFW_CACHE", str(folder))
     for variable in ("BENCHFW_DATA", "BENCHFW_OFFLINE"):
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr(download, "PAUSE", 0.0)
+    monkeypatch.setattr("benchfw.data.download.PAUSE", 0.0)
+    register(*DATASETS)
     return folder
+
+
+@pytest.fixture
+def folder(cache, tmp_path, monkeypatch):
+    """The one folder of BENCHFW_DATA, empty."""
+    path = tmp_path / "folder"
+    path.mkdir()
+    monkeypatch.setenv("BENCHFW_DATA", str(path))
+    return path
 
 
 @dataclass

@@ -153,7 +153,7 @@ def check_suite(text):
     missing = [kind for kind in REST if kind not in shown and not (kind == "optimizer" and has_method)]
     trials = plan(parse_suite("\n".join([text, *(REST[kind] for kind in missing)]), "manual"), Registry())
     for name in {trial.problem.params.get("dataset") for trial in trials} - {None}:
-        assert data.dataset(name)
+        assert data.get_dataset(name)
 
 
 def check_code(text, shell):

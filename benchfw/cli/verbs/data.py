@@ -44,8 +44,8 @@ def list_(plugins: tuple[str, ...], as_json: bool) -> None:
     from benchfw import data
 
     _use(plugins)
-    here = data.here()
-    entries = data.catalog()
+    here = data.local_datasets()
+    entries = data.registered_datasets()
     rows: list[dict[str, Any]] = []
     for name in sorted({*entries, *here}):
         entry = entries.get(name)
@@ -54,7 +54,7 @@ def list_(plugins: tuple[str, ...], as_json: bool) -> None:
             {
                 "name": name,
                 "state": "here" if path else entry.origin if entry else "here",
-                "bytes": _bytes(path) if path else entry.bytes if entry else 0,
+                "bytes": _file_bytes(path) if path else entry.bytes if entry else 0,
                 "licence": entry.licence if entry else "in no catalog",
                 "path": str(path) if path else None,
                 "address": (entry.addresses or None) if entry else None,
@@ -63,9 +63,9 @@ def list_(plugins: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         echo_json(rows)
         return
-    table = ((row["name"], row["state"], _size(row["bytes"]), row["licence"]) for row in rows)
+    table = ((row["name"], row["state"], _format_bytes(row["bytes"]), row["licence"]) for row in rows)
     echo_table(table, ("name", "state", "size", "licence"))
-    click.echo(f"\n{len(here)} of {len(rows)} are here; benchfw data show NAME tells all of one.")
+    click.echo(f"\n{len(here)} of {len(rows)} are here; benchfw data show NAME describes one.")
 
 
 @command.command()
@@ -83,11 +83,11 @@ def fetch(names: tuple[str, ...], again: bool, plugins: tuple[str, ...]) -> None
 
     _use(plugins)
     for name in names:
-        data.dataset(name)  # a wrong name before any download
+        data.get_dataset(name)  # a wrong name before any download
     for name in names:
-        with Bar() as bar:
+        with DownloadBar() as bar:
             path = data.fetch(name, progress=bar.show, again=again)
-        _told(name, path)
+        _report(name, path)
 
 
 @command.command()
@@ -107,20 +107,21 @@ def verify(names: tuple[str, ...], plugins: tuple[str, ...], as_json: bool) -> N
 
     _use(plugins)
     rows = []
-    for name in names or data.here():
+    here = data.local_datasets()
+    for name in names or here:
         try:
             found = data.verify(name)
             rows.append((name, found.fault or "right", found.checked, str(found.path)))
         except DataError as fault:
             if names:
                 raise
-            rows.append((name, str(fault), "nothing", str(data.here().get(name, ""))))
+            rows.append((name, str(fault), "nothing", str(here[name])))
     if as_json:
         echo_json([dict(zip(("name", "verdict", "checked", "path"), row, strict=True)) for row in rows])
     elif rows:
         echo_table(rows, ("name", "verdict", "checked", "path"))
     else:
-        click.echo(f"no data set is here; name a folder in {data.VARIABLE} or use benchfw data fetch")
+        click.echo(f"no data set is here; name a folder in {data.FOLDERS_VARIABLE} or use benchfw data fetch")
     if any(row[1] != "right" for row in rows):
         raise click.exceptions.Exit(1)
 
@@ -138,7 +139,7 @@ def path(name: str, plugins: tuple[str, ...]) -> None:
     from benchfw import data
 
     _use(plugins)
-    click.echo(data.find(name))
+    click.echo(data.find_path(name))
 
 
 @command.command()
@@ -153,28 +154,26 @@ def show(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
       benchfw data show sonar
     """
     from benchfw import data
-    from benchfw.data.content import statistics
-    from benchfw.data.folders import locate
 
     _use(plugins)
-    place = locate(name)
+    place = data.locate(name)
     facts: dict[str, Any] = {"name": name}
-    if place is None or name in data.catalog():
-        facts |= _described(data.dataset(name))
+    if place is None or data.find_dataset(name) is not None:
+        facts |= _describe(data.get_dataset(name))
     if place is not None:
         arrays = data.load(name)
         facts["here"] = {
             "path": str(place),
             "content hash": data.fingerprint(name),
             "checked": data.verify(name).checked,
-            "arrays": {key: statistics(values) for key, values in arrays.items()},
+            "arrays": {key: data.summarize_array(values) for key, values in arrays.items()},
         }
     if as_json:
         echo_json(facts)
         return
     if place is not None:
-        told = facts["here"]["arrays"]
-        facts["here"]["arrays"] = {key: _sentence(values) for key, values in told.items()}
+        summaries = facts["here"]["arrays"]
+        facts["here"]["arrays"] = {key: _describe_array(each) for key, each in summaries.items()}
     echo_facts({key: value for key, value in facts.items() if value})
 
 
@@ -192,10 +191,10 @@ def import_(name: str, files: tuple[Path, ...], plugins: tuple[str, ...]) -> Non
     from benchfw import data
 
     _use(plugins)
-    _told(name, data.import_files(name, files))
+    _report(name, data.import_files(name, files))
 
 
-def _told(name: str, path: Path) -> None:
+def _report(name: str, path: Path) -> None:
     """Say where a data set is and what was checked; exit 1 if it is not right."""
     from benchfw import data
 
@@ -218,7 +217,7 @@ def _use(plugins: tuple[str, ...]) -> None:
     click.get_current_context().with_resource(registry.activate())
 
 
-def _described(entry: Dataset) -> dict[str, Any]:
+def _describe(entry: Dataset) -> dict[str, Any]:
     return {
         "title": entry.title,
         "citation": entry.citation,
@@ -236,7 +235,7 @@ def _described(entry: Dataset) -> dict[str, Any]:
     }
 
 
-def _sentence(facts: dict[str, Any]) -> str:
+def _describe_array(facts: dict[str, Any]) -> str:
     shape = ", ".join(f"{length:,}" for length in facts["shape"])
     text = f"({shape}) {facts['dtype']}"
     if "mean" in facts:
@@ -244,18 +243,18 @@ def _sentence(facts: dict[str, Any]) -> str:
     return text + (f" ({facts['of']})" if "of" in facts else "")
 
 
-def _bytes(path: Path) -> int:
+def _file_bytes(path: Path) -> int:
     return sum(each.stat().st_size for each in (path.glob("*.npy") if path.is_dir() else [path]))
 
 
-def _size(size: int) -> str:
+def _format_bytes(size: int) -> str:
     for unit, scale in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if size >= scale:
             return f"{size / scale:.3g} {unit}"
     return f"{size} B" if size else "-"
 
 
-class Bar:
+class DownloadBar:
     """A progress bar of the downloads, drawn only on a terminal."""
 
     def __enter__(self) -> Self:

@@ -83,7 +83,7 @@ def names_of(kind: str, registry: Registry) -> list[str]:
     if kind == "datasets":
         from benchfw import data
 
-        return list(data.names())
+        return data.dataset_names()
     return list(registry.entries(kind.removesuffix("s")))
 
 
@@ -94,7 +94,9 @@ def rows_of(kind: str, registry: Registry) -> list[tuple[str, str, str, str]]:
     if kind == "datasets":
         from benchfw import data
 
-        return [("dataset", name, "", str(path)) for name, path in data.names().items()]
+        places = {name: entry.origin for name, entry in data.registered_datasets().items()}
+        places |= {name: str(path) for name, path in data.local_datasets().items()}
+        return [("dataset", name, "", place) for name, place in sorted(places.items())]
     if kind == "backends":
         from benchfw.harness.environment import describe
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
 from benchfw import hookimpl
@@ -12,12 +11,27 @@ if TYPE_CHECKING:
 
 benchfw_api = 1
 
-FILES = ("ratings", "series", "classification", "text", "images", "regression", "twins")
+DATASETS = {
+    "classification": "adult covtype epsilon ionosphere sonar usps-2vs4 usps-3vs5",
+    "images": "cifar10 cifar10-pca100 mnist mnist-8m",
+    "ratings": "movielens-100k movielens-1m movielens-10m",
+    "regression": (
+        "uci-bike uci-elevators uci-keggundirected uci-kin40k uci-pol uci-protein year-msd year-msd-sample"
+    ),
+    "series": "sound szeged-weather",
+    "text": "ap ap-theta-k10 nips nips-theta-k10",
+    "twins": (
+        "adult-like ap-like ap-theta-k10-like cifar10-like cifar10-pca100-like counts-like covtype-like "
+        "epsilon-like ionosphere-like mnist-8m-like mnist-like movielens-like nips-like nips-theta-k10-like "
+        "sonar-like sound-like stream-like szeged-weather-like uci-like usps-like year-msd-like"
+    ),
+}
+"""The names in each file of `entries`: "usps-2vs4" is USPS_2VS4 there, imported when it is asked for."""
 
 
 @hookimpl
 def register_datasets(register: Register) -> None:
     """Add every entry of the catalog."""
-    for file in FILES:
-        for entry in importlib.import_module(f"benchfw_datasets.entries.{file}").ENTRIES:
-            register(entry.name, entry)
+    for file, names in DATASETS.items():
+        for name in names.split():
+            register(name, f"benchfw_datasets.entries.{file}:{name.upper().replace('-', '_')}")

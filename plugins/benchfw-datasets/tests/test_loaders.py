@@ -8,9 +8,9 @@ import zipfile
 
 import numpy as np
 import pytest
-
 from benchfw.data.access import imported
 from benchfw.data.known import catalog
+
 from benchfw.errors import DataError
 
 RNG = np.random.default_rng(0)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchfw.data.access import imported
+from benchfw.data.known import catalog
 
 from benchfw import data
 from benchfw.data import content_hash
-from benchfw.data.access import imported
-from benchfw.data.known import catalog
 from benchfw_datasets.loaders.series import COLUMNS
 
 SHAPES = {

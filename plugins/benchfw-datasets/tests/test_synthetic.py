@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from benchfw.data.content import check
+from benchfw.data.known import catalog, spelled_out
 
 from benchfw import data
 from benchfw.data import content_hash
-from benchfw.data.content import check
-from benchfw.data.known import catalog, spelled_out
 from benchfw.errors import DataError
 
 REAL = [entry for entry in catalog().values() if entry.make is None]
@@ -47,6 +47,7 @@ def small(name):
     sizes = {"rows", "test_rows", "documents", "words", "hours", "samples"}
     spelled = data.dataset(name)
     from benchfw.data.access import imported
+
     from benchfw.parameters import parameters_of
 
     legal = set(parameters_of(imported(name, spelled.make)))
@@ -106,8 +107,8 @@ def test_a_few_films_have_most_of_the_ratings():
 
 @pytest.mark.parametrize("name", ["sonar-like(rows=800, train=600)", "mnist-like(rows=900, test_rows=300)"])
 def test_classes_can_be_learned_but_not_at_sight(name):
-    x, y = data.table(name, "train")
-    tested, truth = data.table(name, "test")
+    x, y = data.load_table(name, "train")
+    tested, truth = data.load_table(name, "test")
     x, tested = (each.reshape(len(each), -1).astype(float) for each in (x, tested))
     centres = np.array([x[y == label].mean(axis=0) for label in np.unique(y)])
     distance = ((tested[:, None] - centres) ** 2).sum(axis=2)

@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from benchfw import BenchfwError
 from benchfw.backends import get_backend
-from benchfw.data import here
+from benchfw.data import local_datasets
 from benchfw.parameters import fits, parameters_of
 from benchfw_kernelmachines.predictor import GramPredictor
 from benchfw_kernelmachines.problems.functional_gradient import FunctionalGradient
@@ -381,7 +381,7 @@ REAL = {
 
 @pytest.mark.parametrize("name", REAL)
 def test_real_sets_come_prepared(name):
-    if name not in here():
+    if name not in local_datasets():
         pytest.skip(f"data set '{name}' is in no folder of BENCHFW_DATA")
     params, dimension, outputs = REAL[name]
     kind = KernelRegression if name.startswith(("uci", "year")) else KernelClassification

@@ -9,7 +9,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 from benchfw import BenchfwError
-from benchfw.data import here, load
+from benchfw.data import load, local_datasets
 from benchfw_spectral.problems import gp_matrix
 from benchfw_spectral.problems.gp_data import regression_data
 from benchfw_spectral.problems.gp_hyperparameters import GPHyperparameters
@@ -261,7 +261,9 @@ def test_parameters_that_cannot_be_are_refused(backend, params, words):
 
 
 def stored(name):
-    return pytest.mark.skipif(name not in here(), reason=f"data set '{name}' is not in BENCHFW_DATA")
+    return pytest.mark.skipif(
+        name not in local_datasets(), reason=f"data set '{name}' is not in BENCHFW_DATA"
+    )
 
 
 @stored("sound")

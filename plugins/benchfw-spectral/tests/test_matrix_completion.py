@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchfw import BenchfwError
-from benchfw.data import here
+from benchfw.data import local_datasets
 from benchfw_firstorder import GradientDescent
 from benchfw_spectral import Chebyshev, MatrixCompletion, Optimal
 
@@ -286,7 +286,7 @@ def test_parameters_must_be_positive(backend, params):
 
 
 def test_movielens_100k_as_in_the_paper(backend):
-    if "movielens-100k" not in here():
+    if "movielens-100k" not in local_datasets():
         pytest.skip("movielens-100k is in no folder of BENCHFW_DATA")
     problem = build(backend, "movielens-100k")
     assert problem.shape == (1682, 943)

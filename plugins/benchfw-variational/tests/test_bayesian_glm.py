@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchfw import BenchfwError
-from benchfw.data import here
+from benchfw.data import local_datasets
 from benchfw_variational.likelihoods import StudentT
 from benchfw_variational.optimizers.pg import PG
 from benchfw_variational.optimizers.pg_svi import PGSVI
@@ -149,7 +149,7 @@ def test_a_variance_of_zero_is_refused(build):
 
 
 @pytest.mark.skipif(
-    "ionosphere" not in here(), reason="data set 'ionosphere' is in no folder of BENCHFW_DATA"
+    "ionosphere" not in local_datasets(), reason="data set 'ionosphere' is in no folder of BENCHFW_DATA"
 )
 def test_logistic_regression_on_ionosphere_ends_at_the_reference(backend):
     problem = BayesianGLM(backend, backend.rng(0))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchfw import BenchfwError
-from benchfw.data import here
+from benchfw.data import local_datasets
 from benchfw_variational.optimizers.ctm_delta import CTMDelta
 from benchfw_variational.optimizers.ctm_laplace import CTMLaplace
 from benchfw_variational.optimizers.ctm_mean_field import CTMMeanField
@@ -46,7 +46,7 @@ METHODS = [
 EACH_METHOD = pytest.mark.parametrize("method", METHODS, ids=lambda each: type(each).__name__)
 AP, NIPS = (
     pytest.mark.skipif(
-        name not in here() or f"{name}-theta-k10" not in here(),
+        name not in local_datasets() or f"{name}-theta-k10" not in local_datasets(),
         reason=f"needs {name} and {name}-theta-k10 in BENCHFW_DATA",
     )
     for name in ("ap", "nips")

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from benchfw import BenchfwError
-from benchfw.data import here
+from benchfw.data import local_datasets
 from benchfw_variational.problems.gp_classification import GPClassification
 
 needs_ionosphere = pytest.mark.skipif(
-    "ionosphere" not in here(), reason="data set 'ionosphere' is in no folder of BENCHFW_DATA"
+    "ionosphere" not in local_datasets(), reason="data set 'ionosphere' is in no folder of BENCHFW_DATA"
 )
 LIKELIHOODS = ["bernoulli-logit", "bernoulli-probit", "gaussian", "student-t"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchfw import BenchfwError
-from benchfw.data import here
+from benchfw.data import local_datasets
 from benchfw.errors import Unavailable
 from benchfw_variational.optimizers.laplace import Laplace
 from benchfw_variational.optimizers.pg import PG
@@ -19,7 +19,7 @@ from benchfw_variational.problems.bayesian_glm import BayesianGLM
 from benchfw_variational.problems.gp_classification import GPClassification
 
 needs_ionosphere = pytest.mark.skipif(
-    "ionosphere" not in here(), reason="data set 'ionosphere' is in no folder of BENCHFW_DATA"
+    "ionosphere" not in local_datasets(), reason="data set 'ionosphere' is in no folder of BENCHFW_DATA"
 )
 
 

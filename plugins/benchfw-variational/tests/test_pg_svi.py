@@ -11,7 +11,7 @@ from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 from benchfw import BenchfwError
-from benchfw.data import here
+from benchfw.data import local_datasets
 from benchfw_variational.implicit_covariance import ImplicitCovariance, ReusedCovariance
 from benchfw_variational.optimizers.laplace import Laplace
 from benchfw_variational.optimizers.pg import PG
@@ -23,7 +23,9 @@ from benchfw_variational.problems.gp_classification import GPClassification
 
 
 def needs(name):
-    return pytest.mark.skipif(name not in here(), reason=f"data set '{name}' is in no folder of BENCHFW_DATA")
+    return pytest.mark.skipif(
+        name not in local_datasets(), reason=f"data set '{name}' is in no folder of BENCHFW_DATA"
+    )
 
 
 @pytest.fixture
@@ -272,9 +274,9 @@ def test_the_laplace_approximation_is_that_of_scikit_learn(ionosphere):
     answer = path(ionosphere, Laplace(), 12)[-1]
     covariance = ConstantKernel(math.exp(5)) * RBF(math.e) + WhiteKernel(0.01)
     peer = GaussianProcessClassifier(covariance, optimizer=None, max_iter_predict=100)
-    from benchfw.data import table
+    from benchfw.data import load_table
 
-    peer.fit(table("ionosphere", "train").features, ionosphere.targets)
+    peer.fit(load_table("ionosphere", "train").features, ionosphere.targets)
     np.testing.assert_allclose(answer.mean, peer.base_estimator_.f_cached, rtol=1e-6, atol=1e-6)
     metrics = ionosphere.metrics(answer)
     assert metrics["log_loss_bits"] == pytest.approx(0.5205, abs=5e-4)

@@ -1,1 +1,1 @@
-"""The catalog's entries as plain data, one file a family."""
+"""The entries as plain data, one file a kind of data; `twins` are the synthetic stand-ins."""

@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchfw.data.archives import member, opened_raw
+from benchfw.data import open_member, open_raw
 from benchfw_datasets.loaders.libsvm import blocks
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from benchfw.data.entry import Arrays
+    from benchfw.data import Arrays
 
 ADULT_FEATURES = 123
 EPSILON_FEATURES = 2000
@@ -24,7 +24,7 @@ def _two_classes(files: Mapping[str, Path], signs: Mapping[str, int], ending: st
     import numpy as np
 
     (path,) = files.values()
-    with member(path, ending) as file:
+    with open_member(path, ending) as file:
         lines = [line.split(",") for line in file.read().decode("ascii").split()]
     labels = np.array([signs[line[-1]] for line in lines], dtype=np.int8)
     features = np.array([[float(word) for word in line[:-1]] for line in lines], dtype=np.float64)
@@ -46,7 +46,7 @@ def covtype(files: Mapping[str, Path]) -> Arrays:
     import numpy as np
 
     (path,) = files.values()
-    with opened_raw(path) as file:
+    with open_raw(path) as file:
         table = np.loadtxt(file, dtype=np.int16, delimiter=",")
     return {"x": np.ascontiguousarray(table[:, :-1]), "y": table[:, -1].astype(np.uint8)}
 

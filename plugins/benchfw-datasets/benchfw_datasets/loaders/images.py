@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchfw.data.archives import member, opened_raw
+from benchfw.data import open_member, open_raw
 from benchfw_datasets.loaders.libsvm import blocks
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from benchfw.data.entry import Arrays
+    from benchfw.data import Arrays
 
 PIXELS = 784
 SIDE = 32
@@ -32,7 +32,7 @@ def _idx(path: Path) -> np.ndarray[Any, Any]:
     """Return the array of an idx file of unsigned bytes: magic 0 0 8 rank, lengths, elements."""
     import numpy as np
 
-    with opened_raw(path) as file:
+    with open_raw(path) as file:
         magic = file.read(4)
         if magic[:3] != b"\0\0\x08":
             raise ValueError(f"{path.name} is no idx file of unsigned bytes")
@@ -59,7 +59,7 @@ def cifar10(files: Mapping[str, Path]) -> Arrays:
     for part, batches in (("train", names), ("test", ["test_batch.bin"])):
         records = []
         for name in batches:
-            with member(path, name) as file:
+            with open_member(path, name) as file:
                 records.append(np.frombuffer(file.read(), np.uint8).reshape(-1, 1 + 3 * SIDE * SIDE))
         table = np.concatenate(records)
         planes = table[:, 1:].reshape(-1, 3, SIDE, SIDE)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchfw.data.archives import opened_raw
+from benchfw.data import open_raw
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +19,7 @@ def blocks(
 ) -> Iterator[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
     """Yield dense features (rows, features) and labels (rows,), block by block; indices count from 1."""
     lines: list[bytes] = []
-    with opened_raw(path) as file:
+    with open_raw(path) as file:
         for line in file:
             if line.strip():
                 lines.append(line)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchfw.data.archives import member
+from benchfw.data import open_member
 
 if TYPE_CHECKING:
-    from benchfw.data.entry import Arrays
+    from benchfw.data import Arrays
 
 LARGE = 1 << 15
 
@@ -19,7 +19,7 @@ def movielens(files: Mapping[str, Path]) -> Arrays:
     import numpy as np
 
     (path,) = files.values()
-    with member(path, "u.data", "ratings.dat") as file:
+    with open_member(path, "u.data", "ratings.dat") as file:
         text = file.read().replace(b"::", b"\t")
     table = np.array(text.split(), dtype=np.float64).reshape(-1, 4)
     table = table[np.lexsort((table[:, 1], table[:, 0]))]

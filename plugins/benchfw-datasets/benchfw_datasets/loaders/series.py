@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchfw.data.archives import text
+from benchfw.data import open_text
 
 if TYPE_CHECKING:
-    from benchfw.data.entry import Arrays
+    from benchfw.data import Arrays
 
 PRECIPITATION = {"null": 0, "": 0, "rain": 1, "snow": 2}
 COLUMNS = {
@@ -51,7 +51,7 @@ def szeged_weather(files: Mapping[str, Path]) -> Arrays:
     import numpy as np
 
     (path,) = files.values()
-    with text(path, "weatherHistory.csv") as file:
+    with open_text(path, "weatherHistory.csv") as file:
         rows = list(csv.DictReader(file))
     times = [datetime.strptime(row["Formatted Date"], "%Y-%m-%d %H:%M:%S.%f %z") for row in rows]
     seconds = np.array([int(each.timestamp()) for each in times], dtype=np.int32)

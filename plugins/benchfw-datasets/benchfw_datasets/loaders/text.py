@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchfw.data.archives import member, opened_raw
+from benchfw.data import open_member, open_raw
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from benchfw.data.entry import Arrays
+    from benchfw.data import Arrays
 
 
 def lda_c(files: Mapping[str, Path]) -> Arrays:
@@ -19,9 +19,9 @@ def lda_c(files: Mapping[str, Path]) -> Arrays:
     import numpy as np
 
     (path,) = files.values()
-    with member(path, "vocab.txt") as file:
+    with open_member(path, "vocab.txt") as file:
         vocabulary = file.read().decode("utf-8", "replace").split("\n")
-    with member(path, "ap.dat") as file:
+    with open_member(path, "ap.dat") as file:
         lines = [line.split()[1:] for line in file if line.strip()]
     pairs = np.array([word.split(b":") for line in lines for word in line], dtype=np.int64).reshape(-1, 2)
     documents = np.repeat(np.arange(len(lines)), [len(line) for line in lines])
@@ -33,12 +33,12 @@ def bag_of_words(files: Mapping[str, Path]) -> Arrays:
     import numpy as np
 
     words, vocabulary = sorted(files.values(), key=lambda path: not path.name.startswith("docword"))
-    with opened_raw(words) as file:
+    with open_raw(words) as file:
         sizes = [int(file.readline()) for _ in range(3)]
         table = np.array(file.read().split(), dtype=np.int64).reshape(-1, 3)
     if len(table) != sizes[2]:
         raise ValueError(f"{len(table)} cells, not the {sizes[2]} that its head promises")
-    with opened_raw(vocabulary) as file:
+    with open_raw(vocabulary) as file:
         names = file.read().decode("utf-8", "replace").split()
     return _counts(table[:, 0] - 1, table[:, 1] - 1, table[:, 2], sizes[0], names)
 

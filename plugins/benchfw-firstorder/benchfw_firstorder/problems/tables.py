@@ -30,10 +30,10 @@ def classification_table(name: str) -> tuple[Array, Array]:
 
 def _training_rows(name: str) -> tuple[Array, NDArray[Any]]:
     """Return the rows that the data or its papers give to training; all, where they say nothing of it."""
-    from benchfw.data import has_split, load, table
+    from benchfw.data import has_split, load, load_table
 
     arrays = load(name)
-    features, targets = table(name, "train" if has_split(name, arrays) else "all", arrays=arrays)
+    features, targets = load_table(name, "train" if has_split(name, arrays) else "all", arrays=arrays)
     return features.reshape(len(features), -1).astype(np.float64), targets
 
 

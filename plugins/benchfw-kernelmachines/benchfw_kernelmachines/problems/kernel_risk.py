@@ -12,8 +12,7 @@ import numpy as np
 
 from benchfw import Backend, BenchfwError
 from benchfw.backends import Rng
-from benchfw.data import Table
-from benchfw.data.known import known, spelled_out
+from benchfw.data import Table, is_synthetic
 from benchfw_kernelmachines.bandwidth import median_distance
 from benchfw_kernelmachines.covariances import CovarianceName, get_covariance
 from benchfw_kernelmachines.oracles import Array, Batch, Distance, Loss, Predictor
@@ -87,9 +86,7 @@ class KernelRiskProblem(ABC):
         self.num_outputs = (
             self.num_classes if self._train_targets.ndim == 1 else int(self._train_targets.shape[1])
         )
-        entry = known(spelled_out(dataset)[0])
-        made = entry is not None and entry.make is not None
-        self.caveats = (f"the data set '{dataset}' is synthetic",) if made else ()
+        self.caveats = (f"the data set '{dataset}' is synthetic",) if is_synthetic(dataset) else ()
 
     @abstractmethod
     def learn_labels(self, labels: np.ndarray) -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from benchfw import BenchfwError
 from benchfw.backends import Backend
-from benchfw.data import Table, load, split, table
-from benchfw.data.access import imported
-from benchfw.data.known import known, spelled_out
-from benchfw.parameters import parameters_of
+from benchfw.data import Table, load, load_table, split, stream_parameters
 from benchfw_kernelmachines.sources.row_source import RowSource, sample_numbers
 from benchfw_kernelmachines.sources.rows_in_memory import RowsInMemory
 from benchfw_kernelmachines.sources.rows_mapped import RowsMapped
@@ -32,10 +29,9 @@ def open_rows(backend: Backend, dataset: str, rows: int | None) -> tuple[RowSour
     """
     if rows is not None and rows < 2:
         raise BenchfwError(f"rows must be at least 2, got {rows}")
-    entry = known(spelled_out(dataset)[0])
-    if entry is not None and entry.stream is not None:
-        given = spelled_out(dataset)[1]
-        return _open_stream(dataset, {**_usual(entry.name, entry.stream), **entry.defaults, **given}, rows)
+    settings = stream_parameters(dataset)
+    if settings is not None:
+        return _open_stream(dataset, settings, rows)
     return _open_arrays(backend, dataset, load(dataset), rows)
 
 
@@ -43,10 +39,10 @@ def _open_arrays(
     backend: Backend, dataset: str, arrays: dict[str, np.ndarray], rows: int | None
 ) -> tuple[RowSource, Table]:
     if "y_test" in arrays:
-        parts = [table(dataset, "train", arrays=arrays), table(dataset, "test", arrays=arrays)]
+        parts = [load_table(dataset, "train", arrays=arrays), load_table(dataset, "test", arrays=arrays)]
         places: list[np.ndarray | None] = [None, None]
     else:
-        parts = [table(dataset, arrays=arrays)] * 2
+        parts = [load_table(dataset, arrays=arrays)] * 2
         places = list(split(dataset, arrays=arrays)[:2])
     for part in parts:
         _check_types(dataset, part)
@@ -76,18 +72,12 @@ def _source(backend: Backend, stored: Table, places: np.ndarray | None) -> RowsI
     return RowsInMemory(stored if places is None else Table(features[places], targets[places]))
 
 
-def _usual(name: str, stream: str | Callable[..., Any]) -> dict[str, Any]:
-    """Return the parameters of a stream as they are where nobody gives them."""
-    function = imported(name, stream) if isinstance(stream, str) else stream
-    return {each.name: each.default for each in parameters_of(function).values()}
-
-
 def _open_stream(dataset: str, settings: Mapping[str, Any], rows: int | None) -> tuple[RowSource, Table]:
     """Return a stream without the rows that test: its first tenth, or those of the set that it deforms."""
     total = int(settings["rows"])
     if "source" in settings:  # deformations of one picture must not stand on both sides
         start = 0
-        pictures = RowsInMemory(table(str(settings["source"]), "test"))
+        pictures = RowsInMemory(load_table(str(settings["source"]), "test"))
         test = pictures.take(sample_numbers(pictures.num_samples, TESTED))
     else:
         start = max(1, min(total // 10, TESTED))

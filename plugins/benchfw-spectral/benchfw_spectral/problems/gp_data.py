@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchfw import BenchfwError
-from benchfw.data import load, split, table
+from benchfw.data import load, load_table, split
 
 Array = NDArray[np.float64]
 Arrays = Mapping[str, NDArray[Any]]
@@ -69,8 +69,8 @@ def _series(
 
 def _table(name: str, arrays: Arrays, points: int | None) -> RegressionData:
     """Return a table in units of its training rows: mean 0 and variance 1 in every column that varies."""
-    train = table(name, "train", arrays=arrays)
-    test = table(name, "test", arrays=arrays)
+    train = load_table(name, "train", arrays=arrays)
+    test = load_table(name, "test", arrays=arrays)
     rows, values = train.features[:points].astype(np.float64), train.targets[:points].astype(np.float64)
     centre, spread = rows.mean(axis=0), rows.std(axis=0)
     varying = spread > 0  # a constant column tells no two points apart

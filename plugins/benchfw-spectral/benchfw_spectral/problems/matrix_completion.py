@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from benchfw import Backend, Rng
-from benchfw.data import here
+from benchfw.data import local_datasets
 from benchfw.kernels.lanczos import gauss_quadrature, lanczos
 from benchfw.kernels.operators import Counted, Order
 from benchfw_spectral.collatz import collatz_bound
@@ -63,7 +63,7 @@ class MatrixCompletion:
         self.cost = 0.0
         self.weight = weight
         self.caveats: list[str] = []
-        if stand_in_for in here():
+        if stand_in_for in local_datasets():
             dataset = stand_in_for
         elif stand_in_for:
             self.caveats.append(f"{stand_in_for} is not here: {dataset} is a synthetic set in its place")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchfw import Backend, BenchfwError, Rng
-from benchfw.data import halves, load, split
+from benchfw.data import load, split, split_documents
 from benchfw_variational.kernels.topics import topic_log_likelihood, topic_predictive
 from benchfw_variational.topic_oracles import Block, Gaussians, Rows, TopicAnswer, Topics
 from benchfw_variational.topics.documents import Documents, compressed_rows
@@ -63,7 +63,7 @@ class CorrelatedTopics:
         self.num_words = int(arrays["shape"][1])
         seed = rng.integers(1 << 63)
         parts = split(dataset, seed, arrays=arrays)
-        whole, first = (each.astype(np.int64) for each in (arrays["data"], halves(arrays, seed)))
+        whole, first = (each.astype(np.int64) for each in (arrays["data"], split_documents(arrays, seed)))
 
         def part(counts: NDArray[Any], rows: Rows) -> Documents:
             return compressed_rows(backend, arrays["indices"], counts, arrays["indptr"], rows[:documents])

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from benchfw import Backend, BenchfwError
-from benchfw.data import load, table
+from benchfw.data import load, load_table
 from benchfw_variational.likelihoods.hermite import hermite_local
 from benchfw_variational.likelihoods.sampling import sampled_local
 from benchfw_variational.oracles import Array, Likelihood, Local, Posterior, Prior
@@ -33,7 +33,7 @@ def load_examples(backend: Backend, dataset: str, *, classes: bool) -> tuple[Exa
     Of two `classes` the first in order becomes -1 and the second 1; otherwise targets are as they are.
     """
     arrays = load(dataset)
-    tables = [table(dataset, part, arrays=arrays) for part in ("train", "test")]
+    tables = [load_table(dataset, part, arrays=arrays) for part in ("train", "test")]
     if classes:
         kinds = np.unique(np.concatenate([each.targets for each in tables]))
         if len(kinds) != 2:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchfw import data
-from benchfw.data.placing import write_pieces
+from benchfw.data.cache import write_pieces
 from benchfw.errors import DataError
 
 X = np.arange(70.0).reshape(35, 2)
@@ -15,38 +15,34 @@ Y = np.arange(35, dtype=np.int16)
 
 
 @pytest.fixture(params=["npz", "npz_compressed", "npy"])
-def folder(request, cache, tmp_path, monkeypatch):
-    path = tmp_path / "folder"
-    path.mkdir()
-    monkeypatch.setenv("BENCHFW_DATA", str(path))
+def rows(request, folder):
+    """The data set "rows" in one of the forms that it may have."""
     if request.param == "npy":
-        pieces = [{"x": X[:20], "y": Y[:20]}, {"x": X[20:], "y": Y[20:]}]
-        write_pieces(path / "rows", pieces)
+        write_pieces(folder / "rows", [{"x": X[:20], "y": Y[:20]}, {"x": X[20:], "y": Y[20:]}])
     else:
         save = np.savez if request.param == "npz" else np.savez_compressed
-        save(path / "rows.npz", x=X, y=Y)
-    return path
+        save(folder / "rows.npz", x=X, y=Y)
 
 
 @pytest.mark.parametrize("size", [1, 8, 35, 100])
-def test_batches_are_the_rows_in_order(folder, size):
+def test_batches_are_the_rows_in_order(rows, size):
     found = list(data.batches("rows", size))
     assert [len(batch["x"]) for batch in found[:-1]] == [size] * (len(found) - 1)
     np.testing.assert_array_equal(np.concatenate([batch["x"] for batch in found]), X)
     np.testing.assert_array_equal(np.concatenate([batch["y"] for batch in found]), Y)
 
 
-def test_a_part_of_the_rows_and_arrays(folder):
+def test_a_part_of_the_rows_and_arrays(rows):
     found = list(data.batches("rows", 4, ["y"], start=5, stop=16))
     assert [sorted(batch) for batch in found] == [["y"]] * 3
     np.testing.assert_array_equal(np.concatenate([batch["y"] for batch in found]), Y[5:16])
 
 
-def test_load_gives_the_same_rows(folder):
+def test_load_gives_the_same_rows(rows):
     np.testing.assert_array_equal(data.load("rows")["x"], X)
 
 
-def test_what_is_asked_wrongly_is_told(folder):
+def test_a_wrong_request_is_one_clear_error(rows):
     with pytest.raises(DataError, match="no array 'z'"):
         list(data.batches("rows", 4, ["z"]))
     with pytest.raises(DataError, match="at least one row"):
@@ -55,9 +51,8 @@ def test_what_is_asked_wrongly_is_told(folder):
         list(data.batches("rwos", 4))
 
 
-def test_arrays_of_different_lengths_must_be_named(cache, tmp_path, monkeypatch):
-    monkeypatch.setenv("BENCHFW_DATA", str(tmp_path))
-    np.savez(tmp_path / "odd.npz", x=X, z=np.ones(3))
+def test_arrays_of_different_lengths_must_be_named(folder):
+    np.savez(folder / "odd.npz", x=X, z=np.ones(3))
     with pytest.raises(DataError, match="different numbers of rows"):
         list(data.batches("odd", 4))
     assert len(list(data.batches("odd", 10, ["x"]))) == 4
@@ -74,18 +69,29 @@ def test_a_written_stream_is_what_numpy_would_write(tmp_path):
 
 
 def test_a_synthetic_stream_does_not_depend_on_the_batches(cache):
-    name = "mnist-8m-like(rows=2500, source='mnist-like(rows=50, test_rows=5)')"
-    found = list(data.batches(name, 700))
-    assert [len(batch["y"]) for batch in found] == [700, 700, 700, 400]
+    name = "walk-like(rows=250)"
+    found = list(data.batches(name, 70))
+    assert [len(batch["y"]) for batch in found] == [70, 70, 70, 40]
     whole = data.load(name)
     np.testing.assert_array_equal(np.concatenate([batch["x"] for batch in found]), whole["x"])
-    (part,) = data.batches(name, 900, ["y"], start=1500, stop=2100)
-    np.testing.assert_array_equal(part["y"], whole["y"][1500:2100])
+    (part,) = data.batches(name, 90, ["y"], start=150, stop=210)
+    np.testing.assert_array_equal(part["y"], whole["y"][150:210])
 
 
 def test_a_synthetic_set_without_a_stream_comes_in_batches_too(cache):
-    found = list(data.batches("covtype-like(rows=25)", 10))
-    assert [len(batch["x"]) for batch in found] == [10, 10, 5]
+    found = list(data.batches("flowers-like(rows=25)", 10))
+    assert [len(batch["X"]) for batch in found] == [10, 10, 5]
+
+
+def test_a_batch_past_the_end_is_empty_and_a_cut_file_is_an_error(folder):
+    np.savez_compressed(folder / "rows.npz", x=np.random.default_rng(0).random((5000, 3)))
+    assert list(data.batches("rows", 10, start=6000)) == []
+    with pytest.raises(DataError, match="rows count from 0"):
+        list(data.batches("rows", 10, start=-2))
+    whole = (folder / "rows.npz").read_bytes()
+    (folder / "rows.npz").write_bytes(whole[:300] + bytes(len(whole) - 600) + whole[-300:])
+    with pytest.raises(DataError, match="replace the file"):
+        list(data.batches("rows", 10))
 
 
 def test_a_pass_over_a_large_file_needs_little_memory(cache):

@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from benchfw.data import folders
-from benchfw.data.access import load_entry, make
-from benchfw.data.known import known, spelled_out
+from benchfw.data.catalog import find_dataset, parse_dataset_name
+from benchfw.data.load import fetch_path, load, make
 from benchfw.errors import DataError
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from benchfw.data.entry import Arrays
+    from benchfw.data.dataset import Arrays
 
 Reader = Callable[[int], "np.ndarray[Any, Any]"]
 
@@ -39,26 +38,14 @@ def batches(
         raise DataError(
             f"a batch has at least one row, and rows count from 0; got size {size}, start {start}"
         )
-    plain, params = spelled_out(name, params)
-    entry = known(plain)
+    plain, params = parse_dataset_name(name, params)
+    entry = find_dataset(plain)
     if entry is not None and entry.make is not None:
-        if entry.stream is not None:
-            stream = make(entry, entry.stream, params)
-            yield from _cut(stream, size, arrays, start, stop)
-            return
-        yield from _cut(iter([load_entry(entry, params)]), size, arrays, start, stop)
+        stream = entry.stream
+        pieces = iter([load(plain, **params)]) if stream is None else make(entry, stream, params)
+        yield from _cut(pieces, size, arrays, start, stop)
         return
-    path = folders.locate(plain)
-    if path is None:
-        if entry is None:
-            from benchfw.data.access import find
-
-            path = find(plain)
-        else:
-            from benchfw.data.fetching import fetch_entry
-
-            path = fetch_entry(entry)
-    yield from _read(plain, path, size, arrays, start, stop)
+    yield from _read(plain, fetch_path(plain), size, arrays, start, stop)
 
 
 def _read(

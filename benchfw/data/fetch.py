@@ -10,13 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchfw.data import folders
-from benchfw.data.access import absence, check_parameters, find, imported
+from benchfw.data.cache import NotWritten, lock_dataset, place
+from benchfw.data.catalog import describe_absence, get_dataset
+from benchfw.data.dataset import Dataset, resolve_function
 from benchfw.data.download import Progress, Unreachable, download, refuse_insecure
-from benchfw.data.entry import Dataset
-from benchfw.data.known import dataset, known, spelled_out
-from benchfw.data.placing import NotWritten, locked, place
-from benchfw.errors import DataError
+from benchfw.data.files import cache_folder, locate, read_arrays
+from benchfw.errors import BenchfwError, DataError
 
 OFFLINE_VARIABLE = "BENCHFW_OFFLINE"
 """Set to anything, it forbids downloads."""
@@ -27,27 +26,27 @@ def fetch(name: str, *, progress: Progress | None = None, again: bool = False) -
 
     `again` downloads even what is here. Processes that fetch one set at once make one download.
     """
-    return fetch_entry(dataset(name), progress, again=again)
+    return fetch_entry(get_dataset(name), progress, again=again)
 
 
 def fetch_entry(entry: Dataset, progress: Progress | None = None, *, again: bool = False) -> Path:
     """Return where a data set is, fetched if it is not here."""
     if entry.make is not None:
         raise DataError(f"data set '{entry.name}' is made on demand; there is nothing to fetch")
-    path = folders.locate(entry.name)
+    path = locate(entry.name)
     if path is not None and not again:
         return path
     if not entry.fetchable:
-        raise DataError(absence(entry))
+        raise DataError(describe_absence(entry))
     if os.environ.get(OFFLINE_VARIABLE):
-        raise DataError(absence(entry, f"{OFFLINE_VARIABLE} forbids downloads"))
+        raise DataError(describe_absence(entry, f"{OFFLINE_VARIABLE} forbids downloads"))
     for file in entry.files:
         refuse_insecure(file.url or "")
-    with locked(entry.name):
-        path = folders.locate(entry.name)  # another process may have been faster
+    with lock_dataset(entry.name):
+        path = locate(entry.name)  # another process may have been faster
         if path is not None and not again:
             return path
-        raw = folders.cache() / "raw" / entry.name
+        raw = cache_folder() / "raw" / entry.name
         if again:
             shutil.rmtree(raw, ignore_errors=True)
         return _fetch(entry, raw, progress)
@@ -57,7 +56,7 @@ def _fetch(entry: Dataset, raw: Path, progress: Progress | None) -> Path:
     try:
         files = {each.name: download(each, raw, progress) for each in entry.files}
     except Unreachable as fault:
-        raise DataError(absence(entry, str(fault))) from None
+        raise DataError(describe_absence(entry, str(fault))) from None
     checked = "sha256 of the download" if all(each.sha256 for each in entry.files) else ""
     try:
         return place(entry, _parse(entry, files), _facts(files, entry.addresses), checked)
@@ -68,25 +67,9 @@ def _fetch(entry: Dataset, raw: Path, progress: Progress | None) -> Path:
         raise
 
 
-def ensure(name: str, progress: Progress | None = None) -> None:
-    """Make sure that `load(name)` will find its data: fetch what is not here; DataError if that cannot be."""
-    plain, params = spelled_out(name)
-    entry = known(plain)
-    if entry is None:
-        find(plain)
-    elif entry.make is None:
-        fetch_entry(entry, progress)
-    else:
-        function = imported(plain, entry.make) if isinstance(entry.make, str) else entry.make
-        check_parameters(entry, function, params)
-        source = {**entry.defaults, **params}.get("source")
-        if isinstance(source, str):
-            ensure(source, progress)
-
-
 def import_files(name: str, paths: Sequence[Path]) -> Path:
     """Put files got by hand, NAME.npz or the raw files, into the cache, verified as a download is."""
-    entry = dataset(name)
+    entry = get_dataset(name)
     if entry.make is not None:
         raise DataError(f"data set '{entry.name}' is made on demand; there is nothing to import")
     for path in paths:
@@ -94,22 +77,24 @@ def import_files(name: str, paths: Sequence[Path]) -> Path:
             raise DataError(f"there is no file {path}")
     origin = ", ".join(str(path) for path in paths)
     if len(paths) == 1 and paths[0].suffix == ".npz":
-        with locked(entry.name):
-            arrays = folders.read(entry.name, paths[0])
+        with lock_dataset(entry.name):
+            arrays = read_arrays(entry.name, paths[0])
             return place(entry, arrays, _facts({paths[0].name: paths[0]}, origin))
     if entry.loader is None:
         raise DataError(f"data set '{entry.name}' has no raw format; give {entry.name}.npz")
-    files = _matched(entry, paths)
-    known = {each.name: each.sha256 for each in entry.files}
+    files = _match_names(entry, paths)
+    digests = {each.name: each.sha256 for each in entry.files}
     for each, path in files.items():
-        if known[each] and _sha256(path) != known[each]:
-            raise DataError(f"{path} is not the file that the catalog knows: its sha256 is not {known[each]}")
-    checked = "sha256 of the file" if all(known.values()) else ""
-    with locked(entry.name):
+        if digests[each] and _sha256(path) != digests[each]:
+            raise DataError(
+                f"{path} is not the file that the catalog knows: its sha256 is not {digests[each]}"
+            )
+    checked = "sha256 of the file" if all(digests.values()) else ""
+    with lock_dataset(entry.name):
         return place(entry, _parse(entry, files), _facts(files, origin), checked)
 
 
-def _matched(entry: Dataset, paths: Sequence[Path]) -> dict[str, Path]:
+def _match_names(entry: Dataset, paths: Sequence[Path]) -> dict[str, Path]:
     wanted = [each.name for each in entry.files]
     if len(wanted) == len(paths) == 1:
         return {wanted[0]: paths[0]}
@@ -125,26 +110,25 @@ def _matched(entry: Dataset, paths: Sequence[Path]) -> dict[str, Path]:
 def _parse(entry: Dataset, files: Mapping[str, Path]) -> Any:
     if entry.loader is None:
         raise DataError(f"data set '{entry.name}' has no loader for its raw files")
-    loader = imported(entry.name, entry.loader) if isinstance(entry.loader, str) else entry.loader
     try:
-        found = loader(files)
-    except DataError:
+        found = resolve_function(entry.name, entry.loader)(files)
+    except BenchfwError:
         raise
     except Exception as fault:  # a damaged file may make a parser raise anything
-        raise DataError(_unreadable(entry, fault)) from fault
-    return _guarded(entry, found) if entry.streamed else found
+        raise DataError(_describe_unreadable(entry, fault)) from fault
+    return _guard_pieces(entry, found) if entry.streamed else found
 
 
-def _guarded(entry: Dataset, pieces: Any) -> Any:
+def _guard_pieces(entry: Dataset, pieces: Any) -> Any:
     try:
         yield from pieces
     except DataError:
         raise
     except Exception as fault:
-        raise DataError(_unreadable(entry, fault)) from fault
+        raise DataError(_describe_unreadable(entry, fault)) from fault
 
 
-def _unreadable(entry: Dataset, fault: Exception) -> str:
+def _describe_unreadable(entry: Dataset, fault: Exception) -> str:
     what = " ".join(str(fault).split()) or type(fault).__name__
     return f"the file for '{entry.name}' cannot be read as {', '.join(f.name for f in entry.files)} ({what})"
 

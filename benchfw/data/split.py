@@ -8,17 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from benchfw.data.access import load
-from benchfw.data.known import known, spelled_out
+from benchfw.data.catalog import find_dataset, parse_dataset_name
+from benchfw.data.load import load
 from benchfw.errors import DataError
 
 if TYPE_CHECKING:
     import numpy as np
 
     from benchfw.backends import Rng
-    from benchfw.data.entry import Arrays
+    from benchfw.data.dataset import Arrays
 
-TEST_FRACTION = 0.1
 STREAM = 0x73706C6974  # "split": no other use of a seed shares its numbers
 
 
@@ -44,23 +43,23 @@ def split(name: str, seed: int = 0, *, arrays: Arrays | None = None, **params: A
     without one the set's own rule, or a tenth of the rows drawn from the seed. Rows of a set in two parts
     (x_train, x_test) count through both. `arrays` saves loading them again.
     """
-    plain, params = spelled_out(name, params)
+    plain, params = parse_dataset_name(name, params)
     arrays = load(plain, **params) if arrays is None else arrays
-    stored = _stored(arrays, seed)
+    stored = _stored_split(arrays, seed)
     if stored is not None:
         return stored
-    entry = known(plain)
+    entry = find_dataset(plain)
     rule, *numbers = entry.split if entry is not None and entry.split else ("fraction",)
     return RULES[str(rule)](arrays, seed, *(int(each) for each in numbers))
 
 
 def has_split(name: str, arrays: Arrays) -> bool:
     """Return whether the data or its papers fix the training rows; else `split` draws a tenth to test."""
-    entry = known(spelled_out(name)[0])
-    return _stored(arrays, 0) is not None or bool(entry is not None and entry.split)
+    entry = find_dataset(name)
+    return _stored_split(arrays, 0) is not None or bool(entry is not None and entry.split)
 
 
-def table(
+def load_table(
     name: str,
     part: Literal["all", "train", "test"] = "all",
     seed: int = 0,
@@ -74,13 +73,13 @@ def table(
     """
     import numpy as np
 
-    plain, params = spelled_out(name, params)
+    plain, params = parse_dataset_name(name, params)
     arrays = load(plain, **params) if arrays is None else arrays
-    pieces = [_piece(plain, arrays, "x_train" in arrays or "x_train_bits" in arrays, "train")]
+    pieces = [_read_table(plain, arrays, "x_train" in arrays or "x_train_bits" in arrays, "train")]
     if "y_test" in arrays:
         if part != "all":  # in two parts: the other one is not touched
-            return pieces[0] if part == "train" else _piece(plain, arrays, True, "test")
-        pieces.append(_piece(plain, arrays, True, "test"))
+            return pieces[0] if part == "train" else _read_table(plain, arrays, True, "test")
+        pieces.append(_read_table(plain, arrays, True, "test"))
         return Table(*(np.concatenate(each) for each in zip(*pieces, strict=True)))
     if part == "all":
         return pieces[0]
@@ -89,7 +88,7 @@ def table(
     return Table(pieces[0].features[rows], pieces[0].targets[rows])
 
 
-def _piece(name: str, arrays: Arrays, split_in_two: bool, part: str) -> Table:
+def _read_table(name: str, arrays: Arrays, split_in_two: bool, part: str) -> Table:
     import numpy as np
 
     if f"x_{part}_bits" in arrays:
@@ -104,13 +103,13 @@ def _piece(name: str, arrays: Arrays, split_in_two: bool, part: str) -> Table:
     return Table(arrays[keys[0]], arrays[keys[1]])
 
 
-def _stored(arrays: Mapping[str, np.ndarray[Any, Any]], seed: int) -> Split | None:
+def _stored_split(arrays: Mapping[str, np.ndarray[Any, Any]], seed: int) -> Split | None:
     """Return the split that travels with the arrays, or None."""
     import numpy as np
 
     if "train_idx" in arrays:
         train = arrays["train_idx"].astype(np.int64)
-        rest = arrays.get("test_idx", np.setdiff1d(np.arange(_rows(arrays)), train))
+        rest = arrays.get("test_idx", np.setdiff1d(np.arange(_num_rows(arrays)), train))
         test = rest.astype(np.int64)
         return Split(train, test, "stored with the data")
     for key in ("probe", "test"):
@@ -129,18 +128,18 @@ def _stored(arrays: Mapping[str, np.ndarray[Any, Any]], seed: int) -> Split | No
     return None
 
 
-def _rows(arrays: Mapping[str, np.ndarray[Any, Any]]) -> int:
+def _num_rows(arrays: Mapping[str, np.ndarray[Any, Any]]) -> int:
     if "indptr" in arrays:
         return len(arrays["indptr"]) - 1
     key = next((key for key in ("y", "y_train", "rating", "user", "unix_time") if key in arrays), min(arrays))
     return len(arrays[key])
 
 
-def _fraction(arrays: Arrays, seed: int, percent: int = 10) -> Split:
+def _split_fraction(arrays: Arrays, seed: int, percent: int = 10) -> Split:
     """Return `percent` of the rows, rounded, as test rows."""
     import numpy as np
 
-    rows = _rows(arrays)
+    rows = _num_rows(arrays)
     order = _rng(seed).permutation(rows)
     count = (rows * percent + 50) // 100
     return Split(
@@ -148,15 +147,15 @@ def _fraction(arrays: Arrays, seed: int, percent: int = 10) -> Split:
     )
 
 
-def _first(arrays: Arrays, _seed: int, count: int) -> Split:
+def _split_first(arrays: Arrays, _seed: int, count: int) -> Split:
     """Return the first `count` rows for training and the rest for testing."""
     import numpy as np
 
-    rows = np.arange(_rows(arrays))
+    rows = np.arange(_num_rows(arrays))
     return Split(rows[:count], rows[count:], f"the first {count:,} rows train, the others test")
 
 
-def _heads(arrays: Arrays, _seed: int, percent: int) -> Split:
+def _split_heads(arrays: Arrays, _seed: int, percent: int) -> Split:
     """Return the first `percent` of each class, rounded up, as test rows."""
     import numpy as np
 
@@ -167,11 +166,11 @@ def _heads(arrays: Arrays, _seed: int, percent: int) -> Split:
     return Split(train, test, f"the first {percent} % of each class, in file order, test")
 
 
-def _gaps(arrays: Arrays, seed: int, rows: int, gaps: int, length: int) -> Split:
+def _split_gaps(arrays: Arrays, seed: int, rows: int, gaps: int, length: int) -> Split:
     """Return, of the first `rows`, `gaps` runs of `length` as test rows; no two touch, none at an end."""
     import numpy as np
 
-    rows = min(rows, _rows(arrays))
+    rows = min(rows, _num_rows(arrays))
     spare = rows - gaps * (length + 1) - 1
     if spare < 0:
         raise DataError(f"{gaps} gaps of {length} rows do not fit into {rows} rows")
@@ -182,7 +181,7 @@ def _gaps(arrays: Arrays, seed: int, rows: int, gaps: int, length: int) -> Split
     return Split(train, test, f"of the first {rows:,} rows {gaps} gaps of {length}, drawn from the seed")
 
 
-def halves(arrays: Arrays, seed: int = 0) -> np.ndarray[Any, Any]:
+def split_documents(arrays: Arrays, seed: int = 0) -> np.ndarray[Any, Any]:
     """Return how many tokens of each (document, word) cell fall into the document's first half, (nnz,).
 
     As stored, where it is stored as `half1`; else each document's tokens are dealt out by the seed.
@@ -209,8 +208,8 @@ def _rng(seed: int, offset: int = 0) -> Rng:
 
 
 RULES: Mapping[str, Callable[..., Split]] = {
-    "fraction": _fraction,
-    "first": _first,
-    "heads": _heads,
-    "gaps": _gaps,
+    "fraction": _split_fraction,
+    "first": _split_first,
+    "heads": _split_heads,
+    "gaps": _split_gaps,
 }

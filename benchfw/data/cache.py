@@ -1,4 +1,4 @@
-"""Puts arrays into the cache so that nobody ever sees half of them."""
+"""The cache: arrays enter it whole or not at all, each set with a note of what was checked."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from benchfw.data import folders
-from benchfw.data.content import check, content_hash, state_of
-from benchfw.data.entry import Dataset
+from benchfw.data.dataset import Dataset, check_arrays
+from benchfw.data.files import CACHE_VARIABLE, cache_folder, content_hash, file_state
 from benchfw.errors import DataError
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from benchfw.data.entry import Arrays
+    from benchfw.data.dataset import Arrays
 
 
 class NotWritten(DataError):
@@ -27,18 +26,17 @@ class NotWritten(DataError):
 
 
 @contextlib.contextmanager
-def locked(name: str) -> Iterator[None]:
+def lock_dataset(name: str) -> Iterator[None]:
     """Hold the lock of one name in the cache; another process that wants it waits."""
     import fcntl
 
-    folder = folders.cache()
+    folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / f".{name}.lock").open("w")
     except OSError as fault:
         raise DataError(
-            f"the cache {folder} cannot be written ({fault}); "
-            f"set {folders.CACHE_VARIABLE} to a folder of yours"
+            f"the cache {folder} cannot be written ({fault}); set {CACHE_VARIABLE} to a folder of yours"
         ) from None
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # released when the file is closed, and when the process dies
@@ -59,7 +57,7 @@ def place(entry: Dataset, found: Any, facts: Mapping[str, Any], checked: str = "
 
     `checked` says what was checked before; the content is compared with the catalog's here.
     """
-    folder = folders.cache()
+    folder = cache_folder()
     work = Path(tempfile.mkdtemp(prefix=f".{entry.name}.tmp-", dir=folder))
     try:
         if isinstance(found, Mapping):
@@ -68,25 +66,25 @@ def place(entry: Dataset, found: Any, facts: Mapping[str, Any], checked: str = "
         else:
             written = work / entry.name
             arrays = write_pieces(written, found)
-        check(entry, arrays, str(facts.get("from", entry.name)))
+        check_arrays(entry, arrays, str(facts.get("from", entry.name)))
         content = content_hash(arrays)
-        verdict = _verdict(entry, content, checked)
+        verdict = _compare_content(entry, content, checked)
         if written.suffix == ".npz":
-            _save(written, arrays)
-        about = {
+            _write_npz(written, arrays)
+        note = {
             "name": entry.name,
             "content": content,
             "checked": verdict,
-            "state": state_of(written),
+            "state": file_state(written),
             **facts,
         }
-        (work / "about.json").write_text(json.dumps(about, indent=2), encoding="utf-8")
+        (work / "note.json").write_text(json.dumps(note, indent=2), encoding="utf-8")
         target = folder / written.name
         older = work / "older"
         if target.is_dir():  # moved aside, not removed: a reader sees the old or the new, never half of one
             target.replace(older)
         written.replace(target)
-        (work / "about.json").replace(folder / f"{entry.name}.json")
+        (work / "note.json").replace(folder / f"{entry.name}.json")
         other = folder / (entry.name if target.suffix == ".npz" else f"{entry.name}.npz")
         shutil.rmtree(other, ignore_errors=True) if other.is_dir() else other.unlink(missing_ok=True)
     except OSError as fault:
@@ -98,7 +96,19 @@ def place(entry: Dataset, found: Any, facts: Mapping[str, Any], checked: str = "
     return target
 
 
-def _verdict(entry: Dataset, content: str, checked: str) -> str:
+def read_note(path: Path) -> dict[str, Any]:
+    """Return what was written beside a file of the cache when it was placed; empty for other files."""
+    beside = path.with_name(f"{path.stem if path.suffix == '.npz' else path.name}.json")
+    if path.parent != cache_folder() or not beside.is_file():
+        return {}
+    try:
+        note = json.loads(beside.read_text(encoding="utf-8"))
+    except ValueError:
+        return {}
+    return note if isinstance(note, dict) else {}
+
+
+def _compare_content(entry: Dataset, content: str, checked: str) -> str:
     if content in entry.contents:
         own = f"content hash: {entry.contents[content]}"
         return f"{checked}; {own}" if checked else own
@@ -111,7 +121,7 @@ def _verdict(entry: Dataset, content: str, checked: str) -> str:
     return checked or "shapes and types only: neither checksum of this copy is known"
 
 
-def _save(path: Path, arrays: Arrays) -> None:
+def _write_npz(path: Path, arrays: Arrays) -> None:
     import zipfile
 
     import numpy as np

@@ -14,7 +14,7 @@ import pytest
 
 from benchfw import data
 from benchfw.data import ArraySpec, Dataset, RawFile, content_hash
-from benchfw.data.fetching import fetch_entry
+from benchfw.data.fetch import fetch_entry
 from benchfw.errors import DataError
 
 ROWS = "\n".join(f"0.{number:04d},0.5,{'R' if number % 2 else 'M'}" for number in range(2000))
@@ -22,6 +22,15 @@ ARRAYS = {
     "X": np.array([[float(f"0.{number:04d}"), 0.5] for number in range(2000)]),
     "y": np.where(np.arange(2000) % 2, -1, 1).astype(np.int8),
 }
+
+
+def read_rows(files):
+    """Return X and y of "feature,feature,R or M" lines in a zip."""
+    (path,) = files.values()
+    with data.open_member(path, "rows.csv") as file:
+        lines = [line.split(",") for line in file.read().decode("ascii").split()]
+    labels = np.array([{"M": 1, "R": -1}[line[-1]] for line in lines], np.int8)
+    return {"X": np.array([[float(word) for word in line[:-1]] for line in lines]), "y": labels}
 
 
 def zipped(**files):
@@ -32,20 +41,22 @@ def zipped(**files):
     return written.getvalue()
 
 
-GOOD = zipped(**{"sonar.all-data": ROWS})
+GOOD = zipped(**{"rows.csv": ROWS})
 
 
 @pytest.fixture
-def entry(cache, host):
+def entry(cache, host, register):
     host.files["tiny.zip"] = GOOD
-    return Dataset(
+    found = Dataset(
         "tiny",
         "A tiny set",
         {"X": ArraySpec(("rows", 2), "float64"), "y": ArraySpec(("rows",), "int8")},
         files=(RawFile("tiny.zip", f"{host.url}/tiny.zip", hashlib.sha256(GOOD).hexdigest()),),
-        loader="benchfw_datasets.loaders.classification:sonar",
-        twin="sonar-like",
+        loader=read_rows,
+        twin="tiny-like",
     )
+    register(found)
+    return found
 
 
 def without_checksum(entry):
@@ -64,7 +75,7 @@ def test_a_good_download_is_parsed_once_and_kept_with_its_checksums(entry, cache
     assert path == cache / "tiny.npz"
     assert fetch_entry(entry) == path
     assert len(host.requests) == 1
-    arrays = entry()
+    arrays = data.load("tiny")
     np.testing.assert_array_equal(arrays["X"], ARRAYS["X"])
     np.testing.assert_array_equal(arrays["y"], ARRAYS["y"])
     about = json.loads((cache / "tiny.json").read_text())
@@ -104,7 +115,7 @@ def test_what_nothing_vouches_for_is_said_to_be_unchecked(entry, cache):
 def test_a_connection_cut_half_way_is_taken_up_again(entry, host, ranges, checksum):
     host.cuts, host.ranges = 2, ranges
     fetch_entry(entry if checksum else without_checksum(entry))
-    np.testing.assert_array_equal(entry()["X"], ARRAYS["X"])
+    np.testing.assert_array_equal(data.load("tiny")["X"], ARRAYS["X"])
     assert len(host.requests) == 3
     assert host.requests[1][1] == f"bytes={len(GOOD) // 2}-"
 
@@ -116,19 +127,19 @@ def test_a_connection_that_is_always_cut_leaves_nothing(entry, cache, host):
     assert left_in(cache) == []
 
 
-def test_a_missing_file_is_told_with_address_place_and_stand_in(entry, host, cache):
+def test_a_missing_file_is_reported_with_address_place_and_stand_in(entry, host, cache):
     host.files.clear()
     with pytest.raises(DataError) as caught:
         fetch_entry(entry)
     message = str(caught.value)
-    for part in ("404", f"{host.url}/tiny.zip", "BENCHFW_DATA", str(cache), "tiny.npz", "sonar-like"):
+    for part in ("404", f"{host.url}/tiny.zip", "BENCHFW_DATA", str(cache), "tiny.npz", "tiny-like"):
         assert part in message
     assert "\n" not in message
     assert len(host.requests) == 1
     assert left_in(cache) == []
 
 
-def test_an_absent_host_is_told_at_once(entry, cache):
+def test_an_absent_host_is_reported_at_once(entry, cache):
     nobody = replace(entry, files=(RawFile("tiny.zip", "http://127.0.0.1:9/tiny.zip"),))
     with pytest.raises(DataError, match=r"127\.0\.0\.1 cannot be reached"):
         fetch_entry(nobody)
@@ -143,7 +154,7 @@ def test_offline_forbids_downloads(entry, host, monkeypatch):
 
 @pytest.mark.parametrize("name", ["../outside", "/etc/outside", "a/../../outside", "C:\\outside"])
 def test_an_archive_that_would_leave_its_folder_is_refused(entry, cache, host, name):
-    host.files["tiny.zip"] = zipped(**{"sonar.all-data": ROWS, name: "bad"})
+    host.files["tiny.zip"] = zipped(**{"rows.csv": ROWS, name: "bad"})
     with pytest.raises(DataError, match="would leave its folder, and is refused"):
         fetch_entry(without_checksum(entry))
     assert left_in(cache) == []
@@ -188,7 +199,7 @@ def test_https_wants_a_certificate_that_is_trusted(entry, secure_host, monkeypat
         fetch_entry(secure)
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
     fetch_entry(secure)
-    np.testing.assert_array_equal(secure()["X"], ARRAYS["X"])
+    np.testing.assert_array_equal(data.load("tiny")["X"], ARRAYS["X"])
 
 
 def test_again_downloads_what_is_here(entry, host):
@@ -204,12 +215,13 @@ def test_a_killed_process_leaves_nothing_that_is_taken_for_data(entry, cache):
     half = cache / "raw" / "tiny" / "tmpabc"
     half.parent.mkdir(parents=True)
     half.write_bytes(b"half")
-    assert data.here() == {}
+    assert data.local_datasets() == {}
     fetch_entry(entry)
     assert left_in(cache) == ["raw/tiny/tiny.zip", "tiny.json", "tiny.npz"]
 
 
 PLUGIN = """
+import numpy as np
 from benchfw import hookimpl
 from benchfw.data import ArraySpec, Dataset, RawFile
 
@@ -218,7 +230,7 @@ TINY = Dataset(
     "A tiny set",
     {{"X": ArraySpec(("rows", 2), "float64"), "y": ArraySpec(("rows",), "int8")}},
     files=(RawFile("tiny.zip", "{url}/tiny.zip", "{sha256}"),),
-    loader="benchfw_datasets.loaders.classification:sonar",
+    loader=lambda files: {{"X": np.zeros((3, 2)), "y": np.ones(3, np.int8)}},
 )
 
 @hookimpl
@@ -244,28 +256,15 @@ def test_two_processes_at_once_make_one_download_and_both_succeed(entry, host, t
     assert len(host.requests) == 1
 
 
-def test_what_is_to_be_loaded_can_be_made_sure_of_before(cache, tmp_path, monkeypatch):
-    monkeypatch.setenv("BENCHFW_OFFLINE", "1")
-    monkeypatch.setenv("BENCHFW_DATA", str(tmp_path))
-    np.savez(tmp_path / "mine.npz", x=np.ones(2))
-    for name in ("mine", "sonar-like(rows=9)", "mnist-8m-like(source='mnist-like')"):
-        data.ensure(name)
-    for name in ("your", "sonar", "mnist-8m-like"):
-        with pytest.raises(DataError):
-            data.ensure(name)
-
-
-def test_a_file_got_by_hand_is_verified_and_kept(entry, tmp_path, monkeypatch):
-    monkeypatch.setattr("benchfw.data.fetching.dataset", lambda _: entry)
+def test_a_file_got_by_hand_is_verified_and_kept(entry, tmp_path):
     mine = tmp_path / "download(1).zip"
     mine.write_bytes(GOOD)
     path = data.import_files("tiny", [mine])
-    np.testing.assert_array_equal(entry()["y"], ARRAYS["y"])
+    np.testing.assert_array_equal(data.load("tiny")["y"], ARRAYS["y"])
     assert json.loads(path.with_suffix(".json").read_text())["checked"] == "sha256 of the file"
 
 
-def test_a_wrong_file_got_by_hand_is_refused(entry, tmp_path, monkeypatch, cache):
-    monkeypatch.setattr("benchfw.data.fetching.dataset", lambda _: entry)
+def test_a_wrong_file_got_by_hand_is_refused(entry, tmp_path, cache):
     mine = tmp_path / "tiny.zip"
     mine.write_bytes(GOOD + b"!")
     with pytest.raises(DataError, match="is not the file that the catalog knows"):
@@ -276,16 +275,15 @@ def test_a_wrong_file_got_by_hand_is_refused(entry, tmp_path, monkeypatch, cache
     assert left_in(cache) == []
 
 
-def test_arrays_got_by_hand_are_taken_as_npz(entry, tmp_path, monkeypatch, cache):
-    monkeypatch.setattr("benchfw.data.fetching.dataset", lambda _: entry)
+def test_arrays_got_by_hand_are_taken_as_npz(entry, tmp_path, cache):
     np.savez(tmp_path / "any.npz", **ARRAYS)
     assert data.import_files("tiny", [tmp_path / "any.npz"]) == cache / "tiny.npz"
 
 
 def test_a_set_of_several_files_wants_them_all(cache, tmp_path):
-    (tmp_path / "a9a").write_text("-1 3:1\n")
-    with pytest.raises(DataError, match=r"'adult' is made of a9a, a9a\.t; give all of them"):
-        data.import_files("adult", [tmp_path / "a9a"])
+    (tmp_path / "a.csv").write_text("1\n")
+    with pytest.raises(DataError, match=r"'grains' is made of a\.csv, b\.csv; give all of them"):
+        data.import_files("grains", [tmp_path / "a.csv"])
 
 
 def test_a_streamed_set_is_kept_as_memory_maps(entry, cache):
@@ -296,14 +294,39 @@ def test_a_streamed_set_is_kept_as_memory_maps(entry, cache):
     streamed = replace(entry, loader=pieces, streamed=True)
     path = fetch_entry(streamed)
     assert path == cache / "tiny"
-    arrays = streamed()
+    arrays = data.load("tiny")
     assert isinstance(arrays["X"], np.memmap)
     np.testing.assert_array_equal(arrays["y"], [0, 0, 0, 3, 3, 3])
     assert json.loads((cache / "tiny.json").read_text())["content"] == content_hash(arrays)
 
 
-def test_a_cache_that_cannot_be_written_is_told(entry, tmp_path, monkeypatch):
+def test_a_cache_that_cannot_be_written_is_reported(entry, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("BENCHFW_CACHE", str(tmp_path / "file"))
     with pytest.raises(DataError, match=r"cannot be written.*BENCHFW_CACHE"):
         fetch_entry(entry)
+
+
+def test_a_slow_line_that_is_often_cut_gets_there(cache, host):
+    content = np.arange(2e5)
+    host.files["many.bin"] = content.tobytes()
+    host.cuts = 6  # more than the attempts that bring nothing
+    entry = Dataset(
+        "many",
+        "Many numbers",
+        {"x": ArraySpec((len(content),), "float64")},
+        files=(RawFile("many.bin", f"{host.url}/many.bin"),),
+        loader=lambda files: {"x": np.fromfile(files["many.bin"])},
+    )
+    fetch_entry(entry)
+    np.testing.assert_array_equal(data.load("many")["x"], content)
+
+
+def test_fetching_says_when_what_is_here_is_not_right(folder, host, tmp_path):
+    np.savez(folder / "tiny.npz", X=np.ones((3, 3)), y=np.ones(3))
+    plugin = tmp_path / "tiny_plugin.py"
+    plugin.write_text(PLUGIN.format(url=host.url, sha256="0" * 64))
+    words = [sys.executable, "-m", "benchfw", "data", "fetch", "tiny", "--plugin", str(plugin)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "replace the file" in done.stdout

@@ -1,0 +1,150 @@
+"""The files of data sets: where they lie, how they are read, the hash of what they hold.
+
+A data set is `NAME.npz`, or a folder `NAME/` with one .npy file an array, which is memory-mapped. It is
+looked for in the folders of BENCHFW_DATA, then in the cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchfw.errors import DataError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from benchfw.data.dataset import Arrays
+
+FOLDERS_VARIABLE = "BENCHFW_DATA"
+"""The environment variable that lists the folders of data sets, separated as in PATH."""
+CACHE_VARIABLE = "BENCHFW_CACHE"
+HASHED_BYTES = 1 << 24
+"""How much of an array is read at a time."""
+
+
+def data_folders() -> list[Path]:
+    """Return the folders that BENCHFW_DATA lists, in order."""
+    return [Path(each) for each in os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if each]
+
+
+def cache_folder() -> Path:
+    """Return the folder of what was fetched or imported: BENCHFW_CACHE, or the platform's own."""
+    given = os.environ.get(CACHE_VARIABLE)
+    if given:
+        return Path(given)
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("benchfw"))
+
+
+def describe_search() -> str:
+    """Return the places where data sets are looked for, for a message."""
+    where = ", ".join(map(str, data_folders())) or f"{FOLDERS_VARIABLE} (not set)"
+    return f"{where} and the cache {cache_folder()}"
+
+
+def local_datasets() -> dict[str, Path]:
+    """Return the data sets that are here by name; the first folder with a name wins, the cache comes last."""
+    found: dict[str, Path] = {}
+    for folder in (*data_folders(), cache_folder()):
+        for path in _datasets_in(folder):
+            found.setdefault(path.stem if path.suffix == ".npz" else path.name, path)
+    return dict(sorted(found.items()))
+
+
+def _datasets_in(folder: Path) -> Iterator[Path]:
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError:
+        return  # a folder that is not there, or not ours to read, has nothing for us
+    for path in paths:
+        if path.name.startswith("."):
+            continue
+        try:
+            if path.is_file() if path.suffix == ".npz" else path.is_dir() and any(path.glob("*.npy")):
+                yield path
+        except OSError:
+            continue  # a folder that may be listed but not entered
+
+
+def locate(name: str) -> Path | None:
+    """Return the file or folder of a data set, or None."""
+    if Path(name).name != name:
+        return None
+    for folder in (*data_folders(), cache_folder()):
+        archive, parts = folder / f"{name}.npz", folder / name
+        try:
+            if archive.is_file():
+                return archive
+            if parts.is_dir() and any(parts.glob("*.npy")):
+                return parts
+        except OSError:
+            continue  # not ours to read, or a name that no file can have
+    return None
+
+
+def read_arrays(name: str, path: Path) -> Arrays:
+    """Return the arrays in a file or folder; pickled objects are never read."""
+    import numpy as np
+
+    try:
+        if path.is_dir():
+            return {each.stem: np.load(each, "r", allow_pickle=False) for each in sorted(path.glob("*.npy"))}
+        loaded: Any = np.load(path, allow_pickle=False)
+        with loaded as archive:
+            return {key: archive[key] for key in archive.files}
+    except Exception as fault:  # a damaged archive may make NumPy raise anything, also MemoryError
+        what = str(fault).partition(". ")[0] or type(fault).__name__
+        raise DataError(f"data set '{name}' in {path} cannot be read ({what}); replace the file") from fault
+
+
+def content_hash(arrays: Mapping[str, np.ndarray[Any, Any]]) -> str:
+    """Return the content hash of arrays, which depends neither on the file format nor on its compression.
+
+    It is the sha256 over the arrays in alphabetical order, for each one the UTF-8 text `name NUL dtype NUL
+    shape NUL` (dtype as in NumPy's `.str`, little-endian; shape as `[2, 3]`) and then its elements as
+    little-endian bytes in C order. An array that is memory-mapped is read piece by piece.
+    """
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = arrays[name]
+        dtype = array.dtype.newbyteorder("<")
+        digest.update(f"{name}\0{dtype.str}\0{list(array.shape)}\0".encode())
+        if array.ndim == 0:
+            digest.update(array.astype(dtype).tobytes())
+            continue
+        rows = _rows_at_a_time(array)
+        for start in range(0, len(array), rows):
+            digest.update(array[start : start + rows].astype(dtype, copy=False).tobytes())
+    return digest.hexdigest()
+
+
+def _rows_at_a_time(array: np.ndarray[Any, Any]) -> int:
+    return max(1, HASHED_BYTES // max(1, array[:1].nbytes))
+
+
+def file_state(path: Path) -> list[list[Any]]:
+    """Return name, size and time of change of a set's files: while these stay, so does the content."""
+    files = sorted(path.glob("*.npy")) if path.is_dir() else [path]
+    return [[each.name, each.stat().st_size, each.stat().st_mtime_ns] for each in files]
+
+
+def summarize_array(array: np.ndarray[Any, Any]) -> dict[str, Any]:
+    """Return an array's shape and type, and of numbers the least, the mean and the largest."""
+    import numpy as np
+
+    facts: dict[str, Any] = {"shape": list(array.shape), "dtype": str(array.dtype)}
+    if array.dtype.kind in "iufb" and array.size:
+        piece = array[: _rows_at_a_time(array)] if array.ndim else array
+        facts |= {
+            "min": float(piece.min()),
+            "mean": float(piece.mean(dtype=np.float64)),
+            "max": float(piece.max()),
+        }
+        if piece.shape != array.shape:
+            facts["of"] = f"the first {len(piece):,} rows"
+    return facts

@@ -1,0 +1,174 @@
+"""Data sets by name: find, load, make, verify, identify."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchfw.data.cache import read_note
+from benchfw.data.catalog import (
+    check_parameters,
+    describe_absence,
+    describe_unknown,
+    find_dataset,
+    parse_dataset_name,
+)
+from benchfw.data.dataset import Dataset, check_arrays, resolve_function
+from benchfw.data.fetch import fetch_entry
+from benchfw.data.files import content_hash, file_state, locate, read_arrays
+from benchfw.errors import DataError
+
+if TYPE_CHECKING:
+    from benchfw.data.dataset import Arrays
+    from benchfw.data.download import Progress
+
+
+def find_path(name: str) -> Path:
+    """Return the file (or the folder of .npy files) of a data set that is here."""
+    plain, _ = parse_dataset_name(name)
+    path = locate(plain)
+    if path is not None:
+        return path
+    entry = find_dataset(plain)
+    if entry is None:
+        raise DataError(describe_unknown(plain))
+    if entry.make is not None:
+        raise DataError(f"data set '{plain}' is made on demand and has no file")
+    raise DataError(describe_absence(entry))
+
+
+def fetch_path(name: str, progress: Progress | None = None) -> Path:
+    """Return where a data set is, fetched first if it is not here."""
+    entry = find_dataset(name)
+    return find_path(name) if entry is None else fetch_entry(entry, progress)
+
+
+def load(name: str, **params: Any) -> Arrays:
+    """Return the arrays of a data set by name, fetched first if it is not here.
+
+    The arrays of a set larger than memory are memory-mapped. Parameters are those of a synthetic set and
+    may be part of the name: "movielens-like(users=200)".
+    """
+    plain, params = parse_dataset_name(name, params)
+    entry = find_dataset(plain)
+    if entry is not None and entry.make is not None:
+        made: Arrays = make(entry, entry.make, params)
+        return made
+    if params:
+        raise DataError(f"data set '{plain}' takes no parameters, got {', '.join(params)}")
+    path = fetch_path(plain)
+    arrays = read_arrays(plain, path)
+    if entry is not None:
+        check_arrays(entry, arrays, path)
+    return arrays
+
+
+def make(entry: Dataset, source: str | Callable[..., Any], params: Mapping[str, Any]) -> Any:
+    """Call what makes a synthetic set; anything that goes wrong in it is a DataError."""
+    check_parameters(entry, source, params)
+    try:
+        return resolve_function(entry.name, source)(**{**entry.defaults, **params})
+    except DataError:
+        raise
+    except Exception as fault:
+        raise DataError(f"data set '{entry.name}' cannot be made: {fault or type(fault).__name__}") from fault
+
+
+def ensure_available(name: str, progress: Progress | None = None) -> None:
+    """Make sure that `load(name)` will find its data: fetch what is not here; DataError if that cannot be."""
+    plain, params = parse_dataset_name(name)
+    entry = find_dataset(plain)
+    if entry is None or entry.make is None:
+        fetch_path(plain, progress)
+        return
+    check_parameters(entry, entry.make, params)
+    source = {**entry.defaults, **params}.get("source")
+    if isinstance(source, str):
+        ensure_available(source, progress)
+
+
+def fingerprint(name: str) -> str:
+    """Return the identity of a data set's content, which is part of a trial's key.
+
+    Of what is here, its content hash; of what can be fetched and can have one content only, that hash; of
+    a synthetic set, a hash of its parameters and of the source that makes it.
+    """
+    plain, params = parse_dataset_name(name)
+    entry = find_dataset(plain)
+    if entry is not None and entry.make is not None:
+        return _hash_recipe(entry, resolve_function(plain, entry.make), params)
+    path = locate(plain)
+    if path is None and entry is not None and entry.sealed and entry.fetchable:
+        return next(iter(entry.contents))
+    path = path or find_path(plain)
+    note = read_note(path)
+    if note.get("state") == file_state(path) and "content" in note:
+        return str(note["content"])  # untouched since it was placed
+    return hash_file(plain, path)
+
+
+def _hash_recipe(entry: Dataset, function: Callable[..., Any], params: Mapping[str, Any]) -> str:
+    import inspect
+
+    try:
+        source = Path(inspect.getsourcefile(function) or "")
+    except TypeError:  # a partial or a builtin has no file of its own
+        source = Path()
+    # the makers of a package share helpers, so that all files of their folder count
+    packaged = (source.parent / "__init__.py").is_file()
+    files = sorted(source.parent.glob("*.py")) if packaged else [source]
+    code = b"".join(each.read_bytes() for each in files if each.is_file())
+    given = {**entry.defaults, **params}
+    needs = [fingerprint(given["source"])] if "source" in given else []
+    text = json.dumps([entry.name, given, needs], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode() + code).hexdigest()
+
+
+def hash_file(name: str, path: Path) -> str:
+    """Return the content hash of a file or folder, computed once for each state of it."""
+    return _hash_file(name, path, tuple(map(tuple, file_state(path))))
+
+
+@functools.cache
+def _hash_file(name: str, path: Path, _state: tuple[tuple[Any, ...], ...]) -> str:
+    return content_hash(read_arrays(name, path))
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What `verify` found: `checked` says against what, `fault` is empty when all is well."""
+
+    name: str
+    path: Path
+    content: str
+    checked: str
+    fault: str = ""
+
+
+def verify(name: str) -> Verification:
+    """Check a data set that is here: shapes, types, its file's checksum, its content."""
+    path = find_path(name)
+    entry = find_dataset(name)
+    arrays = read_arrays(name, path)
+    content = hash_file(name, path)
+    if entry is None:
+        return Verification(name, path, content, "readable; it is in no catalog")
+    try:
+        check_arrays(entry, arrays, path)
+    except DataError as fault:
+        return Verification(name, path, content, "shapes and types", str(fault))
+    if content in entry.contents:
+        return Verification(name, path, content, f"content hash: {entry.contents[content]}")
+    note = read_note(path)
+    if note.get("content") == content:
+        return Verification(name, path, content, str(note.get("checked", "content hash, as fetched")))
+    if note or entry.sealed:
+        wanted = note.get("content") or next(iter(entry.contents))
+        wrong = f"its content hash is {content[:12]}…, not {str(wanted)[:12]}…; remove it and fetch it again"
+        return Verification(name, path, content, "content hash", wrong)
+    return Verification(name, path, content, "shapes and types; the content is none that the catalog knows")
