@@ -86,7 +86,7 @@ def test_a_data_set_of_a_package_that_is_not_installed_says_what_to_install(alon
     monkeypatch.delenv("BENCHFW_DATA", raising=False)
     with Registry().activate():
         for use in (data.load, data.get_dataset):
-            with pytest.raises(DataError, match="no data set 'sonar'.*; pip install benchfw-datasets$"):
+            with pytest.raises(DataError, match=r"no data set 'sonar'.*; pip install benchfw-datasets$"):
                 use("sonar")
 
 

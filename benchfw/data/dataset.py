@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 Arrays: TypeAlias = "dict[str, np.ndarray[Any, Any]]"
+"""NumPy arrays by name, as `load` returns them."""
 
 
 @dataclass(frozen=True)

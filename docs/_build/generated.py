@@ -94,7 +94,7 @@ def _below(name: str, value: Any) -> str | None:
             for statement, below in itertools.pairwise(ast.parse(inspect.getsource(home)).body):
                 match statement, below:
                     case (
-                        ast.Assign(targets=[ast.Name(id=found)]),
+                        ast.Assign(targets=[ast.Name(id=found)]) | ast.AnnAssign(target=ast.Name(id=found)),
                         ast.Expr(value=ast.Constant(value=str(text))),
                     ) if found == name:
                         return text

@@ -53,7 +53,13 @@ FLOWERS = Dataset(
 DATASETS = (
     FLOWERS,
     Dataset("flowers-like", "synthetic: flowers", make=make_flowers),
-    Dataset("walk-like", "synthetic: a walk", make=make_walk, stream=stream_walk, defaults={"rows": 90, "source": "flowers"}),
+    Dataset(
+        "walk-like",
+        "synthetic: a walk",
+        make=make_walk,
+        stream=stream_walk,
+        defaults={"rows": 90, "source": "flowers"},
+    ),
     Dataset(
         "grains",
         "Grains in two files; one content only",

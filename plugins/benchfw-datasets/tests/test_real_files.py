@@ -1,18 +1,14 @@
 """The real files, where BENCHFW_DATA names a folder that has them; none is kept in this repository."""
 
 import gzip
-import os
 import zipfile
 from datetime import UTC, datetime
-from pathlib import Path
 
 import numpy as np
 import pytest
-from benchfw.data.access import imported
-from benchfw.data.known import catalog
 
 from benchfw import data
-from benchfw.data import content_hash
+from benchfw.data import content_hash, get_dataset, resolve_function
 from benchfw_datasets.loaders.series import COLUMNS
 
 SHAPES = {
@@ -55,28 +51,16 @@ SPLITS = {
 }
 
 
-@pytest.fixture
-def real(cache, monkeypatch, request):
-    """The folder of real files; its own value of BENCHFW_DATA was read before `cache` took it away."""
-    folders = os.environ.get("BENCHFW_DATA_AT_START", "")
-    if not folders:
-        pytest.skip("BENCHFW_DATA is not set")
-    name = request.node.callspec.params["name"]
-    if not any(Path(folder, f"{name}.npz").is_file() for folder in folders.split(os.pathsep) if folder):
-        pytest.skip(f"{name}.npz is in no folder of BENCHFW_DATA")
-    monkeypatch.setenv("BENCHFW_DATA", folders)
-
-
 @pytest.mark.usefixtures("real")
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_real_file_loads_by_its_name_with_the_content_that_the_catalog_knows(name):
     arrays = data.load(name)
     for key, shape in SHAPES[name].items():
         assert arrays[key].shape == shape
-    verdict = data.verify(name)
-    assert not verdict.fault
-    assert verdict.checked.startswith("content hash: ")
-    assert data.fingerprint(name) in catalog()[name].contents
+    found = data.verify(name)
+    assert not found.fault
+    assert found.checked.startswith("content hash: ")
+    assert data.fingerprint(name) in get_dataset(name).contents
 
 
 @pytest.mark.usefixtures("real")
@@ -163,6 +147,6 @@ def test_the_raw_format_leads_to_the_content_that_the_catalog_knows(name, tmp_pa
     raw = tmp_path / "raw"
     raw.mkdir()
     RAW[name](data.load(name), raw)
-    entry = catalog()[name]
-    arrays = imported(name, entry.loader)({file.name: raw / file.name for file in entry.files})
+    entry = get_dataset(name)
+    arrays = resolve_function(name, entry.loader)({file.name: raw / file.name for file in entry.files})
     assert content_hash(arrays) in entry.contents

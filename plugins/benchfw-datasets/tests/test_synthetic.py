@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from benchfw.data.content import check
-from benchfw.data.known import catalog, spelled_out
 
 from benchfw import data
-from benchfw.data import content_hash
+from benchfw.data import check_arrays, content_hash, parse_dataset_name, registered_datasets, resolve_function
 from benchfw.errors import DataError
+from benchfw.parameters import parameters_of
 
-REAL = [entry for entry in catalog().values() if entry.make is None]
+REAL = [entry for entry in registered_datasets().values() if entry.make is None]
 LARGE = {"movielens-10m", "mnist", "mnist-8m", "cifar10", "epsilon", "year-msd"}
 """Too large to make at full size in a test: made small, and held to row shapes and types."""
 SMALL = {
@@ -20,7 +19,7 @@ SMALL = {
     "ratings": 2000,
     "source": "mnist-like(rows=50, test_rows=5)",
 }
-MADE = sorted(name for name, entry in catalog().items() if entry.make is not None)
+MADE = sorted(name for name, entry in registered_datasets().items() if entry.make is not None)
 
 
 @pytest.fixture(autouse=True)
@@ -30,9 +29,9 @@ def _alone(cache):
 
 @pytest.mark.parametrize("entry", REAL, ids=lambda entry: entry.name)
 def test_a_stand_in_has_the_arrays_of_the_real_set(entry):
-    name, params = spelled_out(entry.twin)
+    name, params = parse_dataset_name(entry.twin)
     if entry.name not in LARGE:
-        check(entry, data.load(name, **params), name)
+        check_arrays(entry, data.load(name, **params), name)
         return
     small = {key: SMALL[key] for key in params}
     arrays = data.load(
@@ -45,12 +44,8 @@ def test_a_stand_in_has_the_arrays_of_the_real_set(entry):
 
 def small(name):
     sizes = {"rows", "test_rows", "documents", "words", "hours", "samples"}
-    spelled = data.dataset(name)
-    from benchfw.data.access import imported
 
-    from benchfw.parameters import parameters_of
-
-    legal = set(parameters_of(imported(name, spelled.make)))
+    legal = set(parameters_of(resolve_function(name, data.get_dataset(name).make)))
     params = dict.fromkeys(sizes & legal, 120) | ({"train": 60} if "train" in legal else {})
     if "samples" in legal:
         params |= {"samples": 2000, "held_out": 60, "gaps": 6}

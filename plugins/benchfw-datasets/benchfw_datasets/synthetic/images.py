@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchfw.backends import Rng
-from benchfw_datasets.synthetic.drawing import Array, positive, stream
+from benchfw.data import load
+from benchfw_datasets.synthetic.draws import Array, check_sizes, open_stream
 
 SIDE = 28
 BLOCK = 1000
@@ -36,7 +37,7 @@ STROKES = (
 
 def mnist_like(rows: int = 6_000, test_rows: int = 1_000, seed: int = 0) -> dict[str, Array]:
     """Return x_train, y_train, x_test, y_test like MNIST: digits of seven strokes, shifted and warped."""
-    positive(rows=rows, test_rows=test_rows)
+    check_sizes(rows=rows, test_rows=test_rows)
     total = rows + test_rows
     pieces = [_digits(number, seed) for number in range(-(-total // BLOCK))]
     x, y = (np.concatenate([piece[key] for piece in pieces])[:total] for key in ("x", "y"))
@@ -44,7 +45,7 @@ def mnist_like(rows: int = 6_000, test_rows: int = 1_000, seed: int = 0) -> dict
 
 
 def _digits(number: int, seed: int) -> dict[str, Array]:
-    rng = stream(seed, 1 + number)
+    rng = open_stream(seed, 1 + number)
     labels = rng.integers(0, 10, size=BLOCK)
     return {"x": _deform(_templates()[labels], rng), "y": labels.astype(np.uint8)}
 
@@ -69,15 +70,13 @@ def deformed_stream(
 ) -> Iterator[dict[str, Array]]:
     """Yield pieces of x (…, 784) uint8 and y: the training pictures of `source`, shifted and warped.
 
-    `source` is "mnist", or "mnist-like" where MNIST is not to be had. Row i depends on the seed and i alone.
+    `source` is "mnist", or "mnist-like" in its place. Row i depends on the seed and i alone.
     """
-    from benchfw.data.access import load
-
-    positive(rows=rows)
+    check_sizes(rows=rows)
     arrays = load(source)
     pictures, labels = arrays["x_train"], arrays["y_train"]
     for start in range(0, rows, BLOCK):
-        rng = stream(seed, 1 + start // BLOCK)
+        rng = open_stream(seed, 1 + start // BLOCK)
         chosen = rng.integers(0, len(labels), size=BLOCK)
         count = min(BLOCK, rows - start)
         warped = _deform(pictures[chosen], rng).reshape(BLOCK, -1)
@@ -118,8 +117,8 @@ def _sampled(pictures: Array, down: Array, right: Array) -> Array:
 
 def cifar10_like(rows: int = 5_000, test_rows: int = 1_000, seed: int = 0) -> dict[str, Array]:
     """Return x (…, 32, 32, 3) uint8 and y like CIFAR-10: smooth colour fields about one a class."""
-    positive(rows=rows, test_rows=test_rows)
-    rng = stream(seed)
+    check_sizes(rows=rows, test_rows=test_rows)
+    rng = open_stream(seed)
     total = rows + test_rows
     labels = rng.integers(0, 10, size=total)
     centres = rng.random((10, 3, 5, 5))
@@ -134,8 +133,8 @@ def cifar10_like(rows: int = 5_000, test_rows: int = 1_000, seed: int = 0) -> di
 
 def pca_like(rows: int = 5_000, test_rows: int = 1_000, seed: int = 0) -> dict[str, Array]:
     """Return the arrays of cifar10-pca100: coordinates whose variance falls as 1/k, ten classes."""
-    positive(rows=rows, test_rows=test_rows)
-    rng = stream(seed)
+    check_sizes(rows=rows, test_rows=test_rows)
+    rng = open_stream(seed)
     total = rows + test_rows
     scale = 8.0 / (1 + np.arange(100))
     labels = rng.integers(0, 10, size=total)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchfw_datasets.synthetic.drawing import Array, popular, positive, stream
+from benchfw_datasets.synthetic.draws import Array, check_sizes, open_stream, popularity_weights
 
 
 def movielens_like(
@@ -19,10 +19,10 @@ def movielens_like(
 
     Types are those of movielens-100k and -1m, or of -10m where ids need more than 16 bits.
     """
-    positive(users=users, items=items, ratings=ratings, rank=rank)
+    check_sizes(users=users, items=items, ratings=ratings, rank=rank)
     if 2 * ratings > users * items:
         raise ValueError(f"{ratings} ratings fill more than half of {users} x {items}")
-    rng = stream(seed)
+    rng = open_stream(seed)
     cells = _cells(seed, users, items, ratings)
     user, item = np.divmod(cells, items)
     # the popular ones are not those with the lowest ids
@@ -45,8 +45,8 @@ def movielens_like(
 
 def _cells(seed: int, users: int, items: int, ratings: int) -> Array:
     """Return different cells user * items + item, (ratings,): busy users and popular films first."""
-    rng = stream(seed, 1)
-    busy, liked = popular(users, 0.3 * users), popular(items, 0.05 * items + 1)
+    rng = open_stream(seed, 1)
+    busy, liked = popularity_weights(users, 0.3 * users), popularity_weights(items, 0.05 * items + 1)
     found = np.empty(0, dtype=np.int64)
     while len(found) < ratings:
         wanted = ratings - len(found) + ratings // 4

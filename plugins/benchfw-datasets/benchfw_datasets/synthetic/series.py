@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchfw_datasets.synthetic.drawing import Array, positive, squashed, stream
+from benchfw_datasets.synthetic.draws import Array, check_sizes, open_stream, squash
 
 
 def sound_like(samples: int = 60_000, held_out: int = 691, gaps: int = 56, seed: int = 0) -> dict[str, Array]:
     """Return y, the bit mask `test`, n and hyperparameters like the sound: an oscillation with gaps."""
-    positive(samples=samples, held_out=held_out, gaps=gaps)
+    check_sizes(samples=samples, held_out=held_out, gaps=gaps)
     if not 4 * held_out <= samples or gaps > held_out:
         raise ValueError("held_out must be at most a quarter of the samples, and at least one a gap")
-    rng = stream(seed)
+    rng = open_stream(seed)
     radius, cosine = 0.98, 0.95  # a resonance: the poles of the recursion
     wave = _recursion(rng.standard_normal(samples), 2 * radius * cosine, -radius * radius)
     wave = 0.07 * wave / np.sqrt(np.cumsum(wave * wave)[-1] / samples)
@@ -32,8 +32,8 @@ def sound_like(samples: int = 60_000, held_out: int = 691, gaps: int = 56, seed:
 
 def weather_like(hours: int = 96_453, seed: int = 0) -> dict[str, Array]:
     """Return the columns of szeged-weather: seasons, days, slow weather and noise."""
-    positive(hours=hours)
-    rng = stream(seed)
+    check_sizes(hours=hours)
+    rng = open_stream(seed)
     time = np.arange(hours)
     day, year = _wave(time, 24), _wave(time, 24 * 365.25)
 
@@ -43,15 +43,15 @@ def weather_like(hours: int = 96_453, seed: int = 0) -> dict[str, Array]:
 
     front = slow(0.98)
     temperature = 12 + 11 * year + 4 * day + 4 * front
-    humidity = squashed(1.2 - 1.5 * day - 0.8 * year + 0.8 * slow(0.95), 0.0, 1.0)
+    humidity = squash(1.2 - 1.5 * day - 0.8 * year + 0.8 * slow(0.95), 0.0, 1.0)
     wet = front + slow(0.9) < -1.2
     columns = {
         "temp_c": temperature,
         "apparent_c": temperature - 2 * np.abs(slow(0.9)),
         "humidity": np.rint(100 * humidity) / 100,
         "wind_kmh": 11 + 7 * np.abs(slow(0.9)),
-        "bearing_deg": np.floor(squashed(slow(0.97), 0, 360)),
-        "visibility_km": squashed(slow(0.95) + 0.5, 0, 16),
+        "bearing_deg": np.floor(squash(slow(0.97), 0, 360)),
+        "visibility_km": squash(slow(0.95) + 0.5, 0, 16),
         "pressure_mb": 1016 + 8 * slow(0.995),
     }
     return {

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchfw.backends import Rng
-from benchfw_datasets.synthetic.drawing import (
+from benchfw_datasets.synthetic.draws import (
     Array,
-    correlated,
-    positive,
-    squashed,
-    stream,
-    train_and_test,
+    check_sizes,
+    draw_correlated,
+    draw_split,
+    open_stream,
+    squash,
     weighted_sum,
 )
 
@@ -27,17 +27,17 @@ def two_classes(
     rows: int = 208, features: int = 60, train: int = 165, low: float = 0.0, high: float = 1.0, seed: int = 0
 ) -> dict[str, Array]:
     """Return X in (low, high), y of ±1, train_idx, test_idx: neighbour columns alike, classes overlap."""
-    positive(rows=rows, features=features, train=train)
+    check_sizes(rows=rows, features=features, train=train)
     if train >= rows:
         raise ValueError(f"train must leave rows to test, got {train} of {rows}")
-    rng = stream(seed)
+    rng = open_stream(seed)
     labels = rng.rademacher(rows)
-    shift = correlated(rng, 1, features)[0] * 0.35
-    values = correlated(rng, rows, features) + labels[:, None] * shift
+    shift = draw_correlated(rng, 1, features)[0] * 0.35
+    values = draw_correlated(rng, rows, features) + labels[:, None] * shift
     return {
-        "X": squashed(values, low, high),
+        "X": squash(values, low, high),
         "y": labels.astype(np.int8),
-        **train_and_test(rng, rows, train),
+        **draw_split(rng, rows, train),
     }
 
 
@@ -49,21 +49,21 @@ def usps_like(rows: int = 1540, train: int = 767, seed: int = 0) -> dict[str, Ar
 
 def counts_like(rows: int = 600, features: int = 10, train: int = 400, seed: int = 0) -> dict[str, Array]:
     """Return X, y = 0, 1, 2, … of a mean that grows with a sum of the columns, train_idx, test_idx."""
-    positive(rows=rows, features=features, train=train)
+    check_sizes(rows=rows, features=features, train=train)
     if train >= rows:
         raise ValueError(f"train must leave rows to test, got {train} of {rows}")
-    rng = stream(seed)
-    X = correlated(rng, rows, features) / 4
-    rates = squashed(weighted_sum(X, rng.standard_normal(features)), 0.0, 6.0)
+    rng = open_stream(seed)
+    X = draw_correlated(rng, rows, features) / 4
+    rates = squash(weighted_sum(X, rng.standard_normal(features)), 0.0, 6.0)
     # 60 rare events: nearly Poisson, and without a library function whose last bit may differ
     counts = (rng.random((rows, 60)) < rates[:, None] / 60).sum(axis=1)
-    return {"X": X, "y": counts.astype(np.int64), **train_and_test(rng, rows, train)}
+    return {"X": X, "y": counts.astype(np.int64), **draw_split(rng, rows, train)}
 
 
 def adult_like(rows: int = 32_561, test_rows: int = 16_281, seed: int = 0) -> dict[str, Array]:
     """Return bit-packed answers to fourteen questions, 123 features, and labels of ±1, one in four +1."""
-    positive(rows=rows, test_rows=test_rows)
-    rng = stream(seed)
+    check_sizes(rows=rows, test_rows=test_rows)
+    rng = open_stream(seed)
     total = rows + test_rows
     bits = np.zeros((total, sum(QUESTIONS)), dtype=np.uint8)
     score = 1.2 * rng.standard_normal(total) - 1.4
@@ -87,23 +87,23 @@ def adult_like(rows: int = 32_561, test_rows: int = 16_281, seed: int = 0) -> di
 
 def covtype_like(rows: int = 20_000, seed: int = 0) -> dict[str, Array]:
     """Return x (rows, 54) int16: ten numbers, one of four and one of forty indicators; y in 1 … 7."""
-    positive(rows=rows)
-    rng = stream(seed)
-    numbers = correlated(rng, rows, 10, 0.5)
+    check_sizes(rows=rows)
+    rng = open_stream(seed)
+    numbers = draw_correlated(rng, rows, 10, 0.5)
     score = numbers[:, 0] + 0.5 * numbers[:, 1] * numbers[:, 2] + 0.4 * rng.standard_normal(rows)
     x = np.zeros((rows, 54), dtype=np.int16)
-    x[:, :10] = np.rint(squashed(numbers, 0, 4000))
+    x[:, :10] = np.rint(squash(numbers, 0, 4000))
     every = np.arange(rows)
-    x[every, 10 + np.floor(4 * squashed(numbers[:, 3], 0, 1)).astype(int)] = 1
-    x[every, 14 + np.floor(40 * squashed(numbers[:, 4] + numbers[:, 0], 0, 1)).astype(int)] = 1
-    return {"x": x, "y": (1 + np.floor(7 * squashed(score, 0, 1))).astype(np.uint8)}
+    x[every, 10 + np.floor(4 * squash(numbers[:, 3], 0, 1)).astype(int)] = 1
+    x[every, 14 + np.floor(40 * squash(numbers[:, 4] + numbers[:, 0], 0, 1)).astype(int)] = 1
+    return {"x": x, "y": (1 + np.floor(7 * squash(score, 0, 1))).astype(np.uint8)}
 
 
 def epsilon_like(
     rows: int = 10_000, test_rows: int = 2_500, features: int = 2000, seed: int = 0
 ) -> dict[str, Array]:
     """Return x_train, y_train, x_test, y_test: float32 rows of length 1, two classes."""
-    positive(rows=rows, test_rows=test_rows, features=features)
+    check_sizes(rows=rows, test_rows=test_rows, features=features)
     pieces = [_epsilon_block(number, features, seed) for number in range(-(-(rows + test_rows) // BLOCK))]
     x, y = (np.concatenate([piece[key] for piece in pieces])[: rows + test_rows] for key in ("x", "y"))
     return {"x_train": x[:rows], "y_train": y[:rows], "x_test": x[rows:], "y_test": y[rows:]}
@@ -120,9 +120,9 @@ def epsilon_stream(
 
 
 def _epsilon_block(number: int, features: int, seed: int) -> dict[str, Array]:
-    direction = stream(seed).standard_normal(features)
-    x = stream(seed, 1 + number).standard_normal((BLOCK, features))
-    noise = stream(seed, (1 << 32) + number).standard_normal(BLOCK)
+    direction = open_stream(seed).standard_normal(features)
+    x = open_stream(seed, 1 + number).standard_normal((BLOCK, features))
+    noise = open_stream(seed, (1 << 32) + number).standard_normal(BLOCK)
     score = weighted_sum(x, direction) / np.sqrt(float(features)) + 0.5 * noise
     lengths = np.sqrt(weighted_sum(x * x, np.ones(features)))
     return {"x": (x / lengths[:, None]).astype(np.float32), "y": np.where(score > 0, 1, -1).astype(np.int8)}
@@ -132,11 +132,11 @@ def regression_like(
     rows: int = 20_000, features: int = 9, noise: float = 0.3, seed: int = 0
 ) -> dict[str, Array]:
     """Return x, y float32 and ten packed 90/10 splits: a smooth function of a few columns with noise."""
-    positive(rows=rows, features=features)
-    rng = stream(seed)
-    x = correlated(rng, rows, features, 0.3)
+    check_sizes(rows=rows, features=features)
+    rng = open_stream(seed)
+    x = draw_correlated(rng, rows, features, 0.3)
     weights = rng.standard_normal(features)
-    inner = squashed(weighted_sum(x, weights) / np.sqrt(float(features)), -1, 1)
+    inner = squash(weighted_sum(x, weights) / np.sqrt(float(features)), -1, 1)
     y = inner + 0.5 * x[:, 0] * x[:, -1] + noise * rng.standard_normal(rows)
     mask = np.zeros((rows, 10), dtype=bool)
     for number in range(10):
@@ -150,9 +150,9 @@ def regression_like(
 
 def year_like(rows: int = 20_000, seed: int = 0) -> dict[str, Array]:
     """Return x (rows, 90) float32 and years y int16, 1922 to 2011, most of them late."""
-    positive(rows=rows)
-    rng = stream(seed)
-    x = correlated(rng, rows, 90, 0.4)
+    check_sizes(rows=rows)
+    rng = open_stream(seed)
+    x = draw_correlated(rng, rows, 90, 0.4)
     score = weighted_sum(x, rng.standard_normal(90)) / np.sqrt(90.0)
     late = np.abs(score + rng.standard_normal(rows))
     return {"x": x.astype(np.float32), "y": np.clip(np.rint(2009 - 9 * late), 1922, 2011).astype(np.int16)}
@@ -172,14 +172,14 @@ def stream_rows(
     Behind y stands a layer of bent units: y is the number of the largest of its noisy outputs, uint16, or
     for classes = 0 its one noisy output, float32.
     """
-    positive(rows=rows, features=features)
+    check_sizes(rows=rows, features=features)
     if classes not in {0, *range(2, 1 << 16)}:
         raise ValueError(f"classes must be 0, for numbers, or at least 2, got {classes!r}")
     for start in range(0, rows, BLOCK):
-        weights = stream(seed)
+        weights = open_stream(seed)
         number = start // BLOCK
-        x = stream(seed, 1 + number).standard_normal((BLOCK, features), np.float32)
-        noise = stream(seed, (1 << 32) + number).standard_normal((BLOCK, max(classes, 1)))
+        x = open_stream(seed, 1 + number).standard_normal((BLOCK, features), np.float32)
+        noise = open_stream(seed, (1 << 32) + number).standard_normal((BLOCK, max(classes, 1)))
         units = np.abs(_layer(x, UNITS, weights)) - 0.8  # of mean 0: no class is favoured
         outputs = _layer(units, max(classes, 1), weights) + 0.2 * noise
         y = outputs.argmax(axis=1).astype(np.uint16) if classes else outputs[:, 0].astype(np.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchfw_datasets.synthetic.drawing import Array, popular, positive, stream, train_and_test
+from benchfw_datasets.synthetic.draws import Array, check_sizes, draw_split, open_stream, popularity_weights
 
 
 def counts_like(
@@ -15,17 +15,17 @@ def counts_like(
     Each topic ranks the words in an order of its own, with weights 1/(rank + 3); a document has about
     `tokens` words of a few topics.
     """
-    positive(documents=documents, words=words, tokens=tokens, topics=topics)
+    check_sizes(documents=documents, words=words, tokens=tokens, topics=topics)
     if words > 1 << 16:
         raise ValueError(f"at most 65,536 words, got {words}")
-    rng = stream(seed, 1)
+    rng = open_stream(seed, 1)
     lengths = np.maximum(1, np.rint(tokens * (0.4 + 1.2 * rng.random(documents))).astype(np.int64))
     share = np.square(np.square(rng.standard_normal((documents, topics))))  # a few topics take most
     cumulative = np.cumsum(share, axis=1)
     cumulative /= cumulative[:, -1:]
     owner = np.repeat(np.arange(documents), lengths)
     topic = (cumulative[owner] < rng.random(len(owner))[:, None]).sum(axis=1).clip(0, topics - 1)
-    word = _ranks(words, topics, seed)[topic, rng.choice(words, len(owner), p=popular(words, 3.0))]
+    word = _ranks(words, topics, seed)[topic, rng.choice(words, len(owner), p=popularity_weights(words, 3.0))]
     cells, place, counts = np.unique(owner * words + word, return_inverse=True, return_counts=True)
     order = np.lexsort((rng.bits(len(owner)), owner))
     rank = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -39,15 +39,15 @@ def counts_like(
         "shape": np.array([documents, words], dtype=np.int32),
         "half1": half.clip(0, 255).astype(np.uint8),
         "vocab": np.array([f"word{number:05d}" for number in range(words)]),
-        **train_and_test(rng, documents, max(1, documents // 2)),
+        **draw_split(rng, documents, max(1, documents // 2)),
     }
 
 
 def topics_like(words: int = 10_473, topics: int = 10, seed: int = 0) -> dict[str, Array]:
     """Return beta (words, topics) float32, mu and Sigma of the topics that counts_like draws from."""
-    positive(words=words, topics=topics)
+    check_sizes(words=words, topics=topics)
     beta = np.empty((words, topics), dtype=np.float32)
-    weights = popular(words, 3.0)
+    weights = popularity_weights(words, 3.0)
     for topic, order in enumerate(_ranks(words, topics, seed)):
         beta[order, topic] = weights
     return {"beta": beta, "mu": np.zeros(topics), "Sigma": 2.0 * np.eye(topics)}
@@ -55,7 +55,7 @@ def topics_like(words: int = 10_473, topics: int = 10, seed: int = 0) -> dict[st
 
 def _ranks(words: int, topics: int, seed: int) -> Array:
     """Return the word at each rank of each topic, (topics, words); the most frequent ones are shared."""
-    rng = stream(seed)
+    rng = open_stream(seed)
     common = rng.permutation(words)
     ranks = np.empty((topics, words), dtype=np.int64)
     shared = words // 50

@@ -11,24 +11,24 @@ from benchfw.backends import Rng, get_backend
 Array = np.ndarray[Any, Any]
 
 
-def stream(seed: int, number: int = 0) -> Rng:
+def open_stream(seed: int, number: int = 0) -> Rng:
     """Return the random stream of a synthetic set; `number` is the set's own, or a block of its rows."""
     return Rng(get_backend("numpy"), seed, 0x7477696E0000 + number)  # "twin"
 
 
-def positive(**sizes: int) -> None:
+def check_sizes(**sizes: int) -> None:
     """Raise ValueError unless every size is a positive whole number."""
     for name, size in sizes.items():
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:
             raise ValueError(f"{name} must be a whole number from 1, got {size!r}")
 
 
-def squashed(values: Array, low: float, high: float) -> Array:
+def squash(values: Array, low: float, high: float) -> Array:
     """Return values moved into (low, high) by x/(1+|x|): no library function whose last bit may differ."""
     return np.asarray(low + (high - low) * (1 + values / (1 + np.abs(values))) / 2)
 
 
-def correlated(rng: Rng, rows: int, columns: int, memory: float = 0.8) -> Array:
+def draw_correlated(rng: Rng, rows: int, columns: int, memory: float = 0.8) -> Array:
     """Return standard normals (rows, columns) in which each column remembers the one before."""
     values: Array = rng.standard_normal((rows, columns))
     fresh = float(np.sqrt(1 - memory * memory))
@@ -45,13 +45,13 @@ def weighted_sum(features: Array, weights: Array) -> Array:
     return total
 
 
-def popular(count: int, flatness: float) -> Array:
+def popularity_weights(count: int, flatness: float) -> Array:
     """Return weights 1/(rank + flatness) that add up to 1, (count,)."""
     weights: Array = 1.0 / (np.arange(count) + flatness)
     return np.asarray(weights / np.cumsum(weights)[-1])
 
 
-def train_and_test(rng: Rng, rows: int, train: int) -> dict[str, Array]:
+def draw_split(rng: Rng, rows: int, train: int) -> dict[str, Array]:
     """Return train_idx and test_idx, int32, sorted."""
     order = rng.permutation(rows)
     return {
