@@ -13,18 +13,25 @@ if TYPE_CHECKING:
     from benchfw.api import load, run
     from benchfw.backends import Backend, Rng
     from benchfw.contract import (
+        Array,
         Bounded,
+        Claims,
         Composite,
+        Constants,
         Distribution,
         Estimator,
         FiniteSum,
         Optimizer,
+        Params,
         Problem,
         Smooth,
         SpectralSum,
+        claims_of,
+        constants_of,
     )
     from benchfw.errors import BenchfwError
     from benchfw.hookspecs import hookimpl
+    from benchfw.parameters import Count, DatasetName, Fraction, NonNegative, Positive, Range
     from benchfw.records import Run
 
 __version__ = "0.1.0"
@@ -34,19 +41,31 @@ API_VERSION = 1
 
 __all__ = [
     "API_VERSION",
+    "Array",
     "Backend",
     "BenchfwError",
     "Bounded",
+    "Claims",
     "Composite",
+    "Constants",
+    "Count",
+    "DatasetName",
     "Distribution",
     "Estimator",
     "FiniteSum",
+    "Fraction",
+    "NonNegative",
     "Optimizer",
+    "Params",
+    "Positive",
     "Problem",
+    "Range",
     "Rng",
     "Run",
     "Smooth",
     "SpectralSum",
+    "claims_of",
+    "constants_of",
     "hookimpl",
     "load",
     "run",
@@ -60,6 +79,7 @@ _HOMES = {
     "hookimpl": "hookspecs",
     "load": "api",
     "run": "api",
+    **dict.fromkeys(("Count", "DatasetName", "Fraction", "NonNegative", "Positive", "Range"), "parameters"),
 }
 
 

@@ -8,7 +8,8 @@ ask of a problem; a family adds protocols of its own in its package.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from benchfw.errors import PluginError
 
@@ -26,16 +27,44 @@ Params: TypeAlias = Any
 ScalarFunction: TypeAlias = Callable[[Array], Array]
 
 
+@dataclass(frozen=True)
+class Constants:
+    """What a problem knows about its function, for steps and theorems; None where it does not know."""
+
+    smoothness: float | None = None
+    """Lipschitz constant of the gradient, L."""
+    sample_smoothness: float | None = None
+    """The largest Lipschitz constant of one sample's gradient, max L_i."""
+    strong_convexity: float | None = None
+    """The modulus of strong convexity, μ; 0 for a function that is convex only."""
+    distance: float | None = None
+    """Distance from the start to the optimum."""
+    gradient_bound: float | None = None
+    """Bounds the root mean square of a stochastic gradient on the feasible set."""
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What an estimator claims about itself; the report and `benchfw check` test it."""
+
+    unbiased: bool
+    """Whether its mean is exactly what it estimates."""
+    averages: str = ""
+    """The parameter M in which its variance falls like 1/M."""
+    bias_order: tuple[str, float] | None = None
+    """(parameter, p): its bias falls like the parameter to the power -p."""
+
+
 class Problem(Protocol):
     """Data on one backend plus the oracles that methods may call; it counts every call itself.
 
-    Built by `factory(backend, rng, **params)`. A problem may also have `cost_unit: str` (what one unit
-    of cost is; "gradients" where it says nothing), `optimum: Params` (where the answer is known) and
-    `caveats: Sequence[str]` (what a reader must know to believe the numbers: made-up data, added jitter).
+    Built by `factory(backend, rng, **params)`. `OptionalOfProblem` lists what else it may have.
     """
 
     backend: Backend
+    """The arrays and generators that it works with."""
     cost: float
+    """What its oracles have cost so far; a method only reads it."""
 
     def metrics(self, answer: Any) -> Mapping[str, float]:
         """Return named measures of an answer, lower is better; off the clock, and not counted."""
@@ -66,6 +95,7 @@ class FiniteSum(Smooth, Protocol):
     """A mean of `num_samples` functions; `grad_batch` is the mean gradient over the samples in `batch`."""
 
     num_samples: int
+    """How many functions the mean is over."""
 
     def grad_batch(self, params: Params, batch: Array) -> Params:
         """Return the mean gradient over the samples whose numbers are in `batch`; counted in `cost`."""
@@ -85,11 +115,14 @@ class Composite(Smooth, Protocol):
 
 
 class SpectralSum(Problem, Protocol):
-    """tr f(A) for a symmetric A of which only products are to be had; a block of k columns costs k."""
+    """tr f(A) for a symmetric A that is known by its products alone; a block of k columns costs k."""
 
     size: int
+    """The number of rows of A."""
     interval: tuple[float, float]
+    """Holds every eigenvalue of A."""
     function: ScalarFunction
+    """f."""
 
     def matmat(self, block: Array) -> Array:
         """Return A times a block: (size, k) -> (size, k), at a cost of k."""
@@ -97,11 +130,7 @@ class SpectralSum(Problem, Protocol):
 
 
 class Estimator(Protocol):
-    """A random function whose mean is a problem's value or gradient: a frozen dataclass.
-
-    It may claim more, for `benchfw check`: `averages: str` (the parameter M in which its variance falls like
-    1/M) and `bias_order: (parameter, p)` (its bias falls like the parameter to the power -p).
-    """
+    """A random function whose mean is a problem's value or gradient: a frozen dataclass."""
 
     @property
     def solves(self) -> type | tuple[type, ...]:
@@ -114,8 +143,8 @@ class Estimator(Protocol):
         ...
 
     @property
-    def unbiased(self) -> bool:
-        """Whether it claims so; the report and `benchfw check` test the claim."""
+    def claims(self) -> Claims:
+        """What it claims about its bias and variance."""
         ...
 
     def draw(self, problem: Any, rng: Rng) -> Callable[[Params], Array]:
@@ -135,8 +164,8 @@ def estimated_quantity(method: Any, problem: Any) -> Literal["value", "grad"]:
     return "value" if found == "value" else "grad"
 
 
-def drawn_by(method: Any, problem: Any, rng: Rng) -> Callable[[Params], Array]:
-    """Return one draw of an estimator, or explain why it is none."""
+def checked_draw(method: Any, problem: Any, rng: Rng) -> Callable[[Params], Array]:
+    """Return one draw of an estimator, or explain why it is not one."""
     draw: Callable[[Params], Array] = method.draw(problem, rng)
     if not callable(draw):
         raise PluginError(
@@ -146,7 +175,7 @@ def drawn_by(method: Any, problem: Any, rng: Rng) -> Callable[[Params], Array]:
     return draw
 
 
-def estimate_by(method: Any, problem: Any, value: Any) -> NDArray[Any]:
+def checked_estimate(method: Any, problem: Any, value: Any) -> NDArray[Any]:
     """Return what a draw gave as a NumPy array of real numbers, or explain what is wrong with it."""
     import numpy as np
 
@@ -175,22 +204,6 @@ class Bounded(Protocol):
         ...
 
 
-@runtime_checkable
-class Informative(Protocol):
-    """A method with something to say about a trial when it is over; a method may have either of the two.
-
-    An optimizer's answer may have them too, without arguments: the last one measured is asked.
-    """
-
-    def facts(self, problem: Any) -> Mapping[str, float]:
-        """Return named numbers that explain what was measured: shown in the report, never ranked."""
-        ...
-
-    def caveats(self, problem: Any) -> Sequence[str]:
-        """Return sentences that a reader must know to believe the numbers."""
-        ...
-
-
 class Optimizer(Protocol):
     """An algorithm that yields better and better answers, the start first: a frozen dataclass."""
 
@@ -207,12 +220,12 @@ class Optimizer(Protocol):
 NO_ANSWER = "the method yielded no answer; run() must yield the start first"
 
 
-def answers_by(method: Any, problem: Any, rng: Rng) -> Iterator[Any]:
+def checked_answers(method: Any, problem: Any, rng: Rng) -> Iterator[Any]:
     """Return an optimizer's answers in turn, or explain why there are none."""
     answers: Iterator[Any] = method.run(problem, rng)
     if not hasattr(answers, "__next__"):
         raise PluginError(
-            f"run() of {type(method).__name__} gave {type(answers).__name__}, no answers in turn; "
+            f"run() of {type(method).__name__} gave {type(answers).__name__}, not answers in turn; "
             "write it as a generator, with yield"
         )
     return answers
@@ -228,3 +241,97 @@ class Distribution(Protocol):
     def sample(self, rng: Rng, decay: float, size: int | None = None) -> Array:
         """Return `size` degrees drawn from the law, or one."""
         ...
+
+
+class OptionalOfProblem(Protocol):
+    """Every member that a problem may have beside its oracles; a method asks before it uses one."""
+
+    cost_unit: str
+    """What one unit of cost is; "gradients" where it says nothing."""
+    optimum: Params
+    """The answer, where it is known."""
+    unique: bool
+    """Whether that optimum is the only one."""
+    constants: Constants
+    """What it knows about its function; read it by `constants_of`."""
+    caveats: Sequence[str]
+    """What a reader must know to believe the numbers: made-up data, added jitter."""
+    quadratic: bool
+    """Whether its function is a quadratic over all of space: some theorems say more there."""
+    penalized: bool
+    """Whether its objective has a part that neither `grad` nor `project` sees; True where it has a `prox`."""
+    box: tuple[float, float]
+    """The bounds of every coordinate, where the feasible set is a box."""
+
+    def value_and_grad(self, params: Params) -> tuple[float, Params]:
+        """Return both for the cost of a gradient."""
+        ...
+
+    def grad_samples(self, params: Params, batch: Array) -> Array:
+        """Return the gradient of each sample in `batch`, stacked."""
+        ...
+
+    def calls(self) -> float:
+        """Return what its oracles were asked for, counted where no method can reach it; for checks."""
+        ...
+
+
+class OptionalOfMethod(Protocol):
+    """Every member that an optimizer, an estimator or a distribution may have beside its protocol's.
+
+    An optimizer's answer may have `facts` and `caveats` too, without arguments; the last one is asked.
+    """
+
+    bounds: str
+    """The metric that its theorem is about, with `bound`: see `Bounded`."""
+    unbiased: bool
+    """Of a distribution: False where it cuts the series for good; True where it says nothing."""
+
+    def facts(self, problem: Any) -> Mapping[str, float]:
+        """Return named numbers that explain what was measured: shown in the report, never ranked."""
+        ...
+
+    def caveats(self, problem: Any) -> Sequence[str]:
+        """Return sentences that a reader must know to believe the numbers."""
+        ...
+
+    def smoothness(self, problem: Any) -> float:
+        """Return how smooth a draw of this estimator is in expectation: optimizers choose a step by it."""
+        ...
+
+
+class OptionalOfPlugin(Protocol):
+    """What a factory, or a plugin's module, may say about itself."""
+
+    check_with: Sequence[Mapping[str, Any]]
+    """Of a factory: the small parameters that `benchfw check` builds it with."""
+    expected_failures: Mapping[str, str]
+    """Of a factory: the checks that it fails on purpose, each with the reason."""
+    benchfw_api: int
+    """Of a module: the `benchfw.API_VERSION` that it was written for."""
+
+
+def constants_of(problem: Any) -> Constants:
+    """Return what a problem knows about its function."""
+    return _typed(problem, "constants", Constants())
+
+
+def claims_of(estimator: Any) -> Claims:
+    """Return what an estimator claims; without a claim it may be biased."""
+    return _typed(estimator, "claims", Claims(unbiased=False))
+
+
+def cost_unit_of(problem: Any) -> str:
+    """Return what one unit of a problem's cost is."""
+    return _typed(problem, "cost_unit", "gradients")
+
+
+T = TypeVar("T")
+
+
+def _typed(owner: Any, member: str, default: T) -> T:
+    found = getattr(owner, member, default)
+    if not isinstance(found, type(default)):
+        name, kind = type(owner).__name__, type(default).__name__
+        raise PluginError(f"{member} of {name} must be {kind}, got {found!r}")
+    return found

@@ -1,16 +1,63 @@
-"""Reads what parameters a factory takes, and whether a suite's value fits one."""
+"""What parameters a factory takes: their types, ranges and meanings, and whether a suite's value fits one."""
 
 from __future__ import annotations
 
+import ast
 import collections.abc
+import functools
 import inspect
+import itertools
+import math
+import re
+import textwrap
 import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, is_dataclass
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 REQUIRED = inspect.Parameter.empty
+
+
+@dataclass(frozen=True)
+class Range:
+    """Which finite numbers a parameter takes, written in its type: `Annotated[int, Range(least=2)]`."""
+
+    least: float | None = None
+    above: float | None = None
+    most: float | None = None
+    below: float | None = None
+
+    def __contains__(self, value: float) -> bool:
+        return (
+            math.isfinite(value)
+            and (self.least is None or value >= self.least)
+            and (self.above is None or value > self.above)
+            and (self.most is None or value <= self.most)
+            and (self.below is None or value < self.below)
+        )
+
+    def __str__(self) -> str:
+        if self == Range(above=0):
+            return "positive"
+        if self.least is not None and self.most is not None:
+            return f"from {self.least:g} to {self.most:g}"
+        words = {"at least": self.least, "above": self.above, "at most": self.most, "below": self.below}
+        return " and ".join(f"{word} {end:g}" for word, end in words.items() if end is not None) or "finite"
+
+
+Positive: TypeAlias = Annotated[float, Range(above=0)]
+"""A number above 0."""
+NonNegative: TypeAlias = Annotated[float, Range(least=0)]
+"""A number from 0."""
+Fraction: TypeAlias = Annotated[float, Range(least=0, most=1)]
+"""A number from 0 to 1, both included."""
+Count: TypeAlias = Annotated[int, Range(least=1)]
+"""A whole number from 1."""
+
+NAMES_DATASET = "names a data set"
+DatasetName: TypeAlias = Annotated[str, NAMES_DATASET]
+"""A data set by name; a run first makes sure that it is here."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +72,11 @@ class Parameter:
     def required(self) -> bool:
         """Whether a suite must give it."""
         return self.default is REQUIRED
+
+    @property
+    def names_dataset(self) -> bool:
+        """Whether its type says that it names a data set."""
+        return any(NAMES_DATASET in typing.get_args(each) for each in _options(self.hint))
 
     def __str__(self) -> str:
         return self.name if self.required else f"{self.name} = {self.default!r}"
@@ -48,7 +100,7 @@ def hints_of(factory: Callable[..., Any]) -> dict[str, Any]:
         target = factory.__init__  # type: ignore[misc]
     # of a dataclass the fields themselves: each is looked up in the module of the class that declares it
     try:
-        return typing.get_type_hints(target)
+        return typing.get_type_hints(target, include_extras=True)
     except (NameError, TypeError, AttributeError):
         # annotations under TYPE_CHECKING: the value is then checked by the factory itself
         return {}
@@ -59,15 +111,60 @@ def accepts_any_keyword(factory: Callable[..., Any]) -> bool:
     return any(p.kind is p.VAR_KEYWORD for p in inspect.signature(factory).parameters.values())
 
 
+SECTION = re.compile(r"^Parameters:\n(?P<lines>(?:[ \t]+\S.*\n?|\n)+)", re.MULTILINE)
+LINE = re.compile(r"^(?P<name>\w+): (?P<text>.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
+
+
+@functools.cache
+def meanings_of(factory: Callable[..., Any]) -> Mapping[str, str]:
+    """Return what each parameter means, by name; a class has those of its bases too.
+
+    It is written as a string below the field of a class, or as a line `name: …` below "Parameters:" in the
+    documentation of a class, of its `__init__`, or of a function.
+    """
+    found: dict[str, str] = {}
+    for each in reversed(factory.__mro__) if isinstance(factory, type) else (factory,):
+        makers = (each, vars(each).get("__init__")) if isinstance(each, type) else (each,)
+        for maker in makers:
+            section = SECTION.search(inspect.cleandoc(maker.__doc__ or ""))
+            lines = textwrap.dedent(section["lines"]) if section else ""
+            found |= {line["name"]: " ".join(line["text"].split()) for line in LINE.finditer(lines)}
+        found |= _field_meanings(each) if isinstance(each, type) else {}
+    return found
+
+
+def without_parameters(documentation: str) -> str:
+    """Return a documentation without its "Parameters:", for where these are shown by themselves."""
+    return SECTION.sub("", documentation).strip()
+
+
+def _field_meanings(kind: Any) -> dict[str, str]:
+    try:
+        (definition,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    except (OSError, TypeError, SyntaxError):
+        return {}  # typed at a prompt, say
+    body = getattr(definition, "body", [])
+    return {
+        field.target.id: " ".join(below.value.value.split())
+        for field, below in itertools.pairwise(body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+        if isinstance(below.value.value, str)
+    }
+
+
 def fits(value: Any, hint: Any) -> bool:
     """Return whether a TOML value may be passed where `hint` is expected; what is not understood fits."""
     origin = typing.get_origin(hint)
     if origin in {typing.Union, types.UnionType}:
         return any(fits(value, each) for each in typing.get_args(hint))
+    if origin is Annotated:
+        kind, *notes = typing.get_args(hint)
+        return fits(value, kind) and all(value in note for note in notes if isinstance(note, Range))
     if origin is typing.Literal:
         return any(value == each and type(value) is type(each) for each in typing.get_args(hint))
     kind = origin or hint
-    if getattr(kind, "_is_protocol", False) and kind not in _PLAIN:
+    if is_protocol(kind) and kind not in _PLAIN:
         return isinstance(value, Mapping) and "use" in value  # Estimator, …: built from a nested table
     legal = _PLAIN.get(kind, (object,))
     return isinstance(value, legal) and not (isinstance(value, bool) and kind in {int, float})
@@ -87,22 +184,50 @@ _PLAIN: dict[Any, tuple[type, ...]] = {
 }
 
 
-def coerced(value: Any, hint: Any) -> Any:
+def misfit(name: str, value: Any, hint: Any) -> str:
+    """Return what is wrong with a value that does not fit: `step must be positive, got -1`."""
+    endless = isinstance(value, float) and not math.isfinite(value)
+    return f"{name} must be {describe_type(hint)}{' and finite' if endless else ''}, got {value!r}"
+
+
+def widen_int(value: Any, hint: Any) -> Any:
     """Return a whole number as a float where only a float is meant: `step = 1` is `step = 1.0`."""
-    options = typing.get_args(hint) if typing.get_origin(hint) in {typing.Union, types.UnionType} else (hint,)
+    kinds = {typing.get_args(each)[0] if _is_annotated(each) else each for each in _options(hint)}
     whole = isinstance(value, int) and not isinstance(value, bool)
-    return float(value) if whole and float in options and int not in options else value
+    return float(value) if whole and float in kinds and int not in kinds else value
 
 
-def spelled(hint: Any) -> str:
-    """Return a type as a person would write it: `float or 'auto'`."""
-    origin = typing.get_origin(hint)
-    if origin in {typing.Union, types.UnionType}:
-        return " or ".join(spelled(each) for each in typing.get_args(hint))
-    if origin is typing.Literal:
+def describe_type(hint: Any) -> str:
+    """Return a type as a person would write it: `positive or 'auto'`, `a whole number from 1`."""
+    options = _options(hint)
+    if len(options) > 1:
+        return " or ".join(describe_type(each) for each in options)
+    if _is_annotated(hint):
+        return _describe_annotated(*typing.get_args(hint))
+    if typing.get_origin(hint) is typing.Literal:
         return " or ".join(repr(each) for each in typing.get_args(hint))
     if hint is type(None):
         return "nothing"
-    if getattr(hint, "_is_protocol", False):
+    if is_protocol(hint):
         return f"a table with 'use' ({hint.__name__})"
     return getattr(hint, "__name__", str(hint))
+
+
+def _describe_annotated(kind: Any, *notes: Any) -> str:
+    ranges = " and ".join(str(note) for note in notes if isinstance(note, Range))
+    if ranges and kind is int:
+        return f"a whole number {ranges.replace('at least', 'from')}"
+    return ranges or ("the name of a data set" if NAMES_DATASET in notes else describe_type(kind))
+
+
+def is_protocol(kind: Any) -> bool:
+    """Return whether a type is a protocol itself, not a class that follows one."""
+    return bool(getattr(kind, "_is_protocol", False))  # typing has no public way before Python 3.13
+
+
+def _options(hint: Any) -> tuple[Any, ...]:
+    return typing.get_args(hint) if typing.get_origin(hint) in {typing.Union, types.UnionType} else (hint,)
+
+
+def _is_annotated(hint: Any) -> bool:
+    return typing.get_origin(hint) is Annotated

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from benchfw.errors import PluginError, SuiteError, nearest
-from benchfw.parameters import accepts_any_keyword, coerced, fits, hints_of, spelled
+from benchfw.parameters import Count, accepts_any_keyword, fits, hints_of, is_protocol, misfit, widen_int
 from benchfw.records import MethodKind, Spec, Trial
 from benchfw.registry import NESTABLE, Registry, is_nested, kind_of
 from benchfw.suite import METHOD_KINDS, Suite, check_type
-from benchfw.sweep import expand, labelled
+from benchfw.sweep import expand, label_specs
 
 MOST_TRIALS = 1_000_000
 
@@ -25,14 +25,14 @@ EVERY = "*"
 
 RESERVED: Mapping[str, Mapping[str, Any]] = {
     "estimator": {"at": Literal["start", "optimum"]},
-    "kernel": {"size": int, "dtype": Literal["float32", "float64"]},
+    "kernel": {"size": Count, "dtype": Literal["float32", "float64"]},
 }
 """Keys of a table that the harness reads itself, beside the plugin's own parameters."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """One method of a suite after its sweeps are spelled out; `on` names its problems, none meaning all."""
+    """One method of a suite after its sweeps are expanded; `on` names its problems, none meaning all."""
 
     kind: MethodKind
     spec: Spec
@@ -151,11 +151,11 @@ def _specs(suite: Suite, kind: str, registry: Registry, where: str) -> list[tupl
     if kind == "estimator" and any("at" in spec.params for spec in specs):
         # where one says where it draws, all do: the start, written or not, is the same place
         specs = [replace(spec, params={"at": "start", **spec.params}) for spec in specs]
-    return list(zip(labelled(specs, kind, where), places, strict=True))
+    return list(zip(label_specs(specs, kind, where), places, strict=True))
 
 
 def _labels(value: Any, place: str) -> tuple[str, ...]:
-    """Return the problems that `on` names: one, or a list, which is no sweep."""
+    """Return the problems that `on` names: one, or a list, which is not a sweep."""
     names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list | tuple) else None
     if names is None or not all(isinstance(name, str) for name in names):
         raise SuiteError(f"{place}: 'on' must be the label of a problem or a list of them, got {value!r}")
@@ -182,13 +182,12 @@ def _check_table(
             raise SuiteError(_unknown_parameter(kind, use, key, list(hints), place))
         _check_value(key, value, place)
         if not fits(value, hints.get(key, Any)):
-            wanted = spelled(hints[key])
-            raise SuiteError(f"{place}: parameter '{key}' of {kind} '{use}' must be {wanted}, got {value!r}")
+            raise SuiteError(f"{misfit(key, value, hints[key])}, in {place}")
         nested = is_nested(key, value)
         checked[key] = (
             _check_table(kind_of(key), value, registry, f"{place}, {key}", reserved={})
             if nested
-            else coerced(value, hints.get(key, Any))
+            else widen_int(value, hints.get(key, Any))
         )
     for name in ["size"] if kind == "kernel" else [name for name, each in legal.items() if each.required]:
         if name not in table:
@@ -218,7 +217,7 @@ def _unknown_parameter(kind: str, use: str, key: str, legal: Sequence[str], plac
 
 def _check_oracles(problems: list[Spec], methods: list[Method], registry: Registry, where: str) -> None:
     for problem in problems:
-        made = made_by(registry.get("problem", problem.use).factory)
+        made = produced_class(registry.get("problem", problem.use).factory)
         meeting = [method for method in methods if _meet(problem, method)]
         needs = {need for method in meeting for need in needs_of(method.kind, method.spec.table, registry)}
         for name, protocols in sorted(needs, key=str):
@@ -257,13 +256,13 @@ def needs_of(
             yield from needs_of(kind_of(key), value, registry)
 
 
-def made_by(factory: Any) -> type | None:
-    """Return the class that a factory makes: itself, or what its return annotation names."""
+def produced_class(factory: Any) -> type | None:
+    """Return the class whose objects a factory makes: itself, or what its return annotation names."""
     if isinstance(factory, type):
         return factory
     made = hints_of(factory).get("return")
     # a protocol or Any promises less than what is made may have
-    vague = made in {Any, object} or getattr(made, "_is_protocol", False)
+    vague = made in {Any, object} or is_protocol(made)
     return made if isinstance(made, type) and not vague else None
 
 
@@ -275,7 +274,7 @@ def missing_oracles(protocol: type, made: type) -> list[str]:
     members = {
         name
         for base in protocol.__mro__
-        if getattr(base, "_is_protocol", False)
+        if is_protocol(base)
         for name, member in vars(base).items()
         if not name.startswith("_") and callable(member)
     }

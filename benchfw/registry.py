@@ -21,13 +21,14 @@ import pluggy
 import benchfw
 from benchfw import hookspecs
 from benchfw.backends import BackendTable, current_table
-from benchfw.errors import PluginError, nearest
+from benchfw.errors import BenchfwError, PluginError, nearest
 from benchfw.loading import LoadingFault, Plugin, fault_text, load_entry_point, load_source, package_with
 
 if TYPE_CHECKING:
     from benchfw.parameters import Parameter
 
 KINDS = ("problem", "estimator", "optimizer", "distribution", "dataset", "figure")
+PARAMETRIC = frozenset({"problem", "estimator", "optimizer", "distribution"})
 NESTABLE = frozenset({"estimator", "optimizer", "distribution"})
 
 
@@ -141,8 +142,16 @@ class Registry:
         return entry
 
     def build(self, kind: str, table: Mapping[str, Any], *leading: Any) -> Any:
-        """Build the object that a suite table `{use = …, parameter = …}` describes, nested tables first."""
+        """Build the object that a suite table `{use = …, parameter = …}` describes, nested tables first.
+
+        A value that its parameter does not take is a BenchfwError; in a suite, plan found it before.
+        """
+        from benchfw.parameters import fits, misfit
+
         entry = self.get(kind, table["use"])
+        for name, parameter in entry.parameters.items() if kind in PARAMETRIC else ():
+            if name in table and not fits(table[name], parameter.hint):
+                raise BenchfwError(f"{misfit(name, table[name], parameter.hint)}, in {kind} '{entry.name}'")
         params = {
             key: self.build(kind_of(key), value) if is_nested(key, value) else value
             for key, value in table.items()
@@ -160,12 +169,9 @@ class Registry:
 
     def dataset_of(self, kind: str, table: Mapping[str, Any]) -> str | None:
         """Return the data set that a table names, or that its plugin takes by default."""
-        if "dataset" in table or kind == "kernel":
-            name = table.get("dataset")
-        else:
-            parameter = self.get(kind, table["use"]).parameters.get("dataset")
-            name = parameter.default if parameter else None
-        return name if isinstance(name, str) else None
+        parameters = self.get(kind, table["use"]).parameters if kind in PARAMETRIC else {}
+        names = (table.get(each.name, each.default) for each in parameters.values() if each.names_dataset)
+        return next((name for name in names if isinstance(name, str)), None)
 
     def activate(self) -> contextlib.ExitStack:
         """Make this the registry whose backends and data sets are found by name.

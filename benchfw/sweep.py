@@ -1,4 +1,4 @@
-"""Spells out the sweeps of a suite table, and names what comes out of them."""
+"""Expands the sweeps of a suite table, and names what comes out of them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _value(value: Any) -> Any:
     return tuple(_value(each) for each in value) if isinstance(value, list) else value
 
 
-def labelled(specs: Sequence[Spec], kind: str, where: str) -> list[Spec]:
+def label_specs(specs: Sequence[Spec], kind: str, where: str) -> list[Spec]:
     """Return the specs with distinct labels: the name, then whatever differs among those of that name."""
     groups: dict[str, list[Spec]] = defaultdict(list)
     for spec in specs:
@@ -87,16 +87,16 @@ def leaves(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
 
 
 def _label(spec: Spec, paths: Sequence[str]) -> str:
-    return _spelled(spec.label or spec.use, dict(leaves(spec.table)), paths)
+    return _name(spec.label or spec.use, dict(leaves(spec.table)), paths)
 
 
-def spelled_apart(tables: Sequence[Mapping[str, Any]]) -> list[str]:
+def tell_apart(tables: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a name for each table of leaves: what it uses, and whatever differs among them."""
     paths = _differing(tables)
-    return [_spelled(str(table["use"]), table, paths) for table in tables]
+    return [_name(str(table["use"]), table, paths) for table in tables]
 
 
-def _spelled(name: str, table: Mapping[str, Any], paths: Sequence[str]) -> str:
+def _name(name: str, table: Mapping[str, Any], paths: Sequence[str]) -> str:
     parts = [
         f"{table[path]}" if path.endswith("use") else f"{path.rpartition('.')[2]}={_short(table[path])}"
         for path in paths

@@ -28,7 +28,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import toy_helper
-from benchfw import Composite, Distribution, Estimator, FiniteSum, Smooth, hookimpl
+from benchfw import Claims, Composite, DatasetName, Distribution, Estimator, FiniteSum, NonNegative, Smooth
+from benchfw import hookimpl
 
 
 class Bowl:
@@ -36,7 +37,7 @@ class Bowl:
 
     cost_unit = "slopes"
 
-    def __init__(self, backend, rng, size: int = 2, dataset: str = ""):
+    def __init__(self, backend, rng, size: int = 2, dataset: DatasetName = ""):
         self.backend, self.cost = backend, 0.0
         self.optimum = rng.standard_normal(size)
 
@@ -62,11 +63,11 @@ class Bowl:
 class Noisy:
     """The gradient plus noise."""
 
-    scale: float = 1.0
+    scale: NonNegative = 1.0
     distribution: Distribution | None = None
     solves = Smooth
     estimates = "grad"
-    unbiased = True
+    claims = Claims(unbiased=True)
 
     def draw(self, problem, rng):
         noise = self.scale * rng.standard_normal(problem.optimum.shape)

@@ -2,16 +2,33 @@
 
 import functools
 import importlib
+import inspect
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Optional
+from typing import Annotated, Any, Literal, Optional
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchfw import Estimator
-from benchfw.parameters import accepts_any_keyword, fits, parameters_of, spelled
+from benchfw.parameters import (
+    Count,
+    DatasetName,
+    Fraction,
+    NonNegative,
+    Positive,
+    Range,
+    accepts_any_keyword,
+    describe_type,
+    fits,
+    meanings_of,
+    misfit,
+    parameters_of,
+    widen_int,
+    without_parameters,
+)
 
 toml_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -122,11 +139,11 @@ def test_only_a_factory_with_two_stars_accepts_any_keyword():
 
 
 def test_types_are_spelled_as_a_person_would():
-    assert spelled(float) == "float"
-    assert spelled(float | None) == "float or nothing"
-    assert spelled(Literal["fast", "slow"]) == "'fast' or 'slow'"
-    assert "'use'" in spelled(Estimator)
-    assert "Estimator" in spelled(Estimator)
+    assert describe_type(float) == "float"
+    assert describe_type(float | None) == "float or nothing"
+    assert describe_type(Literal["fast", "slow"]) == "'fast' or 'slow'"
+    assert "'use'" in describe_type(Estimator)
+    assert "Estimator" in describe_type(Estimator)
 
 
 def test_the_types_of_inherited_fields_are_those_of_the_module_that_declares_them(tmp_path, monkeypatch):
@@ -148,3 +165,108 @@ def test_the_types_of_inherited_fields_are_those_of_the_module_that_declares_the
     found = parameters_of(importlib.import_module("the_rest").Rest)
     assert found["size"].hint is int
     assert not fits("c", found["kind"].hint)
+
+
+OPEN = Annotated[float, Range(least=0, below=1)]
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        (1e-9, Positive),
+        (3, Positive),
+        (0, NonNegative),
+        (1.0, Fraction),
+        (1, Count),
+        (0.0, OPEN),
+        ("auto", Positive | Literal["auto"]),
+        (None, Count | None),
+    ],
+)
+def test_a_value_in_its_range_fits(value, hint):
+    assert fits(value, hint)
+
+
+@pytest.mark.parametrize(
+    ("value", "hint", "sentence"),
+    [
+        (-1, Positive, "step must be positive, got -1"),
+        (-0.5, NonNegative, "step must be at least 0, got -0.5"),
+        (1.5, Fraction, "step must be from 0 to 1, got 1.5"),
+        (1.0, OPEN, "step must be at least 0 and below 1, got 1.0"),
+        (0, Count, "step must be a whole number from 1, got 0"),
+        (2.0, Count, "step must be a whole number from 1, got 2.0"),
+        (True, Count, "step must be a whole number from 1, got True"),
+        ("big", Positive | Literal["auto"], "step must be positive or 'auto', got 'big'"),
+        (0, Positive | None, "step must be positive or nothing, got 0"),
+        (math.inf, Positive, "step must be positive and finite, got inf"),
+        (math.nan, NonNegative, "step must be at least 0 and finite, got nan"),
+        (3, DatasetName, "step must be the name of a data set, got 3"),
+    ],
+)
+def test_a_value_outside_of_its_range_is_refused_in_one_sentence(value, hint, sentence):
+    assert not fits(value, hint)
+    assert misfit("step", value, hint) == sentence
+
+
+def test_a_whole_number_is_widened_where_a_float_is_meant():
+    assert isinstance(widen_int(1, Positive | Literal["auto"]), float)
+    assert isinstance(widen_int(1, Count), int)
+    assert isinstance(widen_int(1, float | int), int)
+
+
+def test_only_a_type_makes_a_parameter_name_a_data_set():
+    def make(dataset: str = "mnist", source: DatasetName | None = None): ...
+
+    found = parameters_of(make)
+    assert {name: each.names_dataset for name, each in found.items()} == {"dataset": False, "source": True}
+
+
+@dataclass(frozen=True)
+class Documented:
+    """Slides."""
+
+    step: Positive = 0.1
+    """Step length,
+    in metres."""
+    size: int = 3
+    solves = None
+    """Not a parameter."""
+
+
+@dataclass(frozen=True)
+class Inherited(Documented):
+    """Slides further."""
+
+    size: int = 4
+    """How many."""
+
+
+class Built:
+    """A bowl.
+
+    Parameters:
+      size: dimensions of
+        the space.
+      scale: its width.
+
+    Said afterwards.
+    """
+
+    def __init__(self, size: int, scale: float): ...
+
+
+def test_what_a_parameter_means_stands_below_its_field():
+    assert meanings_of(Documented) == {"step": "Step length, in metres."}
+    assert meanings_of(Inherited) == {"step": "Step length, in metres.", "size": "How many."}
+
+
+def test_what_an_argument_means_stands_in_the_docstring():
+    assert meanings_of(Built) == {"size": "dimensions of the space.", "scale": "its width."}
+    assert without_parameters(inspect.getdoc(Built)) == "A bowl.\n\nSaid afterwards."
+
+
+def test_a_class_without_source_has_no_meanings():
+    kind = {}
+    exec("from dataclasses import dataclass\n@dataclass\nclass Typed:\n    step: float = 1.0\n", kind)
+    assert meanings_of(kind["Typed"]) == {}

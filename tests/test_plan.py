@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from benchfw.errors import BenchfwError, SuiteError
 from benchfw.measure.seeding import data_seed
-from benchfw.plan import made_by, missing_oracles, plan, select
+from benchfw.plan import missing_oracles, plan, produced_class, select
 from benchfw.registry import Registry
 from benchfw.suite import parse_suite
 
@@ -72,7 +72,7 @@ def test_the_type_of_a_kernels_arguments_is_swept_and_leaves_its_data_alone(regi
     trials = planned(f"repetitions = 1\n{text}", registry)
     assert [t.method.label for t in trials] == ["soft-threshold (float32)", "soft-threshold (float64)"]
     assert len({data_seed(t) for t in trials}) == 1
-    with pytest.raises(SuiteError, match="'dtype' of kernel 'soft-threshold' must be"):
+    with pytest.raises(SuiteError, match="dtype must be 'float32' or 'float64', got 'float16'"):
         planned(text.replace('["float32", "float64"]', '"float16"'), registry)
 
 
@@ -86,8 +86,16 @@ MISTAKES = {
         "my.toml",
     ),
     "unknown parameter": (SLIDE + "stepp = 1\n", "[[optimizer]] 1", "'stepp'", "'step'", "mode, layers"),
-    "wrong type": (SLIDE + 'step = "big"\n', "[[optimizer]] 1", "'step'", "float", "'big'"),
-    "wrong type in a sweep": (SLIDE + 'step = [0.1, "big"]\n', "'step'", "'big'"),
+    "wrong type": (SLIDE + 'step = "big"\n', "step must be float, got 'big', in my.toml, [[optimizer]] 1"),
+    "wrong type in a sweep": (SLIDE + 'step = [0.1, "big"]\n', "step", "'big'"),
+    "a value outside of its range": (
+        '[[estimator]]\nuse = "noisy"\nscale = -1\n',
+        "scale must be at least 0, got -1, in my.toml, [[estimator]] 1",
+    ),
+    "a nested value outside of its range": (
+        SLIDE + 'estimator = { use = "noisy", scale = -1 }\n',
+        "scale must be at least 0, got -1, in my.toml, [[optimizer]] 1, estimator",
+    ),
     "unknown choice": (SLIDE + 'mode = "fats"\n', "'fast' or 'slow'", "'fats'"),
     "empty sweep": (SLIDE + "step = []\n", "my.toml, [[optimizer]] 1", "'step' is an empty list"),
     "label of a kernel": (
@@ -111,10 +119,14 @@ MISTAKES = {
     "parameter two levels down": (
         SLIDE + 'estimator = { use = "noisy", distribution = { use = "fixed", mean = 1.5 } }\n',
         "estimator, distribution",
-        "'mean'",
+        "mean must be int",
         "1.5",
     ),
-    "a nested table without use": (SLIDE + "estimator = { scale = 1.0 }\n", "'estimator'", "'use'"),
+    "a nested table without use": (
+        SLIDE + "estimator = { scale = 1.0 }\n",
+        "estimator must be a table",
+        "'use'",
+    ),
     "no oracles": (
         SLIDE.replace("slide", "needy"),
         "'needy' needs a Composite problem",
@@ -127,7 +139,12 @@ MISTAKES = {
     ),
     "no method": ("", "names no method"),
     "no size": ('[[kernel]]\nuse = "soft-threshold"\n', "kernel 'soft-threshold' needs the parameter 'size'"),
-    "a wrong place": ('[[estimator]]\nuse = "noisy"\nat = "end"\n', "'at'", "'start' or 'optimum'", "'end'"),
+    "a wrong place": (
+        '[[estimator]]\nuse = "noisy"\nat = "end"\n',
+        "at must be",
+        "'start' or 'optimum'",
+        "'end'",
+    ),
     "a backend that nobody knows": ('backends = ["nunpy"]\n' + SLIDE, "'nunpy'", "mean 'numpy'", "my.toml"),
     "the same place twice": (
         '[[estimator]]\nuse = "noisy"\n[[estimator]]\nuse = "noisy"\nat = "start"\n',
@@ -253,7 +270,7 @@ def test_attributes_that_are_set_when_a_problem_is_built_are_not_missed():
         def grad(self, params): ...
         def project(self, params): ...
 
-    assert made_by(Sum) is Sum
+    assert produced_class(Sum) is Sum
     assert missing_oracles(FiniteSum, Sum) == ["grad_batch"]
 
 

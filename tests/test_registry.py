@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchfw.backends import backend_names, get_backend
-from benchfw.errors import BackendUnavailable, PluginError
+from benchfw.errors import BackendUnavailable, BenchfwError, PluginError
 from benchfw.registry import Registry, active_registry
 
 OPTIMIZER = """from benchfw import hookimpl
@@ -42,6 +42,11 @@ def test_a_table_is_built_with_its_nested_tables(registry):
     assert type(built).__name__ == "Slide"
     assert type(built.estimator).__name__ == "Noisy"
     assert built.estimator.distribution.mean == 3
+
+
+def test_a_table_with_a_value_outside_of_its_range_is_not_built(registry):
+    with pytest.raises(BenchfwError, match="scale must be at least 0, got -1, in estimator 'noisy'"):
+        registry.build("optimizer", {"use": "slide", "estimator": {"use": "noisy", "scale": -1}})
 
 
 def test_plugins_of_a_table_include_those_of_its_nested_tables(plugin_file, toys):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchfw.errors import SuiteError
 from benchfw.records import Spec
-from benchfw.sweep import expand, labelled
+from benchfw.sweep import expand, label_specs
 
 names = st.sampled_from(["step", "size", "mode", "estimator", "inner_estimator"])
 scalars = st.integers(-3, 3) | st.floats(allow_nan=False) | st.sampled_from(["a", "b", "1"]) | st.booleans()
@@ -79,7 +79,7 @@ def specs(*tables, label=""):
 
 
 def labels(given):
-    return [each.label for each in labelled(given, "optimizer", "my.toml")]
+    return [each.label for each in label_specs(given, "optimizer", "my.toml")]
 
 
 def test_a_method_alone_is_called_by_its_name_or_its_label():

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchfw.analysis.variance import DrawStatistics
 from benchfw.backends import Rng
-from benchfw.contract import drawn_by, estimate_by, estimated_quantity
+from benchfw.contract import checked_draw, checked_estimate, claims_of, estimated_quantity
 from benchfw.errors import BenchfwError
 from benchfw.measure.meter import Emit, Ending, Meter, next_look
 from benchfw.records import CLAIM, Record, Status, Trial
@@ -30,8 +30,8 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
     look = 2  # one draw has no variance
     for draws in count(1):
         with meter.clock:
-            value = drawn_by(method, problem, rng)(params)
-        sample = estimate_by(method, problem, value).astype(np.float64, copy=False)
+            value = checked_draw(method, problem, rng)(params)
+        sample = checked_estimate(method, problem, value).astype(np.float64, copy=False)
         if not np.isfinite(sample).all():
             return Status.DIVERGED, f"draw {draws:,} is not finite"
         statistics.add(sample)
@@ -52,7 +52,7 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
         if trial.precision and statistics.relative_half_width() <= trial.precision:
             ending = f"variance known to {trial.precision:.0%} after {draws:,} draws"
         if ending:
-            claim = float(bool(getattr(method, "unbiased", False)))
+            claim = float(claims_of(method).unbiased)
             emit([Record(CLAIM, draws, meter.clock.seconds, meter.cost, claim)])
             return Status.DONE, ending
     raise AssertionError("unreachable: the loop above has no end of its own")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from benchfw.contract import cost_unit_of
 from benchfw.errors import BenchfwError
 from benchfw.measure.clock import Clock
 from benchfw.records import Budget, Record, Status
@@ -82,7 +83,7 @@ class Meter:
         if limits.iterations is not None and iteration >= limits.iterations:
             return f"budget of {limits.iterations:,} iterations"
         if limits.cost is not None and self.cost >= limits.cost:
-            return f"budget of {limits.cost:,g} {getattr(self._problem, 'cost_unit', 'gradients')}"
+            return f"budget of {limits.cost:,g} {cost_unit_of(self._problem)}"
         if limits.seconds is not None and self.clock.seconds >= limits.seconds:
             return f"budget of {limits.seconds:g} seconds"
         alone = limits.iterations is None and limits.seconds is None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchfw.backends import Rng
-from benchfw.contract import NO_ANSWER, answers_by
+from benchfw.contract import NO_ANSWER, checked_answers
 from benchfw.errors import BenchfwError
 from benchfw.measure.endings import told_by_answer
 from benchfw.measure.meter import Emit, Ending, Interrupted, Meter, next_look
@@ -21,7 +21,7 @@ def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
     """Follow an optimizer's answers until the budget ends, the target is met, or it diverges."""
     meter = Meter(problem, trial.budget)
     with meter.clock:  # a run() that is no generator works already here
-        answers = answers_by(method, problem, rng)
+        answers = checked_answers(method, problem, rng)
     taken: list[Record] = []
     last: Any = None
 

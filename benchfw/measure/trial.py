@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchfw.backends import Rng, get_backend
+from benchfw.contract import cost_unit_of
 from benchfw.errors import BenchfwError, Unavailable
 from benchfw.measure.endings import told
 from benchfw.measure.estimators import measure_estimator
@@ -97,7 +98,7 @@ def build_trial(trial: Trial, registry: Registry, seed: int) -> tuple[str, Calla
     problem = registry.build("problem", trial.problem.table, backend, backend.rng(data_seed(trial)))
     method = registry.build(trial.kind, trial.method.table)
     measure = measure_optimizer if trial.kind == "optimizer" else measure_estimator
-    unit = str(getattr(problem, "cost_unit", "gradients"))
+    unit = cost_unit_of(problem)
     return unit, partial(_measure, measure, trial, problem, method, backend.rng(seed))
 
 

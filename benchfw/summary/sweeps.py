@@ -7,7 +7,7 @@ from typing import Any
 
 from benchfw.records import Cell, Spec
 from benchfw.summary.model import Sweep
-from benchfw.sweep import leaves, spelled_apart
+from benchfw.sweep import leaves, tell_apart
 
 FEWEST_VALUES = 3
 """Two values are a comparison; three make a curve."""
@@ -30,7 +30,7 @@ def find_sweep(specs: Mapping[Cell, Spec]) -> Sweep | None:
         for family, members in candidates[best].items()
         if len(members) >= FEWEST_VALUES
     }
-    names = spelled_apart([dict(family) for family in whole])
+    names = tell_apart([dict(family) for family in whole])
     return Sweep(best.rpartition(".")[2], dict(zip(names, whole.values(), strict=True)))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchfw.backends import Backend, Rng
-from benchfw.contract import Array
+from benchfw.contract import Array, Constants
 from benchfw.kernels import namespace
 
 SAMPLES = 60
@@ -51,12 +51,15 @@ class Quadratic:
             along = xp.linalg.solve(hessian, (rows.T @ noise)[:, None])[:, 0] / SAMPLES
             targets = targets + noise - rows @ along  # noise that no x explains: the optimum stays
         spectrum = xp.linalg.eigvalsh(hessian)
-        self.strong_convexity, self.smoothness = float(spectrum[0]), float(spectrum[-1])
-        self.sample_smoothness = float(xp.max(xp.sum(rows * rows, axis=1)))
         dtype = dtype or rows.dtype
         start = self.optimum if settled else xp.zeros_like(self.optimum)
         self.optimum, self._start = (xp.astype(each, dtype) for each in (self.optimum, start))
-        self.distance = float(xp.linalg.vector_norm(self._start - self.optimum))
+        self.constants = Constants(
+            smoothness=float(spectrum[-1]),
+            sample_smoothness=float(xp.max(xp.sum(rows * rows, axis=1))),
+            strong_convexity=float(spectrum[0]),
+            distance=float(xp.linalg.vector_norm(self._start - self.optimum)),
+        )
         self._oracles = _Oracles(xp, xp.astype(rows, dtype), xp.astype(targets, dtype))
         self._least = self._objective(self.optimum)
 

@@ -7,7 +7,7 @@ from itertools import islice
 from time import perf_counter
 from typing import Any
 
-from benchfw.contract import NO_ANSWER, answers_by, drawn_by, estimate_by
+from benchfw.contract import NO_ANSWER, checked_answers, checked_draw, checked_estimate
 from benchfw.errors import BenchfwError, PluginError
 from benchfw.loading import fault_text
 from benchfw.testing.arrays import require_finite
@@ -20,7 +20,7 @@ LONGEST_RUN = 30.0  # seconds: after so many a slow optimizer need not finish it
 
 def check_draw(method: Any, problem: Any, where: str) -> None:
     """Raise unless a draw is made of finite numbers."""
-    require_finite(estimate_by(method, problem, draw_once(method, problem)), f"a draw on {where}")
+    require_finite(checked_estimate(method, problem, draw_once(method, problem)), f"a draw on {where}")
 
 
 def check_answers(method: Any, problem: Any, where: str) -> None:
@@ -42,7 +42,7 @@ def check_answers(method: Any, problem: Any, where: str) -> None:
 
 def answers_of(method: Any, problem: Any, seed: int = METHOD_SEED) -> Iterator[Any]:
     """Return an optimizer's answers."""
-    return answers_by(method, problem, problem.backend.rng(seed))
+    return checked_answers(method, problem, problem.backend.rng(seed))
 
 
 def follow(method: Any, problem: Any, iterations: int, seed: int = METHOD_SEED) -> Iterator[Any]:
@@ -57,7 +57,7 @@ def follow(method: Any, problem: Any, iterations: int, seed: int = METHOD_SEED) 
 
 def draw_once(method: Any, problem: Any, seed: int = METHOD_SEED) -> Any:
     """Return one draw of an estimator, evaluated beside the start."""
-    return drawn_by(method, problem, problem.backend.rng(seed))(point_near_start(problem))
+    return checked_draw(method, problem, problem.backend.rng(seed))(point_near_start(problem))
 
 
 def point_near_start(problem: Any) -> Any:

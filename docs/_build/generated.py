@@ -22,15 +22,24 @@ import click
 
 from benchfw.cli import VERBS, cli
 from benchfw.cli.verbs.show import description
+from benchfw.contract import OptionalOfMethod, OptionalOfPlugin, OptionalOfProblem
 from benchfw.kernels import Kernel
+from benchfw.parameters import is_protocol, meanings_of
 from benchfw.registry import Registry
 
+OPTIONAL = (OptionalOfProblem, OptionalOfMethod, OptionalOfPlugin)
 MARK = re.compile(r"^<!-- made: (\w+) ?(.*?) -->$", re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Return a page's text with its marks replaced: MkDocs calls this."""
     return MARK.sub(lambda found: MAKERS[found[1]](*found[2].split()), markdown)
+
+
+def optional() -> str:
+    """Return every optional member of the contract."""
+    parts = ((prose(inspect.getdoc(each) or ""), "\n".join(_members(each))) for each in OPTIONAL)
+    return "\n\n".join(itertools.chain.from_iterable(parts))
 
 
 def verbs() -> str:
@@ -105,8 +114,11 @@ def _members(owner: type) -> Iterator[str]:
     if issubclass(owner, Enum):
         yield from (f"- `{each.name} = {each.value!r}`" for each in owner)
     elif not (is_dataclass(owner) or issubclass(owner, tuple)):  # else they stand in the signature
+        meanings = meanings_of(owner)
         for name, kind in vars(owner).get("__annotations__", {}).items():
-            yield f"- `{name}: {kind}`"
+            yield f"- `{name}: {kind}`{': ' * (name in meanings)}{meanings.get(name, '')}"
+    if is_dataclass(owner):
+        yield from (f"- `{name}`: {text}" for name, text in meanings_of(owner).items())
     for name, value in vars(owner).items():
         body = value.fget if isinstance(value, property) else value
         if not name.startswith("_") and inspect.isfunction(body):
@@ -122,7 +134,7 @@ def _told(name: str, text: str | None) -> str:
 
 def _signature(value: Any) -> str:
     """Return a signature as its author wrote it, as far as that can be told."""
-    if inspect.isclass(value) and (issubclass(value, Exception | Enum) or getattr(value, "_is_protocol", False)):
+    if inspect.isclass(value) and (issubclass(value, Exception | Enum) or is_protocol(value)):
         return ""
     found = inspect.signature(value)
     parameters = [
@@ -168,6 +180,7 @@ def _block(found: re.Match[str]) -> str:
 MAKERS: dict[str, Callable[..., str]] = {
     "entries": entries,
     "names": names,
+    "optional": optional,
     "options": options,
     "verbs": verbs,
 }

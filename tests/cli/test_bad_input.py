@@ -30,7 +30,7 @@ MISTAKES = {
         BASE + "stepp = 1.0\n",
         ["bad.toml, [[optimizer]] 1", "'stepp'", "'step'", "step, nap"],
     ),
-    "wrong type": (BASE + 'step = "big"\n', ["[[optimizer]] 1", "'step'", "must be float", "'big'"]),
+    "wrong type": (BASE + 'step = "big"\n', ["step must be float, got 'big', in ", "[[optimizer]] 1"]),
     "value that the plugin refuses": (BASE + "step = -1.0\n", ["slide", "step must be positive, got -1.0"]),
     "negative budget": (BASE.replace("= 5", "= -5"), ["budget iterations must be a positive number, got -5"]),
     "zero budget": (BASE.replace("= 5", "= 0"), ["budget iterations must be a positive number, got 0"]),

@@ -66,7 +66,7 @@ def test_warnings_of_the_checked_code_do_not_stand_between_the_lines(cli):
     assert done.stderr == ""
     assert "RuntimeWarning" not in done.stdout
     told = cli("check", "long_step.py", "--only", "improves", "--verbose").stdout.splitlines()
-    assert told.count("warned: RuntimeWarning: overflow encountered in multiply (long_step.py, line 20)") == 1
+    assert told.count("warned: RuntimeWarning: overflow encountered in multiply (long_step.py, line 21)") == 1
 
 
 def test_a_method_that_never_yields_is_stopped_in_time(cli):

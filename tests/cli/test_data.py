@@ -7,7 +7,7 @@ import pytest
 
 PLUGIN = """
 import numpy as np
-from benchfw import hookimpl
+from benchfw import DatasetName, hookimpl
 from benchfw.data import ArraySpec, Dataset
 
 @hookimpl
@@ -27,7 +27,7 @@ def register_problems(register):
 class DataBowl:
     cost = 0.0
 
-    def __init__(self, backend, rng, *, dataset: str = "my-simulation"):
+    def __init__(self, backend, rng, *, dataset: DatasetName = "my-simulation"):
         from benchfw.data import load
 
         self.backend = backend

@@ -48,7 +48,14 @@ def test_show_tells_parameters_types_defaults_and_what_is_needed(cli):
     done = cli("show", "slide", "--plugin", "bowls.py")
     assert "optimizer slide (bowls.py)" in done.stdout
     assert "needs a Smooth problem" in done.stdout
-    assert "step: float (default 0.5)" in done.stdout
+    assert "step: float (default 0.5)\n      Step length.\n" in done.stdout
+    (facts,) = json.loads(cli("show", "slide", "--plugin", "bowls.py", "--json").stdout)
+    assert facts["parameters"][0] == {
+        "name": "step",
+        "type": "float",
+        "default": "0.5",
+        "meaning": "Step length.",
+    }
 
 
 def test_show_of_a_problem_says_what_its_cost_counts(cli):

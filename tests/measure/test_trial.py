@@ -106,7 +106,7 @@ def test_an_estimator_that_cannot_draw_twice_does_not_end_as_done_without_a_numb
 
 ODD = """from dataclasses import dataclass
 import numpy as np
-from benchfw import BenchfwError, Smooth, hookimpl
+from benchfw import BenchfwError, Claims, Smooth, hookimpl
 from toys import Bowl
 
 
@@ -114,14 +114,14 @@ from toys import Bowl
 class Odd:
     late: int = 5
     value: float = float("nan")
-    solves, estimates, unbiased = Smooth, "grad", True
+    solves, estimates, claims = Smooth, "grad", Claims(unbiased=True)
     def draw(self, problem, rng):
         counted.append(1)
         return lambda params: params if len(counted) < self.late else params + self.value
 
 @dataclass(frozen=True)
 class There:
-    solves, estimates, unbiased = Smooth, "grad", True
+    solves, estimates, claims = Smooth, "grad", Claims(unbiased=True)
     def draw(self, problem, rng):
         return lambda params: places.append(params) or params
 

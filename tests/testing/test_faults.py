@@ -13,9 +13,9 @@ from benchfw import Smooth, hookimpl
 
 @dataclass(frozen=True)
 class Bad:
-    """Gradient descent of a given `step`."""
-
+    """Gradient descent."""
     step: float = 0.1
+    """Step length."""
     solves = Smooth
 
     def run(self, problem, rng):
@@ -35,8 +35,12 @@ FAULTS = {
     "raises deep in NumPy": (STEP, "np.linalg.inv(x)", "(bad.py, line 17)"),
     "leaves": (STEP, "exit(3)", "it raised SystemExit: 3 (bad.py, line 17)"),
     "unknown oracle": (STEP, "problem.gradient(x)", "has no attribute 'gradient' (bad.py, line 17)"),
-    "no yield": (YIELD, "return", "run() of Bad gave NoneType, no answers in turn; write it as a generator"),
-    "an array": (YIELD, "return x", "run() of Bad gave ndarray, no answers in turn; write it as a generator"),
+    "no yield": (YIELD, "return", "run() of Bad gave NoneType, not answers in turn; write it as a generator"),
+    "an array": (
+        YIELD,
+        "return x",
+        "run() of Bad gave ndarray, not answers in turn; write it as a generator",
+    ),
     "no answer": (YIELD, "return; yield", "the method yielded no answer; run() must yield the start first"),
     "a tuple": (
         YIELD,
@@ -113,11 +117,11 @@ def test_a_method_that_runs_only_after_others_is_found(plugin_file):
 def test_a_draw_that_is_no_function_of_the_parameters_is_told_as_a_trial_tells_it(plugin_file):
     text = """
 from dataclasses import dataclass
-from benchfw import Smooth, hookimpl
+from benchfw import Claims, Smooth, hookimpl
 
 @dataclass(frozen=True)
 class Bad:
-    solves, estimates, unbiased = Smooth, "grad", True
+    solves, estimates, claims = Smooth, "grad", Claims(unbiased=True)
 
     def draw(self, problem, rng):
         return RESULT

@@ -39,13 +39,13 @@ def register_optimizers(register):
 
 ESTIMATOR = """
 from dataclasses import dataclass
-from benchfw import Smooth, hookimpl
+from benchfw import Claims, Smooth, hookimpl
 
 @dataclass(frozen=True)
 class Broken:
     every: int = EVERY
-    solves, estimates, unbiased = Smooth, "grad", True
-    averages, bias_order = "every", ("every", 1.0)
+    solves, estimates = Smooth, "grad"
+    claims = Claims(unbiased=True, averages="every", bias_order=("every", 1.0))
 
     def draw(self, problem, rng):
         noise = rng.standard_normal(6)

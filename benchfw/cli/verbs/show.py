@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -54,20 +55,22 @@ def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
 
 def facts_of(entry: Entry) -> dict[str, Any]:
     """Return an entry as plain data."""
-    from benchfw.parameters import spelled
+    from benchfw.parameters import describe_type, meanings_of, without_parameters
 
+    meanings = meanings_of(entry.factory)
     return {
         "kind": entry.kind,
         "name": entry.name,
         "plugin": str(entry.plugin),
-        "documentation": inspect.getdoc(entry.factory) or "",
+        "documentation": without_parameters(inspect.getdoc(entry.factory) or ""),
         "solves": _solved_by(entry.factory),
         "cost_unit": _cost_unit(entry),
         "arguments" if entry.kind == "kernel" else "parameters": [
             {
                 "name": parameter.name,
-                "type": spelled(parameter.hint),
+                "type": describe_type(parameter.hint),
                 "default": None if parameter.required else repr(parameter.default),
+                "meaning": meanings.get(parameter.name, ""),
             }
             for parameter in entry.parameters.values()
         ],
@@ -89,6 +92,7 @@ def description(entry: Entry) -> str:
     for each in facts[given]:
         default = "required" if each["default"] is None else f"default {each['default']}"
         lines.append(f"    {each['name']}: {each['type']} ({default})")
+        lines += textwrap.wrap(each["meaning"], 100, initial_indent=" " * 6, subsequent_indent=" " * 6)
     return "\n".join(map(printable, lines))
 
 
@@ -117,10 +121,14 @@ def _protocols(registry: Registry) -> dict[str, type]:
 
 def protocol_facts(protocol: type) -> dict[str, Any]:
     """Return a protocol with its members, those of the protocols that it extends first, as plain data."""
+    from benchfw.parameters import meanings_of
+
     members: dict[str, dict[str, str]] = {}
+    meanings = meanings_of(protocol)
     for base in reversed(protocol.__mro__[:-1]):
         for name, hint in vars(base).get("__annotations__", {}).items():
-            members[name] = {"name": name, "signature": f": {hint}", "documentation": ""}
+            meaning = meanings.get(name, "")
+            members[name] = {"name": name, "signature": f": {hint}", "documentation": meaning}
         for name, value in vars(base).items():
             if not name.startswith("_") and inspect.isfunction(value):
                 signature = inspect.signature(value)

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchfw.analysis.intervals import normal_quantile
 from benchfw.analysis.variance import DrawStatistics
-from benchfw.contract import estimated_quantity
+from benchfw.contract import claims_of, estimated_quantity
 from benchfw.testing.arrays import flat_numbers, require_finite
 from benchfw.testing.check import NotApplicable, define_check, require
 from benchfw.testing.runs import METHOD_SEED, point_near_start
@@ -42,11 +42,11 @@ def deterministic_draw(subject: Subject) -> None:
 
 @define_check(
     "estimator",
-    advice="correct the weights (1 over the batch, a probability, the probes), or say unbiased = False",
+    advice="correct the weights (1 over the batch, a probability, the probes), or claim unbiased=False",
 )
 def unbiased(subject: Subject) -> str:
     """An estimator that claims to be unbiased has the exact value as its mean (tested at 1e-4)."""
-    claims = [table for table in subject.tables if getattr(subject.build(table), "unbiased", False)]
+    claims = [table for table in subject.tables if claims_of(subject.build(table)).unbiased]
     if not claims:
         raise NotApplicable("it does not claim to be unbiased")
     settings = subject.need_settings()
@@ -72,12 +72,10 @@ def unbiased(subject: Subject) -> str:
     )
 
 
-@define_check(
-    "estimator", advice="say in bias_order = (parameter, order) what the theory gives, or leave it out"
-)
+@define_check("estimator", advice="claim the bias_order=(parameter, order) that the theory gives, or none")
 def bias_order(subject: Subject) -> str:
     """A bias that is said to fall like a power of a parameter does so."""
-    claim = getattr(subject.build(), "bias_order", None)
+    claim = claims_of(subject.build()).bias_order
     if claim is None:
         raise NotApplicable("it claims no order of its bias")
     parameter, order = claim
@@ -98,12 +96,12 @@ def bias_order(subject: Subject) -> str:
     return f"falls like {parameter}^-{order:g}"
 
 
-@define_check("estimator", advice="average independent draws, or take out the attribute averages")
+@define_check("estimator", advice="average independent draws, or claim no averages")
 def variance_falls(subject: Subject) -> str:
     """The variance falls like 1/M in the number of probes or samples that it says it averages."""
-    parameter = getattr(subject.build(), "averages", None)
-    if parameter is None:
-        raise NotApplicable("it does not say what it averages: averages = the name of a parameter")
+    parameter = claims_of(subject.build()).averages
+    if not parameter:
+        raise NotApplicable("it does not claim to average: Claims(averages=…) names a parameter")
     few = getattr(subject.build(), parameter)
     tried = 0
     for setting in subject.need_settings():

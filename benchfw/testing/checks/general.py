@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
-import re
 from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
 
 from benchfw.backends import get_backend
+from benchfw.parameters import is_protocol, meanings_of
 from benchfw.testing.arrays import copy_arrays, find_changed_array, is_array
 from benchfw.testing.check import ROLES, CheckFailed, define_check, require
 from benchfw.testing.runs import ANSWERS, answers_of, draw_once, point_near_start
@@ -75,7 +75,7 @@ def _check_protocols(solves: Any) -> None:
     named = solves if isinstance(solves, tuple) and solves else (solves,)
     for each in named:
         require(
-            getattr(each, "_is_protocol", False),
+            is_protocol(each),
             f"solves is {getattr(each, '__name__', repr(each))}, which is not an oracle protocol",
             "name the class itself, such as solves = Smooth, with from benchfw import Smooth",
         )
@@ -83,28 +83,19 @@ def _check_protocols(solves: Any) -> None:
 
 @define_check(
     *ROLES,
-    advice="write a docstring whose words include every parameter, and give each a type",
+    advice='give each a type and a line: a string below the field, or "name: …" below "Parameters:"',
 )
 def documented(subject: Subject) -> None:
-    """There is a docstring, and every parameter has a type and is named there or in that of a base class."""
+    """There is a docstring, and every parameter has a type and a line about its meaning."""
     factory = subject.entry.factory
     require(bool(inspect.getdoc(factory)), "there is no docstring")
-    text = _documentation(subject)
     if subject.kind == "kernel":
         return
+    meanings = meanings_of(factory)
+    text = " ".join(inspect.getdoc(each) or "" for each in getattr(factory, "__mro__", [factory]))
     for name, parameter in subject.entry.parameters.items():
         require(parameter.hint is not Any, f"parameter '{name}' has no type")
-        named = re.search(rf"(?<![A-Za-z0-9_]){name}(?![A-Za-z0-9_])", text)
-        require(bool(named), f"parameter '{name}' is not named in the docstring")
-
-
-def _documentation(subject: Subject) -> str:
-    """Return the docstrings of a plugin, of its base classes, and of others that it takes "as for NAME"."""
-    factory = subject.entry.factory
-    text = " ".join(inspect.getdoc(each) or "" for each in getattr(factory, "__mro__", [factory]))
-    alike = subject.registry.entries(subject.kind)
-    names = re.findall(r"as for\s+([\w+-]+)", text)
-    return " ".join([text, *(inspect.getdoc(alike[name].factory) or "" for name in names if name in alike)])
+        require(name in meanings or name in text, f"nothing says what parameter '{name}' means")
 
 
 @define_check(

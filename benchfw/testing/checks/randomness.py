@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchfw.backends import get_backend
-from benchfw.contract import answers_by
+from benchfw.contract import checked_answers
 from benchfw.testing.arrays import answer_numbers, copy_arrays, flat_numbers, is_close
 from benchfw.testing.check import ROLES, CheckFailed, NotApplicable, define_check, require
 from benchfw.testing.new_process import numbers_in_new_process
@@ -38,7 +38,7 @@ def results(subject: Subject, setting: Setting | None, seed: int) -> tuple[NDArr
     problem, method = setting.build(), subject.build()
     if subject.kind == "estimator":
         return flat_numbers(problem, method.draw(problem, rng)(point_near_start(problem))), rng.block > 0
-    answers = islice(answers_by(method, problem, rng), ANSWERS)
+    answers = islice(checked_answers(method, problem, rng), ANSWERS)
     return np.concatenate([answer_numbers(problem, each) for each in answers]), rng.block > 0
 
 

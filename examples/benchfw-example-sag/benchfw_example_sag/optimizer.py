@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from benchfw import FiniteSum, hookimpl
+from benchfw import FiniteSum, Positive, hookimpl
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,8 @@ class ExampleSag:
     mean of the rows filled so far: x ← P(x - step · mean). It is biased, and needs n x d numbers of memory.
     """
 
-    step: float = 0.02
+    step: Positive = 0.02
+    """Step length."""
 
     solves = FiniteSum
 

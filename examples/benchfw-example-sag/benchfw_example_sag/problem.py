@@ -5,19 +5,22 @@ To solve it, add a table [[problem]] with use = "example-sag-problem" to a suite
 and run that with --plugin benchfw_example_sag.
 """
 
-from benchfw import hookimpl
+from benchfw import Count, Positive, hookimpl
 
 
 class ExampleSagProblem:
-    """Half the mean weighted squared distance to `samples` random points in `size` dimensions, over a box.
+    """Half the mean weighted squared distance to random points, over a box.
 
-    The weights fall from 1 to 1 / `condition`: the larger that is, the more steps a gradient method needs.
+    Parameters:
+      samples: how many points.
+      size: in how many dimensions.
+      condition: the weights fall from 1 to 1 / condition; the larger, the more steps a gradient method needs.
     """
 
     cost_unit = "gradients"
     check_with = ({"samples": 10, "size": 4},)  # what `benchfw check` builds: small and quick
 
-    def __init__(self, backend, rng, *, samples: int = 100, size: int = 10, condition: float = 20.0):
+    def __init__(self, backend, rng, *, samples: Count = 100, size: Count = 10, condition: Positive = 20.0):
         self.backend = backend
         self.cost = 0.0  # every oracle adds to it: no method can misreport its calls
         self.num_samples = samples

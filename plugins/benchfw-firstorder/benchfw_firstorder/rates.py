@@ -8,10 +8,13 @@ numbers, and a measured gap below that level is not.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from benchfw import constants_of
 
 Curve = NDArray[np.float64]
 Iterations = NDArray[np.int64]
@@ -22,7 +25,8 @@ def contraction_rate(problem: Any, iterations: Iterations, step: float) -> Curve
 
     From x_k - x* = (I - aH)^k (x_0 - x*). None where the steps are too long for it to contract.
     """
-    contraction = max(abs(1 - step * problem.strong_convexity), abs(1 - step * problem.smoothness))
+    smoothness, convexity = _known(problem, "smoothness", "strong_convexity")
+    contraction = max(abs(1 - step * convexity), abs(1 - step * smoothness))
     if contraction > 1:
         return None
     gap, rounding = _start_gap(problem)
@@ -39,7 +43,8 @@ def momentum_rate(problem: Any, iterations: Iterations, step: float, momentum: f
     None where some c lies outside [-1, 1].
     """
     root = momentum**0.5
-    if step * problem.strong_convexity < (1 - root) ** 2 or step * problem.smoothness > (1 + root) ** 2:
+    smoothness, convexity = _known(problem, "smoothness", "strong_convexity")
+    if step * convexity < (1 - root) ** 2 or step * smoothness > (1 + root) ** 2:
         return None
     gap, rounding = _start_gap(problem)
     return _at_least(gap * momentum ** (1.0 * iterations) * (1 + iterations * (1 + root)) ** 2, rounding)
@@ -52,17 +57,19 @@ def proximal_gradient_rate(problem: Any, iterations: Iterations, step: float) ->
     """
     if not _at_most_one_over_smoothness(step, problem):
         return None
-    decay = np.maximum(1 - step * problem.strong_convexity, 0.0)
+    convexity, distance = _known(problem, "strong_convexity", "distance")
+    decay = np.maximum(1 - step * convexity, 0.0)
     later = np.maximum(iterations, 1)
     factor = np.minimum(1 / later, decay ** (1.0 * later))
-    return _with_start(problem, iterations, problem.distance**2 / (2 * step) * factor)
+    return _with_start(problem, iterations, distance**2 / (2 * step) * factor)
 
 
 def accelerated_rate(problem: Any, iterations: Iterations, step: float) -> Curve | None:
     """Return 2|x_0-x*|²/(a(k+1)²): Nesterov's sequence and FISTA, a <= 1/L. Beck & Teboulle 2009, thm 4.4."""
     if not _at_most_one_over_smoothness(step, problem):
         return None
-    curve = 2 * problem.distance**2 / (step * (iterations + 1.0) ** 2)
+    (distance,) = _known(problem, "distance")
+    curve = 2 * distance**2 / (step * (iterations + 1.0) ** 2)
     return _with_start(problem, iterations, curve)
 
 
@@ -72,7 +79,8 @@ def averaged_sgd_rate(problem: Any, iterations: Iterations, step: float) -> Curv
     C² bounds the mean square of the stochastic gradient. With a = G/(C√M) and |x_0-x*| <= G this is CG/√M.
     """
     points = iterations + 1.0
-    return _at_least(problem.distance**2 / (2 * step * points) + step * problem.gradient_bound**2 / 2, 0.0)
+    distance, bound = _known(problem, "distance", "gradient_bound")
+    return _at_least(distance**2 / (2 * step * points) + step * bound**2 / 2, 0.0)
 
 
 def smallest(curves: Sequence[Curve | None]) -> Curve | None:
@@ -83,7 +91,8 @@ def smallest(curves: Sequence[Curve | None]) -> Curve | None:
 
 def knows(problem: Any, *constants: str) -> bool:
     """Return whether the problem has all of these constants."""
-    return all(getattr(problem, constant, None) is not None for constant in constants)
+    found = asdict(constants_of(problem))
+    return all(found[constant] is not None for constant in constants)
 
 
 def penalized(problem: Any) -> bool:
@@ -95,7 +104,13 @@ def penalized(problem: Any) -> bool:
 
 
 def _at_most_one_over_smoothness(step: float, problem: Any) -> bool:
-    return bool(step * problem.smoothness <= 1 + 1e-12)
+    (smoothness,) = _known(problem, "smoothness")
+    return step * smoothness <= 1 + 1e-12
+
+
+def _known(problem: Any, *constants: str) -> list[float]:
+    found = asdict(constants_of(problem))
+    return [found[constant] for constant in constants]
 
 
 def _start_gap(problem: Any) -> tuple[float, float]:

@@ -6,21 +6,22 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any, Literal, TypeAlias
 
-from benchfw import BenchfwError
+from benchfw import BenchfwError, constants_of
 
 Step: TypeAlias = float | Literal["auto"]
 Schedule: TypeAlias = Literal["constant", "inverse", "inverse-sqrt", "power"]
 
 
-def known_smoothness(problem: Any, constant: str = "smoothness") -> float:
+def known_smoothness(problem: Any, *, of_samples: bool = False) -> float:
     """Return a Lipschitz constant that the problem knows: L, or the largest of its samples' L_i."""
-    smoothness = getattr(problem, constant, None)
-    if smoothness is None:
+    known = constants_of(problem)
+    found = known.sample_smoothness if of_samples else known.smoothness
+    if found is None:
         raise BenchfwError(
-            f'step = "auto" needs the {constant.replace("_", " ")} of the problem, which '
+            f'step = "auto" needs the {"sample " * of_samples}smoothness of the problem, which '
             f"{type(problem).__name__} does not know: give the step as a number"
         )
-    return float(smoothness)
+    return float(found)
 
 
 def resolve_step(step: Step, problem: Any) -> float:

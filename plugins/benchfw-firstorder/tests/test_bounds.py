@@ -73,7 +73,7 @@ def test_gradient_descent_on_the_chain_is_held_against_the_smaller_of_both_rates
     kind = (Quadratic, {"size": size, "matrix": "chain"})
     curve, bound = curve_and_bound(backend, kind, GradientDescent())
     problem = kind[0](backend, backend.rng(1), **kind[1])
-    step = 1 / problem.smoothness
+    step = 1 / problem.constants.smoothness
     rates = [rate(problem, ITERATIONS, step) for rate in (proximal_gradient_rate, contraction_rate)]
     np.testing.assert_array_equal(bound, np.minimum(*rates))
     # on the short chain the one is smaller early and the other late; on the long one late is later than this
@@ -119,9 +119,10 @@ def test_averaged_sgd_stays_below_its_bound_in_the_mean(backend, estimator, step
 def test_averaged_sgd_bound_is_cg_over_root_m_at_its_best_step(backend):
     problem = BoxLeastSquares(backend, backend.rng(1))
     points = 1000
-    step = problem.distance / (problem.gradient_bound * points**0.5)
+    known = problem.constants
+    step = known.distance / (known.gradient_bound * points**0.5)
     bound = SGD(step=step, average=True).bound(problem, np.array([points - 1]))
-    np.testing.assert_allclose(bound, problem.gradient_bound * problem.distance / points**0.5)
+    np.testing.assert_allclose(bound, known.gradient_bound * known.distance / points**0.5)
 
 
 @pytest.mark.parametrize(

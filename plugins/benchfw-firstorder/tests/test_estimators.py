@@ -60,7 +60,7 @@ def test_variance_is_that_of_the_population_formula(problem, estimator):
     if not isinstance(estimator, Minibatch):
         anchor = problem.start()
         for _ in range(estimator.anchor_steps):
-            anchor = anchor - problem.grad(anchor) / problem.smoothness
+            anchor = anchor - problem.grad(anchor) / problem.constants.smoothness
     values = draws_of(estimator, problem, params)
     squares = ((values - problem.grad(params)) ** 2).sum(axis=1)
     error = squares.std(ddof=1) / DRAWS**0.5
@@ -103,8 +103,10 @@ def test_the_anchor_is_paid_for_once_and_each_draw_its_share(backend, estimator,
 
 
 def test_minibatch_smoothness_lies_between_the_mean_and_the_worst_sample(problem):
-    assert Minibatch(1).smoothness(problem) == pytest.approx(problem.sample_smoothness)
-    assert problem.smoothness < Minibatch(10).smoothness(problem) < problem.sample_smoothness
+    assert Minibatch(1).smoothness(problem) == pytest.approx(problem.constants.sample_smoothness)
+    assert (
+        problem.constants.smoothness < Minibatch(10).smoothness(problem) < problem.constants.sample_smoothness
+    )
 
 
 def test_impossible_minibatches_are_refused(backend, problem):

@@ -52,6 +52,6 @@ def test_problems_with_fewer_samples_than_features_know_their_optimum(backend, k
 @pytest.mark.parametrize("side", [{"lower": -np.inf}, {"upper": np.inf}, {"lower": -np.inf, "upper": np.inf}])
 def test_an_endless_box_has_no_gradient_bound_and_so_no_theorem(backend, side):
     problem = BoxLeastSquares(backend, backend.rng(4), samples=50, features=5, **side)
-    assert problem.gradient_bound is None
+    assert problem.constants.gradient_bound is None
     assert np.isfinite(problem.metrics(problem.start())["gap"])
     assert SGD(step=0.1, average=True).bound(problem, np.arange(5)) is None

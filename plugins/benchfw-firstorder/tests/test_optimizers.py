@@ -87,7 +87,7 @@ def test_heavy_ball_of_two_steps_is_written_out(quadratic):
 
 def test_heavy_ball_on_least_squares_ends_at_the_optimum_though_it_oscillates(backend):
     problem = LeastSquares(backend, backend.rng(2))
-    last = answers(HeavyBall(step=1 / problem.smoothness, momentum=0.9), problem, 200)[-1]
+    last = answers(HeavyBall(step=1 / problem.constants.smoothness, momentum=0.9), problem, 200)[-1]
     least = problem.metrics(problem.optimum)["objective"]
     assert problem.metrics(last)["objective"] <= least * (1 + 1e-6)
 
@@ -116,7 +116,7 @@ def test_nesterov_with_constant_momentum_has_the_accelerated_rate(quadratic):
     root = 50.0**0.5
     found = gaps(Nesterov(momentum=(root - 1) / (root + 1)), quadratic, 150)
     # (1 - 1/√κ)^k (F_0 - F* + μ/2 |x_0 - x*|²), Nesterov 2018, theorem 2.2.3
-    start = found[0] + 0.01 * quadratic.distance**2
+    start = found[0] + 0.01 * quadratic.constants.distance**2
     assert np.all(found <= (1 - 1 / root) ** np.arange(151) * start + 1e-15)
 
 

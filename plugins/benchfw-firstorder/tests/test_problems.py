@@ -94,7 +94,7 @@ def test_gap_is_the_objective_above_its_minimum(backend, kind):
     least = problem.metrics(problem.optimum)["objective"]
     assert found["gap"] == pytest.approx(found["objective"] - least, rel=1e-9)
     assert found["distance"] == pytest.approx(np.linalg.norm(x - problem.optimum))
-    assert problem.distance == pytest.approx(np.linalg.norm(problem.start() - problem.optimum))
+    assert problem.constants.distance == pytest.approx(np.linalg.norm(problem.start() - problem.optimum))
 
 
 @pytest.mark.parametrize("kind", EVERY)
@@ -104,7 +104,11 @@ def test_constants_bound_the_curvature(backend, kind):
     for _ in range(30):
         x, y = rng.standard_normal((2, problem.optimum.shape[0]))
         slope = (problem.grad(x) - problem.grad(y)) @ (x - y) / ((x - y) @ (x - y))
-        assert problem.strong_convexity * (1 - 1e-9) <= slope <= problem.smoothness * (1 + 1e-9)
+        assert (
+            problem.constants.strong_convexity * (1 - 1e-9)
+            <= slope
+            <= problem.constants.smoothness * (1 + 1e-9)
+        )
 
 
 @pytest.mark.parametrize("condition", [1.0, 30.0, 1e4])
@@ -117,8 +121,8 @@ def test_quadratic_has_the_spectrum_it_was_asked_for(backend, condition):
 def test_chain_has_the_spectrum_and_optimum_of_its_formula(backend):
     problem = Quadratic(backend, backend.rng(2), size=30, matrix="chain")
     values = np.linalg.eigvalsh(problem.hessian)
-    assert problem.strong_convexity == pytest.approx(values[0])
-    assert problem.smoothness == pytest.approx(values[-1])
+    assert problem.constants.strong_convexity == pytest.approx(values[0])
+    assert problem.constants.smoothness == pytest.approx(values[-1])
     np.testing.assert_allclose(problem.hessian @ problem.optimum, np.eye(30)[0] / 4, atol=1e-14)
 
 
@@ -169,7 +173,7 @@ def test_gradient_bound_holds_over_the_box(backend):
     for _ in range(50):
         x = problem.box[1] * np.sign(rng.standard_normal(5))
         squares = (problem.grad_samples(x, np.arange(50)) ** 2).sum(axis=1)
-        assert squares.mean() <= problem.gradient_bound**2
+        assert squares.mean() <= problem.constants.gradient_bound**2
 
 
 def test_a_point_outside_the_box_has_an_infinite_gap(backend):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from benchfw import Backend, BenchfwError, Optimizer, Rng
+from benchfw import Backend, BenchfwError, Constants, Optimizer, Rng
 from benchfw_kernelmachines.features import FeatureKind, get_frequencies
 from benchfw_kernelmachines.oracles import Array, Batch, Frequencies, KernelRisk
 from benchfw_kernelmachines.predictor import FeaturePredictor
@@ -42,14 +42,11 @@ class FixedFeatures:
         return self.problem.cost
 
     @cached_property
-    def smoothness(self) -> float:
-        """The Lipschitz constant of the gradient, with the covariance in place of its features."""
-        return self._loss_smoothness * self.problem.top_eigenvalue() + self.problem.penalty
-
-    @property
-    def sample_smoothness(self) -> float:
-        """The Lipschitz constant of every sample's gradient."""
-        return self._loss_smoothness + self.problem.penalty
+    def constants(self) -> Constants:
+        """Lipschitz constants, that of the whole with the covariance in place of its features."""
+        bend, penalty = self._loss_smoothness, self.problem.penalty
+        whole = bend * self.problem.top_eigenvalue() + penalty
+        return Constants(smoothness=whole, sample_smoothness=bend + penalty)
 
     @property
     def _loss_smoothness(self) -> float:

@@ -118,12 +118,12 @@ def test_the_smoothness_is_the_mean_curvature_along_the_top_eigenvector_of_the_g
     model = fixed(problem)
     rows = problem.rows(np.arange(ROWS)).rows.astype(float)
     values, vectors = np.linalg.eigh(problem.covariance.gram(rows, rows) / ROWS)
-    assert model.smoothness == pytest.approx(values[-1] + problem.penalty, rel=1e-5)
+    assert model.constants.smoothness == pytest.approx(values[-1] + problem.penalty, rel=1e-5)
     blocks = [explicit(problem, number)[0] for number in range(200)]
     curvatures = [np.square(vectors[:, -1] @ features).sum() / ROWS for features in blocks]
     assert abs(np.mean(curvatures) - values[-1]) < 4 * np.std(curvatures, ddof=1) / np.sqrt(200)
     np.testing.assert_allclose(np.square(blocks[0]).sum(axis=1), 1)
-    assert model.sample_smoothness == 1 + problem.penalty
+    assert model.constants.sample_smoothness == 1 + problem.penalty
 
 
 @pytest.mark.parametrize("memory", [1e9, 0])

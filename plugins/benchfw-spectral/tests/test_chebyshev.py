@@ -99,7 +99,7 @@ def test_values_have_no_bias(backend, law, function, kind):
     problem = fixed_matrix(backend, kind, function)
     estimator, rng = Chebyshev(probes=1, distribution=LAWS[law], probe="gaussian"), backend.rng(11)
     draws = [estimator.draw(problem, rng)(None) for _ in range(DRAWS)]
-    assert estimator.unbiased
+    assert estimator.claims.unbiased
     assert z_score(draws, problem.exact) < 4
 
 
@@ -118,7 +118,7 @@ def test_the_bias_of_a_fixed_degree_is_seen(backend):
     problem = quadratic(backend, "inverse")
     estimator, rng = Chebyshev(probes=4, distribution=Deterministic(2)), backend.rng(13)
     draws = [estimator.draw(problem, rng)(THETA) for _ in range(2000)]
-    assert not estimator.unbiased
+    assert not estimator.claims.unbiased
     assert z_score(draws, problem.grad(THETA)) > 6
 
 

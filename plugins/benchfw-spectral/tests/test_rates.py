@@ -26,7 +26,7 @@ def squared_distances(optimizer, problem, seed, steps):
 
 def test_sgd_with_steps_one_over_alpha_t_falls_like_one_over_t(problem):
     steps = 600
-    sgd = SGD(step=1 / problem.strong_convexity, schedule="inverse", decay=1.0, estimator=ESTIMATOR)
+    sgd = SGD(step=1 / problem.constants.strong_convexity, schedule="inverse", decay=1.0, estimator=ESTIMATOR)
     mean = np.mean([squared_distances(sgd, problem, seed, steps) for seed in range(12)], axis=0)
     t = np.unique(np.geomspace(20, steps, 30).astype(int))
     slope = np.polyfit(np.log(t), np.log(mean[t]), 1)[0]

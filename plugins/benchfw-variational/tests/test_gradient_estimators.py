@@ -226,7 +226,7 @@ def test_gauss_hermite_comes_to_the_exact_gradient_with_points_and_counts_as_muc
     errors = []
     for points in (3, 200):
         estimator = Quadrature(points=points)
-        assert not estimator.unbiased
+        assert not estimator.claims.unbiased
         before = problem.cost
         found = estimator.draw(problem, problem.backend.rng(1))(params)
         assert problem.cost - before == EXAMPLES

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchfw import Composite, Smooth, hookimpl
+from benchfw import Claims, Composite, Smooth, hookimpl
 
 
 class Bowl:
@@ -44,7 +44,7 @@ class Noisy:
     scale: float = 1.0
     solves = Smooth
     estimates = "grad"
-    unbiased = True
+    claims = Claims(unbiased=True)
 
     def draw(self, problem, rng):
         noise = self.scale * rng.standard_normal(problem.optimum.size)
@@ -56,6 +56,7 @@ class Slide:
     """Gradient descent, with a nap in every step."""
 
     step: float = 0.5
+    """Step length."""
     nap: float = 0.0
     solves = Smooth
 

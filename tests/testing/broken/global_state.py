@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchfw import FiniteSum, hookimpl
+from benchfw import Claims, FiniteSum, hookimpl
 
 
 @dataclass(frozen=True)
@@ -12,10 +12,11 @@ class Global:
     """The mean gradient of `size` samples."""
 
     size: int = 32
+    """Samples a draw."""
 
     solves = FiniteSum
     estimates = "grad"
-    unbiased = True
+    claims = Claims(unbiased=True)
 
     def draw(self, problem, rng):
         np.random.seed(rng.integers(1 << 32))  # noqa: NPY002

@@ -10,6 +10,7 @@ class Infeasible:
     """Gradient descent of a given `step`."""
 
     step: float = 0.1
+    """Step length."""
 
     solves = Smooth
 

@@ -12,6 +12,7 @@ class MixedUp:
     """Gradient descent of a given `step`."""
 
     step: float = 0.1
+    """Step length."""
 
     solves = Smooth
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from benchfw import FiniteSum, hookimpl
+from benchfw import Claims, FiniteSum, hookimpl
 
 
 @dataclass(frozen=True)
@@ -10,11 +10,11 @@ class Repeated:
     """The mean gradient of `size` samples."""
 
     size: int = 4
+    """Samples a draw."""
 
     solves = FiniteSum
     estimates = "grad"
-    unbiased = True
-    averages = "size"
+    claims = Claims(unbiased=True, averages="size")
 
     def draw(self, problem, rng):
         sample = rng.integers(problem.num_samples, size=1)

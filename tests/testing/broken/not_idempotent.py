@@ -4,7 +4,11 @@ from benchfw import hookimpl
 
 
 class NotIdempotent:
-    """A bowl around a random point, in the ball of radius 2; there are `num_samples` of them."""
+    """A bowl around a random point, in the ball of radius 2; there are some of them.
+
+    Parameters:
+      num_samples: how many samples.
+    """
 
     def __init__(self, backend, rng, *, num_samples: int = 10):
         self.backend, self.cost, self.num_samples = backend, 0.0, num_samples

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from benchfw import FiniteSum, hookimpl
+from benchfw import Claims, FiniteSum, hookimpl
 
 
 @dataclass(frozen=True)
@@ -10,10 +10,11 @@ class Redrawn:
     """The mean gradient of `size` samples."""
 
     size: int = 32
+    """Samples a draw."""
 
     solves = FiniteSum
     estimates = "grad"
-    unbiased = True
+    claims = Claims(unbiased=True)
 
     def draw(self, problem, rng):
         return lambda params: problem.grad_batch(params, rng.integers(problem.num_samples, size=self.size))

@@ -12,6 +12,7 @@ class WrongMean:
     """P(n >= j) = (1 - 1/N)^j, as if the law began at 1, for the `mean` N."""
 
     mean: float = 4.0
+    """The mean degree."""
 
     def survival(self, degree, decay):
         return (1 - 1 / self.mean) ** np.asarray(degree)

@@ -4,12 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchfw import FiniteSum, Smooth, hookimpl
+from benchfw import Claims, FiniteSum, Smooth, hookimpl
 from benchfw.kernels import kernel, namespace
 
 
 class Valley:
-    """A smooth convex function over a ball: the mean of `size` logarithms, from a corner."""
+    """A smooth convex function over a ball: a mean of logarithms, from a corner.
+
+    Parameters:
+      size: how many logarithms.
+    """
 
     cost_unit = "gradients"
 
@@ -47,11 +51,11 @@ class Batch:
     """The mean gradient of `size` samples."""
 
     size: int = 8
+    """Samples a draw."""
 
     solves = FiniteSum
     estimates = "grad"
-    unbiased = True
-    averages = "size"
+    claims = Claims(unbiased=True, averages="size")
 
     def draw(self, problem, rng):
         batch = rng.integers(problem.num_samples, size=self.size)
@@ -63,11 +67,11 @@ class Shrinking:
     """The value with a bias of 1/`samples`, as it says, and a little noise."""
 
     samples: int = 4
+    """The bias is one over this."""
 
     solves = Smooth
     estimates = "value"
-    unbiased = False
-    bias_order = ("samples", 1.0)
+    claims = Claims(unbiased=False, bias_order=("samples", 1.0))
 
     def draw(self, problem, rng):
         noise = 0.01 * rng.standard_normal()
@@ -79,6 +83,7 @@ class Slide:
     """Projected gradient descent of a given `step`."""
 
     step: float = 0.1
+    """Step length."""
 
     solves = Smooth
 
@@ -94,6 +99,7 @@ class Geometric:
     """P(n >= j) = (N/(N+1))^j for the mean N."""
 
     mean: float = 4.0
+    """The mean degree."""
 
     def survival(self, degree, decay):
         return (self.mean / (self.mean + 1)) ** np.asarray(degree)

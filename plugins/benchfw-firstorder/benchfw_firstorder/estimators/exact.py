@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from benchfw import BenchfwError, Problem, Rng, Smooth
+from benchfw import BenchfwError, Claims, Problem, Rng, Smooth
 from benchfw_firstorder.oracles import Array
 from benchfw_firstorder.steps import known_smoothness
 
@@ -21,7 +21,7 @@ class Exact:
     estimates: Literal["value", "grad", "auto"] = "auto"
 
     solves: ClassVar[type] = Problem
-    unbiased: ClassVar[bool] = True
+    claims: ClassVar[Claims] = Claims(unbiased=True)
 
     def draw(self, problem: Any, rng: Rng) -> Callable[[Array], Array]:
         """Return ∇f, or f."""

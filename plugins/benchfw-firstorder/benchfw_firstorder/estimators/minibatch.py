@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from benchfw import BenchfwError, FiniteSum, Rng
+from benchfw import BenchfwError, Claims, FiniteSum, Rng
 from benchfw_firstorder.oracles import Array
 from benchfw_firstorder.steps import known_smoothness
 
@@ -23,8 +23,7 @@ class Minibatch:
 
     solves: ClassVar[type] = FiniteSum
     estimates: ClassVar[Literal["grad"]] = "grad"
-    unbiased: ClassVar[bool] = True
-    averages: ClassVar[str] = "size"
+    claims: ClassVar[Claims] = Claims(unbiased=True, averages="size")
 
     def __post_init__(self) -> None:
         if self.size < 1:
@@ -61,5 +60,5 @@ def draw_batch(problem: FiniteSum, rng: Rng, size: int, *, replace: bool) -> Arr
 def batch_smoothness(problem: Any, size: int) -> float:
     """Return L + (max_i L_i - L)/size, or raise where the problem does not know its constants."""
     mean = known_smoothness(problem)
-    single = known_smoothness(problem, "sample_smoothness")
+    single = known_smoothness(problem, of_samples=True)
     return mean + max(0.0, single - mean) / size

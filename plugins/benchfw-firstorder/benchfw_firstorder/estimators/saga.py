@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import FiniteSum, Rng
+from benchfw import Claims, FiniteSum, Rng
 from benchfw_firstorder.estimators.anchor import anchor_gradient, anchor_table, check_anchor_steps
 from benchfw_firstorder.estimators.minibatch import Minibatch, batch_smoothness, draw_batch
 from benchfw_firstorder.oracles import Array
@@ -29,8 +29,7 @@ class SagaGradient:
 
     solves: ClassVar[type] = FiniteSum
     estimates: ClassVar[Literal["grad"]] = "grad"
-    unbiased: ClassVar[bool] = True
-    averages: ClassVar[str] = "size"
+    claims: ClassVar[Claims] = Claims(unbiased=True, averages="size")
 
     def __post_init__(self) -> None:
         Minibatch(self.size)

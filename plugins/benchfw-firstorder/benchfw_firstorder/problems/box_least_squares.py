@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from benchfw import Backend, Rng
 from benchfw_firstorder.oracles import Array
@@ -52,7 +53,8 @@ class BoxLeastSquares(SquaredLoss):
         xp = backend.xp
         centre, reach = (upper + lower) / 2, (upper - lower) / 2
         worst = xp.abs(centre * rows.sum(axis=1) - self.targets) + reach * xp.abs(rows).sum(axis=1)
-        self.gradient_bound = math.sqrt(float(((rows**2).sum(axis=1) * worst**2).mean()))
+        bound = math.sqrt(float(((rows**2).sum(axis=1) * worst**2).mean()))
+        self.constants = replace(self.constants, gradient_bound=bound)
 
     def project(self, params: Array) -> Array:
         """Return the nearest point of the box."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
-from benchfw import Backend
+from benchfw import Backend, Constants
 from benchfw_firstorder.oracles import Array
 
 
@@ -19,14 +19,10 @@ class LinearModel(ABC):
     cost_unit = "gradients"
     quadratic = False  # f is quadratic and every point feasible: then gradient descent is a linear map
     penalized = False  # the objective has a part that neither grad nor project sees
-    gradient_bound: float | None = None  # C with mean_i |∇f_i(x)|² <= C² at every feasible x
 
     optimum: Array
     unique: bool
-    smoothness: float
-    strong_convexity: float
-    sample_smoothness: float
-    distance: float
+    constants: Constants
 
     def __init__(self, backend: Backend, features: Array, targets: Array, ridge: float = 0.0) -> None:
         self.backend = backend

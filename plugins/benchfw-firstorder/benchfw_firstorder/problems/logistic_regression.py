@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchfw import Backend, Rng
+from benchfw import Backend, Constants, Rng
 from benchfw_firstorder.kernels.linear_models import logistic_gradient, logistic_value
 from benchfw_firstorder.oracles import Array
 from benchfw_firstorder.problems.checks import check_condition, check_sizes
@@ -72,12 +72,14 @@ class LogisticRegression(LinearModel):
 
     def _know_minimum(self) -> None:
         xp = self.backend.xp
-        self.smoothness = _largest_eigenvalue(self.backend, self.features) / 4 + self.ridge
-        self.strong_convexity = self.ridge
-        self.sample_smoothness = float((self.features**2).sum(axis=1).max()) / 4 + self.ridge
         kept = _newton(self.backend, self.features, self.targets, self.ridge)
         self.optimum = kept.copy()  # the kept one is shared
-        self.distance = float(xp.linalg.norm(self.optimum))
+        self.constants = Constants(
+            smoothness=_largest_eigenvalue(self.backend, self.features) / 4 + self.ridge,
+            sample_smoothness=float((self.features**2).sum(axis=1).max()) / 4 + self.ridge,
+            strong_convexity=self.ridge,
+            distance=float(xp.linalg.norm(self.optimum)),
+        )
 
 
 @kept_by_content

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Literal
 
-from benchfw import Backend, Rng
+from benchfw import Backend, Constants, Rng
 from benchfw_firstorder.oracles import Array
 from benchfw_firstorder.problems.checks import check_condition, check_sizes
 from benchfw_firstorder.problems.synthetic import log_spaced, reflect
@@ -29,7 +29,6 @@ class Quadratic:
     cost_unit = "gradients"
     quadratic = True
     penalized = False
-    gradient_bound: float | None = None
 
     def __init__(
         self,
@@ -48,17 +47,18 @@ class Quadratic:
         if matrix == "chain":
             self.hessian = (2 * xp.eye(size) - xp.eye(size, k=1) - xp.eye(size, k=-1)) / 4
             self.optimum = 1 - xp.arange(1, size + 1, dtype=xp.float64) / (size + 1)
-            self.smoothness = (1 + math.cos(math.pi / (size + 1))) / 2
-            self.strong_convexity = (1 - math.cos(math.pi / (size + 1))) / 2
+            largest = (1 + math.cos(math.pi / (size + 1))) / 2
+            smallest = (1 - math.cos(math.pi / (size + 1))) / 2
         else:
             direction = rng.standard_normal(size)
             rotated = reflect(xp.diag(log_spaced(backend, 1.0, condition, size)), direction)
             rotated = reflect(rotated.T, direction)
             self.hessian = (rotated + rotated.T) / 2
             self.optimum = rng.standard_normal(size) / size**0.5
-            self.smoothness = 1.0
-            self.strong_convexity = 1 / condition if size > 1 else 1.0
-        self.distance = float(xp.linalg.norm(self.optimum))
+            largest, smallest = 1.0, 1 / condition if size > 1 else 1.0
+        self.constants = Constants(
+            smoothness=largest, strong_convexity=smallest, distance=float(xp.linalg.norm(self.optimum))
+        )
 
     def start(self) -> Array:
         """Return the origin."""

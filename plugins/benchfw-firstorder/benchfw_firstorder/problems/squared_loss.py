@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchfw import Backend, Rng
+from benchfw import Backend, Constants, Rng
 from benchfw_firstorder.kernels.linear_models import least_squares_gradient, least_squares_value
 from benchfw_firstorder.oracles import Array
 from benchfw_firstorder.problems.checks import check_condition, check_not_negative, check_sizes
@@ -65,10 +65,12 @@ class SquaredLoss(LinearModel):
         )
         self.optimum = backend.asarray(minimum.params.copy())  # the kept one is shared
         self.unique = minimum.unique
-        self.smoothness = minimum.smoothness
-        self.strong_convexity = minimum.strong_convexity
-        self.sample_smoothness = float((self.features**2).sum(axis=1).max()) + self.ridge
-        self.distance = float(xp.linalg.norm(self.start() - self.optimum))
+        self.constants = Constants(
+            smoothness=minimum.smoothness,
+            sample_smoothness=float((self.features**2).sum(axis=1).max()) + self.ridge,
+            strong_convexity=minimum.strong_convexity,
+            distance=float(xp.linalg.norm(self.start() - self.optimum)),
+        )
         slope = self._gradient(self.optimum)
         # where x* is free the slope of f balances the penalty's exactly; what is left there is rounding
         free = (self.optimum > lower) & (self.optimum < upper) & ((self.optimum != 0) | (self.weight == 0))

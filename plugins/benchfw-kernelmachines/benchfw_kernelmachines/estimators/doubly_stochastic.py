@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import BenchfwError, Rng
+from benchfw import BenchfwError, Claims, Rng
 from benchfw_kernelmachines.features import FeatureKind, get_frequencies
 from benchfw_kernelmachines.kernels.random_features import feature_products, feature_scores
 from benchfw_kernelmachines.oracles import Array, FunctionalRisk, Selection
@@ -30,7 +30,7 @@ class DoublyStochastic:
 
     solves: ClassVar[type] = FunctionalRisk
     estimates: ClassVar[Literal["grad"]] = "grad"
-    unbiased: ClassVar[bool] = True
+    claims: ClassVar[Claims] = Claims(unbiased=True)
 
     def __post_init__(self) -> None:
         for name in ("batch", "features"):

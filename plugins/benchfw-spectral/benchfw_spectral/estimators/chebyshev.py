@@ -10,7 +10,7 @@ from weakref import finalize
 
 import numpy as np
 
-from benchfw import Distribution, Rng, SpectralSum
+from benchfw import Claims, Distribution, Rng, SpectralSum
 from benchfw_spectral.distributions import Optimal
 from benchfw_spectral.functions.function import Function, Interval, Vector
 from benchfw_spectral.kernels.chebyshev import chebyshev_forms, chebyshev_pairs
@@ -51,9 +51,9 @@ class Chebyshev:
         check_probes(self.probes)
 
     @property
-    def unbiased(self) -> bool:
-        """Whether the law leaves no degree out."""
-        return bool(getattr(self.distribution, "unbiased", True))
+    def claims(self) -> Claims:
+        """Unbiased where the law leaves no degree out."""
+        return Claims(unbiased=bool(getattr(self.distribution, "unbiased", True)))
 
     def draw(self, problem: Any, rng: Rng) -> Draw:
         """Draw the probes and the degree; return the value or the gradient that they give."""
@@ -72,7 +72,7 @@ class Chebyshev:
         forms = chebyshev_forms(probes, operator_of(matrix), len(weights) - 1, interval)
         found = mean_of(cutter.on_backend(weights) @ forms, self.probe)
         # the probes share one degree, so that their spread says nothing of what it adds
-        return Estimate(found.value, math.nan) if self.unbiased else found
+        return Estimate(found.value, math.nan) if self.claims.unbiased else found
 
     def _gradient(self, problem: Any, probes: Array, cutter: Cutter, params: Array) -> Array:
         """Return scale/M Σ_k ∂_θ(v_k'p̂_n(A(θ))v_k) + rest'(θ)."""
@@ -116,7 +116,7 @@ class Chebyshev:
     def caveats(self, problem: Any) -> list[str]:
         """Say so where the law makes the variance infinite."""
         seen = _seen(self, problem)
-        if not self.unbiased or seen.function is None:
+        if not self.claims.unbiased or seen.function is None:
             return []
         if seen.decay - 1 <= LEAST_DECAY:
             return []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
 
-from benchfw import Rng, SpectralSum
+from benchfw import Claims, Rng, SpectralSum
 from benchfw.kernels import namespace
 from benchfw_spectral.kernels.chebyshev import chebyshev_forms
 from benchfw_spectral.oracles import Array, Estimate, operator_of
@@ -30,7 +30,7 @@ class HutchPlusPlus:
 
     solves: ClassVar[type] = SpectralSum
     estimates: ClassVar[Literal["value"]] = "value"
-    unbiased: ClassVar[bool] = False
+    claims: ClassVar[Claims] = Claims(unbiased=False)
 
     def __post_init__(self) -> None:
         check_probes(self.probes, least=3)

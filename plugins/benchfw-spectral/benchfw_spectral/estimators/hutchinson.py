@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from benchfw import Rng, SpectralSum
+from benchfw import Claims, Rng, SpectralSum
 from benchfw.kernels import namespace
 from benchfw_spectral.kernels.chebyshev import chebyshev_forms
 from benchfw_spectral.oracles import Array, Estimate, operator_of
@@ -30,8 +30,7 @@ class Hutchinson:
 
     solves: ClassVar[type] = SpectralSum
     estimates: ClassVar[Literal["value"]] = "value"
-    unbiased: ClassVar[bool] = False
-    averages: ClassVar[str] = "probes"
+    claims: ClassVar[Claims] = Claims(unbiased=False, averages="probes")
 
     def __post_init__(self) -> None:
         check_probes(self.probes)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
 
-from benchfw import Rng, SpectralSum
+from benchfw import Claims, Rng, SpectralSum
 from benchfw.kernels.conjugate_gradients import conjugate_gradients
 from benchfw.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply
 from benchfw_spectral.kernels.nystrom import nystrom_factor, nystrom_preconditioner
@@ -40,8 +40,7 @@ class Lanczos:
     estimates: Literal["value", "grad", "auto"] = "auto"
 
     solves: ClassVar[tuple[type, ...]] = (SpectralSum, SpectralObjective)
-    unbiased: ClassVar[bool] = False
-    averages: ClassVar[str] = "probes"
+    claims: ClassVar[Claims] = Claims(unbiased=False, averages="probes")
 
     def __post_init__(self) -> None:
         check_probes(self.probes)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from benchfw import Rng, SpectralSum
+from benchfw import Claims, Rng, SpectralSum
 from benchfw_spectral.oracles import Estimate
 from benchfw_spectral.peers import check_function, import_peer, stored_matrix
 from benchfw_spectral.probes import ValueDraw, check_probes, mean_of
@@ -28,7 +28,7 @@ class PeerImate:
 
     solves: ClassVar[type] = SpectralSum
     estimates: ClassVar[Literal["value"]] = "value"
-    unbiased: ClassVar[bool] = False
+    claims: ClassVar[Claims] = Claims(unbiased=False)
 
     def __post_init__(self) -> None:
         check_probes(self.probes)

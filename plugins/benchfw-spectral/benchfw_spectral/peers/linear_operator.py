@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
 
-from benchfw import Rng, SpectralSum
+from benchfw import Claims, Rng, SpectralSum
 from benchfw_spectral.oracles import Estimate
 from benchfw_spectral.peers import check_function, import_peer, stored_matrix
 from benchfw_spectral.probes import ValueDraw, check_probes
@@ -28,7 +28,7 @@ class PeerLinearOperator:
 
     solves: ClassVar[type] = SpectralSum
     estimates: ClassVar[Literal["value"]] = "value"
-    unbiased: ClassVar[bool] = False
+    claims: ClassVar[Claims] = Claims(unbiased=False)
 
     def __post_init__(self) -> None:
         check_probes(self.probes)

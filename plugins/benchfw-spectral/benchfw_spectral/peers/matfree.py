@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from benchfw import Rng, SpectralSum
+from benchfw import Claims, Rng, SpectralSum
 from benchfw_spectral.oracles import Array, Estimate
 from benchfw_spectral.peers import check_function, import_peer, stored_matrix
 from benchfw_spectral.probes import Kind, ValueDraw, check_probes, draw_probes, mean_of
@@ -30,7 +30,7 @@ class PeerMatfree:
 
     solves: ClassVar[type] = SpectralSum
     estimates: ClassVar[Literal["value"]] = "value"
-    unbiased: ClassVar[bool] = False
+    claims: ClassVar[Claims] = Claims(unbiased=False)
 
     def __post_init__(self) -> None:
         check_probes(self.probes)

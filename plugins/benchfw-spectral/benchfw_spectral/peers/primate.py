@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
 
-from benchfw import Rng, SpectralSum
+from benchfw import Claims, Rng, SpectralSum
 from benchfw_spectral.oracles import Array, Estimate
 from benchfw_spectral.peers import import_peer, stored_matrix
 from benchfw_spectral.probes import Kind, ValueDraw, check_probes, draw_probes, mean_of
@@ -25,7 +25,7 @@ class PeerPrimate:
 
     solves: ClassVar[type] = SpectralSum
     estimates: ClassVar[Literal["value"]] = "value"
-    unbiased: ClassVar[bool] = False
+    claims: ClassVar[Claims] = Claims(unbiased=False)
 
     def __post_init__(self) -> None:
         check_probes(self.probes)

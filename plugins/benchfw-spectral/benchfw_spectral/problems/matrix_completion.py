@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from functools import cached_property
 
-from benchfw import Backend, Rng
+from benchfw import Backend, Constants, Rng
 from benchfw.data import local_datasets
 from benchfw.kernels.lanczos import gauss_quadrature, lanczos
 from benchfw.kernels.operators import Counted, Order
@@ -78,7 +78,7 @@ class MatrixCompletion:
             smoothing = top / condition if top > 0 else 1.0
         self.smoothing = float(smoothing)
         # a function of the singular values, h(σ) = √(σ² + ε), has gradients as smooth as h: h'' <= 1/√ε
-        self.smoothness = 2 * weight + 1 / math.sqrt(self.smoothing)
+        self.constants = Constants(smoothness=2 * weight + 1 / math.sqrt(self.smoothing))
 
     def start(self) -> Array:
         """Return the training ratings, and zeros elsewhere."""

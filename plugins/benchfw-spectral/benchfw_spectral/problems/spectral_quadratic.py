@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from benchfw import Backend, BenchfwError, Rng
+from benchfw import Backend, BenchfwError, Constants, Rng
 from benchfw.kernels.operators import Counted, DenseOperator, MatrixFree, Operator
 from benchfw_spectral.functions import Function, get_function
 from benchfw_spectral.oracles import Array
@@ -82,7 +82,8 @@ class SpectralQuadratic:
         self.size = size
         self.scale = -1.0 if function in CONCAVE else 1.0
         self.function = get_function(function)
-        self.strong_convexity = curvature
+        self.constants = Constants(strong_convexity=curvature)
+        self._curvature = curvature
         self._structure = structure
         self._low = low
         basis, _ = xp.linalg.qr(rng.standard_normal((size, size)))
@@ -116,11 +117,11 @@ class SpectralQuadratic:
 
     def rest(self, params: Array) -> float:
         """Return (α/2)|θ - c|²."""
-        return float(0.5 * self.strong_convexity * ((params - self._centre) ** 2).sum())
+        return float(0.5 * self._curvature * ((params - self._centre) ** 2).sum())
 
     def rest_grad(self, params: Array) -> Array:
         """Return α(θ - c)."""
-        return self.strong_convexity * (params - self._centre)
+        return self._curvature * (params - self._centre)
 
     def value(self, params: Array) -> float:
         """Return F(θ), by an eigendecomposition."""

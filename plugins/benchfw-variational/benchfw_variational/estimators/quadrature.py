@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Rng
+from benchfw import Claims, Rng
 from benchfw_variational.batches import check_counts, draw_batch
 from benchfw_variational.oracles import Array, LatentGaussian
 
@@ -32,9 +32,9 @@ class Quadrature:
         check_counts(batch=self.batch, points=self.points)
 
     @property
-    def unbiased(self) -> bool:
-        """Whether the expectations are exact."""
-        return self.points is None
+    def claims(self) -> Claims:
+        """Unbiased where the expectations are exact."""
+        return Claims(unbiased=self.points is None)
 
     def draw(self, problem: LatentGaussian, rng: Rng) -> Callable[[Array], Array]:
         """Draw the batch; return its gradient."""

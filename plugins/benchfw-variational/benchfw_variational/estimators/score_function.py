@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Rng
+from benchfw import Claims, Rng
 from benchfw_variational.batches import check_counts, draw_sampled
 from benchfw_variational.oracles import Array, LatentGaussian
 
@@ -27,8 +27,7 @@ class ScoreFunction:
 
     solves: ClassVar[type] = LatentGaussian
     estimates: ClassVar[Literal["grad"]] = "grad"
-    unbiased: ClassVar[bool] = True
-    averages: ClassVar[str] = "samples"
+    claims: ClassVar[Claims] = Claims(unbiased=True, averages="samples")
 
     def __post_init__(self) -> None:
         check_counts(batch=self.batch, samples=self.samples)
