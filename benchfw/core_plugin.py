@@ -8,19 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchfw.hookspecs import hookimpl
-from benchfw.places import register_kernel_places
+from benchfw.loading import register_kernel_places
 
 if TYPE_CHECKING:
     from benchfw.hookspecs import RegisterKernel
 
 KERNELS = {
     "blocks": ("add_scaled", "column_dots", "squares_and_dots"),
+    "cholesky": ("cholesky_solve", "explained_variances", "inverse_half_powers", "scaled_cholesky"),
     "conjugate_gradients": ("conjugate_gradients",),
     "gram": ("gaussian_gram", "gaussian_gram_length_derivative"),
     "lanczos": ("gauss_quadrature", "lanczos", "lanczos_apply"),
-    "normals": ("normals",),
-    "probes": ("rademacher",),
-    "scaled_cholesky": ("cholesky_solve", "explained_variances", "inverse_half_powers", "scaled_cholesky"),
+    "random": ("normals", "rademacher"),
 }
 """The kernels by their file; `sample_NAME` beside each makes arguments of a given size."""
 

@@ -131,6 +131,8 @@ def register_suites(register: Callable[[Path], None]) -> None:
 def register_backends(register: Register) -> None:
     """Add a backend: `factory()` returns a `benchfw.backends.Backend` or raises BackendUnavailable.
 
+    Kernels run the body for this name on arrays that the backend owns.
+
     ::
 
         @hookimpl

@@ -246,10 +246,7 @@ class Registry:
 
     def _register_backend(self, plugin: Plugin, name: str, factory: Callable[[], Any]) -> None:
         self._register("backend", plugin, name, factory)
-        self.backends.add(name, partial(self._open, "backend", name))
-
-    def _open(self, kind: str, name: str) -> Any:
-        return self._entries[kind, name].factory()
+        self.backends.add(name, lambda: self._entries["backend", name].factory)
 
     def _register_kernel(
         self, plugin: Plugin, kernel: Any, sample: Callable[..., tuple[Any, ...]] | str

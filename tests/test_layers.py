@@ -13,7 +13,7 @@ import benchfw
 ROOT = Path(benchfw.__file__).parent
 
 LAYERS = [
-    {"errors", "places", "deprecation"},
+    {"errors"},
     {"backends"},
     {"kernels"},
     {"contract", "records", "parameters"},

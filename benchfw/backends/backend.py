@@ -5,7 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchfw.errors import BenchfwError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -13,11 +15,37 @@ if TYPE_CHECKING:
     from benchfw.backends.rng import Rng
 
 
+class Device(NamedTuple):
+    """One device of this machine: its model, and the variable and number that give it to a process alone."""
+
+    number: str
+    name: str
+    variable: str
+
+    def __str__(self) -> str:
+        return f"{self.name} #{self.number}"
+
+
 class Backend(ABC):
     """Where arrays live and who computes with them."""
 
     name: str
     xp: ModuleType
+    on_device: bool = False
+    """Whether arrays live on a device that two trials must not share."""
+
+    @property
+    def library(self) -> str:
+        """The package that the arrays are of."""
+        return self.xp.__name__.partition(".")[0]
+
+    def owns(self, array: Any) -> bool:
+        """Return whether an array lives here, so that kernels run this backend's bodies on it."""
+        return type(array).__module__.partition(".")[0] == self.library
+
+    def devices(self) -> tuple[Device, ...]:
+        """Return the devices here that are of the first one's model, which keys and reports name."""
+        return ()
 
     @abstractmethod
     def asarray(self, values: Any, dtype: Any = None) -> Any:
@@ -26,6 +54,11 @@ class Backend(ABC):
     @abstractmethod
     def to_numpy(self, values: Any) -> np.ndarray:
         """Return an array of this backend as a NumPy array."""
+
+    def sparse_rows(self, matrix: Any) -> Any:
+        """Return a sparse matrix of SciPy as compressed sparse rows on this backend."""
+        del matrix
+        raise BenchfwError(f"{self.name} has no sparse matrices; choose another backend")
 
     @abstractmethod
     def bits(self, seed: int, stream: int, block: int, start: int, count: int) -> Any:
@@ -37,6 +70,12 @@ class Backend(ABC):
         for place in range(blocks):
             words[place] = self.bits(seed, stream, first + place, 0, count)
         return words
+
+    def normals(self, words: Any, dtype: Any) -> Any:
+        """Return the normals of these words, as `normals.box_muller` does; a faster body must equal it."""
+        from benchfw.backends.normals import box_muller
+
+        return box_muller(self.xp, words, dtype)
 
     @abstractmethod
     def synchronize(self) -> None:

@@ -2,7 +2,7 @@
 
 Only + - x sqrt (and one division in double precision), comparisons and bit operations are used, in one
 fixed order; IEEE 754 rounds each of them in one way, so that NumPy, a GPU and array-api-strict agree.
-The fused CUDA body in `cupy_backend.py` repeats these operations one by one: change both or neither.
+The fused CUDA body in `cuda_source.py` repeats these operations one by one: change both or neither.
 
 A word gives a pair in single precision, two words a pair in double. The radius is sqrt(-2 log u) with
 u = (k + 1/2) 2^-b: b is one less than the precision (23, 52), so that u is exact and small radii keep
@@ -123,20 +123,22 @@ def box_muller(xp: Any, words: Any, dtype: Any) -> Any:
 
     Box & Muller 1958. Against exact arithmetic the error is below 5e-7 (float32) and 1e-14 (float64).
     """
-    precision = precision_of(dtype)
-    if precision is DOUBLE and words.shape[0] % 2:
-        raise ValueError("two words make a pair of float64 normals: give an even number of words")
-    if xp is np:
-        return _on_host(words, precision)
-    if xp.__name__ == "cupy":
-        from benchfw.backends.cupy_backend import fused_box_muller
-
-        return fused_box_muller(words, precision)
+    precision = precision_for(words, dtype)
     pairs = xp.reshape(xp.stack(_pairs(xp, words, precision), axis=-1), (-1,))
     return _cast(xp, pairs, precision.floating)
 
 
-def _on_host(words: np.ndarray, precision: Precision) -> np.ndarray:
+def precision_for(words: Any, dtype: Any) -> Precision:
+    """Return the construction for float32 or float64, after a check that words come in pairs where needed."""
+    precision = precision_of(dtype)
+    if precision is DOUBLE and words.shape[0] % 2:
+        raise ValueError("two words make a pair of float64 normals: give an even number of words")
+    return precision
+
+
+def box_muller_on_host(words: np.ndarray, dtype: Any) -> np.ndarray:
+    """Return `box_muller` of NumPy's words, a chunk at a time."""
+    precision = precision_for(words, dtype)
     per_pair = 1 if precision is SINGLE else 2
     normals = np.empty(2 * (words.shape[0] // per_pair), dtype=precision.floating)
     if precision is DOUBLE and words.shape[0] <= _FEW:

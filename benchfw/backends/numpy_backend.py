@@ -5,49 +5,16 @@ from __future__ import annotations
 import platform
 import re
 import sys
-import threading
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchfw.backends.backend import Backend
-
-
-class _Stream(threading.local):
-    """One Philox a thread, moved to each new address: making a new one costs five times as much."""
-
-    def __init__(self) -> None:
-        self.generator = np.random.Philox(key=0)
-        self.state: Any = self.generator.state
-        self.key: np.ndarray = self.state["state"]["key"]
-        self.counter: np.ndarray = self.state["state"]["counter"]
-
-
-@cache
-def _streams() -> _Stream:
-    # numpy.random is a sixtieth of a second to import: not before the first draw
-    return _Stream()
-
-
-def philox_words(seed: int, stream: int, block: int, start: int, count: int) -> np.ndarray:
-    """Return words start … start+count-1 of a block: (count,) uint64, from Philox-4x64-10.
-
-    Four words share a counter, and NumPy adds one to the counter before it uses it, so that words
-    4i … 4i+3 are Philox at counter (i+1, block, 0, 0), key (seed, stream). Salmon et al. 2011.
-    """
-    address, skip = divmod(start, 4)
-    own = _streams()
-    own.key[0] = seed
-    own.key[1] = stream
-    own.counter[0] = address
-    own.counter[1] = block
-    # assigning the state also empties the buffer: the saved buffer position says that none is left
-    own.generator.state = own.state
-    words: np.ndarray = own.generator.random_raw(skip + count)
-    return words[skip:] if skip else words
+from benchfw.backends.normals import box_muller_on_host
+from benchfw.backends.philox import philox_words
+from benchfw.backends.table import get_backend, owner_of
 
 
 def _processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
@@ -69,19 +36,33 @@ class NumpyBackend(Backend):
     name = "numpy"
     xp = np
 
+    def owns(self, array: Any) -> bool:
+        """Return whether it is an array of NumPy or of a class derived from it; NumPy's scalars are not."""
+        return isinstance(array, np.ndarray)
+
     def asarray(self, values: Any, dtype: Any = None) -> np.ndarray:
-        """Return the values as a NumPy array; a GPU array is copied to the host."""
-        if type(values).__module__.partition(".")[0] == "cupy":
-            values = values.get()
+        """Return the values as a NumPy array; one of another backend is copied to the host."""
+        if not isinstance(values, np.ndarray):
+            owner = owner_of(values)
+            if owner is not None:
+                values = get_backend(owner).to_numpy(values)
         return np.asarray(values, dtype=dtype)
 
     def to_numpy(self, values: Any) -> np.ndarray:
         """Return the array itself."""
         return np.asarray(values)
 
+    def sparse_rows(self, matrix: Any) -> Any:
+        """Return a sparse matrix of SciPy as compressed sparse rows."""
+        return matrix.tocsr()
+
     def bits(self, seed: int, stream: int, block: int, start: int, count: int) -> np.ndarray:
         """Return words start … start+count-1 of a block of the stream (seed, stream), as uint64."""
         return philox_words(seed, stream, block, start, count)
+
+    def normals(self, words: Any, dtype: Any) -> np.ndarray:
+        """Return the normals of these words."""
+        return box_muller_on_host(words, dtype)
 
     def synchronize(self) -> None:
         """Return at once: NumPy has finished when its calls return."""

@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 import operator
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from benchfw.backends.backend import Backend
-from benchfw.backends.normals import box_muller, words_for
-from benchfw.backends.numpy_backend import philox_words
+from benchfw.backends.normals import box_muller_on_host, words_for
+from benchfw.backends.philox import philox_words
 from benchfw.errors import BenchfwError
 
 Size: TypeAlias = int | tuple[int, ...]
@@ -67,6 +66,23 @@ def _shape(size: Size) -> tuple[int, ...]:
     return shape
 
 
+class WordSource(Protocol):
+    """What a generator needs of a backend."""
+
+    name: str
+    xp: Any
+
+    def asarray(self, values: Any, dtype: Any = None) -> Any: ...
+
+    def to_numpy(self, values: Any) -> np.ndarray: ...
+
+    def bits(self, seed: int, stream: int, block: int, start: int, count: int) -> Any: ...
+
+    def bits_of_blocks(self, seed: int, stream: int, first: int, blocks: int, count: int) -> Any: ...
+
+    def normals(self, words: Any, dtype: Any) -> Any: ...
+
+
 class Rng:
     """The numbers of one (seed, stream), on one backend; `block` is the next call's block.
 
@@ -76,7 +92,7 @@ class Rng:
 
     __slots__ = ("backend", "block", "seed", "stream")
 
-    def __init__(self, backend: Backend, seed: int, stream: int = 0, block: int = 0) -> None:
+    def __init__(self, backend: WordSource, seed: int, stream: int = 0, block: int = 0) -> None:
         if not (0 <= seed < _WORDS and 0 <= stream < _WORDS and 0 <= block < _WORDS):
             raise BenchfwError(f"seed {seed}, stream {stream}, block {block}: each must be in [0, 2^64)")
         self.backend = backend
@@ -191,10 +207,10 @@ class Rng:
     def standard_normal(self, size: Size | None = None, dtype: Any = np.float64) -> Any:
         """Return standard normals, float64 or float32; equal bits on every backend (see `normals.py`)."""
         if size is None:
-            return float(box_muller(np, self._host_bits(words_for(1, dtype)), dtype)[0])
+            return float(box_muller_on_host(self._host_bits(words_for(1, dtype)), dtype)[0])
         shape = _shape(size)
         count = math.prod(shape)
-        return box_muller(self.backend.xp, self.bits(words_for(count, dtype)), dtype)[:count].reshape(shape)
+        return self.backend.normals(self.bits(words_for(count, dtype)), dtype)[:count].reshape(shape)
 
     def standard_normals(self, calls: int, size: Size, dtype: Any = np.float64) -> Any:
         """Return what so many calls of `standard_normal` give one after another: (calls, *size)."""
@@ -203,7 +219,7 @@ class Rng:
         first, self.block = self.block, self.block + calls
         address = (self.seed, self.stream, first, calls, words_for(count, dtype))
         words = self.backend.bits_of_blocks(*address)
-        normals = box_muller(self.backend.xp, words.reshape(-1), dtype)
+        normals = self.backend.normals(words.reshape(-1), dtype)
         return normals.reshape(calls, 2 * ((count + 1) // 2))[:, :count].reshape(calls, *shape)
 
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Size | None = None) -> Any:

@@ -13,10 +13,10 @@ from typing import Any
 from benchfw.backends import get_backend
 from benchfw.errors import BackendUnavailable
 
-PACKAGES = (
-    "benchfw", "numpy", "scipy", "cupy", "cupy-cuda12x", "cupy-cuda13x",
-    "array-api-compat", "threadpoolctl", "pluggy",
-)  # fmt: skip
+PACKAGES = ("benchfw", "numpy", "scipy", "array-api-compat", "threadpoolctl", "pluggy")
+DEVICE_PACKAGES = ("cupy", "cupyx", "cupy-cuda12x", "cupy-cuda13x")
+"""What drives devices, as it is installed and imported; a backend's description has the versions too."""
+
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS",
@@ -77,7 +77,7 @@ def packages() -> dict[str, str]:
         if point.dist is not None
     }
     found = {}
-    for name in sorted({*PACKAGES, *plugins}):
+    for name in sorted({*PACKAGES, *DEVICE_PACKAGES, *plugins}):
         try:
             found[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

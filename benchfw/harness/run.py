@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError, SuiteError
 from benchfw.harness.dask.packing import pack
-from benchfw.harness.devices import gpus, needs_gpu
+from benchfw.harness.devices import find_devices
 from benchfw.harness.environment import default_threads, gather, total_memory
 from benchfw.harness.events import Event, Executor, Finished
 from benchfw.harness.identity import Identity
@@ -299,6 +299,6 @@ def _executor(agenda: Agenda, registry: Registry, options: Options) -> Executor:
         threads=options.threads,
         timeout=timeout,
         memory=memory,
-        devices=gpus() if any(map(needs_gpu, agenda.trials)) else (),
+        devices=find_devices(dict.fromkeys(trial.backend for trial in agenda.trials)),
         device_memory=options.memory,
     )

@@ -20,8 +20,8 @@ from typing import Any
 import benchfw
 from benchfw import data
 from benchfw.errors import BenchfwError, DataError
-from benchfw.harness.devices import GPU_BACKENDS, gpus
-from benchfw.harness.environment import PACKAGES, gather, packages
+from benchfw.harness.devices import find_devices
+from benchfw.harness.environment import DEVICE_PACKAGES, PACKAGES, gather, packages
 from benchfw.harness.fingerprint import (
     core_fingerprint,
     fingerprint,
@@ -51,14 +51,13 @@ class Question:
 def survey(question: Question) -> dict[str, Any]:
     """Return the facts of this machine, its versions, host, usable cores and GPUs."""
     registry = Registry(question.sources)
-    wanted = GPU_BACKENDS.intersection(question.backends)
     with registry.activate():
         return {
             "environment": gather(question.backends, question.threads),
             "versions": versions(registry, question),
             "host": platform.node(),
             "cores": len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count(),
-            "devices": gpus() if wanted else (),
+            "devices": find_devices(question.backends),
         }
 
 
@@ -80,7 +79,7 @@ def versions(registry: Registry, question: Question) -> dict[str, str]:
             found[f"the data set '{name}'"] = data.fingerprint(name)[:SHORT]
         except DataError as fault:
             found[f"the data set '{name}'"] = f"absent ({fault})"
-    return {name: version for name, version in found.items() if not name.startswith("cupy")}
+    return {name: version for name, version in found.items() if name not in DEVICE_PACKAGES}
 
 
 def _versions_of(plugin: Plugin) -> dict[str, str]:

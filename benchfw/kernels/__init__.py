@@ -2,17 +2,16 @@
 
 from benchfw.kernels._kernel import Kernel, kernel, namespace
 from benchfw.kernels.blocks import add_scaled, column_dots, squares_and_dots
-from benchfw.kernels.conjugate_gradients import conjugate_gradients
-from benchfw.kernels.gram import gaussian_gram, gaussian_gram_length_derivative
-from benchfw.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply
-from benchfw.kernels.normals import normals
-from benchfw.kernels.probes import rademacher
-from benchfw.kernels.scaled_cholesky import (
+from benchfw.kernels.cholesky import (
     cholesky_solve,
     explained_variances,
     inverse_half_powers,
     scaled_cholesky,
 )
+from benchfw.kernels.conjugate_gradients import conjugate_gradients
+from benchfw.kernels.gram import gaussian_gram, gaussian_gram_length_derivative
+from benchfw.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply
+from benchfw.kernels.random import normals, rademacher
 
 __all__ = [
     "Kernel",

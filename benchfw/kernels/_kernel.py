@@ -9,6 +9,8 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
+from benchfw.backends import owner_of
+from benchfw.backends.table import BUILT_IN
 from benchfw.errors import PluginError
 
 P = ParamSpec("P")
@@ -50,16 +52,6 @@ def namespace(*arrays: Any) -> Any:
     from array_api_compat import array_namespace
 
     return array_namespace(*arrays)
-
-
-def _backend_of(kind: type) -> str | None:
-    """Return the backend of an array type: "" for arrays of no backend of ours, None for no array at all."""
-    if issubclass(kind, np.ndarray):
-        return "numpy"
-    if kind.__module__.partition(".")[0] == "cupy":
-        return "cupy"
-    # NumPy's scalars have an array namespace too, but where the data live is not theirs to say
-    return "" if hasattr(kind, "__array_namespace__") and not issubclass(kind, np.generic) else None
 
 
 class Kernel(Generic[P, R]):
@@ -113,17 +105,24 @@ class Kernel(Generic[P, R]):
         by_type = self._by_type
         for argument in args:
             kind = type(argument)
-            body = by_type[kind] if kind in by_type else self._learn(kind)
+            body = by_type[kind] if kind in by_type else self._find_body(argument)
             if body is not None:
                 return body(*args, **kwargs)
         for argument in kwargs.values():
-            body = self._learn(type(argument))
+            body = self._find_body(argument)
             if body is not None:
                 return body(*args, **kwargs)
         raise TypeError(f"kernel '{self.name}' was called without an array; give it at least one")
 
-    def _learn(self, kind: type) -> Callable[P, R] | None:
-        backend = _backend_of(kind)
-        body = None if backend is None else self._bodies.get(backend, self.portable)
-        self._by_type[kind] = body
+    def _find_body(self, argument: Any) -> Callable[P, R] | None:
+        """Return the body for an argument; None if it is not an array."""
+        kind = type(argument)
+        # NumPy's scalars have an array namespace too, but do not say where to compute
+        is_number = kind.__module__ == "builtins" or issubclass(kind, np.generic)
+        owner = None if is_number else owner_of(argument)
+        body = None
+        if owner is not None or (hasattr(kind, "__array_namespace__") and not is_number):
+            body = self._bodies.get(owner or "", self.portable)
+        if is_number or owner in BUILT_IN:  # whatever plugins are active
+            self._by_type[kind] = body
         return body

@@ -5,16 +5,15 @@ A matrix must not be changed while an operator holds it.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
-from functools import cache
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from benchfw.errors import BenchfwError
-from benchfw.kernels._csr_update import csr_update, csr_update_and_dots
-from benchfw.kernels._kernel import namespace
 from benchfw.kernels.blocks import squares_and_dots
+from benchfw.kernels.updates import dense_update, sparse_product, sparse_update, sparse_update_and_dots
 
 Order = Literal["C", "F"]
 
@@ -55,20 +54,7 @@ class DenseOperator:
 
     def update(self, block: Any, out: Any, scale: float, keep: float) -> Any:
         """Return scale A block + keep out; one call of BLAS where the block and `out` are F-ordered."""
-        matrix, library = self.matrix, _library(out)
-        if library in {"numpy", "cupy"} and out.size and _all_single_or_double(matrix, block, out):
-            if library == "cupy":
-                from cupy import cublas
-
-                return cublas.gemm("N", "N", matrix, block, out=out, alpha=scale, beta=keep)
-            if out.flags.f_contiguous and matrix.flags.forc:
-                from scipy.linalg import blas
-
-                gemm = blas.sgemm if out.dtype.char == "f" else blas.dgemm
-                # A = A', so its rows may be read as columns: BLAS need neither copy nor transpose A
-                columns = matrix if matrix.flags.f_contiguous else matrix.T
-                return gemm(scale, columns, block, keep, out, overwrite_c=True)
-        return scale * (matrix @ block) + keep * out
+        return dense_update(block, self.matrix, out, scale, keep)
 
 
 class SparseOperator:
@@ -84,52 +70,23 @@ class SparseOperator:
 
     def matmat(self, block: Any) -> Any:
         """Return A block."""
-        if self._on_device(block):
-            shape = (self.size, block.shape[1])
-            return csr_update(self.matrix, block, namespace(block).empty(shape, dtype=block.dtype), 1.0, 0.0)
-        return self.matrix @ block
+        return sparse_product(block, self.matrix)
 
     def update(self, block: Any, out: Any, scale: float, keep: float) -> Any:
         """Return scale A block + keep out; without a new block where both are of the operator's order."""
-        matrix = self.matrix
-        if self._on_device(block, out):
-            return csr_update(matrix, block, out, scale, keep)
-        if matrix.nnz and _all_single_or_double(matrix, block, out):
-            tools = _sparse_tools()
-            if tools and _library(out) == "numpy" and block.flags.c_contiguous and out.flags.c_contiguous:
-                if keep != 1.0:
-                    out *= keep
-                entries = matrix.data if scale == 1.0 else scale * matrix.data
-                arrays = matrix.indptr, matrix.indices, entries, block.ravel(), out.ravel()
-                if block.shape[1] == 1:  # a third of the time
-                    tools.csr_matvec(*matrix.shape, *arrays)
-                else:
-                    tools.csr_matvecs(*matrix.shape, block.shape[1], *arrays)
-                return out
-        return scale * (matrix @ block) + keep * out
+        return sparse_update(block, self.matrix, out, scale, keep)
 
     def update_and_dots(self, block: Any, out: Any, scale: float, keep: float) -> tuple[Any, Any, Any]:
         """Return `update`, and its `squares_and_dots` with the block: on a GPU in the same pass."""
-        if self._on_device(block, out):
-            return csr_update_and_dots(self.matrix, block, out, scale, keep)
-        result = self.update(block, out, scale, keep)
-        return result, *squares_and_dots(result, block)
-
-    def _on_device(self, *blocks: Any) -> bool:
-        """Return whether our kernel takes these blocks: C-ordered, on a GPU, of the matrix's precision."""
-        return (
-            all(_library(block) == "cupy" and block.flags.c_contiguous for block in blocks)
-            and self.matrix.nnz > 0
-            and _all_single_or_double(self.matrix, *blocks)
-        )
+        return sparse_update_and_dots(block, self.matrix, out, scale, keep)
 
     def shifted(self, scale: float, shift: float) -> SparseOperator:
         """Return the operator of scale A + shift I, stored as such and kept for the next call."""
         last = self._last_shifted
         if last is None or last[:2] != (scale, shift):
-            identity = _sparse(self.matrix).eye(self.size, dtype=self.matrix.dtype, format="csr")
+            identity = _sparse_module(self.matrix).eye(self.size, dtype=self.matrix.dtype, format="csr")
             matrix = self.matrix * scale + identity * shift
-            if _library(matrix) == "scipy":
+            if isinstance(matrix.data, np.ndarray):
                 # a constant diagonal in the middle of the interval cancels, as for Laplacians
                 matrix.data[abs(matrix.data) <= np.finfo(matrix.dtype).eps * abs(shift)] = 0
                 matrix.eliminate_zeros()
@@ -247,32 +204,6 @@ def update_and_dots(
     return result, *squares_and_dots(result, block)
 
 
-def _library(array: Any) -> str:
-    """Return the name of the package that an array or a sparse matrix comes from."""
-    return type(array).__module__.partition(".")[0]
-
-
-def _sparse(matrix: Any) -> Any:
-    """Return the module of a sparse matrix: scipy.sparse or cupyx.scipy.sparse."""
-    if _library(matrix) == "scipy":
-        import scipy.sparse
-
-        return scipy.sparse
-    import cupyx.scipy.sparse
-
-    return cupyx.scipy.sparse
-
-
-def _all_single_or_double(*arrays: Any) -> bool:
-    """Return whether the arrays, of NumPy or CuPy, are all float32 or all float64, as BLAS wants them."""
-    return {array.dtype.char for array in arrays} in ({"f"}, {"d"})
-
-
-@cache
-def _sparse_tools() -> Any:
-    """Return SciPy's module of out += A block for sparse rows, if it is where it was: it is not public."""
-    try:
-        from scipy.sparse import _sparsetools
-    except ImportError:
-        return None
-    return _sparsetools
+def _sparse_module(matrix: Any) -> Any:
+    """Return the public module that a sparse matrix's class is of, such as scipy.sparse."""
+    return importlib.import_module(type(matrix).__module__.rpartition(".")[0])

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from functools import partial
 from types import ModuleType, SimpleNamespace
 
+import array_api_strict
 import numpy as np
 import pytest
 
-from benchfw.backends import BackendTable, backend_names, get_backend
-from benchfw.backends.cupy_backend import open_cupy
+from benchfw.backends import BackendTable, Device, backend_names, get_backend
+from benchfw.backends.cupy_backend import CupyBackend
 from benchfw.backends.numpy_backend import NumpyBackend, _processor
-from benchfw.errors import BackendUnavailable, PluginError
+from benchfw.errors import BackendUnavailable, BenchfwError, PluginError
+from benchfw.testing.strict import StrictBackend
 
 
 def cupy_with(monkeypatch, device_count, **members):
@@ -57,7 +60,7 @@ def test_an_added_backend_is_opened_once():
         opened.append(NumpyBackend())
         return opened[-1]
 
-    table.add("another", factory)
+    table.add("another", lambda: factory)
     assert table.get("another") is table.get("another") is opened[0]
     assert len(opened) == 1
     assert "another" in table.names
@@ -66,7 +69,7 @@ def test_an_added_backend_is_opened_once():
 
 def test_an_added_backend_may_be_unavailable_each_time_it_is_asked_for():
     table = BackendTable()
-    table.add("broken", raises(BackendUnavailable("no such device")))
+    table.add("broken", lambda: raises(BackendUnavailable("no such device")))
     for _ in range(2):
         with pytest.raises(BackendUnavailable, match="no such device"):
             table.get("broken")
@@ -74,17 +77,78 @@ def test_an_added_backend_may_be_unavailable_each_time_it_is_asked_for():
 
 def test_the_names_of_the_core_cannot_be_taken():
     with pytest.raises(PluginError, match="'cupy' belongs to benchfw"):
-        BackendTable().add("cupy", NumpyBackend)
+        BackendTable().add("cupy", lambda: NumpyBackend)
 
 
 def test_every_table_has_the_same_numpy():
     assert BackendTable().get("numpy") is get_backend("numpy")
 
 
+def test_a_factory_must_give_a_backend():
+    table = BackendTable()
+    table.add("number", lambda: int)
+    with pytest.raises(BackendUnavailable, match="its factory gave int, not a Backend"):
+        table.get("number")
+
+
+def test_a_backend_opened_by_a_function_says_whether_it_is_on_a_device():
+    class OnDevice(NumpyBackend):
+        on_device = True
+
+    table = BackendTable()
+    table.add("opened", lambda: partial(OnDevice))
+    table.add("absent", lambda: raises(BackendUnavailable("no such device")))
+    assert [name for name in table.names if table.on_device(name)] == ["cupy", "opened"]
+
+
+def test_arrays_are_owned_by_the_open_backend_of_their_library():
+    table = BackendTable()
+    table.add("strict", lambda: StrictBackend)
+    array = array_api_strict.zeros(3)
+    assert table.owner_of(array) is None
+    table.get("strict")
+    assert table.owner_of(array) == "strict"
+    assert table.owner_of(np.ma.zeros(3)) == "numpy"
+    assert table.owner_of(np.float64(1.0)) is table.owner_of([1.0]) is None
+
+
+def fake_gpus(*names):
+    """Return the CuPy backend of a machine with these GPUs."""
+    backend = object.__new__(CupyBackend)
+    runtime = SimpleNamespace(
+        getDeviceCount=lambda: len(names), getDeviceProperties=lambda position: {"name": names[position]}
+    )
+    backend.xp = SimpleNamespace(cuda=SimpleNamespace(runtime=runtime))
+    return backend
+
+
+def test_gpus_are_numbered_as_the_environment_numbers_them(monkeypatch):
+    backend, variable = fake_gpus(b"Fake 9000", b"Fake 9000"), "CUDA_VISIBLE_DEVICES"
+    monkeypatch.setenv(variable, "3, 1")
+    assert backend.devices() == (Device("3", "Fake 9000", variable), Device("1", "Fake 9000", variable))
+    monkeypatch.delenv(variable)
+    assert [str(each) for each in backend.devices()] == ["Fake 9000 #0", "Fake 9000 #1"]
+
+
+def test_a_gpu_of_another_model_is_left_out_since_keys_name_the_first(monkeypatch):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert [each.number for each in fake_gpus(b"Fake 9000", b"Toy", b"Fake 9000").devices()] == ["0", "2"]
+
+
+def test_the_host_takes_arrays_of_other_backends():
+    strict = StrictBackend().asarray([1.0, 2.0])
+    np.testing.assert_array_equal(get_backend("numpy").asarray(strict), [1.0, 2.0])
+
+
+def test_a_backend_without_sparse_matrices_says_so():
+    with pytest.raises(BenchfwError, match="array-api-strict has no sparse matrices"):
+        StrictBackend().sparse_rows(None)
+
+
 def test_a_missing_cupy_is_said_to_be_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(BackendUnavailable, match=r"cupy is not available: .*; install benchfw\[cuda12\] or"):
-        open_cupy()
+        CupyBackend()
 
 
 def test_a_cupy_that_cannot_be_found_is_not_installed(monkeypatch):
@@ -96,13 +160,13 @@ def test_a_cupy_that_cannot_be_found_is_not_installed(monkeypatch):
     monkeypatch.delitem(sys.modules, "cupy", raising=False)
     monkeypatch.setattr(sys, "meta_path", [Absent(), *sys.meta_path])
     with pytest.raises(BackendUnavailable, match="cupy is not available: the package is not installed;"):
-        open_cupy()
+        CupyBackend()
 
 
 def test_a_cupy_without_a_driver_gives_the_words_of_cuda(monkeypatch):
     cupy_with(monkeypatch, raises(RuntimeError("cudaErrorInsufficientDriver: driver too old\nmore advice")))
     with pytest.raises(BackendUnavailable) as caught:
-        open_cupy()
+        CupyBackend()
     assert "finds no driver or GPU that it can use (cudaErrorInsufficientDriver: driver too old);" in str(
         caught.value
     )
@@ -111,7 +175,7 @@ def test_a_cupy_without_a_driver_gives_the_words_of_cuda(monkeypatch):
 def test_a_cupy_without_a_device_says_that_there_is_no_gpu(monkeypatch):
     cupy_with(monkeypatch, lambda: 0)
     with pytest.raises(BackendUnavailable, match="installed but there is no GPU;"):
-        open_cupy()
+        CupyBackend()
 
 
 def test_a_cupy_that_cannot_run_a_kernel_is_unavailable(monkeypatch):
@@ -119,7 +183,7 @@ def test_a_cupy_that_cannot_run_a_kernel_is_unavailable(monkeypatch):
     with pytest.raises(
         BackendUnavailable, match=r"cannot run a kernel; .* \(no kernel image is available\);"
     ):
-        open_cupy()
+        CupyBackend()
 
 
 def test_numpy_passes_its_own_arrays_through_uncopied():

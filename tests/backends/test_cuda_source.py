@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from benchfw.backends import get_backend
-from benchfw.backends.cupy_backend import _PHILOX, box_muller_source
+from benchfw.backends.cuda_source import PHILOX, box_muller_source
 from benchfw.backends.normals import DOUBLE, SINGLE, box_muller
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
@@ -88,7 +88,7 @@ def test_the_philox_kernel_gives_the_words_of_numpy(tmp_path):
     names = ("seed", "stream", "block", "start", "count")
     launch = build(
         tmp_path,
-        _PHILOX,
+        PHILOX,
         ", ".join(f"word {name}" for name in names) + ", word* out",
         f"philox_words({', '.join(names)}, out)",
     )

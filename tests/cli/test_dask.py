@@ -209,29 +209,27 @@ def test_faults_on_a_cluster_have_the_statuses_and_keep_the_records_that_they_ha
     }
 
 
-FAKE_CUPY = """
+FAKE_DEVICE = """
 import os
-from types import SimpleNamespace
-import numpy
 from benchfw import hookimpl
-from benchfw.backends import _BUILT_IN
+from benchfw.backends import Device
 from benchfw.backends.numpy_backend import NumpyBackend
 from bowls import Bowl
 
-class Arrays:
-    cuda = SimpleNamespace(runtime=SimpleNamespace(
-        getDeviceCount=lambda: 2, getDeviceProperties=lambda position: {"name": b"Fake 9000"}))
-    def __getattr__(self, name):
-        return getattr(numpy, name)
-
 class Fake(NumpyBackend):
-    xp = Arrays()
+    name = "fake-device"
+    on_device = True
+
+    def devices(self):
+        return tuple(Device(number, "Fake 9000", "FAKE_VISIBLE_DEVICES") for number in "01")
 
 class Visible(Bowl):
     def metrics(self, answer):
-        return {"visible": float(os.environ.get("CUDA_VISIBLE_DEVICES", "-1"))}
+        return {"visible": float(os.environ.get("FAKE_VISIBLE_DEVICES", "-1"))}
 
-_BUILT_IN["cupy"] = Fake
+@hookimpl
+def register_backends(register):
+    register("fake-device", Fake)
 
 @hookimpl
 def register_problems(register):
@@ -240,11 +238,11 @@ def register_problems(register):
 
 
 def test_trials_that_need_a_gpu_go_to_the_worker_that_declares_some_one_a_device(cli, cluster):
-    cli.write("fake_cupy.py", FAKE_CUPY)
-    suite = LONG.replace('"bowls.py"', '"fake_cupy.py", "bowls.py"').replace('"bowl"', '"visible"')
+    cli.write("fake_device.py", FAKE_DEVICE)
+    suite = LONG.replace('"bowls.py"', '"fake_device.py", "bowls.py"').replace('"bowl"', '"visible"')
     cli.write("gpu.toml", suite)
     worker = cluster.start("--nthreads", "4", "--resources", "GPU=2")
-    words = ("--dask", cluster.address, "--backend", "cupy", "--repetitions", 4, "--no-report")
+    words = ("--dask", cluster.address, "--backend", "fake-device", "--repetitions", 4, "--no-report")
     done = cli("run", "gpu.toml", *words, "--events", "events")
     worker.kill()
     assert done.returncode == 0, done.stderr

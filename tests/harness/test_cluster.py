@@ -9,10 +9,10 @@ import pytest
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed; pip install 'benchfw[dask]'")
 
+from benchfw.backends import Device
 from benchfw.errors import BenchfwError
 from benchfw.harness.dask.cluster import Cluster, connected
 from benchfw.harness.dask.packing import pack
-from benchfw.harness.devices import Device
 from benchfw.harness.fingerprint import fingerprint
 from benchfw.harness.survey import Question, survey_apart
 from benchfw.registry import Registry
@@ -78,10 +78,10 @@ def test_without_a_declared_gpu_cupy_is_unavailable_with_one_line(inspect):
 
 
 def test_a_worker_offers_no_more_devices_than_it_declares(inspect):
-    devices = [["0", "Fake 9000"], ["1", "Fake 9000"]]
+    devices = [["0", "Fake 9000", "VISIBLE"], ["1", "Fake 9000", "VISIBLE"]]
     cluster, _ = inspect(answer(GPU=1, devices=devices), answer(GPU=4, devices=devices))
     first, second = cluster.places.values()
-    assert first.devices == [Device("0", "Fake 9000")]
+    assert first.devices == [Device("0", "Fake 9000", "VISIBLE")]
     assert len(second.devices) == 2
 
 

@@ -1,32 +1,45 @@
-"""Trials that need a GPU are placed on devices, one a device; no GPU is needed to see that."""
+"""Trials that need a device are placed on devices, one a device; none is needed to see that."""
 
+import contextlib
 import io
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
-from benchfw.errors import BackendUnavailable
-from benchfw.harness import devices
-from benchfw.harness.devices import Device, Waiting, gpus
+from benchfw.backends import Device, is_on_device
+from benchfw.harness.devices import TrialQueue, find_devices
 from benchfw.harness.events import Finished, Started
 from benchfw.harness.workers.local import LocalExecutor
 from benchfw.records import Outcome, Run, Status
+from benchfw.registry import Registry
 from benchfw.store import Store
 from benchfw.summary.rows import RECORD_COLUMNS, record_rows, write_records
 
-DEVICES = (Device("0", "Fake 9000"), Device("1", "Fake 9000"))
+DEVICES = tuple(Device(number, "Fake 9000", "FAKE_VISIBLE_DEVICES") for number in "01")
 
-# the backend that a GPU's trials ask for, with NumPy in place of CuPy; it tells which device it was given
-FAKE_CUPY = '''"""CuPy without a GPU."""
+# a backend on devices that are not there; its problem shows which one its process was given
+FAKE_DEVICE = '''"""NumPy as if on devices."""
 
 import os
 
 from benchfw import hookimpl
-from benchfw.backends import _BUILT_IN
+from benchfw.backends import Device
 from benchfw.backends.numpy_backend import NumpyBackend
 
-_BUILT_IN["cupy"] = NumpyBackend
+
+class FakeDevice(NumpyBackend):
+    """NumPy, for trials that need a device each."""
+
+    name = "fake-device"
+    on_device = True
+
+    def devices(self):
+        return tuple(Device(number, "Fake 9000", "FAKE_VISIBLE_DEVICES") for number in "01")
+
+
+@hookimpl
+def register_backends(register):
+    register("fake-device", FakeDevice)
 
 
 class Visible:
@@ -36,7 +49,7 @@ class Visible:
         self.backend, self.cost = backend, 0.0
 
     def metrics(self, answer):
-        return {"device": float(os.environ.get("CUDA_VISIBLE_DEVICES", "-1"))}
+        return {"device": float(os.environ.get("FAKE_VISIBLE_DEVICES", "-1"))}
 
 
 @hookimpl
@@ -71,7 +84,7 @@ class Wait:
 @pytest.fixture
 def fake(plugin_file):
     """The file of the fake backend with its problem and method."""
-    return plugin_file(FAKE_CUPY + WAIT, "fake_cupy.py")
+    return plugin_file(FAKE_DEVICE + WAIT, "fake_device.py")
 
 
 @pytest.fixture
@@ -101,72 +114,57 @@ def most_at_once(events, backend):
 
 def run(plugin, trials, jobs, devices):
     executor = LocalExecutor((str(plugin),), jobs=jobs, devices=devices)
-    try:
+    with contextlib.closing(executor), Registry([str(plugin)]).activate():
         return list(executor.run(trials))
-    finally:
-        executor.close()
 
 
 def test_two_devices_run_two_trials_at_once_and_every_trial_names_its_own(fake, trials):
-    events = run(fake, trials(*["cupy"] * 4), jobs=3, devices=DEVICES)
+    events = run(fake, trials(*["fake-device"] * 4), jobs=3, devices=DEVICES)
     outcomes = [event.outcome for event in events if isinstance(event, Finished)]
     assert len(outcomes) == 4
     assert {each.device for each in outcomes} == {"Fake 9000 #0", "Fake 9000 #1"}
     for each in outcomes:
         seen = {record.value for record in each.records}
         assert seen == {float(each.device.rpartition("#")[2])}
-    assert most_at_once(events, "cupy") == 2
+    assert most_at_once(events, "fake-device") == 2
 
 
 def test_a_worker_without_a_device_runs_what_needs_none(fake, trials):
-    events = run(fake, trials("cupy", "cupy", "numpy", "numpy"), jobs=2, devices=DEVICES[:1])
+    events = run(fake, trials("fake-device", "fake-device", "numpy", "numpy"), jobs=2, devices=DEVICES[:1])
     ended = {event.trial.key: event.outcome for event in events if isinstance(event, Finished)}
     assert [ended[key].device for key in "0123"] == ["Fake 9000 #0", "Fake 9000 #0", "", ""]
-    assert most_at_once(events, "cupy") == 1
+    assert most_at_once(events, "fake-device") == 1
 
 
 def test_one_worker_runs_the_trials_in_the_order_given(fake, trials):
-    asked = trials("numpy", "cupy", "numpy", "cupy")
+    asked = trials("numpy", "fake-device", "numpy", "fake-device")
     events = run(fake, asked, jobs=1, devices=DEVICES)
     assert [event.trial for event in events if isinstance(event, Started)] == asked
 
 
 def test_a_trial_that_is_put_back_is_the_next(trials):
     first, second, third = trials("numpy", "cupy", "numpy")
-    waiting = Waiting([first, second, third])
-    assert waiting.take(gpu=False) is first
+    waiting = TrialQueue([first, second, third])
+    assert waiting.take(has_device=False) is first
     waiting.put_back(first)
-    assert [waiting.take(gpu=True) for _ in range(4)] == [first, second, third, None]
+    assert [waiting.take(has_device=True) for _ in range(4)] == [first, second, third, None]
     assert not waiting
 
 
-def runtime_with(*names):
-    runtime = SimpleNamespace(
-        getDeviceCount=lambda: len(names), getDeviceProperties=lambda position: {"name": names[position]}
+def test_the_devices_are_those_of_the_first_backend_that_has_some(fake):
+    with Registry([str(fake)]).activate():
+        assert find_devices(["numpy"]) == ()
+        assert find_devices(["numpy", "fake-device"]) == DEVICES
+
+
+def test_a_class_says_that_it_needs_a_device_where_there_is_none(plugin_file):
+    text = FAKE_DEVICE.replace(
+        "def devices(self)", "def __init__(self):\n        1 / 0\n\n    def devices(self)"
     )
-    return SimpleNamespace(xp=SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
-
-
-def test_devices_are_numbered_as_the_environment_numbers_them(monkeypatch):
-    monkeypatch.setattr(devices, "get_backend", lambda _: runtime_with(b"Fake 9000", b"Fake 9000"))
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3, 1")
-    assert gpus() == (Device("3", "Fake 9000"), Device("1", "Fake 9000"))
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
-    assert gpus() == (Device("0", "Fake 9000"), Device("1", "Fake 9000"))
-
-
-def test_a_device_of_another_model_is_left_out_since_keys_name_the_first(monkeypatch):
-    monkeypatch.setattr(devices, "get_backend", lambda _: runtime_with(b"Fake 9000", b"Toy", b"Fake 9000"))
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    assert [each.number for each in gpus()] == ["0", "2"]
-
-
-def test_a_machine_without_a_gpu_has_no_devices(monkeypatch):
-    def absent(_):
-        raise BackendUnavailable("no GPU")
-
-    monkeypatch.setattr(devices, "get_backend", absent)
-    assert gpus() == ()
+    with Registry([str(plugin_file(text + WAIT, "absent_device.py"))]).activate():
+        assert is_on_device("fake-device")
+        assert is_on_device("cupy")
+        assert find_devices(["fake-device"]) == ()
 
 
 def test_a_stored_trial_names_its_device_and_so_does_its_export(tmp_path, trials):

@@ -10,8 +10,10 @@ import array_api_strict
 import numpy as np
 import pytest
 
+from benchfw.backends import get_backend
 from benchfw.errors import PluginError
 from benchfw.kernels import Kernel, kernel
+from benchfw.registry import Registry
 from benchfw_firstorder.kernels.thresholding import soft_threshold
 
 
@@ -28,11 +30,23 @@ def described(**bodies: str) -> Kernel:
     return portable
 
 
-class FakeGpuArray:
-    """Stands for cupy.ndarray: a type whose module begins with cupy."""
+PLUGIN = """from benchfw import hookimpl
+from benchfw.testing.strict import StrictBackend
+
+class MyDevice(StrictBackend):
+    name = "my-device"
+
+@hookimpl
+def register_backends(register):
+    register("my-device", MyDevice)
+"""
 
 
-FakeGpuArray.__module__ = "cupy._core.core"
+@pytest.fixture
+def on_device(plugin_file):
+    """Activate a plugin that adds a backend; return an array that lives on it."""
+    with Registry([str(plugin_file(PLUGIN, "my_device.py"))]).activate():
+        yield get_backend("my-device").asarray([1.0, 2.0])
 
 
 def test_numpy_arrays_run_the_numpy_body():
@@ -43,23 +57,33 @@ def test_subclasses_of_numpy_arrays_run_the_numpy_body():
     assert described(numpy="numpy")(np.ma.zeros(3)) == "numpy"
 
 
-def test_gpu_arrays_run_the_cupy_body():
-    assert described(numpy="numpy", cupy="cupy")(FakeGpuArray()) == "cupy"
+def test_arrays_of_a_plugins_backend_run_its_body(on_device):
+    described_there = described(numpy="numpy", **{"my-device": "mine"})
+    assert described_there(on_device) == "mine"
+    assert described_there(x=on_device) == "mine"
+    assert described_there(np.zeros(3)) == "numpy"
 
 
-def test_a_backend_without_a_body_runs_the_portable_one():
+def test_a_plugins_backend_ends_with_its_registry(on_device):
+    described_there = described(**{"my-device": "mine"})
+    assert described_there(on_device) == "mine"
+    with Registry().activate():
+        assert described_there(on_device) == "portable"
+
+
+def test_a_backend_without_a_body_runs_the_portable_one(on_device):
     assert described(cupy="cupy")(np.zeros(3)) == "portable"
-    assert described(numpy="numpy")(FakeGpuArray()) == "portable"
+    assert described(numpy="numpy")(on_device) == "portable"
 
 
 def test_arrays_of_no_backend_run_the_portable_body():
     assert described(numpy="numpy", cupy="cupy")(array_api_strict.zeros(3)) == "portable"
 
 
-def test_numbers_before_the_first_array_do_not_decide():
-    both = described(numpy="numpy", cupy="cupy")
-    assert both(2.0, FakeGpuArray()) == "cupy"
-    assert both(np.float64(2.0), FakeGpuArray()) == "cupy"
+def test_numbers_before_the_first_array_do_not_decide(on_device):
+    both = described(numpy="numpy", **{"my-device": "mine"})
+    assert both(2.0, on_device) == "mine"
+    assert both(np.float64(2.0), on_device) == "mine"
     assert both(None, np.zeros(3)) == "numpy"
 
 

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 
 from benchfw import BenchfwError
-from benchfw.kernels import operators
+from benchfw.kernels import updates
 from benchfw.kernels.operators import Counted, MatrixFree, SparseOperator, as_operator, shifted
 
 SIZE, COLUMNS = 40, 5
@@ -119,7 +119,7 @@ def test_a_diagonal_that_cancels_is_not_multiplied():
 
 
 def test_sparse_updates_do_without_the_private_function_of_scipy(monkeypatch):
-    monkeypatch.setattr(operators, "_sparse_tools", lambda: None)
+    monkeypatch.setattr(updates, "_sparse_tools", lambda: None)
     matrix = symmetric()
     block, out = blocks(np.float64, "C")
     expected = 0.7 * (matrix @ block) - 1.5 * out

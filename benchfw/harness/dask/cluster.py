@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import benchfw
+from benchfw.backends import Device, is_on_device
 from benchfw.errors import BenchfwError
 from benchfw.harness.dask.packing import pack
-from benchfw.harness.devices import GPU_BACKENDS, Device
 from benchfw.harness.environment import project
 from benchfw.harness.survey import Question
 
@@ -164,7 +164,7 @@ def _refuse(faults: Mapping[str, Sequence[str]]) -> None:
 
 
 def _offers(backend: str, found: Survey) -> bool:
-    return bool(found["GPU"]) or backend not in GPU_BACKENDS
+    return bool(found["GPU"]) or not is_on_device(backend)
 
 
 def _described(name: str, surveys: Iterable[Survey]) -> Mapping[str, str]:

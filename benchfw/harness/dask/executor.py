@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
+from benchfw.backends import Device
 from benchfw.errors import BenchfwError
 from benchfw.harness.dask.cluster import LOOK, Cluster, Place
 from benchfw.harness.dask.worker import Bench, Terms, run_here
-from benchfw.harness.devices import Device, Waiting, needs_gpu
+from benchfw.harness.devices import TrialQueue, needs_device
 from benchfw.harness.events import Event, Finished, Started
 from benchfw.records import Outcome, Status, Trial
 
@@ -60,7 +61,7 @@ class DaskExecutor:
 
     def run(self, trials: Iterable[Trial]) -> Iterator[Event]:
         """Run the trials, as many at once as the workers have threads and GPUs for."""
-        waiting = Waiting(trials)
+        waiting = TrialQueue(trials)
         self._went_on = monotonic()
         while waiting or self._tasks:
             yield from self._hand_out(waiting)
@@ -80,14 +81,14 @@ class DaskExecutor:
         self._tasks.clear()
         self._asked.clear()
 
-    def _hand_out(self, waiting: Waiting) -> Iterator[Started]:
+    def _hand_out(self, waiting: TrialQueue) -> Iterator[Started]:
         """Give every free place a trial, the emptiest place first."""
         while waiting:
             free = sorted(
                 (place for place in self._places.values() if place.slots), key=lambda place: -place.slots
             )
             for place in free:
-                trials = self._together(waiting, gpu=bool(place.devices))
+                trials = self._together(waiting, has_device=bool(place.devices))
                 if trials:
                     self._submit(trials, place)
                     yield from map(Started, trials)
@@ -95,20 +96,20 @@ class DaskExecutor:
             else:
                 return
 
-    def _together(self, waiting: Waiting, *, gpu: bool) -> list[Trial]:
+    def _together(self, waiting: TrialQueue, *, has_device: bool) -> list[Trial]:
         """Return the next trial, and those after it as far as all are known to be short."""
         together: list[Trial] = []
         seconds = 0.0
-        while (trial := waiting.take(gpu=gpu)) is not None:
+        while (trial := waiting.take(has_device=has_device)) is not None:
             seconds += math.inf if self._losses[trial.key] else self._seconds.get(_kind(trial), math.inf)
-            if together and (seconds > TOGETHER or needs_gpu(trial) != needs_gpu(together[0])):
+            if together and (seconds > TOGETHER or needs_device(trial) != needs_device(together[0])):
                 waiting.put_back(trial)
                 break
             together.append(trial)
         return together
 
     def _submit(self, trials: Sequence[Trial], place: Place) -> None:
-        device = place.devices.pop(0) if needs_gpu(trials[0]) else None
+        device = place.devices.pop(0) if needs_device(trials[0]) else None
         place.slots -= 1
         future = self._client.submit(
             run_here,
@@ -123,7 +124,7 @@ class DaskExecutor:
         self._went_on = monotonic()
         future.add_done_callback(self._ended.put)
 
-    def _take(self, future: Future, waiting: Waiting) -> Iterator[Finished]:
+    def _take(self, future: Future, waiting: TrialQueue) -> Iterator[Finished]:
         """Take in a task that has ended, well or not."""
         if future.key in self._asked:
             self._welcome(*self._asked.pop(future.key))
@@ -147,7 +148,7 @@ class DaskExecutor:
                 self._seconds[_kind(event.trial)] = max(event.outcome.seconds, SHORTEST)
                 yield event
 
-    def _lose(self, task: Task, reason: str, waiting: Waiting) -> Iterator[Finished]:
+    def _lose(self, task: Task, reason: str, waiting: TrialQueue) -> Iterator[Finished]:
         """Let another worker run a task's trials again, alone from now on, and a few times at most."""
         task.future.cancel()
         for trial in reversed(task.trials):
@@ -160,7 +161,7 @@ class DaskExecutor:
                 words = f"{lost} Dask workers were lost while they ran it; {last}"
                 yield Finished(trial, Outcome(Status.CRASHED, words))
 
-    def _look_around(self, waiting: Waiting) -> Iterator[Finished]:
+    def _look_around(self, waiting: TrialQueue) -> Iterator[Finished]:
         """See which workers have gone and which have come."""
         self._looked = monotonic()
         try:

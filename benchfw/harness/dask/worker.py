@@ -18,9 +18,9 @@ from typing import Any
 
 from distributed import Worker, WorkerPlugin, get_worker
 
+from benchfw.backends import Device
 from benchfw.errors import BenchfwError
 from benchfw.harness.dask.packing import Bundle
-from benchfw.harness.devices import Device
 from benchfw.harness.environment import total_memory
 from benchfw.harness.events import Finished
 from benchfw.harness.survey import Question, survey_apart
@@ -121,6 +121,7 @@ class Bench(WorkerPlugin):  # type: ignore[misc]
             timeout=terms.timeout,
             memory=limit // share if terms.memory is None else terms.memory,
             devices=(device,) if device else (),
+            needs_device=lambda _: device is not None,  # the client knows, and sends such trials alone
         )
 
     def _close_idle(self) -> None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from time import monotonic
 
+from benchfw.backends import Device
 from benchfw.errors import BenchfwError
-from benchfw.harness.devices import Device, Waiting, needs_gpu
+from benchfw.harness.devices import TrialQueue, needs_device
 from benchfw.harness.events import Event, Finished, Started
 from benchfw.harness.workers.process import WorkerDied, WorkerProcess, wait
 from benchfw.harness.workers.worker import Setup
@@ -28,7 +29,7 @@ SOUND = frozenset({Status.DONE, Status.REACHED, Status.DIVERGED, Status.SKIPPED,
 
 
 class LocalExecutor:
-    """A fixed number of worker processes; the first of them have a GPU each, as far as there are any."""
+    """A fixed number of worker processes; the first of them have a device each, as far as there are any."""
 
     def __init__(
         self,
@@ -40,6 +41,7 @@ class LocalExecutor:
         memory: int | None = None,
         device_memory: int | None = None,
         devices: Sequence[Device] = (),
+        needs_device: Callable[[Trial], bool] = needs_device,
         overlay: tuple[str, ...] = (),
         resources: bool = False,
     ) -> None:
@@ -54,11 +56,12 @@ class LocalExecutor:
         self._started = False
         self._placed = bool(devices)
         self._devices = list(devices)
+        self._needs_device = needs_device
         self._interrupted = False
 
     def run(self, trials: Iterable[Trial]) -> Iterator[Event]:
-        """Run the trials, at most one a worker and a GPU at a time, in the order given."""
-        waiting = Waiting(trials)
+        """Run the trials, at most one a worker and a device at a time, in the order given."""
+        waiting = TrialQueue(trials, self._needs_device)
         while not self._interrupted:
             yield from self._hand_out(waiting)
             if not self._workers:
@@ -71,7 +74,7 @@ class LocalExecutor:
                 outcome = self._attend(worker, waiting)
                 if outcome is not None:
                     trial = worker.end()
-                    if worker.device and needs_gpu(trial):
+                    if worker.device and self._needs_device(trial):
                         outcome = replace(outcome, device=str(worker.device))
                     yield Finished(trial, outcome)
                     if outcome.status not in SOUND or not worker.alone:
@@ -86,12 +89,12 @@ class LocalExecutor:
         while self._workers:
             self._workers.pop().stop()
 
-    def _hand_out(self, waiting: Waiting) -> Iterator[Started]:
+    def _hand_out(self, waiting: TrialQueue) -> Iterator[Started]:
         idle = [worker for worker in self._workers if worker.trial is None]
         while idle or len(self._workers) < self._jobs:
             worker = idle.pop() if idle else None
             device = worker.device if worker else next(iter(self._devices), None)
-            trial = waiting.take(gpu=device is not None or not self._placed)
+            trial = waiting.take(has_device=device is not None or not self._placed)
             if trial is None:
                 if worker is None:
                     return
@@ -103,7 +106,7 @@ class LocalExecutor:
             worker.begin(trial)
             yield Started(trial)
 
-    def _attend(self, worker: WorkerProcess, waiting: Waiting) -> Outcome | None:
+    def _attend(self, worker: WorkerProcess, waiting: TrialQueue) -> Outcome | None:
         """Return how the worker's trial ended, or None while it runs."""
         try:
             outcome = worker.receive()
@@ -125,7 +128,7 @@ class LocalExecutor:
             return worker.stopped(Status.TIMEOUT, reason)
         return None
 
-    def _not_started(self, worker: WorkerProcess, waiting: Waiting) -> Outcome | None:
+    def _not_started(self, worker: WorkerProcess, waiting: TrialQueue) -> Outcome | None:
         """Let another worker try the trial, a few times."""
         reason = f"a worker process could not start: it {worker.how_it_ended()}{worker.last_words()}"
         trial = worker.trial

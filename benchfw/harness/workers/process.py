@@ -17,8 +17,8 @@ from pathlib import Path
 from time import monotonic
 
 import benchfw
+from benchfw.backends import Device
 from benchfw.errors import BenchfwError
-from benchfw.harness.devices import VISIBLE, Device
 from benchfw.harness.environment import THREAD_VARIABLES
 from benchfw.harness.workers.worker import PROTOCOL, Setup
 from benchfw.records import Outcome, Record, Status, Trial
@@ -35,7 +35,7 @@ def _environment(setup: Setup, device: Device | None) -> dict[str, str]:
     if setup.device_memory is not None:
         variables["CUPY_GPU_MEMORY_LIMIT"] = str(setup.device_memory)
     if device is not None:
-        variables[VISIBLE] = device.number
+        variables[device.variable] = device.number
     return {
         **variables,
         "PYTHONPATH": os.pathsep.join([*setup.overlay, str(Path(benchfw.__file__).parent.parent)]),

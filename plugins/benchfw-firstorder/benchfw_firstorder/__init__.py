@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchfw import hookimpl
-from benchfw.places import attributes_at, register_kernel_places, register_places
+from benchfw.loading import attributes_at, register_kernel_places, register_places
 
 if TYPE_CHECKING:
     from benchfw.hookspecs import Register, RegisterKernel

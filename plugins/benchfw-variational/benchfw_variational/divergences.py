@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, Protocol
 
 from benchfw.kernels import namespace
-from benchfw.kernels.scaled_cholesky import cholesky_solve
+from benchfw.kernels.cholesky import cholesky_solve
 from benchfw_variational.cholesky import cholesky, log_determinant
 from benchfw_variational.oracles import Array
 

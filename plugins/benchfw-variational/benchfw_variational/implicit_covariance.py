@@ -12,7 +12,7 @@ import numpy as np
 
 from benchfw import BenchfwError
 from benchfw.kernels import namespace
-from benchfw.kernels.scaled_cholesky import (
+from benchfw.kernels.cholesky import (
     cholesky_solve,
     explained_variances,
     inverse_half_powers,

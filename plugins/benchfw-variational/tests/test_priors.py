@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchfw import BenchfwError
-from benchfw.kernels.scaled_cholesky import inverse_half_powers
+from benchfw.kernels.cholesky import inverse_half_powers
 from benchfw_variational.priors.dense import DensePrior
 from benchfw_variational.priors.low_rank import LowRankPrior
 from benchfw_variational.priors.matrix_free import MatrixFreePrior

@@ -54,7 +54,7 @@ class LIBSVM:
     def run(self, problem: KernelRisk, rng: Rng) -> Iterator[GramPredictor | LabelPredictor]:
         """Yield a constant, then the machine."""
         svm, covariance, loss = _svm(), problem.covariance, problem.loss
-        if problem.backend.name != "numpy":
+        if problem.backend.library != "numpy":
             raise Unavailable("libsvm is run on the CPU; take the backend numpy")
         numbers = problem.num_classes == 0
         if numbers and loss.name != "epsilon-insensitive":

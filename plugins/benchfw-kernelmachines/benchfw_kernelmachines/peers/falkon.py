@@ -42,7 +42,7 @@ class PeerFalkon:
             raise Unavailable(
                 "falkon is not installed; see github.com/FalkonML/falkon for the wheel that fits your torch"
             ) from fault
-        if problem.backend.name != "numpy":
+        if problem.backend.library != "numpy":
             raise Unavailable("peer-falkon is run on the CPU; take the backend numpy")
         need_squared_loss(problem, "peer-falkon")
         covariance = problem.covariance

@@ -27,7 +27,7 @@ def import_peer(module: str, distribution: str) -> ModuleType:
 
 def stored_matrix(problem: Any, peer: str) -> Any:
     """Return a problem's matrix as the peers take it: a NumPy array or sparse rows of SciPy."""
-    if problem.backend.name != "numpy":
+    if problem.backend.library != "numpy":
         raise Unavailable(f"{peer} is run on the CPU; take the backend numpy")
     stored = getattr(problem, "stored", None)
     if stored is None:

@@ -109,11 +109,8 @@ def stored(backend: Backend, matrix: Any, eigenvalues: Vector | None = None) -> 
     """Return a sparse matrix, or the entries of an array that are not zero, as sparse rows on the backend."""
     from scipy.sparse import csr_array
 
-    rows = matrix.tocsr() if hasattr(matrix, "tocsr") else csr_array(backend.to_numpy(matrix))
-    if backend.name == "cupy":
-        from cupyx.scipy.sparse import csr_matrix
-
-        rows = csr_matrix(rows)
+    host = matrix if hasattr(matrix, "tocsr") else csr_array(backend.to_numpy(matrix))
+    rows = backend.sparse_rows(host)
     ends = () if eigenvalues is None else (float(eigenvalues.min()), float(eigenvalues.max()))
     return Matrix(as_operator(rows), rows, eigenvalues, *ends)
 

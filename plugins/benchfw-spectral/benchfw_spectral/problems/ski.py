@@ -44,8 +44,8 @@ class Interpolation:
         origin = low - BORDER * self.spacing
         rows, tests = (_weight_rows(each, origin, self.spacing, grid) for each in (inputs, test_inputs))
         self.gram_norm, root = _norm_and_root(rows.T @ rows)
-        self.weights, self.transposed = _placed(backend, rows), _placed(backend, rows.T)
-        self.test_weights, self.root = _placed(backend, tests), _placed(backend, root)
+        self.weights, self.transposed = backend.sparse_rows(rows), backend.sparse_rows(rows.T)
+        self.test_weights, self.root = backend.sparse_rows(tests), backend.sparse_rows(root)
 
     def covariance(self, scale: float, length: float) -> InterpolatedCovariance:
         """Return C at one (s_f, ℓ)."""
@@ -169,13 +169,3 @@ def _norm_and_root(gram: Any) -> tuple[float, Any]:
     band[-1] += RIDGE * top
     root = scipy.linalg.cholesky_banded(band)
     return float(top), scipy.sparse.dia_array((root, offsets), shape=gram.shape)
-
-
-def _placed(backend: Backend, matrix: Any) -> Any:
-    """Return sparse rows on the backend."""
-    rows = matrix.tocsr()
-    if backend.name == "cupy":
-        from cupyx.scipy.sparse import csr_matrix
-
-        return csr_matrix(rows)
-    return rows

@@ -33,7 +33,7 @@ class PeerGPyTorch:
 
     def run(self, problem: LatentGaussian, rng: Rng) -> Iterator[FactorPosterior]:
         """Yield the prior, then q after each step, one a pass."""
-        if problem.backend.name != "numpy":
+        if problem.backend.library != "numpy":
             raise Unavailable("peer-gpytorch is run on the CPU; take the backend numpy")
         name = problem.likelihood.name
         if name != "bernoulli-probit":

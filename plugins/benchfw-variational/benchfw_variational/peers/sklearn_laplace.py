@@ -27,7 +27,7 @@ class PeerSklearnLaplace:
     def run(self, problem: LatentGaussian, rng: Rng) -> Iterator[DualPosterior]:
         """Yield the prior, then what scikit-learn finds."""
         count = problem.num_samples
-        if problem.backend.name != "numpy":
+        if problem.backend.library != "numpy":
             raise Unavailable("peer-sklearn-laplace is run on the CPU; take the backend numpy")
         name = problem.likelihood.name
         if name != "bernoulli-logit":

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from benchfw import BenchfwError
 from benchfw.kernels import namespace
-from benchfw.kernels.scaled_cholesky import cholesky_solve, explained_variances, scaled_cholesky
+from benchfw.kernels.cholesky import cholesky_solve, explained_variances, scaled_cholesky
 from benchfw_variational.cholesky import cholesky, log_determinant
 from benchfw_variational.oracles import Array
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from benchfw import BenchfwError
 from benchfw.kernels import namespace
-from benchfw.kernels.scaled_cholesky import cholesky_solve, explained_variances
+from benchfw.kernels.cholesky import cholesky_solve, explained_variances
 from benchfw_variational.cholesky import cholesky, log_determinant
 from benchfw_variational.oracles import Array, Factor
 from benchfw_variational.priors.dense import DenseFactor

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from benchfw import Backend, Rng
+from benchfw.kernels.cholesky import cholesky_solve, explained_variances
 from benchfw.kernels.gram import gaussian_gram
-from benchfw.kernels.scaled_cholesky import cholesky_solve, explained_variances
 from benchfw_variational.likelihoods import get_likelihood
 from benchfw_variational.oracles import Array
 from benchfw_variational.priors.dense import DensePrior

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchfw.backends import get_backend
-from benchfw.kernels.scaled_cholesky import cholesky_solve, sample_cholesky_solve, scaled_cholesky
+from benchfw.kernels.cholesky import cholesky_solve, sample_cholesky_solve, scaled_cholesky
 
 
 def test_there_is_no_factor_of_an_indefinite_matrix():

@@ -8,7 +8,7 @@ import pytest
 
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError
-from benchfw.kernels.probes import rademacher, sample_rademacher
+from benchfw.kernels.random import rademacher, sample_rademacher
 
 BODIES = pytest.mark.parametrize(
     "give", [np.asarray, array_api_strict.asarray], ids=["numpy", "array-api-strict"]

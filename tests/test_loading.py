@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from benchfw.places import attributes_at, register_places
+from benchfw.loading import attributes_at, register_places
 
 
 @pytest.fixture
