@@ -113,9 +113,9 @@ def main() -> None:
     try:
         code = cli.main(prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE, standalone_mode=False)
     except click.ClickException as fault:
-        told = io.StringIO()
-        fault.show(told)
-        click.echo("\n".join(map(printable, told.getvalue().split("\n"))), err=True, nl=False)
+        text = io.StringIO()
+        fault.show(text)
+        click.echo("\n".join(map(printable, text.getvalue().split("\n"))), err=True, nl=False)
         code = fault.exit_code
     except BenchfwError as fault:
         click.echo("benchfw: " + "\n".join(map(printable, str(fault).split("\n"))), err=True)

@@ -12,11 +12,20 @@ from typing import IO
 
 import click
 
-from benchfw.api import Planned, bring_data, can_write_pages, datasets_of, report_run, run_planned
+from benchfw.analysis.compare import FLOOR
+from benchfw.api import (
+    Planned,
+    bring_data,
+    can_write_pages,
+    datasets_of,
+    report_run,
+    run_against,
+    run_planned,
+)
 from benchfw.cli.options import echo_json
-from benchfw.cli.progress import display
-from benchfw.cli.verbs.data import DownloadBar
-from benchfw.errors import StoreError
+from benchfw.cli.progress import DownloadBar, display
+from benchfw.cli.verbs.compare import comparison_data, print_comparison
+from benchfw.errors import BenchfwError, StoreError
 from benchfw.harness.events import Event, Finished
 from benchfw.harness.run import Awaited, Begun, Listener, Options
 from benchfw.records import Run
@@ -24,6 +33,7 @@ from benchfw.report.terminal import print_summary
 from benchfw.report.text import plural, printable
 from benchfw.store import Store
 from benchfw.store.rows import now
+from benchfw.summary.compare import compare_pairs
 from benchfw.summary.model import Summary
 
 INTERRUPTED = 130
@@ -39,45 +49,45 @@ def run_all(
     as_json: bool,
 ) -> int:
     """Run the suites one after the other; return the exit code."""
-    make_ready(planned)
-    page = pages(page=page)
+    _make_ready(planned)
+    page = check_pages(page=page)
     faults = 0
     for each in planned:
         begun: list[int] = []
         try:
-            with listening(events, each.suite.title, begun, live=options.jobs > 0) as listen:
+            with listen_to_run(events, each.suite.title, begun, live=options.jobs > 0) as listen:
                 run, summary = run_planned(each, store, options, listen, page=page)
         except KeyboardInterrupt:
-            _salvage(each, store, begun, page=page)
+            _report_interrupted(each, store, begun, page=page)
             return INTERRUPTED
-        _tell(run, summary, as_json=as_json)
-        tell_broken(each.registry.broken)
+        _print_run(run, summary, as_json=as_json)
+        print_faults(each.registry.broken)
         faults += run.faults
         if faults and options.fail_fast:
             break
     return 1 if faults else 0
 
 
-def make_ready(planned: Sequence[Planned]) -> None:
+def _make_ready(planned: Sequence[Planned]) -> None:
     """Take a termination for an interruption, and bring the data sets of all suites before any runs."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, _raise_interrupt)
     for each in planned:
         if datasets_of(each):
             with DownloadBar() as bar:
                 bring_data(each, bar.show)
 
 
-def tell_broken(faults: Sequence[str]) -> None:
+def print_faults(faults: Sequence[str]) -> None:
     """Print the faults of plugins, each once."""
     for fault in dict.fromkeys(faults):
         click.echo(f"benchfw: {printable(fault)}", err=True)
 
 
-def _interrupt(_number: int, _frame: object) -> None:
+def _raise_interrupt(_number: int, _frame: object) -> None:
     raise KeyboardInterrupt
 
 
-def pages(*, page: bool) -> bool:
+def check_pages(*, page: bool) -> bool:
     """Return whether a page is written: as asked, if the packages for it are installed."""
     if page and not can_write_pages():
         click.echo("benchfw: no page without jinja2 and plotly; pip install 'benchfw[report]'", err=True)
@@ -85,7 +95,7 @@ def pages(*, page: bool) -> bool:
     return page
 
 
-def _tell(run: Run, summary: Summary, *, as_json: bool) -> None:
+def _print_run(run: Run, summary: Summary, *, as_json: bool) -> None:
     if as_json:
         known = {**vars(run), "store": str(run.store), "report": run.report and str(run.report)}
         echo_json({key: value for key, value in known.items() if key not in {"text", "environment"}})
@@ -117,7 +127,7 @@ def _all_trials(total: int) -> str:
     return "its one trial is" if total == 1 else f"all {total} trials are"
 
 
-def _salvage(planned: Planned, store: Path, begun: Sequence[int], *, page: bool) -> None:
+def _report_interrupted(planned: Planned, store: Path, begun: Sequence[int], *, page: bool) -> None:
     """After an interruption: say what is kept, and write the report of that much."""
     if not begun:
         click.echo("benchfw: interrupted before anything ran", err=True)
@@ -133,12 +143,45 @@ def _salvage(planned: Planned, store: Path, begun: Sequence[int], *, page: bool)
             click.echo(printable(f"report so far: {run.report}"), err=True)
 
 
+def run_and_compare(
+    planned: Sequence[Planned],
+    revision: str,
+    store: Path,
+    options: Options,
+    events: Path | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Run, compare, print; return the exit code: 1 if something regressed, or fails in the present files."""
+    if options.jobs != 1:
+        raise BenchfwError("--against runs one trial at a time; leave out --jobs")
+    _make_ready(planned)
+    with listen_to_run(events, f"against {revision}", []) as listen:
+        runs = run_against(planned, revision, store, options, listen)
+    with Store(store) as opened:
+        pairs = [tuple((run, opened.results(run.id)) for run in both) for both in runs]
+    found = compare_pairs([(before, after) for before, after in pairs], FLOOR)
+    if as_json:
+        echo_json({"revision": revision, "runs": _run_pairs(runs), **comparison_data(found, FLOOR)})
+    else:
+        print_comparison(found, FLOOR, ("regressed", "improved"))
+        numbers = ", ".join(f"`benchfw compare {before.id} {after.id}`" for before, after in runs)
+        click.echo(f"A is {revision}, B the files as they are; all rows: {numbers}")
+    return 1 if found.count("regressed") or any(after.faults for _, after in runs) else 0
+
+
+def _run_pairs(runs: Sequence[tuple[Run, Run]]) -> list[dict[str, object]]:
+    return [{"suite": before.suite, "before": before.id, "after": after.id} for before, after in runs]
+
+
 @contextlib.contextmanager
-def listening(events: Path | None, title: str, begun: list[int], *, live: bool = True) -> Iterator[Listener]:
+def listen_to_run(
+    events: Path | None, title: str, begun: list[int], *, live: bool = True
+) -> Iterator[Listener]:
     """Yield a listener that shows events, writes them down, and remembers the run's id."""
     with contextlib.ExitStack() as stack:
         shown = stack.enter_context(display(title, live=live))
-        file = stack.enter_context(_opened(events)) if events else None
+        file = stack.enter_context(_open_events(events)) if events else None
 
         def listen(event: Begun | Awaited | Event) -> None:
             if isinstance(event, Awaited):
@@ -149,13 +192,13 @@ def listening(events: Path | None, title: str, begun: list[int], *, live: bool =
                 begun.append(event.run)
             shown(event)
             if file is not None:
-                _write(file, json.dumps({"time": now(), "run": begun[-1], **_as_json(event)}))
+                _write(file, json.dumps({"time": now(), "run": begun[-1], **_event_data(event)}))
 
         yield listen
 
 
 @contextlib.contextmanager
-def _opened(events: Path) -> Iterator[IO[str]]:
+def _open_events(events: Path) -> Iterator[IO[str]]:
     try:
         file = events.open("a", encoding="utf-8")
     except OSError as fault:
@@ -163,7 +206,7 @@ def _opened(events: Path) -> Iterator[IO[str]]:
     try:
         yield file
     finally:
-        with contextlib.suppress(OSError):  # a full disk was told of when it was met
+        with contextlib.suppress(OSError):  # a full disk was reported when it was met
             file.close()
 
 
@@ -177,11 +220,11 @@ def _write(file: IO[str], line: str) -> None:
         ) from None
 
 
-def _as_json(event: Begun | Event) -> dict[str, object]:
+def _event_data(event: Begun | Event) -> dict[str, object]:
     if isinstance(event, Begun):
         return {"event": "planned", "trials": event.total, "reused": event.reused}
     trial = event.trial
-    told: dict[str, object] = {
+    data: dict[str, object] = {
         "event": "finished" if isinstance(event, Finished) else "started",
         "problem": trial.problem.label,
         "method": trial.method.label,
@@ -190,9 +233,9 @@ def _as_json(event: Begun | Event) -> dict[str, object]:
         "key": trial.key,
     }
     if isinstance(event, Finished):
-        told |= {
+        data |= {
             "status": event.outcome.status.value,
             "reason": event.outcome.reason,
             "seconds": event.outcome.seconds,
         }
-    return told
+    return data

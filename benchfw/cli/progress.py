@@ -1,4 +1,4 @@
-"""Shows a run while it goes on: a bar in a terminal, plain lines elsewhere."""
+"""Shows a run or a download while it goes on: a bar in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import contextlib
 import math
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
+from statistics import fmean
 from time import monotonic
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, Self, TextIO, TypeAlias
 
-from benchfw.cli.pace import Pace, duration
-from benchfw.harness.events import Event, Finished
+from benchfw.harness.events import Event, Finished, Started
 from benchfw.harness.run import Begun
+from benchfw.records import Status, Trial
 from benchfw.report.text import plural, printable
 
 if TYPE_CHECKING:
@@ -127,3 +129,115 @@ def _drawn(title: str, pace: Pace) -> Group:
     if len(trials) > MOST_RUNNING:
         running.add_row("", Text(f"and {len(trials) - MOST_RUNNING} more", style="dim"))
     return Group(bar, said, running)
+
+
+Cell: TypeAlias = tuple[str, str, str]
+"""Problem, method and backend: its trials take about the same time."""
+
+
+class Pace:
+    """Counts a run's events and estimates the time left from what each method has taken so far."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self.total = self.done = self.failed = 0
+        self.began = clock()
+        self.running: dict[str, tuple[Trial, float]] = {}
+        """The trials now running by their names, each with the moment of its start."""
+        self._clock = clock
+        self._jobs = 1
+        self._waiting: Counter[Cell] = Counter()
+        self._budget: float | None = None
+        self._taken: dict[Cell, list[float]] = {}
+
+    @property
+    def ended(self) -> int:
+        """Return the trials that have ended, well or not."""
+        return self.done + self.failed
+
+    @property
+    def left(self) -> int:
+        """Return the trials that have not ended, the running ones among them."""
+        return self.total - self.ended
+
+    def hear(self, event: Begun | Event) -> None:
+        """Take in one event."""
+        if isinstance(event, Begun):
+            self.total, self._jobs = len(event.pending), event.jobs
+            self._waiting = Counter(map(_cell, event.pending))
+            self._budget = event.pending[0].budget.seconds if event.pending else None
+        elif isinstance(event, Started):
+            if str(event.trial) not in self.running:  # else its worker did not start, and another tries
+                self._waiting[_cell(event.trial)] -= 1
+            self.running[str(event.trial)] = event.trial, self._clock()
+        elif isinstance(event, Finished):
+            self._end(event)
+
+    def _end(self, event: Finished) -> None:
+        cell, outcome = _cell(event.trial), event.outcome
+        if self.running.pop(str(event.trial), None) is None:
+            self._waiting[cell] -= 1  # skipped, never started
+        if outcome.status is not Status.SKIPPED:
+            self._taken.setdefault(cell, []).append(outcome.seconds)
+        if outcome.status.faulty:
+            self.failed += 1
+        else:
+            self.done += 1
+
+    def elapsed(self, since: float) -> float:
+        """Return the seconds since a moment."""
+        return self._clock() - since
+
+    def seconds_left(self) -> float:
+        """Return the seconds that the rest may take with all jobs busy; infinity while nothing is known."""
+        # copies: the display asks from a thread of its own
+        rest = [
+            max(0.0, self._expected(_cell(trial)) - self.elapsed(began))
+            for trial, began in list(self.running.values())
+        ]
+        waiting = [(cell, count) for cell, count in list(self._waiting.items()) if count]
+        work = sum(rest) + sum(self._expected(cell) * count for cell, count in waiting)
+        return max(work / self._jobs, *rest, 0.0)
+
+    def _expected(self, cell: Cell) -> float:
+        """Return the seconds of one trial: as its method took so far, else the budget, else as any took."""
+        if cell in self._taken:
+            return fmean(self._taken[cell])
+        if self._budget is not None:
+            return self._budget
+        means = [fmean(each) for each in list(self._taken.values())]
+        return fmean(means) if means else math.inf
+
+
+def _cell(trial: Trial) -> Cell:
+    return trial.problem.label, trial.method.label, trial.backend
+
+
+def duration(seconds: float) -> str:
+    """Return a time as a person would say it: 41 s, 3 min, 2.5 h."""
+    if seconds < 100:
+        return f"{round(seconds)} s"
+    return f"{round(seconds / 60)} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+class DownloadBar:
+    """A progress bar of the downloads, drawn only on a terminal."""
+
+    def __enter__(self) -> Self:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+        console = Console(stderr=True)
+        self._progress = Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
+        self._tasks: dict[str, Any] = {}
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def show(self, name: str, received: int, total: int | None) -> None:
+        """Draw how far a file is."""
+        if name not in self._tasks:
+            self._tasks[name] = self._progress.add_task(name)
+        self._progress.update(self._tasks[name], completed=received, total=total)

@@ -1,7 +1,7 @@
 """A drill: runs that are killed with SIGKILL at a random moment and taken up again until they are done.
 
 `make drill` runs a suite of 40 trials a hundred times, and each time kills the parent, the worker or the
-keeper between them. In the end each store must hold exactly 40 finished trials with the records of an
+supervisor between them. In the end each store must hold exactly 40 finished trials with the records of an
 undisturbed run, times apart, pass its check, and no process may be left. It prints how many kills landed
 where. Only on Linux, whose /proc tells processes by their environment.
 """
@@ -115,19 +115,19 @@ class Run:
         return [tuple(row[place] for place in TIMELESS) for row in rows]
 
     def processes(self) -> dict[str, int]:
-        """Return the running processes by their part: parent, keeper or worker."""
+        """Return the running processes by their part: parent, supervisor or worker."""
         found = {}
         for path in Path("/proc").glob("[0-9]*"):
             try:
                 if f"{MARK}={self.mark}".encode() not in (path / "environ").read_bytes():
                     continue
                 state, above = (path / "stat").read_text().rpartition(")")[2].split()[:2]
-                keeper = b"executors.keeper" in (path / "cmdline").read_bytes()
-                child = keeper and b"executors.keeper" in Path("/proc", above, "cmdline").read_bytes()
+                supervisor = b"workers.supervisor" in (path / "cmdline").read_bytes()
+                child = supervisor and b"workers.supervisor" in Path("/proc", above, "cmdline").read_bytes()
             except OSError:
                 continue  # ended meanwhile
             if state != "Z":
-                found["worker" if child else "keeper" if keeper else "parent"] = int(path.name)
+                found["worker" if child else "supervisor" if supervisor else "parent"] = int(path.name)
         return found
 
     def phase(self) -> str:
@@ -216,7 +216,7 @@ def drill(kills: int, seed: int, seconds: float) -> Counter[str]:
             verify(run, reference)
             return where
 
-        victims = [rng.choice(("parent", "keeper", "worker")) for _ in range(kills)]
+        victims = [rng.choice(("parent", "supervisor", "worker")) for _ in range(kills)]
         shares = [rng.random() for _ in range(kills)]
         with ThreadPoolExecutor(2) as pool:
             return Counter(pool.map(once, range(kills), victims, shares))

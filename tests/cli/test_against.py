@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.workers
+
 SUITE = """
 seed = 3
 repetitions = 3

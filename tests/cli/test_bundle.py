@@ -32,7 +32,7 @@ def test_a_bundle_runs_again_elsewhere_and_is_compared(cli, elsewhere):
     again = elsewhere("run", "--from-bundle", "bowls.zip", "--plugin", changed, "--no-report", "--jobs", 2)
     assert again.returncode == 0, again.stderr
     assert "bowls.zip: 4 trials of suite bowls" in again.stderr
-    assert "  jobs: 1 in the bundle, 2 here\n" in again.stderr
+    assert "  jobs: 0 in the bundle, 2 here\n" in again.stderr
     assert "  sources.bowls: " in again.stderr
     assert "numpy" not in again.stderr
     assert elsewhere.timeless() == cli.timeless()

@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 pytest.importorskip("distributed", reason="dask.distributed is not installed; pip install 'benchfw[dask]'")
 
 SLOW = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "20s"}  # a busy machine answers late

@@ -13,6 +13,8 @@ from collections import Counter
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 NAPPING = """
 seed = 3
 repetitions = 6

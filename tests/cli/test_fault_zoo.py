@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.workers
+
 SUITE = """
 repetitions = 1
 seed = 5

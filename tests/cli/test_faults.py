@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.workers
+
 SUITE = """
 repetitions = 1
 plugins = ["bowls.py"]
@@ -121,17 +123,17 @@ def test_no_worker_outlives_a_killed_parent(cli):
 
 
 def workers_of(parent):
-    """Return the worker processes of a run with their keepers; it may have other children, such as git.
+    """Return the worker processes of a run with their supervisors; it may have other children, such as git.
 
     Without `ww` a list of processes is as wide as COLUMNS says, and long paths hide the words looked for.
     """
     listed = subprocess.run(
         ["ps", "-wweo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
     ).stdout.splitlines()
-    processes = [line.split(maxsplit=2) for line in listed if "executors.keeper" in line]
-    keepers = [number for number, above, _ in processes if int(above) == parent]
-    workers = [number for number, above, _ in processes if above in keepers]
-    return [int(number) for number in (*keepers, *workers)] if workers else []
+    processes = [line.split(maxsplit=2) for line in listed if "workers.supervisor" in line]
+    supervisors = [number for number, above, _ in processes if int(above) == parent]
+    workers = [number for number, above, _ in processes if above in supervisors]
+    return [int(number) for number in (*supervisors, *workers)] if workers else []
 
 
 def alive(process):

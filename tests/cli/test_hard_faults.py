@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.workers
+
 SUITE = """
 repetitions = 1
 plugins = ["hard.py"]

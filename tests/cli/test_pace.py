@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchfw.cli.pace import Pace, duration
+from benchfw.cli.progress import Pace, duration
 from benchfw.harness.events import Finished, Started
 from benchfw.harness.run import Begun
 from benchfw.records import Budget, Outcome, Spec, Status

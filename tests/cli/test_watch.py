@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.workers
+
 HANGS = """
 title = "Hangs"
 seed = 3

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import click
 
-from benchfw.cli import completing
 from benchfw.cli.options import echo_json, json_option, plugin_option
+from benchfw.cli.verbs.completion import complete_targets
 from benchfw.report.text import printable
 
 
 @click.command(name="check")
-@click.argument("target", shell_complete=completing.targets)
+@click.argument("target", shell_complete=complete_targets)
 @click.option("--only", metavar="CHECK", help="Run the checks of this name alone.")
 @click.option(
     "--seconds",

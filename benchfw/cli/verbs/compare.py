@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benchfw.analysis.compare import FLOOR, WORDS
-from benchfw.cli import completing
 from benchfw.cli.options import echo_json, echo_table, json_option, store_option
+from benchfw.cli.verbs.completion import complete_runs
 from benchfw.report.text import plural, printable
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 @click.command(name="compare")
-@click.argument("before", metavar="A", shell_complete=completing.runs)
-@click.argument("after", metavar="B", shell_complete=completing.runs)
+@click.argument("before", metavar="A", shell_complete=complete_runs)
+@click.argument("after", metavar="B", shell_complete=complete_runs)
 @click.option(
     "--floor",
     type=click.FloatRange(min=0, max=10),

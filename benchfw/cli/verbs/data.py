@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchfw.cli import completing
 from benchfw.cli.options import echo_facts, echo_json, echo_table, json_option, plugin_option
+from benchfw.cli.verbs.completion import complete_datasets
 from benchfw.report.text import printable
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def list_(plugins: tuple[str, ...], as_json: bool) -> None:
 
 
 @command.command()
-@click.argument("names", nargs=-1, required=True, metavar="NAME…", shell_complete=completing.datasets)
+@click.argument("names", nargs=-1, required=True, metavar="NAME…", shell_complete=complete_datasets)
 @click.option("--again", is_flag=True, help="Download even what is here.")
 @plugin_option
 def fetch(names: tuple[str, ...], again: bool, plugins: tuple[str, ...]) -> None:
@@ -80,6 +80,7 @@ def fetch(names: tuple[str, ...], again: bool, plugins: tuple[str, ...]) -> None
       benchfw data fetch sonar mnist
     """
     from benchfw import data
+    from benchfw.cli.progress import DownloadBar
 
     _use(plugins)
     for name in names:
@@ -91,7 +92,7 @@ def fetch(names: tuple[str, ...], again: bool, plugins: tuple[str, ...]) -> None
 
 
 @command.command()
-@click.argument("names", nargs=-1, metavar="[NAME…]", shell_complete=completing.datasets)
+@click.argument("names", nargs=-1, metavar="[NAME…]", shell_complete=complete_datasets)
 @plugin_option
 @json_option
 def verify(names: tuple[str, ...], plugins: tuple[str, ...], as_json: bool) -> None:
@@ -252,27 +253,3 @@ def _format_bytes(size: int) -> str:
         if size >= scale:
             return f"{size / scale:.3g} {unit}"
     return f"{size} B" if size else "-"
-
-
-class DownloadBar:
-    """A progress bar of the downloads, drawn only on a terminal."""
-
-    def __enter__(self) -> Self:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-        console = Console(stderr=True)
-        self._progress = Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
-        self._tasks: dict[str, Any] = {}
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def show(self, name: str, received: int, total: int | None) -> None:
-        """Draw how far a file is."""
-        if name not in self._tasks:
-            self._tasks[name] = self._progress.add_task(name)
-        self._progress.update(self._tasks[name], completed=received, total=total)

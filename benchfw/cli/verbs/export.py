@@ -11,8 +11,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from benchfw.cli import completing
 from benchfw.cli.options import store_option
+from benchfw.cli.verbs.completion import complete_runs
 from benchfw.errors import BenchfwError
 from benchfw.report.text import plural, printable
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="export")
-@click.argument("run", default="last", shell_complete=completing.runs)
+@click.argument("run", default="last", shell_complete=complete_runs)
 @click.option(
     "--format", "form", type=click.Choice(["csv", "json", "parquet", "asv"]), default="csv", show_default=True
 )

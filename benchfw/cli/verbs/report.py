@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 import click
 
-from benchfw.cli import completing
 from benchfw.cli.options import plugin_option, store_option
+from benchfw.cli.verbs.completion import complete_runs
 from benchfw.errors import BenchfwError
 from benchfw.report.text import printable
 
 if TYPE_CHECKING:
     from benchfw.records import Run
+    from benchfw.registry import Registry
     from benchfw.store import Store
 
+PAGE_SECONDS = 5  # between two pages, and between two loadings by a browser
+IDLE_SHARE = 20  # a page takes at most a 20th of a core: what is watched is being timed
 _DRAWN = ("svg", "pdf", "png")
 
 
 @click.command(name="report")
-@click.argument("run", default="last", shell_complete=completing.runs)
+@click.argument("run", default="last", shell_complete=complete_runs)
 @click.option(
     "--format",
     "form",
@@ -94,7 +99,7 @@ def _page(
     watch: bool,
 ) -> None:
     from benchfw.api import can_write_pages, page_folder, report_run
-    from benchfw.cli.execution import tell_broken
+    from benchfw.cli.execution import print_faults
     from benchfw.registry import Registry
     from benchfw.report.terminal import print_summary
 
@@ -103,12 +108,10 @@ def _page(
     own = [source for source in chosen.environment.get("plugins", ()) if Path(source).is_file()]
     registry = Registry([*own, *plugins])
     if watch and page:
-        from benchfw.cli.watch import follow
-
-        follow(opened, chosen, registry)
+        _follow(opened, chosen, registry)
         chosen = opened.run(chosen.id)
     reported, summary = report_run(opened, chosen, registry, page=page)
-    tell_broken(registry.broken)
+    print_faults(registry.broken)
     print_summary(summary, sys.stdout)
     if chosen.standing:
         click.echo(chosen.standing)
@@ -156,3 +159,23 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8", errors="replace")
     except OSError as fault:
         raise BenchfwError(f"{path} cannot be written ({fault}); give another file by --output") from None
+
+
+def _follow(store: Store, run: Run, registry: Registry) -> None:
+    """Write the page of a run whenever it has new trials, until the run ends or the user has seen enough."""
+    from benchfw.api import page_folder, report_run
+
+    page = page_folder(store.path, run) / "index.html"
+    if run.going:
+        click.echo(
+            f"{run.standing}; its page, new every {PAGE_SECONDS} s: {page} (Ctrl-C ends the watching only)"
+        )
+    with contextlib.suppress(KeyboardInterrupt):
+        drawn = None
+        while run.going:
+            began = monotonic()
+            if run.counts != drawn:
+                report_run(store, run, registry, reload=PAGE_SECONDS)
+                drawn = run.counts
+            sleep(max(PAGE_SECONDS, IDLE_SHARE * (monotonic() - began)))
+            run = store.run(run.id)

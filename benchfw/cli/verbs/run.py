@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchfw.cli import completing
 from benchfw.cli.options import json_option, parse_bytes, plugin_option, store_option
+from benchfw.cli.verbs.completion import complete_suites
 from benchfw.errors import BenchfwError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="run")
-@click.argument("suites", nargs=-1, metavar="SUITE...", shell_complete=completing.suites)
+@click.argument("suites", nargs=-1, metavar="SUITE...", shell_complete=complete_suites)
 @click.option(
     "--dry-run", is_flag=True, help="List the trials and what is already in the store; run nothing."
 )
@@ -161,11 +161,11 @@ def command(
         planned = [plan_bundle(packed, plugins)]
     else:
         planned = [each for name in suites for each in plan_suites(name, plugins, changes)]
-    from benchfw.cli.execution import run_all, tell_broken
+    from benchfw.cli.execution import print_faults, run_all
 
-    tell_broken([f"not loaded: {fault}" for each in planned for fault in each.registry.broken])
+    print_faults([f"not loaded: {fault}" for each in planned for fault in each.registry.broken])
     for each in planned:
-        each.registry.broken.clear()  # told; what comes in the run is told after it
+        each.registry.broken.clear()  # printed; what comes in the run is printed after it
     cores = os.cpu_count() or 1
     if options.jobs * options.threads > cores and dask in {None, "local"}:
         click.echo(
@@ -175,16 +175,16 @@ def command(
         )
     with on_cluster(dask, options) as where:
         if packed:
-            from benchfw.cli.from_bundle import tell_differences
+            from benchfw.cli.preview import print_differences
 
-            tell_differences(packed, planned[0], store, where)
+            print_differences(packed, planned[0], store, where)
         if dry_run:
-            from benchfw.cli.dry_run import show_plans
+            from benchfw.cli.preview import print_plans
 
-            show_plans(planned, store, where, as_json=as_json)
+            print_plans(planned, store, where, as_json=as_json)
             return
         if against is not None:
-            from benchfw.cli.against import run_and_compare
+            from benchfw.cli.execution import run_and_compare
 
             sys.exit(run_and_compare(planned, against, store, where, events, as_json=as_json))
         code = run_all(planned, store, where, events, page=not no_report, as_json=as_json)

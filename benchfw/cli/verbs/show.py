@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchfw.cli import completing
 from benchfw.cli.options import echo_json, json_option, plugin_option
+from benchfw.cli.verbs.completion import complete_names
 from benchfw.report.text import printable
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="show")
-@click.argument("name", shell_complete=completing.names)
+@click.argument("name", shell_complete=complete_names)
 @plugin_option
 @json_option
 def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:

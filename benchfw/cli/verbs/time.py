@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from benchfw.cli import completing
 from benchfw.cli.options import echo_json, json_option, plugin_option, store_option
+from benchfw.cli.verbs.completion import complete_kernels
 from benchfw.errors import BackendUnavailable
 from benchfw.report.text import printable
 
@@ -36,7 +36,7 @@ class Count(click.ParamType[int]):
 
 
 @click.command(name="time")
-@click.argument("kernels", nargs=-1, metavar="[KERNEL...]", shell_complete=completing.kernels)
+@click.argument("kernels", nargs=-1, metavar="[KERNEL...]", shell_complete=complete_kernels)
 @click.option(
     "--size",
     "sizes",
@@ -105,22 +105,22 @@ def command(
     # before NumPy and SciPy are imported: their thread pools are made then
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
     from benchfw.api import plan_text, run_planned
-    from benchfw.cli.execution import describe_counts, listening, pages, tell_broken
+    from benchfw.cli.execution import check_pages, describe_counts, listen_to_run, print_faults
     from benchfw.harness.run import Options
     from benchfw.registry import Registry
     from benchfw.report.terminal import print_summary
     from benchfw.summary.rows import SUMMARY_COLUMNS, summary_rows
 
     registry = Registry(plugins)
-    tell_broken([f"not loaded: {fault}" for fault in registry.broken])
+    print_faults([f"not loaded: {fault}" for fault in registry.broken])
     for name in kernels:
         registry.get("kernel", name)  # a slip is told without the place in a suite that nobody wrote
     with registry.activate():
         text = suite_text(kernels, sizes or SIZES, backends or _present(), dtype, limit)
     planned = plan_text(text, "time", registry)
     options = Options(jobs=0, threads=threads, fresh=True)
-    with listening(None, planned.suite.title, []) as listen:
-        run, summary = run_planned(planned, store, options, listen, page=pages(page=not no_report))
+    with listen_to_run(None, planned.suite.title, []) as listen:
+        run, summary = run_planned(planned, store, options, listen, page=check_pages(page=not no_report))
     if as_json:
         rows = [
             {name: _finite(value) for name, value in zip(SUMMARY_COLUMNS, row, strict=True)}

@@ -1,0 +1,86 @@
+"""What `benchfw run` says before anything runs: the plan of --dry-run, the differences of --from-bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from benchfw.api import Planned, look_up
+from benchfw.cli.options import echo_json, echo_table
+from benchfw.harness.run import Options
+from benchfw.records import Run
+from benchfw.report.text import flat_facts, plural, printable
+
+PLAN_HEADER = ("problem", "method", "backend", "repetition", "stored")
+COMPARED_FACTS = ("python", "packages.", "sources.", "data.", "backends.", "threads", "jobs")
+"""The facts, by the start of their names, that may make a difference to records or times."""
+
+
+def print_plans(planned: Sequence[Planned], store: Path, options: Options, *, as_json: bool) -> None:
+    """Print every trial of the suites and whether the store has it."""
+    agendas = [look_up(each, store, options) for each in planned]
+    rows = [
+        (agenda.suite.name, trial, position in agenda.known)
+        for agenda in agendas
+        for position, trial in enumerate(agenda.trials)
+    ]
+    if as_json:
+        echo_json(
+            [
+                {
+                    "suite": suite,
+                    "kind": trial.kind,
+                    "problem": trial.problem.label,
+                    "method": trial.method.label,
+                    "backend": trial.backend,
+                    "repetition": trial.repetition,
+                    "stored": stored,
+                }
+                for suite, trial, stored in rows
+            ]
+        )
+        return
+    echo_table(
+        (
+            (
+                trial.problem.label,
+                trial.method.label,
+                trial.backend,
+                trial.repetition,
+                "yes" if stored else "no",
+            )
+            for _, trial, stored in rows
+        ),
+        PLAN_HEADER,
+    )
+    stored = sum(each for _, _, each in rows)
+    click.echo(
+        f"{len(rows)} trials, {stored} of them in the store, {len(rows) - stored} to run; nothing was run"
+    )
+
+
+def print_differences(run: Run, planned: Planned, store: Path, options: Options) -> None:
+    """Say what a bundle holds, what is different here, and how to compare."""
+    here = look_up(planned, store, options).environment
+    trials = plural(sum(run.counts.values()), "trial")
+    click.echo(
+        f"{run.store}: {trials} of suite {printable(run.suite)}, started {printable(run.started)}", err=True
+    )
+    for line in list(differences(run.environment, here)) or ["the same versions, sources and devices here"]:
+        click.echo(f"  {printable(line)}", err=True)
+    click.echo(f"afterwards `benchfw compare {run.store} last` says what changed", err=True)
+
+
+def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the facts that two environments do not share."""
+    before, here = dict(flat_facts(then)), dict(flat_facts(now))
+    said = set()
+    for name in {**before, **here}:
+        values = before.get(name, "none"), here.get(name, "none")
+        short = name.rpartition(".")[2]  # NumPy is a package, and part of what a backend says too
+        if name.startswith(COMPARED_FACTS) and values[0] != values[1] and (short, values) not in said:
+            said.add((short, values))
+            yield f"{name}: {values[0]} in the bundle, {values[1]} here"
