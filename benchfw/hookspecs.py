@@ -31,6 +31,12 @@ class Register(Protocol):
     def __call__(self, name: str, factory: Callable[..., Any] | str) -> None: ...
 
 
+class RegisterDataset(Protocol):
+    """What `register_datasets` calls: a `Dataset`, a function that returns the arrays, or "module:name"."""
+
+    def __call__(self, name: str, dataset: Any) -> None: ...
+
+
 class RegisterKernel(Protocol):
     """What `register_kernels` calls: the kernel, and how to make arguments of a given size for it.
 
@@ -101,8 +107,8 @@ def register_kernels(register: RegisterKernel) -> None:
 
 
 @hookspec
-def register_datasets(register: Register) -> None:
-    """Add data sets: a `benchfw.data.Dataset`, or `factory()` that returns the arrays by name.
+def register_datasets(register: RegisterDataset) -> None:
+    """Add data sets: a `benchfw.data.Dataset`, or a function that returns the arrays by name.
 
     A Dataset is plain data and is best given as "module:NAME"; its module should import nothing heavy.
 

@@ -8,12 +8,48 @@ import pytest
 PLUGIN = """
 import numpy as np
 from benchfw import DatasetName, hookimpl
-from benchfw.data import ArraySpec, Dataset
+from benchfw.data import ArraySpec, Dataset, RawFile
+
+HOME = "https://surveys.example.org"
+
+def read(files):
+    raise ValueError("it is not a survey")
+
+DATASETS = [
+    Dataset(
+        "reeds",
+        "Reeds of two kinds",
+        {"X": ArraySpec((20, 6), "float64"), "y": ArraySpec((20,), "int8")},
+        "Reed & Rush, 1988",
+        "CC BY 4.0",
+        (RawFile("reeds.csv", f"{HOME}/reeds.csv", "0" * 64),),
+        read,
+        twin="my-simulation",
+    ),
+    Dataset(
+        "photos",
+        "Photos",
+        {"x": ArraySpec((3,), "float64")},
+        licence="no redistribution",
+        files=(RawFile("photos.gz", f"{HOME}/photos.gz"),),
+        loader=read,
+        twin="my-simulation(count=3)",
+    ),
+    Dataset(
+        "letters",
+        "Letters",
+        {"x": ArraySpec((3,), "float64")},
+        files=(RawFile("letters.csv"),),
+        loader=read,
+        by_hand="ask the writer",
+    ),
+    Dataset("grid", "A grid", {"x": ArraySpec((3,), "float64")}, by_hand="ask me"),
+]
 
 @hookimpl
 def register_datasets(register):
-    arrays = {"x": ArraySpec((3,), "float64")}
-    register("my-survey", Dataset("my-survey", "A survey", arrays, by_hand="ask me"))
+    for each in DATASETS:
+        register(each.name, each)
     register("my-simulation", simulate)
 
 def simulate(count: int = 4):
@@ -51,32 +87,39 @@ class DataBowl:
 """
 
 
+REEDS = {"X": np.zeros((20, 6)), "y": np.ones(20, np.int8)}
+
+
 @pytest.fixture
 def line(cli):
-    """The command line with an empty cache, a folder of data, and no network."""
+    """The command line with an empty cache, a folder of data, a plugin with data sets, and no network."""
     cache, folder = cli.folder / "cache", cli.folder / "data"
     folder.mkdir()
     np.savez(folder / "mine.npz", x=np.arange(3.0), words=np.array(["a", "b"]))
-    np.savez(folder / "sonar.npz", X=np.zeros((208, 60)), y=np.ones(208, np.int8))
+    np.savez(folder / "reeds.npz", **REEDS)
     cli.environment |= {"BENCHFW_CACHE": str(cache), "BENCHFW_DATA": str(folder), "BENCHFW_OFFLINE": "1"}
     cli.write("surveys.py", PLUGIN)
     return cli
 
 
-def test_the_list_tells_what_is_here_what_can_be_fetched_and_what_not(line):
-    rows = {row["name"]: row for row in json.loads(line("data", "list", "--json").stdout)}
-    states = {
-        name: rows[name]["state"] for name in ("mine", "sonar", "mnist", "szeged-weather", "sonar-like")
-    }
-    assert states == {
+@pytest.fixture
+def data(line):
+    """`benchfw data` with the plugin."""
+    return lambda *words: line("data", *words, "--plugin", "surveys.py")
+
+
+def test_the_list_says_what_is_here_what_can_be_fetched_and_what_not(data):
+    rows = {row["name"]: row for row in json.loads(data("list", "--json").stdout)}
+    names = ("mine", "reeds", "photos", "letters", "my-simulation")
+    assert {name: rows[name]["state"] for name in names} == {
         "mine": "here",
-        "sonar": "here",
-        "mnist": "can be fetched",
-        "szeged-weather": "by hand",
-        "sonar-like": "made on demand",
+        "reeds": "here",
+        "photos": "can be fetched",
+        "letters": "by hand",
+        "my-simulation": "made on demand",
     }
-    assert rows["mnist"]["address"].startswith("https://")
-    text = line("data", "list").stdout
+    assert rows["photos"]["address"].startswith("https://")
+    text = data("list").stdout
     assert "no redistribution" in text
     assert "2 of " in text
 
@@ -86,85 +129,79 @@ def test_a_plugin_that_cannot_be_loaded_does_not_hide_the_others(line):
     done = line("data", "list", "--plugin", "bad.py", "--plugin", "surveys.py")
     assert done.returncode == 0
     assert "bad" in done.stderr
-    assert "my-survey" in done.stdout
-
-
-def test_plugins_are_listed_too(line):
-    done = line("data", "list", "--plugin", "surveys.py")
-    assert "my-survey" in done.stdout
-    assert "my-simulation" in done.stdout
+    assert "photos" in done.stdout
 
 
 def test_all_names_are_listed_with_the_others(line):
-    done = line("list", "datasets")
+    done = line("list", "datasets", "--plugin", "surveys.py")
     assert done.returncode == 0
-    assert "movielens-1m" in done.stdout
+    assert "photos" in done.stdout
     assert str(line.folder / "data" / "mine.npz") in done.stdout
 
 
-def test_a_path_is_printed(line):
-    assert line("data", "path", "sonar").stdout.strip() == str(line.folder / "data" / "sonar.npz")
+def test_a_path_is_printed(line, data):
+    assert data("path", "reeds").stdout.strip() == str(line.folder / "data" / "reeds.npz")
 
 
-def test_show_tells_citation_licence_arrays_and_statistics(line):
-    text = line("data", "show", "sonar").stdout
+def test_show_gives_citation_licence_arrays_and_statistics(data):
+    text = data("show", "reeds").stdout
     for part in (
-        "Gorman",
+        "Rush",
         "CC BY",
-        "(208, 60) float64",
+        "(20, 6) float64",
         "mean 1",
-        "sonar-like",
-        "https://archive.ics.uci.edu",
+        "my-simulation",
+        "https://surveys.example.org",
     ):
         assert part in text
-    facts = json.loads(line("data", "show", "mine", "--json").stdout)
+    facts = json.loads(data("show", "mine", "--json").stdout)
     assert facts["here"]["arrays"]["x"]["max"] == 2
-    assert "movielens" in line("data", "show", "movielens-1m").stdout
+    assert "ask me" in data("show", "grid").stdout
 
 
-def test_verify_tells_what_was_checked(line):
-    done = line("data", "verify")
+def test_verify_says_what_was_checked(line, data):
+    done = data("verify")
     assert done.returncode == 0, done.stderr
     assert "in no catalog" in done.stdout
     (line.folder / "data" / "mine.npz").write_bytes(b"damaged")
-    done = line("data", "verify")
+    done = data("verify")
     assert done.returncode == 1
     assert "cannot be read" in done.stdout
-    np.savez(line.folder / "data" / "sonar.npz", X=np.zeros((2, 60)), y=np.ones(2, np.int8))
-    done = line("data", "verify", "sonar", "--json")
+    np.savez(line.folder / "data" / "reeds.npz", X=np.zeros((2, 6)), y=np.ones(2, np.int8))
+    done = data("verify", "reeds", "--json")
     assert done.returncode == 1
-    assert "(2, 60)" in json.loads(done.stdout)[0]["verdict"]
+    assert "(2, 6)" in json.loads(done.stdout)[0]["verdict"]
 
 
-def test_import_places_a_file_and_says_what_was_checked(line):
-    np.savez(line.folder / "ionosphere.npz", X=np.zeros((351, 34)), y=np.ones(351, np.int8))
-    done = line("data", "import", "ionosphere", "ionosphere.npz")
+def test_import_places_a_file_and_says_what_was_checked(line, data):
+    np.savez(line.folder / "letters.npz", x=np.zeros(3))
+    done = data("import", "letters", "letters.npz")
     assert done.returncode == 0, done.stderr
     assert "shapes and types only" in done.stdout
-    assert line("data", "path", "ionosphere").stdout.strip() == str(line.folder / "cache" / "ionosphere.npz")
+    assert data("path", "letters").stdout.strip() == str(line.folder / "cache" / "letters.npz")
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["fetch", "mnist"], r"BENCHFW_OFFLINE forbids downloads: https://storage.googleapis.com"),
-        (["fetch", "szeged-weather"], "Kaggle asks for an account"),
-        (["fetch", "sonra"], "did you mean 'sonar'"),
-        (["fetch", "sonar-like"], "made on demand; there is nothing to fetch"),
-        (["path", "mnist"], 'synthetic stand-in: dataset = "mnist-like'),
+        (["fetch", "photos"], "BENCHFW_OFFLINE forbids downloads: https://surveys.example.org/photos.gz"),
+        (["fetch", "letters"], "ask the writer"),
+        (["fetch", "redes"], "did you mean 'reeds'"),
+        (["fetch", "my-simulation"], "made on demand; there is nothing to fetch"),
+        (["path", "photos"], 'synthetic stand-in: dataset = "my-simulation(count=3)"'),
         (["path", "mein"], "did you mean 'mine'"),
         (["show", "mein"], "the catalog has no data set 'mein'"),
-        (["verify", "mnist"], "is not in "),
-        (["import", "mnist", "nothing.gz"], "there is no file nothing.gz"),
-        (["import", "ap-theta-k10", "surveys.py"], "has no raw format; give ap-theta-k10.npz"),
-        (["import", "sonar", "surveys.py"], "is not the file that the catalog knows"),
-        (["import", "szeged-weather", "surveys.py"], "cannot be read as weatherHistory.csv"),
-        (["import", "mnist-like", "surveys.py"], "made on demand; there is nothing to import"),
+        (["verify", "photos"], "is not in "),
+        (["import", "photos", "nothing.gz"], "there is no file nothing.gz"),
+        (["import", "grid", "surveys.py"], "has no raw format; give grid.npz"),
+        (["import", "reeds", "surveys.py"], "is not the file that the catalog knows"),
+        (["import", "letters", "surveys.py"], "cannot be read as letters.csv"),
+        (["import", "my-simulation", "surveys.py"], "made on demand; there is nothing to import"),
         (["list", "--plugin", "nowhere.py"], "no plugin file 'nowhere.py'"),
     ],
 )
-def test_a_mistake_is_one_sentence_and_exit_2(line, words, message):
-    done = line("data", *words)
+def test_a_mistake_is_one_sentence_and_exit_2(data, words, message):
+    done = data(*words)
     assert done.returncode == 2
     assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
@@ -188,47 +225,47 @@ use = "slide"
 
 
 def test_workers_know_the_data_sets_of_plugins_and_their_parameters(line):
-    line.write("data.toml", SUITE.format(datasets='["my-simulation", "my-simulation(count=9)", "sonar"]'))
+    line.write("data.toml", SUITE.format(datasets='["my-simulation", "my-simulation(count=9)", "reeds"]'))
     done = line("run", "data.toml", "--no-report")
     assert done.returncode == 0, done.stdout + done.stderr
     sizes = {row["problem"]: float(row["value"]) for row in line.records() if row["metric"] == "size"}
-    assert sorted(sizes.values()) == [4.0, 9.0, 208.0]
+    assert sorted(sizes.values()) == [4.0, 9.0, 20.0]
     done = line("replay", "1")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_a_trial_runs_again_when_its_data_changed(line):
-    line.write("data.toml", SUITE.format(datasets='"sonar"'))
+    line.write("data.toml", SUITE.format(datasets='"reeds"'))
     assert line("run", "data.toml", "--no-report").returncode == 0
     # packed in another way the same data are the same
-    np.savez_compressed(line.folder / "data" / "sonar.npz", X=np.zeros((208, 60)), y=np.ones(208, np.int8))
+    np.savez_compressed(line.folder / "data" / "reeds.npz", **REEDS)
     listed = json.loads(line("run", "data.toml", "--dry-run", "--json").stdout)
     assert [trial["stored"] for trial in listed] == [True, True]
-    np.savez(line.folder / "data" / "sonar.npz", X=np.ones((208, 60)), y=np.ones(208, np.int8))
+    np.savez(line.folder / "data" / "reeds.npz", **{**REEDS, "X": np.ones((20, 6))})
     listed = json.loads(line("run", "data.toml", "--dry-run", "--json").stdout)
     assert [trial["stored"] for trial in listed] == [False, False]
 
 
 def test_a_suite_without_its_data_stops_before_anything_runs(line):
-    line.write("data.toml", SUITE.format(datasets='"mnist"'))
+    line.write("data.toml", SUITE.format(datasets='"photos"'))
     done = line("run", "data.toml", "--no-report")
     assert done.returncode == 2
     assert "BENCHFW_OFFLINE forbids downloads" in done.stderr
-    assert "mnist-like" in done.stderr
+    assert "my-simulation(count=3)" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (line.folder / "reports").exists()
 
 
 def test_an_unknown_data_set_stops_a_suite_with_the_nearest_name(line):
-    line.write("data.toml", SUITE.format(datasets='"minst"'))
+    line.write("data.toml", SUITE.format(datasets='"phtoos"'))
     done = line("run", "data.toml", "--no-report")
     assert done.returncode == 2
-    assert "did you mean 'mnist'" in done.stderr
+    assert "did you mean 'photos'" in done.stderr
 
 
 def test_missing_data_of_one_suite_stop_all_of_them_before_anything_runs(line):
     line.write("good.toml", SUITE.format(datasets='"my-simulation"'))
-    line.write("bad.toml", SUITE.format(datasets='"mnist"'))
+    line.write("bad.toml", SUITE.format(datasets='"photos"'))
     done = line("run", "good.toml", "bad.toml", "--no-report")
     assert done.returncode == 2
     assert not (line.folder / "reports").exists()

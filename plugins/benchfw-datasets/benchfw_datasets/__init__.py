@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from benchfw import hookimpl
 
 if TYPE_CHECKING:
-    from benchfw.hookspecs import Register
+    from benchfw.hookspecs import RegisterDataset
 
 benchfw_api = 1
 
@@ -30,7 +30,7 @@ DATASETS = {
 
 
 @hookimpl
-def register_datasets(register: Register) -> None:
+def register_datasets(register: RegisterDataset) -> None:
     """Add every entry of the catalog."""
     for file, names in DATASETS.items():
         for name in names.split():
