@@ -3,6 +3,7 @@
 import importlib.util
 import math
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from benchfw.measure import clock
 from benchfw.records import Budget, Outcome, Record, Result, Run, Spec, Status, Trial
 from benchfw.registry import Registry
 
@@ -323,6 +325,15 @@ def make():
 @pytest.fixture
 def realistic():
     return realistic_results
+
+
+@pytest.fixture
+def slept(monkeypatch):
+    """Stop the clocks of trials: they go on only by what sleeps, and nothing really sleeps."""
+    moments = [0.0]
+    for name in ("_host_timer", "perf_counter"):
+        monkeypatch.setattr(clock, name, lambda: moments[0])
+    monkeypatch.setattr(time, "sleep", lambda seconds: moments.__setitem__(0, moments[0] + seconds))
 
 
 @pytest.fixture(scope="session")

@@ -2,11 +2,8 @@
 
 import json
 import sqlite3
-import time
 
 import pytest
-
-from benchfw.measure import clock
 
 
 def test_a_run_prints_verdicts_tables_and_where_the_report_is(cli):
@@ -109,14 +106,6 @@ def test_a_backend_that_nobody_has_heard_of_is_an_error(cli):
     done = cli("run", "bowls.toml", "--backend", "nunpy")
     assert done.returncode == 2
     assert "unknown backend 'nunpy'; did you mean 'numpy'?" in done.stderr
-
-
-@pytest.fixture
-def slept(monkeypatch):
-    """A clock that stands still but for what sleeps."""
-    moments = [0.0]
-    monkeypatch.setattr(clock, "_host_timer", lambda: moments[0])
-    monkeypatch.setattr(time, "sleep", lambda seconds: moments.__setitem__(0, moments[0] + seconds))
 
 
 @pytest.mark.usefixtures("slept")

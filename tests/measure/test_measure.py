@@ -1,7 +1,7 @@
 """What is measured, when, and how a trial ends."""
 
 import math
-from time import perf_counter, sleep
+import time
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ class Line:
         return params
 
     def metrics(self, answer):
-        sleep(self.pause)
+        time.sleep(self.pause)
         return {"gap": abs(self.value(answer)), "steps": 0.0}
 
 
@@ -100,17 +100,17 @@ def test_a_budget_of_cost_ends_the_trial_at_the_call_that_uses_it_up(follow):
     assert (records[-1].iteration, records[-1].cost) == (33, 33.0)
 
 
+@pytest.mark.usefixtures("slept")
 def test_a_budget_of_seconds_ends_the_trial(follow):
     class Slow:
         def run(self, problem, rng):
             while True:
                 yield 1.0
-                sleep(0.002)
+                time.sleep(2.0)
 
-    (status, reason), records = follow(Slow(), budget=Budget(seconds=0.02))
-    assert (status, reason) == (Status.DONE, "budget of 0.02 seconds")
-    assert records[-1].seconds >= 0.02
-    assert all(each.seconds < 0.02 for each in records[:-1])
+    (status, reason), records = follow(Slow(), budget=Budget(seconds=5))
+    assert (status, reason) == (Status.DONE, "budget of 5 seconds")
+    assert [each.seconds for each in records] == [0.0, 2.0, 4.0, 6.0]
 
 
 def test_the_first_limit_that_is_met_ends_the_trial(follow):
@@ -119,27 +119,22 @@ def test_the_first_limit_that_is_met_ends_the_trial(follow):
     assert records[-1].iteration == 7
 
 
+@pytest.mark.usefixtures("slept")
 def test_time_in_metrics_is_not_on_the_clock(follow):
     _, records = follow(halving(), Line(pause=0.05), budget=Budget(iterations=5))
-    assert len(records) == 6
-    assert records[-1].seconds < 0.05  # the metrics slept six times as long
+    assert [each.seconds for each in records] == [0.0] * 6
 
 
+@pytest.mark.usefixtures("slept")
 def test_a_method_is_charged_the_time_that_it_takes(follow):
-    spent = []
-
     class Sleeper:
         def run(self, problem, rng):
-            yield 1.0
             while True:
-                began = perf_counter()
-                sleep(0.01)
-                spent.append(perf_counter() - began)
                 yield 1.0
+                time.sleep(0.5)
 
     _, records = follow(Sleeper(), budget=Budget(iterations=8))
-    assert records[0].seconds < 0.5 * sum(spent)
-    assert sum(spent) <= records[-1].seconds < 1.25 * sum(spent)
+    assert [each.seconds for each in records] == [0.5 * each.iteration for each in records]
 
 
 def test_the_target_ends_the_trial_as_reached(follow):
