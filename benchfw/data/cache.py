@@ -28,20 +28,22 @@ class NotWritten(DataError):
 @contextlib.contextmanager
 def lock_dataset(name: str) -> Iterator[None]:
     """Hold the lock of one name in the cache; another process that wants it waits."""
-    import fcntl
+    from filelock import FileLock
 
     folder = cache_folder()
+    lock = FileLock(folder / f".{name}.lock")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / f".{name}.lock").open("w")
+        lock.acquire()
     except OSError as fault:
         raise DataError(
             f"the cache {folder} cannot be written ({fault}); set {CACHE_VARIABLE} to a folder of yours"
         ) from None
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # released when the file is closed, and when the process dies
+    try:
         _sweep(folder, name)
         yield
+    finally:
+        lock.release()
 
 
 def _sweep(folder: Path, name: str) -> None:

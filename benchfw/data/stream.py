@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from benchfw.data.dataset import Arrays
-
-Reader = Callable[[int], "np.ndarray[Any, Any]"]
 
 
 def batches(
@@ -43,12 +42,12 @@ def batches(
     if entry is not None and entry.make is not None:
         stream = entry.stream
         pieces = iter([load(plain, **params)]) if stream is None else make(entry, stream, params)
-        yield from _cut(pieces, size, arrays, start, stop)
-        return
-    yield from _read(plain, fetch_path(plain), size, arrays, start, stop)
+        yield from _cut_pieces(plain, pieces, size, arrays, start, stop)
+    else:
+        yield from _read_file(plain, fetch_path(plain), size, arrays, start, stop)
 
 
-def _read(
+def _read_file(
     name: str, path: Path, size: int, arrays: Sequence[str] | None, start: int, stop: int | None
 ) -> Iterator[Arrays]:
     import zipfile
@@ -56,22 +55,13 @@ def _read(
 
     with contextlib.ExitStack() as stack:
         try:
-            if path.is_dir():
-                readers = {
-                    each.stem: _mapped(each) for each in sorted(path.glob("*.npy")) if _wanted(each, arrays)
-                }
-            else:
-                archive = stack.enter_context(zipfile.ZipFile(path))
-                members = [Path(each) for each in archive.namelist() if _wanted(Path(each), arrays)]
-                readers = {
-                    each.stem: _unpacked(stack.enter_context(archive.open(str(each)))) for each in members
-                }
+            readers = _open_readers(path, arrays, stack)
         except (OSError, ValueError, zipfile.BadZipFile) as fault:
             raise DataError(
                 f"data set '{name}' in {path} cannot be read ({fault}); replace the file"
             ) from None
-        _check_names(name, arrays, list(readers))
-        lengths = {rows for rows, _ in readers.values()}
+        _check_names(name, arrays, readers)
+        lengths = {reader.num_rows for reader in readers.values()}
         if len(lengths) != 1:
             raise DataError(
                 f"the arrays of '{name}' have different numbers of rows; name those to read together"
@@ -80,26 +70,37 @@ def _read(
         end = total if stop is None else min(stop, total)
         try:
             if 0 < start < end:
-                for _, skip in readers.values():
-                    skip(-start)
+                for reader in readers.values():
+                    reader.skip(start)
             for first in range(start, end, size):
                 count = min(size, end - first)
-                yield {key: reader(count) for key, (_, reader) in readers.items()}
+                yield {key: reader.read(count) for key, reader in readers.items()}
         except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as fault:
             raise DataError(f"data set '{name}' in {path} is damaged ({fault}); replace the file") from None
 
 
-def _wanted(path: Path, arrays: Sequence[str] | None) -> bool:
-    return path.suffix == ".npy" and (arrays is None or path.stem in arrays)
+def _open_readers(
+    path: Path, arrays: Sequence[str] | None, stack: contextlib.ExitStack
+) -> dict[str, _MappedRows | _PackedRows]:
+    import zipfile
+
+    def is_wanted(member: Path) -> bool:
+        return member.suffix == ".npy" and (arrays is None or member.stem in arrays)
+
+    if path.is_dir():
+        return {each.stem: _MappedRows(each) for each in sorted(path.glob("*.npy")) if is_wanted(each)}
+    archive = stack.enter_context(zipfile.ZipFile(path))
+    members = [each for each in archive.namelist() if is_wanted(Path(each))]
+    return {Path(each).stem: _PackedRows(stack.enter_context(archive.open(each))) for each in members}
 
 
-def _check_names(name: str, arrays: Sequence[str] | None, found: Sequence[str]) -> None:
+def _check_names(name: str, arrays: Sequence[str] | None, found: Container[str]) -> None:
     for each in arrays or ():
         if each not in found:
             raise DataError(f"data set '{name}' has no array '{each}'")
 
 
-def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
     from numpy.lib import format as npy
 
     version = npy.read_magic(file)
@@ -110,53 +111,60 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
     return shape, dtype
 
 
-def _mapped(path: Path) -> tuple[int, Reader]:
-    """Return the number of rows, and what maps the next `count` of them; a negative count skips."""
-    import math
+class _MappedRows:
+    """The rows of a .npy file, mapped a few at a time."""
 
-    import numpy as np
+    def __init__(self, path: Path) -> None:
+        with path.open("rb") as file:
+            (self.num_rows, *shape), self._dtype = _read_header(file)
+            self._offset = file.tell()
+        self._path, self._shape = path, tuple(shape)
+        self._width = self._dtype.itemsize * math.prod(shape)
 
-    with path.open("rb") as file:
-        shape, dtype = _header(file)
-        begin = file.tell()
-    width = dtype.itemsize * math.prod(shape[1:])
-    position = 0
+    def skip(self, count: int) -> None:
+        self._offset += count * self._width
 
-    def reader(count: int) -> np.ndarray[Any, Any]:
-        nonlocal position
-        first, position = position, position + abs(count)
-        if count <= 0 or width == 0:
-            return np.empty((max(count, 0), *shape[1:]), dtype)
-        return np.memmap(path, dtype, "r", begin + first * width, (count, *shape[1:]))
+    def read(self, count: int) -> np.ndarray[Any, Any]:
+        import numpy as np
 
-    return shape[0], reader
-
-
-def _unpacked(file: IO[bytes]) -> tuple[int, Reader]:
-    """Return the number of rows, and what unpacks the next `count` of them; a negative count skips."""
-    import math
-
-    import numpy as np
-
-    shape, dtype = _header(file)
-    width = dtype.itemsize * math.prod(shape[1:])
-
-    def reader(count: int) -> np.ndarray[Any, Any]:
-        if count < 0:
-            left = -count * width
-            while left:
-                read = len(file.read(min(left, 1 << 20)))
-                if not read:
-                    raise ValueError("it ends too early")
-                left -= read
-            return np.empty((0, *shape[1:]), dtype)
-        return np.frombuffer(file.read(count * width), dtype).reshape(count, *shape[1:])
-
-    return shape[0], reader
+        shape = (count, *self._shape)
+        if self._width == 0:
+            return np.empty(shape, self._dtype)
+        rows = np.memmap(self._path, self._dtype, "r", self._offset, shape)
+        self.skip(count)
+        return rows
 
 
-def _cut(
-    pieces: Iterator[Arrays], size: int, arrays: Sequence[str] | None, start: int, stop: int | None
+class _PackedRows:
+    """The rows of a member of an .npz file, unpacked a few at a time."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        (self.num_rows, *shape), self._dtype = _read_header(file)
+        self._file, self._shape = file, tuple(shape)
+        self._width = self._dtype.itemsize * math.prod(shape)
+
+    def skip(self, count: int) -> None:
+        left = count * self._width
+        while left:
+            read = len(self._file.read(min(left, 1 << 20)))
+            if not read:
+                raise ValueError("it ends too early")
+            left -= read
+
+    def read(self, count: int) -> np.ndarray[Any, Any]:
+        import numpy as np
+
+        content = self._file.read(count * self._width)
+        return np.frombuffer(content, self._dtype).reshape(count, *self._shape)
+
+
+def _cut_pieces(
+    name: str,
+    pieces: Iterator[Arrays],
+    size: int,
+    arrays: Sequence[str] | None,
+    start: int,
+    stop: int | None,
 ) -> Iterator[Arrays]:
     """Cut a stream of pieces of any length into batches of one size."""
     import numpy as np
@@ -165,7 +173,7 @@ def _cut(
     row = 0
     for piece in pieces:
         if arrays is not None:
-            _check_names("this set", arrays, list(piece))
+            _check_names(name, arrays, piece)
             piece = {key: piece[key] for key in arrays}
         count = len(next(iter(piece.values())))
         low, high = max(start - row, 0), count if stop is None else max(min(stop - row, count), 0)

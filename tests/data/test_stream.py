@@ -78,6 +78,11 @@ def test_a_synthetic_stream_does_not_depend_on_the_batches(cache):
     np.testing.assert_array_equal(part["y"], whole["y"][150:210])
 
 
+def test_a_batch_of_a_stream_names_the_set_that_lacks_an_array(cache):
+    with pytest.raises(DataError, match="data set 'walk-like' has no array 'z'"):
+        list(data.batches("walk-like", 10, ["z"]))
+
+
 def test_a_synthetic_set_without_a_stream_comes_in_batches_too(cache):
     found = list(data.batches("flowers-like(rows=25)", 10))
     assert [len(batch["X"]) for batch in found] == [10, 10, 5]
