@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from math import log2
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,44 @@ def _fused_add() -> Any:
     return cupy.ElementwiseKernel(
         "T block, T scale, T other", "T result", "result = block + scale * other", "benchfw_add_scaled"
     )
+
+
+def in_safe_range(block: Any) -> tuple[Any, Any, Any]:
+    """Return a block whose columns have safe squares, the columns' lengths, and what they were multiplied by.
+
+    Columns of extreme length, whose squares would underflow or overflow, are multiplied by powers of two,
+    (M,); these are None, and the block is the one given, where no column is extreme.
+    """
+    xp = namespace(block)
+    lengths = xp.sqrt(column_dots(block, block))
+    if not has_extremes(lengths):
+        return block, lengths, None
+    powers = safe_powers(block)
+    block = block * powers
+    return block, xp.sqrt(column_dots(block, block)), powers
+
+
+def has_extremes(sizes: Any) -> bool:
+    """Return whether some of these sizes, (M,) and not negative, have squares that lose digits; 0 has too."""
+    limit = 2.0 ** _quarter(sizes)
+    return not bool(namespace(sizes).all((sizes >= 1 / limit) & (sizes <= limit)))
+
+
+def safe_powers(block: Any) -> Any:
+    """Return powers of two, (M,), that make extreme columns safe; 1 for others, for 0 and for infinity."""
+    xp = namespace(block)
+    sizes = xp.max(xp.abs(block), axis=0) if block.shape[0] else xp.zeros_like(xp.sum(block, axis=0))
+    quarter = _quarter(sizes)
+    limit = 2.0**quarter
+    some = xp.isfinite(sizes) & (sizes > 0) & ((sizes < 1 / limit) | (sizes > limit))
+    exponents = xp.floor(xp.log2(xp.where(some, sizes, xp.ones_like(sizes))))
+    two = xp.ones_like(sizes) * 2
+    return xp.where(some, two ** (xp.sign(exponents) * quarter - exponents), xp.ones_like(sizes))
+
+
+def _quarter(sizes: Any) -> int:
+    """Return a quarter of the largest exponent: what is as small still has all digits in its square."""
+    return round(log2(float(namespace(sizes).finfo(sizes.dtype).max))) // 4
 
 
 def well_conditioned(rng: Any, side: int) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchfw.errors import BenchfwError
 from benchfw.kernels._kernel import kernel, namespace
-from benchfw.kernels.blocks import add_scaled, column_dots, well_conditioned
+from benchfw.kernels.blocks import add_scaled, column_dots, in_safe_range, well_conditioned
 from benchfw.kernels.operators import as_operator
 
 
@@ -38,7 +38,8 @@ def conjugate_gradients(
     """
     xp = namespace(rhs)
     operator = as_operator(matrix, size=rhs.shape[0])
-    goal = tolerance * xp.sqrt(column_dots(rhs, rhs))
+    rhs, lengths, powers = in_safe_range(rhs)
+    goal = tolerance * lengths
     solution, residual, direction = xp.zeros_like(rhs), rhs, xp.zeros_like(rhs)
     active, slope = _longer(xp, residual, goal), xp.zeros_like(goal)
     for iteration in range(1, iterations + 1):
@@ -65,7 +66,7 @@ def conjugate_gradients(
             f"conjugate gradients left {unsolved} of {rhs.shape[1]} columns above tolerance {tolerance:g} "
             f"after {iterations} iterations; give more iterations, a preconditioner or a larger tolerance"
         )
-    return solution
+    return solution if powers is None else solution / powers
 
 
 def _longer(xp: Any, residual: Any, goal: Any) -> Any:

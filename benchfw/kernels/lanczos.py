@@ -12,7 +12,14 @@ from typing import Any
 
 from benchfw.errors import BenchfwError
 from benchfw.kernels._kernel import kernel, namespace
-from benchfw.kernels.blocks import add_scaled, column_dots, well_conditioned
+from benchfw.kernels.blocks import (
+    add_scaled,
+    column_dots,
+    has_extremes,
+    in_safe_range,
+    safe_powers,
+    well_conditioned,
+)
 from benchfw.kernels.operators import as_operator
 
 BREAKDOWN = 10.0  # roundings of A w: where a Krylov space ends, residuals are mostly below 3 of them
@@ -55,23 +62,36 @@ def lanczos_steps(
     xp = namespace(probes)
     operator = as_operator(matrix, size=probes.shape[0])
     rounding = BREAKDOWN * float(xp.finfo(probes.dtype).eps) * probes.shape[0] ** 0.5
-    residual, current = probes, xp.zeros_like(probes)
-    beta = xp.sqrt(column_dots(probes, probes))
-    scale = xp.zeros_like(beta)
+    residual, beta, _ = in_safe_range(probes)
+    current, scale = xp.zeros_like(probes), xp.zeros_like(beta)
+    powers = None  # of two, for A of extreme size: the recurrence is then that of A powers
     basis: list[Any] = []
-    for _ in range(steps):
+    for step in range(steps):
         previous, current = current, residual * _inverse(xp, beta)
-        residual = add_scaled(operator.matmat(current), -beta, previous)
-        alpha = column_dots(current, residual)
-        residual = add_scaled(residual, -alpha, current)
         if reorthogonalize:
             basis.append(current)
-            for vector in basis:  # once more is enough: the recurrence was the first time
-                residual = add_scaled(residual, -column_dots(vector, residual), vector)
-        beta = xp.sqrt(column_dots(residual, residual))
-        scale = xp.maximum(scale, xp.abs(alpha) + beta)
-        beta = xp.where(beta > rounding * scale, beta, xp.zeros_like(beta))
-        yield current, alpha, beta
+        product = operator.matmat(current)
+        if powers is not None:
+            product = product * powers
+        residual, alpha, length = _next_residual(product, current, previous, beta, basis)
+        if step == 0 and has_extremes(xp.abs(alpha) + length):
+            powers = safe_powers(product)
+            residual, alpha, length = _next_residual(product * powers, current, previous, beta, basis)
+        scale = xp.maximum(scale, xp.abs(alpha) + length)
+        beta = xp.where(length > rounding * scale, length, xp.zeros_like(beta))
+        yield (current, alpha, beta) if powers is None else (current, alpha / powers, beta / powers)
+
+
+def _next_residual(
+    product: Any, current: Any, previous: Any, beta: Any, basis: list[Any]
+) -> tuple[Any, Any, Any]:
+    """Return A w_j less its parts along w_j, w_j-1 and the basis, (size, M), with alpha_j and its length."""
+    residual = add_scaled(product, -beta, previous)
+    alpha = column_dots(current, residual)
+    residual = add_scaled(residual, -alpha, current)
+    for vector in basis:  # once more is enough: the recurrence was the first time
+        residual = add_scaled(residual, -column_dots(vector, residual), vector)
+    return residual, alpha, namespace(residual).sqrt(column_dots(residual, residual))
 
 
 def _inverse(xp: Any, lengths: Any) -> Any:
@@ -129,19 +149,24 @@ def _radau(alpha: Any, beta: Any, end: float) -> tuple[Any, Any]:
     Where the rows so far have that eigenvalue to rounding, the new one stands apart.
     """
     xp = namespace(alpha)
+    powers = safe_powers(xp.abs(alpha) + abs(end))
+    alpha, beta, asked, end = alpha * powers, beta * powers, end, end * powers
     pivot = lowest = alpha[:1, :] - end  # of T - end I, row by row
     for step in range(1, alpha.shape[0]):
         beside = beta[step - 1 : step, :]
         reached = xp.where(beside > 0, alpha[step : step + 1, :], alpha[:1, :])
         pivot = reached - end - beside**2 / xp.where(pivot == 0, xp.ones_like(pivot), pivot)
         lowest = xp.minimum(lowest, pivot)
-    scale = xp.max(xp.abs(alpha), axis=0, keepdims=True) + abs(end)
+    scale = xp.max(xp.abs(alpha), axis=0, keepdims=True) + xp.abs(end)
     rounding = float(xp.finfo(alpha.dtype).eps)
     if bool(xp.any(lowest < -(rounding**0.5) * scale)):
-        raise BenchfwError(f"the spectrum is not above {end:g}, where a node was asked for; give a lower end")
+        raise BenchfwError(
+            f"the spectrum is not above {asked:g}, where a node was asked for; give a lower end"
+        )
     apart = lowest <= 100 * rounding * scale
     beyond = xp.where(apart, xp.zeros_like(pivot), beta[-1:, :])
-    return end + beyond**2 / xp.where(apart, xp.ones_like(pivot), pivot), beyond
+    last = end + beyond**2 / xp.where(apart, xp.ones_like(pivot), pivot)
+    return last / powers, beyond / powers
 
 
 def _apply_counts(
@@ -165,9 +190,10 @@ def lanczos_apply(
     basis, alphas, betas = zip(*lanczos_steps(probes, matrix, steps, reorthogonalize), strict=True)
     values, vectors = ritz(xp.stack(alphas), xp.stack(betas)[: steps - 1, :])
     images = function(values) * vectors[:, 0, :]
-    coefficients = (
-        xp.sum(vectors * images[:, None, :], axis=2) * xp.sqrt(column_dots(probes, probes))[:, None]
-    )
+    _, lengths, powers = in_safe_range(probes)
+    if powers is not None:
+        lengths = lengths / powers
+    coefficients = xp.sum(vectors * images[:, None, :], axis=2) * lengths[:, None]
     total = xp.zeros_like(probes)
     for step, vector in enumerate(basis):
         total = add_scaled(total, coefficients[:, step], vector)

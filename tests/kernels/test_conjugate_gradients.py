@@ -9,6 +9,7 @@ from scipy.sparse.linalg import cg
 
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError
+from benchfw.kernels.blocks import well_conditioned
 from benchfw.kernels.conjugate_gradients import conjugate_gradients
 from benchfw.kernels.operators import Counted, MatrixFree, as_operator
 
@@ -146,3 +147,13 @@ def test_arguments_are_left_as_they_were():
     conjugate_gradients(rhs, matrix, preconditioner=lambda block: block)
     np.testing.assert_array_equal(rhs, RHS)
     np.testing.assert_array_equal(matrix, MATRIX)
+
+
+@pytest.mark.parametrize("power", [-1000, 600])
+def test_right_hand_sides_of_any_length_are_solved(power):
+    rng = get_backend("numpy").rng(9)
+    matrix, rhs = well_conditioned(rng, 12), rng.standard_normal((12, 2))
+    scales = np.array([1.0, 2.0**power])
+    np.testing.assert_array_equal(
+        conjugate_gradients(rhs * scales, matrix), conjugate_gradients(rhs, matrix) * scales
+    )

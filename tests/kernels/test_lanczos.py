@@ -8,6 +8,7 @@ from scipy import linalg, sparse
 
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError
+from benchfw.kernels.blocks import well_conditioned
 from benchfw.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply, lanczos_steps
 from benchfw.kernels.operators import Counted, MatrixFree, as_operator
 
@@ -263,3 +264,29 @@ def test_a_node_on_an_eigenvalue_that_was_found_already_changes_nothing():
 def test_a_node_inside_the_spectrum_is_refused():
     with pytest.raises(BenchfwError, match="the spectrum is not above 1, where a node was asked for"):
         gauss_quadrature(*lanczos(NORMALS, MATRIX, 6), 1.0)
+
+
+@pytest.mark.parametrize("power", [-1000, -600, 500])
+@pytest.mark.parametrize("reorthogonalize", [False, True])
+def test_a_matrix_scaled_by_a_power_of_two_has_the_same_tridiagonal_scaled(power, reorthogonalize):
+    rng, scale = numbers(5), 2.0**power
+    matrix, probes = well_conditioned(rng, 12), rng.standard_normal((12, 3))
+    alpha, beta = lanczos(probes, matrix, 6, reorthogonalize)
+    scaled_alpha, scaled_beta = lanczos(probes, matrix * scale, 6, reorthogonalize)
+    np.testing.assert_array_equal(scaled_alpha, alpha * scale)
+    np.testing.assert_array_equal(scaled_beta, beta * scale)
+    nodes, weights = gauss_quadrature(alpha, beta, end=0.5)
+    scaled_nodes, scaled_weights = gauss_quadrature(scaled_alpha, scaled_beta, end=0.5 * scale)
+    np.testing.assert_allclose(scaled_nodes, nodes * scale, rtol=1e-12)
+    np.testing.assert_allclose(scaled_weights, weights, rtol=1e-9)
+
+
+@pytest.mark.parametrize("power", [-900, -600, 600])
+def test_probes_of_any_length_give_the_same_tridiagonal(power):
+    rng = numbers(6)
+    matrix, probes = well_conditioned(rng, 12), rng.standard_normal((12, 3))
+    scales = np.array([1.0, 2.0**power, 2.0**-600])
+    for found, wanted in zip(lanczos(probes * scales, matrix, 6), lanczos(probes, matrix, 6), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    applied = lanczos_apply(probes, matrix, np.log, 6)
+    np.testing.assert_array_equal(lanczos_apply(probes * scales, matrix, np.log, 6), applied * scales)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
@@ -30,6 +30,9 @@ def rotated(eigenvalues, rng):
     seed=st.integers(0, 2**32),
     steps=st.integers(10, 30),
 )
+@example(eigenvalues=[3.7e-155, 0.0], seed=2, steps=10)  # their squares are 0 in double precision
+@example(eigenvalues=[3.7e-200, 0.0], seed=2, steps=10)
+@example(eigenvalues=[1e200, 3e200, -1e250], seed=1, steps=10)
 def test_the_interval_holds_the_spectrum(eigenvalues, seed, steps):
     rng = numbers(seed)
     matrix = rotated(np.array(eigenvalues), rng)
@@ -37,6 +40,13 @@ def test_the_interval_holds_the_spectrum(eigenvalues, seed, steps):
     exact = np.linalg.eigvalsh(matrix)
     assert low <= exact[0]
     assert exact[-1] <= high
+
+
+def test_a_tiny_diagonal_matrix_is_held():
+    for seed in range(20):
+        low, high = spectral_bounds(numbers(seed).standard_normal((2, 1)), np.diag([3.7e-155, 0.0]), 10)
+        assert low <= 0.0
+        assert high >= 3.7e-155
 
 
 SPECTRA = {
