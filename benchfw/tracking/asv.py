@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 from benchfw.errors import BenchfwError
 from benchfw.plan import plan
-from benchfw.records import FACT_PREFIX, MethodKind, Outcome, Result, Status, Trial
+from benchfw.records import MethodKind, Outcome, Result, Status, Trial
 from benchfw.registry import Registry, is_nested, kind_of
 from benchfw.suite import Suite, parse_suite, read_suite
 from benchfw.tracking.asv_results import identifier
@@ -106,7 +106,7 @@ class KernelBenchmark(MethodBenchmark):
     @_in("bytes")
     def track_bytes_held(self, *_: str) -> float:
         """Return the size of the arguments, and the most that a call holds beside them."""
-        return sum(self.found[FACT_PREFIX + name] for name in ("argument_bytes", "peak_bytes"))
+        return sum(self.found[name] for name in ("argument_bytes", "peak_bytes"))
 
 
 BASES: Mapping[MethodKind, type] = {
@@ -224,4 +224,5 @@ def _quantities(trial: Trial, registry: Registry) -> dict[str, float]:
     result = Result(0, trial, Outcome(status, reason, tuple(records), cost_unit=unit))
     histories = [History(result)]
     sample = sample_trials(trial.kind, histories, choose_targets(histories))
-    return {quantity: values[trial.repetition] for quantity, values in sample.values.items()}
+    found = {**sample.values, **sample.facts}
+    return {quantity: values[trial.repetition] for quantity, values in found.items()}
