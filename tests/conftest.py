@@ -9,14 +9,21 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from benchfw.measure import clock
 from benchfw.records import Budget, Outcome, Record, Result, Run, Spec, Status, Trial
 from benchfw.registry import Registry
 
 # the same examples on every machine, and none of them too slow for a busy one
-settings.register_profile("benchfw", derandomize=True, deadline=None, database=None, max_examples=60)
+settings.register_profile(
+    "benchfw",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow],  # which goes by the clock
+)
 settings.load_profile("benchfw")
 
 HELPER = '''"""Helps."""

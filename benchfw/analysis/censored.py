@@ -1,4 +1,4 @@
-"""Times to a target that some runs never met: medians, means and expected running times.
+"""Times to a target that some runs never met: medians and expected running times.
 
 Two arrays of one length say how it went: `times`, when a run met the target or ended without, and `reached`,
 which of the two it was.
@@ -59,29 +59,6 @@ def median_time(times: Values, reached: Values, level: float = LEVEL) -> Interva
     return Interval(
         (middle[0] + middle[1]) / 2, _first(found.times, low <= 0.5), _first(found.times, high <= 0.5), count
     )
-
-
-def restricted_mean(times: Values, reached: Values, horizon: float, level: float = LEVEL) -> Interval:
-    """Return the mean of min(time, horizon): the area under the product-limit estimate (Irwin 1949).
-
-    Greenwood's variance with the factor n / (n - 1): where no run ended short of both target and horizon,
-    this is Student's interval of the mean.
-    """
-    ends, hits = _checked(times, reached)
-    count = len(ends)
-    if count == 0:
-        return Interval(math.nan, math.nan, math.nan, 0)
-    found = survival(np.minimum(ends, horizon), hits & (ends <= horizon))
-    edges = np.concatenate([[0.0], found.times, [horizon]])
-    areas = np.diff(edges) * np.concatenate([[1.0], found.share])
-    mean = float(np.sum(areas))
-    if count == 1:
-        return Interval(mean, 0.0, math.inf, 1)
-    beyond = np.cumsum(areas[::-1])[::-1][1:]
-    terms = np.diff(found.hazard, prepend=0.0)
-    variance = float(np.sum(np.where(beyond > 0, beyond**2 * np.where(np.isfinite(terms), terms, 0.0), 0.0)))
-    half = t_quantile(level, count - 1) * math.sqrt(variance * count / (count - 1))
-    return Interval(mean, max(mean - half, 0.0), mean + half, count)
 
 
 def expected_running_time(times: Values, reached: Values, level: float = LEVEL) -> Interval:

@@ -34,14 +34,12 @@ class Profile:
 class Ranking:
     """Average ranks, 1 the best; `probability` is that of 'all methods are alike'.
 
-    Two methods whose average ranks differ by less than `critical_difference` cannot be told apart at 5 %;
-    `groups` are the largest sets of such methods, by number, best first.
+    Two methods whose average ranks differ by less than `critical_difference` cannot be told apart at 5 %.
     """
 
     ranks: tuple[float, ...]
     probability: float
     critical_difference: float
-    groups: tuple[tuple[int, ...], ...]
 
 
 def performance_profile(costs: ArrayLike, points: int = 200) -> Profile:
@@ -108,11 +106,12 @@ def average_ranks(costs: ArrayLike) -> Ranking | None:
     problems, methods = given.shape
     if problems < FEWEST_TO_RANK or methods < FEWEST_TO_RANK:
         return None
-    ranked = np.array([_ranks(row) for row in given])
-    ranks = np.mean(ranked, axis=0)
+    from scipy.stats import rankdata
+
+    ranked = rankdata(given, axis=1)
+    ranks = tuple(float(rank) for rank in np.mean(ranked, axis=0))
     difference = _nemenyi(methods) * math.sqrt(methods * (methods + 1) / (6 * problems))
-    shown = tuple(float(rank) for rank in ranks)
-    return Ranking(shown, _friedman(ranked), difference, _groups(shown, difference))
+    return Ranking(ranks, _friedman(ranked), difference)
 
 
 def _table(costs: ArrayLike) -> Floats:
@@ -137,12 +136,6 @@ def _steps(values: Floats, start: float, points: int) -> Profile:
     return Profile(grid, counts / max(len(values), 1))
 
 
-def _ranks(row: Floats) -> Floats:
-    _, places, counts = np.unique(row, return_inverse=True, return_counts=True)
-    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[places]
-    return ranks
-
-
 def _friedman(ranked: Floats) -> float:
     """Return the p-value: F of the ranks' two-way analysis, Iman & Davenport's with ties allowed for."""
     from scipy.special import fdtrc
@@ -164,13 +157,3 @@ def _nemenyi(methods: int) -> float:
 
     law: Any = studentized_range
     return float(law.ppf(0.95, methods, math.inf)) / math.sqrt(2)
-
-
-def _groups(ranks: Sequence[float], difference: float) -> tuple[tuple[int, ...], ...]:
-    order = sorted(range(len(ranks)), key=lambda number: ranks[number])
-    found: list[tuple[int, ...]] = []
-    for place, first in enumerate(order):
-        group = tuple(each for each in order[place:] if ranks[each] - ranks[first] < difference)
-        if not found or not set(group) <= set(found[-1]):
-            found.append(group)
-    return tuple(group for group in found if len(group) > 1)

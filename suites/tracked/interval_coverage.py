@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchfw.analysis.censored import expected_running_time, median_time, restricted_mean
+from benchfw.analysis.censored import expected_running_time, median_time
 from benchfw.analysis.compare import independent_difference, paired_difference
 from benchfw.analysis.convergence import Curve
 from benchfw.analysis.intervals import (
@@ -183,10 +183,6 @@ def median_time_covers(rng: Rng, limit: float | None) -> bool:
     return covers(median_time(*times(rng, limit)), 1.0)
 
 
-def restricted_mean_covers(rng: Rng, limit: float | None) -> bool:
-    return covers(restricted_mean(*times(rng, limit), horizon=1.5), mean_below(1.5))
-
-
 def running_time_covers(rng: Rng) -> bool:
     successes = math.erfc(-math.log(2.0) / 0.7 / math.sqrt(2)) / 2
     return covers(expected_running_time(*times(rng, 2.0)), mean_below(2.0) / successes)
@@ -320,7 +316,6 @@ def cases() -> Iterator[Case]:
     yield Case("time to target", "median, never = infinity", median_covers)
     for name, limit in {"one end for all": 2.0, "ends differ": None}.items():
         yield Case("time to target", f"Kaplan-Meier median; {name}", partial(median_time_covers, limit=limit))
-        yield Case("time to target", f"restricted mean; {name}", partial(restricted_mean_covers, limit=limit))
     yield Case("time to target", "expected running time", running_time_covers)
     yield Case("time to target", "ratio of censored pairs", time_ratio_covers)
     yield Case("rate", "slope of 10 correlated curves", rate_covers)

@@ -90,7 +90,6 @@ def test_ranks_are_those_of_the_published_example():
     # 2.569 sqrt(4 x 5 / (6 x 14)) = 1.25, and the F test rejects at 5 %
     assert found.critical_difference == pytest.approx(1.25, abs=0.005)
     assert found.probability < 0.05
-    assert found.groups == ((3, 1, 2, 0),)
 
 
 def test_the_test_of_ranks_is_that_of_friedman_in_its_f_form():
@@ -109,10 +108,8 @@ def test_like_methods_are_told_apart_in_five_percent():
     assert abs(apart - 0.05) < 4 * math.sqrt(0.05 * 0.95 / experiments)
 
 
-def test_methods_far_apart_are_in_no_group():
-    found = average_ranks([[1, 2, 3]] * 40)
-    assert found.groups == ()
-    assert found.probability == 0
+def test_methods_far_apart_are_surely_not_alike():
+    assert average_ranks([[1, 2, 3]] * 40).probability == 0
 
 
 def test_all_that_never_arrive_share_the_last_ranks():

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchfw.analysis.censored import expected_running_time, median_time, restricted_mean, survival
-from benchfw.analysis.intervals import mean_interval
+from benchfw.analysis.censored import expected_running_time, median_time, survival
 
 inf = math.inf
 # leukaemia patients on 6-MP, weeks in remission (Gehan 1965); a false flag is a patient still in remission
@@ -49,21 +48,6 @@ def test_a_run_that_ended_early_counts_less_than_one_that_ended_late():
     assert median_time([0.5, 1, 2, 3, 4], [0, 1, 1, 1, 1]).estimate == pytest.approx(2.5)
 
 
-@given(st.lists(st.floats(0.1, 10), min_size=2, max_size=15), st.floats(0.5, 12))
-def test_without_censoring_the_restricted_mean_has_students_interval(times, horizon):
-    found = restricted_mean(times, [True] * len(times), horizon)
-    expected = mean_interval(np.minimum(times, horizon))
-    assert found.estimate == pytest.approx(expected.estimate)
-    assert found.high == pytest.approx(expected.high, abs=1e-9)
-
-
-def test_the_restricted_mean_of_the_textbook_example_is_the_area_under_its_steps():
-    found = survival(GEHAN, RELAPSED)
-    steps = np.r_[0, found.times, 35]
-    area = np.sum(np.diff(steps) * np.r_[1, found.share])
-    assert restricted_mean(GEHAN, RELAPSED, 35).estimate == pytest.approx(area)
-
-
 def test_expected_running_time_is_all_time_over_successes():
     found = expected_running_time([1.0, 3.0, 5.0], [True, False, True])
     assert found.estimate == 4.5
@@ -90,8 +74,8 @@ def test_no_success_bounds_the_expected_running_time_from_below():
 @pytest.mark.parametrize("count", [10, 20])
 def test_intervals_of_times_to_target_cover_at_about_their_level(count):
     rng = np.random.default_rng(2)
-    experiments, covered = 600, np.zeros(3)
-    truths = 0.8 * math.log(2), 0.8 * (1 - math.exp(-1.2 / 0.8)), 0.8  # the ERT of an exponential is its mean
+    experiments, covered = 600, np.zeros(2)
+    truths = 0.8 * math.log(2), 0.8  # the ERT of an exponential is its mean
     for _ in range(experiments):
         needed = rng.exponential(0.8, count)
         ends, reached = np.minimum(needed, 1.2), needed <= 1.2
@@ -99,7 +83,6 @@ def test_intervals_of_times_to_target_cover_at_about_their_level(count):
             continue
         found = (
             median_time(ends, reached),
-            restricted_mean(ends, reached, 1.2),
             expected_running_time(ends, reached),
         )
         covered += [each.low <= truth <= each.high for each, truth in zip(found, truths, strict=True)]
@@ -107,7 +90,7 @@ def test_intervals_of_times_to_target_cover_at_about_their_level(count):
 
 
 def test_no_run_is_not_a_number():
-    for found in (median_time([], []), restricted_mean([], [], 1.0), expected_running_time([], [])):
+    for found in (median_time([], []), expected_running_time([], [])):
         assert math.isnan(found.estimate)
 
 
