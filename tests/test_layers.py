@@ -15,18 +15,15 @@ ROOT = Path(benchfw.__file__).parent
 LAYERS = [
     {"errors"},
     {"backends"},
-    {"kernels"},
-    {"contract", "records", "parameters"},
-    {"hookspecs", "loading"},
+    {"records", "kernels"},
+    {"sweep", "parameters", "loading", "hookspecs", "contract"},
     {"registry", "core_plugin"},
-    {"analysis", "sweep", "data", "store"},
-    {"suite"},
-    {"plan"},
+    {"suite", "analysis"},
+    {"store", "data", "plan"},
     {"summary", "measure"},
     {"harness"},
     {"report", "testing"},
-    {"api"},
-    {"tracking"},
+    {"tracking", "api"},
     {"cli"},
     {"__main__"},
 ]
@@ -35,38 +32,46 @@ LAYERS = [
 HEIGHT = {part: number for number, layer in enumerate(LAYERS) for part in layer}
 
 
-def part_of(path):
-    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+def name_of(path):
+    parts = path.relative_to(ROOT.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports_of(path):
-    """Yield the parts of benchfw that a file imports while it runs, at any depth of its code."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    ignored = {
-        id(child)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        for child in ast.walk(node)
-    }
-    for node in ast.walk(tree):
-        if id(node) in ignored:
-            continue
-        if isinstance(node, ast.ImportFrom) and node.module == "benchfw":
-            yield from (alias.name for alias in node.names if alias.name in HEIGHT)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("benchfw."):
-            yield node.module.split(".")[1]
-        elif isinstance(node, ast.Import):
-            yield from (alias.name.split(".")[1] for alias in node.names if alias.name.startswith("benchfw."))
+# the package's own __init__ is left out: it is the face of all parts, each imported when it is first used
+MODULES = {name_of(path): path for path in sorted(ROOT.rglob("*.py")) if path != ROOT / "__init__.py"}
 
 
-FILES = sorted(path for path in ROOT.rglob("*.py") if path.relative_to(ROOT).as_posix() != "__init__.py")
+def imports_of(module):
+    """Yield the modules of benchfw that one imports, at any depth of its code, for types too."""
+    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+        found = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            found = [f"{node.module}.{each.name}" for each in node.names]
+            found = [each if each in MODULES else str(node.module) for each in found]
+        yield from (each for each in found if each in MODULES)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_a_file_imports_only_its_own_part_and_lower_layers(path):
-    part = part_of(path)
-    for imported in imports_of(path):
-        assert imported == part or HEIGHT[imported] < HEIGHT[part], f"{part} imports {imported}"
+IMPORTS = {module: sorted({*imports_of(module)} - {module}) for module in MODULES}
+
+
+@pytest.mark.parametrize("part", sorted({module.split(".")[1] for module in MODULES}))
+def test_a_part_imports_only_itself_and_lower_layers(part):
+    found = [
+        f"{module} imports {each}"
+        for module, imported in IMPORTS.items()
+        for each in imported
+        if module.split(".")[1] == part != each.split(".")[1] and HEIGHT[each.split(".")[1]] >= HEIGHT[part]
+    ]
+    assert not found
+
+
+def test_no_module_imports_itself_through_others():
+    """Take away, again and again, what imports nothing that is left or is not imported: circles stay."""
+    left, before = {module: set(imported) for module, imported in IMPORTS.items()}, {}
+    while left != before:
+        before, used = left, set().union(*left.values())
+        left = {module: each & left.keys() for module, each in left.items() if each and module in used}
+    assert not left
 
 
 def test_the_drawing_in_the_manual_has_the_same_layers():

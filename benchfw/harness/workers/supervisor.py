@@ -29,6 +29,7 @@ def main() -> None:
         os.close(lifeline)
         os.setsid()
         _control(PARENT_DEATH_SIGNAL, signal.SIGKILL)
+        adopt_orphans()
         from benchfw.harness.workers.worker import work
 
         work(requests, replies)

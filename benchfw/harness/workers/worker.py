@@ -22,7 +22,6 @@ from time import perf_counter
 from typing import NoReturn
 
 from benchfw.harness.peak_memory import forget_peak, peak_memory
-from benchfw.harness.workers.supervisor import adopt_orphans
 from benchfw.measure.clock import count_cpu_seconds
 from benchfw.measure.trial import Ended, explain, run_trial, warm_up
 from benchfw.records import PEAK_MEMORY, Record, Status, Trial
@@ -151,7 +150,6 @@ def _has_children() -> bool:
 def work(requests: int, replies: int) -> NoReturn:
     """Serve on two file descriptors, then end the process."""
     faulthandler.enable()
-    adopt_orphans()
     try:
         serve(Connection(requests, writable=False), Connection(replies, readable=False))
     except BrokenPipeError:
