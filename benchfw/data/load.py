@@ -22,6 +22,7 @@ from benchfw.data.dataset import Dataset, check_arrays, resolve_function
 from benchfw.data.fetch import fetch_entry
 from benchfw.data.files import content_hash, file_state, locate, read_arrays
 from benchfw.errors import DataError
+from benchfw.parameters import parameters_of
 
 if TYPE_CHECKING:
     from benchfw.data.dataset import Arrays
@@ -87,9 +88,22 @@ def ensure_available(name: str, progress: Progress | None = None) -> None:
         fetch_path(plain, progress)
         return
     check_parameters(entry, entry.make, params)
-    source = {**entry.defaults, **params}.get("source")
-    if isinstance(source, str):
+    for source in _sources(entry, resolve_function(plain, entry.make), params):
         ensure_available(source, progress)
+
+
+def _sources(entry: Dataset, function: Callable[..., Any], params: Mapping[str, Any]) -> list[str]:
+    """Return the data sets that a synthetic set is made from: its parameters of the type DatasetName."""
+    given = {**entry.defaults, **params}
+    found = {
+        each.name: given.get(each.name, each.default)
+        for each in parameters_of(function).values()
+        if each.names_dataset
+    }
+    for name, source in found.items():
+        if not isinstance(source, str):
+            raise DataError(f"parameter '{name}' of data set '{entry.name}' names a data set, got {source!r}")
+    return list(found.values())
 
 
 def fingerprint(name: str) -> str:
@@ -124,7 +138,7 @@ def _hash_recipe(entry: Dataset, function: Callable[..., Any], params: Mapping[s
     files = sorted(source.parent.glob("*.py")) if packaged else [source]
     code = b"".join(each.read_bytes() for each in files if each.is_file())
     given = {**entry.defaults, **params}
-    needs = [fingerprint(given["source"])] if "source" in given else []
+    needs = [fingerprint(source) for source in _sources(entry, function, params)]
     text = json.dumps([entry.name, given, needs], sort_keys=True, default=str)
     return hashlib.sha256(text.encode() + code).hexdigest()
 

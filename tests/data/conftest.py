@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from benchfw import DatasetName
 from benchfw.data import ArraySpec, Dataset, RawFile
 from benchfw.loading import Plugin
 from benchfw.registry import Entry
@@ -26,12 +27,11 @@ def make_flowers(rows: int = 50, seed: int = 0):
     return {"X": rng.standard_normal((rows, 4)), "y": np.where(np.arange(rows) % 2, 1, -1).astype(np.int8)}
 
 
-def make_walk(rows: int = 100, source: str = "flowers", seed: int = 0):
-    source.strip()  # a source that is not a name makes it fail
+def make_walk(rows: int = 100, source: DatasetName = "flowers", seed: int = 0):
     return {"x": np.arange(rows) + seed, "y": np.arange(rows) % 7}
 
 
-def stream_walk(rows: int = 100, source: str = "flowers", seed: int = 0):
+def stream_walk(rows: int = 100, source: DatasetName = "flowers", seed: int = 0):
     whole = make_walk(rows, source, seed)
     for start in range(0, rows, 30):
         yield {key: values[start : start + 30] for key, values in whole.items()}
@@ -58,7 +58,7 @@ DATASETS = (
         "synthetic: a walk",
         make=make_walk,
         stream=stream_walk,
-        defaults={"rows": 90, "source": "flowers"},
+        defaults={"rows": 90},
     ),
     Dataset(
         "grains",

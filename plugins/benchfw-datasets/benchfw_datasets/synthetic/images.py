@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from benchfw import DatasetName
 from benchfw.backends import Rng
 from benchfw.data import load
 from benchfw_datasets.synthetic.draws import Array, check_sizes, open_stream
@@ -59,14 +60,14 @@ def _templates() -> Array:
     return pictures
 
 
-def deformed(rows: int = 10_000, source: str = "mnist", seed: int = 0) -> dict[str, Array]:
+def deformed(rows: int = 10_000, source: DatasetName = "mnist", seed: int = 0) -> dict[str, Array]:
     """Return x (rows, 784) and y like MNIST-8M: pictures of `source`, shifted and warped."""
     pieces = list(deformed_stream(rows, source, seed))
     return {key: np.concatenate([piece[key] for piece in pieces]) for key in ("x", "y")}
 
 
 def deformed_stream(
-    rows: int = 8_100_000, source: str = "mnist", seed: int = 0
+    rows: int = 8_100_000, source: DatasetName = "mnist", seed: int = 0
 ) -> Iterator[dict[str, Array]]:
     """Yield pieces of x (…, 784) uint8 and y: the training pictures of `source`, shifted and warped.
 
