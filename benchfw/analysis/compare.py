@@ -116,7 +116,7 @@ def difference_of_intervals(before: Interval, after: Interval) -> Difference:
 def judge(differences: Sequence[Difference], floor: float = FLOOR) -> list[Change]:
     """Return the word for each difference, with Benjamini & Hochberg's correction over all of them.
 
-    Those that are exactly 1 throughout, such as a cost that no chance is in, are no tests and count for none.
+    Those that are exactly 1 throughout, such as a deterministic cost, are not tested and do not count.
     One whose estimate is within the floor is never claimed, so its p-value counts as 1: else many small ones,
     however sure, would let the others pass for surer than they are.
     regressed or improved: the adjusted p-value is at most 5 %, the interval leaves out 1, and the estimate

@@ -1,6 +1,6 @@
 """Curves of a metric against iterations, seconds or cost: bands over repetitions, and first hits of a target.
 
-Lower is better, so a value that is no number counts as +inf.
+Lower is better, so NaN counts as +inf.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from benchfw.records import DEFAULT_STORE
-from benchfw.report.text import align, printable
+from benchfw.report.text import align, flat_facts, printable
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -79,13 +79,7 @@ def echo_table(rows: Iterable[Sequence[Any]], header: Sequence[str]) -> None:
         click.echo(line)
 
 
-def echo_facts(facts: Mapping[str, Any], indent: int = 0) -> None:
-    """Print nested facts, a line each; a group without any is left out."""
-    for key, value in facts.items():
-        if value == {}:
-            continue
-        if isinstance(value, Mapping):
-            click.echo(f"{' ' * indent}{key}:")
-            echo_facts(value, indent + 2)
-        else:
-            click.echo(f"{' ' * indent}{key}: {printable(str(value))}")
+def echo_facts(facts: Mapping[str, Any]) -> None:
+    """Print nested facts, a line each: 'machine.cores: 8'."""
+    for name, text in flat_facts(facts):
+        click.echo(f"{name}: {printable(text)}")

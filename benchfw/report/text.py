@@ -61,7 +61,7 @@ def interval_text(interval: Interval, unit: str = "", count: int = 3) -> str:
 
 
 def ratio_text(ratio: Interval) -> str:
-    """Return '2.3 [2.1, 2.6]': two figures, three where two could not be told from 1."""
+    """Return '2.3 [2.1, 2.6]': two figures, three where two would read as 1."""
     return interval_text(ratio, count=3 if 0.9 < ratio.estimate < 1.1 else 2)
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from benchfw.records import Status
 from benchfw.report.terminal import print_summary
-from benchfw.report.text import printable
 from benchfw.summary.summarize import summarize
 
 HOSTILE = "\x1b[31m[bold red]evil[/bold red]\u202e\r\nnext"
@@ -63,7 +62,3 @@ def test_text_from_plugins_cannot_steer_the_terminal(make, run, monkeypatch, scr
     assert "\u202e" not in text
     assert "\r" not in text
     assert "\\x1b[31m[bold red]evil[/bold red]\\u202e" in text
-
-
-def test_visible_keeps_ordinary_text():
-    assert printable("κ = 10², naïve Größe") == "κ = 10², naïve Größe"

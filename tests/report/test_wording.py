@@ -1,12 +1,6 @@
 from __future__ import annotations
 
-import math
-
-import pytest
-
-from benchfw.analysis.intervals import Interval
 from benchfw.records import Record, Status
-from benchfw.report.text import figures, interval_text, ratio_text, time_unit
 from benchfw.report.verdicts import verdict
 from benchfw.summary.summarize import summarize
 
@@ -156,50 +150,3 @@ def test_kernels_say_time_and_speed_up(make, run):
     assert said(run, results) == (
         "gram takes 12.4 ms [12.1, 12.7] a call on numpy. gram on cupy is 10 times faster than on numpy."
     )
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.01243716, "0.0124"),
-        (12.43, "12.4"),
-        (1243.7, "1240"),
-        (999_600, "1.00e+06"),
-        (1.2345e-5, "1.23e-05"),
-        (-0.5, "-0.500"),
-        (0.0, "0"),
-        (math.inf, "∞"),
-        (math.nan, "—"),
-    ],
-)
-def test_three_figures(value, text):
-    assert figures(value) == text
-
-
-@pytest.mark.parametrize(
-    ("interval", "text"),
-    [
-        (Interval(12.43, 12.11, 12.92, 5), "12.4 ms [12.1, 12.9]"),
-        (Interval(299_412, 270_833, 300_000, 5), "299000 ms [271000, 300000]"),
-        (Interval(8.14e-4, 6.02e-4, 1.1e-3, 5), "8.14e-04 ms [6.02e-04, 1.10e-03]"),
-        (Interval(0.411, -0.0001, 0.444, 5), "0.411 ms [-1.00e-04, 0.444]"),
-        (Interval(5.0, 4.0, math.inf, 5), "5.00 ms [4.00, ∞]"),
-        (Interval(5.2, -math.inf, math.inf, 1), "5.20 ms"),
-        (Interval(5.2, 0.0, math.inf, 1), "5.20 ms"),
-        (Interval(16.0, 16.0, 16.0, 5), "16 ms"),
-    ],
-)
-def test_an_interval_stands_behind_its_estimate(interval, text):
-    assert interval_text(interval, "ms") == text
-
-
-def test_a_ratio_near_one_gets_a_third_figure():
-    assert ratio_text(Interval(2.31, 2.08, 2.59, 5)) == "2.3 [2.1, 2.6]"
-    assert ratio_text(Interval(1.03, 1.01, 1.05, 5)) == "1.03 [1.01, 1.05]"
-
-
-def test_one_unit_serves_a_whole_table():
-    assert time_unit([0.5, 2.0]) == (1.0, "s")
-    assert time_unit([0.012, 2.0, math.inf]) == (1e-3, "ms")
-    assert time_unit([3e-10]) == (1e-9, "ns")
-    assert time_unit([]) == (1.0, "s")

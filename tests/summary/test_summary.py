@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from benchfw.analysis.convergence import curves_by_metric
 from benchfw.records import Cell, Record, Status
+from benchfw.report.figures.build import build_figures
 from benchfw.report.tables import headline_table
 from benchfw.report.verdicts.faults import caveat_sentence, fault_advice, fault_place, fault_sentence
 from benchfw.summary.rows import SUMMARY_COLUMNS, summary_rows
@@ -275,3 +277,16 @@ def test_a_method_that_ends_by_itself_before_the_target_is_a_caveat(make, run):
     ]
     (caveat,) = summarize(run, results).caveats
     assert caveat_sentence(caveat).startswith("tired on p: it ended by itself, before the target")
+
+
+def test_the_curves_of_a_trial_are_made_once_for_numbers_and_figures(realistic, run, monkeypatch):
+    made = []
+
+    def counting(records):
+        made.append(id(records))
+        return curves_by_metric(records)
+
+    monkeypatch.setattr("benchfw.summary.model.curves_by_metric", counting)
+    results = realistic(problems=("p", "q", "r"), repetitions=2)
+    assert build_figures(summarize(run, results))
+    assert len(made) == len(set(made)) == sum(result.outcome.records != () for result in results)

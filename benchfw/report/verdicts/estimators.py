@@ -133,8 +133,8 @@ def kernel_verdict(comparison: Comparison) -> str:
             sentences.append(f"{row.cell.method} takes {shown} a call on {row.cell.backend}.")
         elif row.ratio is not None:
             said = comparative(row, "faster", "slower")
-            told = "cannot yet be told" if row.ratio.count == 2 else "shows no difference beyond noise"
-            verb = f"is {said} than" if said else f"{told} from that"
+            unclear = "cannot yet be told" if row.ratio.count == 2 else "shows no difference beyond noise"
+            verb = f"is {said} than" if said else f"{unclear} from that"
             alone = f" ({paired_runs(row)})" if row.ratio.count == 1 and not row.ratio.bounded else ""
             sentences.append(f"{row.cell.method} on {row.cell.backend} {verb} on {first.backend}{alone}.")
     return " ".join(sentences[: 2 * FEW_NAMES]) + (" …" if len(sentences) > 2 * FEW_NAMES else "")

@@ -31,7 +31,7 @@ def comparative(row: Row | None, less: str, more: str) -> str | None:
 
 
 def rows_ahead(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that are below the reference beyond noise, by a factor that can be told."""
+    """Return the rows that are below the reference beyond noise, by a factor that is known."""
     return [row for row in rows if row.ratio and row.ratio.estimate < 1 and comparative(row, "", "")]
 
 

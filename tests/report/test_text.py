@@ -1,0 +1,91 @@
+"""Numbers as they are shown, and names that can do no harm where they are shown."""
+
+import math
+
+import pytest
+
+from benchfw.analysis.intervals import Interval
+from benchfw.report.text import (
+    align,
+    figures,
+    flat_facts,
+    interval_text,
+    join_names,
+    plural,
+    printable,
+    ratio_text,
+    time_unit,
+)
+
+
+def test_what_a_terminal_would_obey_is_written_out_on_one_line():
+    assert printable("κ = 10², naïve Größe") == "κ = 10², naïve Größe"
+    assert printable("\x1b[31m\u202e\r\nnext\t\udc80") == "\\x1b[31m\\u202e  next \\udc80"
+
+
+def test_columns_are_as_wide_as_their_widest_cell_and_numbers_stand_to_the_right():
+    rows = [("gd", 1.5), ("nesterov", 10)]
+    assert list(align(("method", "ratio"), rows, left=1)) == [
+        "method    ratio",
+        "gd          1.5",
+        "nesterov     10",
+    ]
+    assert list(align(("method", "ratio"), rows))[1:] == ["gd        1.5", "nesterov  10"]
+
+
+def test_nested_facts_are_flat_pairs():
+    facts = {"machine": {"cores": 8, "flags": ["a", "b"]}, "none": {}, "python": "3.12"}
+    assert dict(flat_facts(facts)) == {"machine.cores": "8", "machine.flags": "a, b", "python": "3.12"}
+
+
+def test_one_is_not_many_and_many_names_are_cut():
+    assert [plural(1, "trial"), plural(3, "trial")] == ["1 trial", "3 trials"]
+    assert join_names(["a", "b", "c"]) == "a, b and c"
+    assert join_names(list("abcdefg")) == "a, b, c, d and 3 more"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.01243716, "0.0124"),
+        (12.43, "12.4"),
+        (1243.7, "1240"),
+        (999_600, "1.00e+06"),
+        (1.2345e-5, "1.23e-05"),
+        (-0.5, "-0.500"),
+        (0.0, "0"),
+        (math.inf, "∞"),
+        (math.nan, "—"),
+    ],
+)
+def test_three_figures(value, text):
+    assert figures(value) == text
+
+
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        (Interval(12.43, 12.11, 12.92, 5), "12.4 ms [12.1, 12.9]"),
+        (Interval(299_412, 270_833, 300_000, 5), "299000 ms [271000, 300000]"),
+        (Interval(8.14e-4, 6.02e-4, 1.1e-3, 5), "8.14e-04 ms [6.02e-04, 1.10e-03]"),
+        (Interval(0.411, -0.0001, 0.444, 5), "0.411 ms [-1.00e-04, 0.444]"),
+        (Interval(5.0, 4.0, math.inf, 5), "5.00 ms [4.00, ∞]"),
+        (Interval(5.2, -math.inf, math.inf, 1), "5.20 ms"),
+        (Interval(5.2, 0.0, math.inf, 1), "5.20 ms"),
+        (Interval(16.0, 16.0, 16.0, 5), "16 ms"),
+    ],
+)
+def test_an_interval_stands_behind_its_estimate(interval, text):
+    assert interval_text(interval, "ms") == text
+
+
+def test_a_ratio_near_one_gets_a_third_figure():
+    assert ratio_text(Interval(2.31, 2.08, 2.59, 5)) == "2.3 [2.1, 2.6]"
+    assert ratio_text(Interval(1.03, 1.01, 1.05, 5)) == "1.03 [1.01, 1.05]"
+
+
+def test_one_unit_serves_a_whole_table():
+    assert time_unit([0.5, 2.0]) == (1.0, "s")
+    assert time_unit([0.012, 2.0, math.inf]) == (1e-3, "ms")
+    assert time_unit([3e-10]) == (1e-9, "ns")
+    assert time_unit([]) == (1.0, "s")
