@@ -4,6 +4,7 @@ import importlib.util
 import math
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -235,6 +236,20 @@ def make_draws(variance, *, bias=0.0, draws=100, seconds=1.0, cost=2.0):
     return [Record(name, draws, seconds * draws, cost * draws, value) for name, value in found.items()]
 
 
+def make_timing(kernel, size, backend, seconds, facts=None, **metrics):
+    """A kernel's trial of six blocks; further metrics are seconds too."""
+    spread = (0.98, 0.99, 1.0, 1.0, 1.01, 1.02)
+    records = [
+        Record(name, number, 0.0, 0.0, value * wobble)
+        for name, value in {"seconds_per_call": seconds, **metrics}.items()
+        for number, wobble in enumerate(spread, 1)
+    ]
+    records += [Record(f"fact:{name}", 0, 0.0, 0.0, value) for name, value in (facts or {}).items()]
+    result = make_result("kernel", f"size {size:,}", kernel, 0, records, backend=backend)
+    problem = Spec("size", {"size": size}, f"size {size:,}")
+    return replace(result, trial=replace(result.trial, problem=problem))
+
+
 @pytest.fixture
 def run():
     return Run(
@@ -326,7 +341,7 @@ def _optimizer(rng, problem, name, index, repetition, steps, number):
 
 @pytest.fixture
 def make():
-    return SimpleNamespace(result=make_result, curve=make_curve, draws=make_draws)
+    return SimpleNamespace(result=make_result, curve=make_curve, draws=make_draws, timing=make_timing)
 
 
 @pytest.fixture

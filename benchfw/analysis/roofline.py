@@ -9,11 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from benchfw.analysis.intervals import Interval
 
 Limit = Literal["memory", "arithmetic"]
+
+
+class Floor(NamedTuple):
+    """The seconds that a call takes at least, and what they are needed for."""
+
+    seconds: float
+    limit: Limit
 
 
 @dataclass(frozen=True)
@@ -23,7 +30,6 @@ class Ceilings:
     `bandwidths` belong to working sets of so many bytes, `footprints`: caches serve the smaller ones faster.
     """
 
-    dtype: str
     flop_rate: float
     footprints: tuple[int, ...]
     bandwidths: tuple[float, ...]
@@ -36,10 +42,11 @@ class Ceilings:
         pairs = sorted(zip(self.footprints, self.bandwidths, strict=True))
         return max((rate for size, rate in pairs if size >= footprint), default=pairs[-1][1])
 
-    def floor(self, flops: float, moved: float, footprint: float) -> tuple[float, Limit]:
-        """Return the seconds that so many operations and bytes take at least, and which of them says so."""
-        arithmetic, memory = flops / self.flop_rate, moved / self.bandwidth(footprint)
-        return (memory, "memory") if memory >= arithmetic else (arithmetic, "arithmetic")
+
+def floor_seconds(flops: float, moved: float, flop_rate: float, bandwidth: float) -> Floor:
+    """Return the seconds that so many operations and bytes take at least, and which of them says so."""
+    arithmetic, memory = flops / flop_rate, moved / bandwidth
+    return Floor(memory, "memory") if memory >= arithmetic else Floor(arithmetic, "arithmetic")
 
 
 def fraction_of_limit(seconds: Interval, floor: float) -> Interval:

@@ -162,7 +162,7 @@ def measure_ceilings(backend: Backend, dtype: str) -> Ceilings:
     bandwidths = tuple(
         max(_copy_rate(backend, size), _read_rate(backend, size, dtype)) for size in FOOTPRINTS
     )
-    return Ceilings(dtype, _product_rate(backend, dtype), FOOTPRINTS, bandwidths)
+    return Ceilings(_product_rate(backend, dtype), FOOTPRINTS, bandwidths)
 
 
 def _copy_rate(backend: Backend, footprint: int) -> float:

@@ -8,15 +8,24 @@ from typing import Any
 
 from benchfw.records import Cell
 from benchfw.report.text import figures, interval_text, ratio_text, time_unit
+from benchfw.report.verdicts.kernels import share_text
 from benchfw.report.verdicts.phrases import target_text, when_done
 from benchfw.summary.model import Comparison, Row
 from benchfw.summary.quantities import WHEN_DONE
 
-_TIMES = frozenset({"seconds_to_target", "seconds_per_draw", "seconds_per_call"})
+_CALLS = ("seconds_per_call", "device_seconds_per_call", "copy_seconds_per_call")
+_TIMES = frozenset({"seconds_to_target", "seconds_per_draw", *_CALLS})
+_UNITS = {"bytes_per_second": (1e9, "GB/s"), "flops_per_second": (1e9, "Gflop/s"), "bytes_held": (1e6, "MB")}
 _HEADERS = {
     "seconds_to_target": "time to target",
     "seconds_per_draw": "time a draw",
     "seconds_per_call": "time a call",
+    "device_seconds_per_call": "by the device",
+    "copy_seconds_per_call": "copies in",
+    "bytes_per_second": "",
+    "flops_per_second": "",
+    "fraction_of_limit": "of the limit",
+    "bytes_held": "memory",
     "variance_x_seconds": "variance x seconds",
     "relative_efficiency": "relative efficiency",
 }
@@ -41,19 +50,19 @@ class TextTable:
 
 def heading(comparison: Comparison) -> str:
     """Return what a comparison is about: 'least-squares, optimizers'."""
+    if comparison.by_size:
+        return comparison.problem
     kind = _HEADINGS[comparison.kind]
     return f"{comparison.problem}, {kind}" if comparison.problem else kind
 
 
 def caption(comparison: Comparison) -> str:
     """Return the line above a table: the target if there is one, and what the brackets are."""
+    if comparison.kind == "kernel":
+        return _kernel_caption(comparison)
     aim = f"Target: {target_text(comparison)}. " if comparison.targets else ""
     middle = "Median" if comparison.kind == "optimizer" else "Geometric mean"
-    first = (
-        "each kernel's first backend"
-        if comparison.kind == "kernel"
-        else comparison.name(comparison.reference)
-    )
+    first = comparison.name(comparison.reference)
     runs = max((row.interval.count for row in comparison.rows), default=0)
     # five values have no interval for their median but their range, which covers it at 15/16
     level = 94 if comparison.kind == "optimizer" and runs == 5 else 95
@@ -61,6 +70,35 @@ def caption(comparison: Comparison) -> str:
     several = len(comparison.measured) > 2
     held = " Verdicts hold at 5 % for all methods together." if several else ""
     return f"{aim}{what}{held}{_estimator_notes(comparison)}"
+
+
+def _kernel_caption(comparison: Comparison) -> str:
+    """Return what the brackets are, and the highest rates that the share of the limit is about."""
+    repeated = max(map(len, comparison.histories.values())) > 1
+    what = "Geometric mean over repetitions" if repeated else "Median over blocks of calls"
+    ratios = "; ratios to the first backend" if len(_backends(comparison)) > 1 else ""
+    ceilings = []
+    for backend in _backends(comparison):
+        rates = {
+            name: max(
+                (row.interval.estimate for row in comparison.rows if _is_ceiling(row, backend, name)),
+                default=0,
+            )
+            for name in ("bytes", "flops")
+        }
+        if all(rates.values()):
+            moved, computed = (figures(rate / 1e9) for rate in rates.values())
+            ceilings.append(f"{backend} {moved} GB/s and {computed} Gflop/s")
+    limit = f" The limit: the highest rates seen here, {'; '.join(ceilings)}." if ceilings else ""
+    return f"{what} [95 % interval]{ratios}.{limit}"
+
+
+def _is_ceiling(row: Row, backend: str, name: str) -> bool:
+    return row.cell.backend == backend and row.quantity == f"ceiling_{name}_per_second"
+
+
+def _backends(comparison: Comparison) -> list[str]:
+    return list(dict.fromkeys(cell.backend for cell in comparison.measured))
 
 
 def _estimator_notes(comparison: Comparison) -> str:
@@ -92,22 +130,36 @@ def headline_table(comparison: Comparison, *, brief: bool = False) -> TextTable:
     ]
     if brief:
         quantities = [(name, ratio and name == quantities[-1][0]) for name, ratio in quantities]
-    header = ["method"]
+    header = [_first_header(comparison)]
     columns: list[list[str]] = [[comparison.name(cell) for cell in comparison.measured]]
     for quantity, with_ratio in quantities:
         scale, unit = _unit(comparison, quantity)
-        header.append(f"{_title(comparison, quantity)}{f', {unit}' if unit else ''}")
+        header.append(", ".join(filter(None, [_title(comparison, quantity), unit])))
         rows = [comparison.row(cell, quantity) for cell in comparison.measured]
-        columns.append([_cell(row, scale) for row in rows])
+        columns.append([_cell(comparison, row, scale) for row in rows])
         if with_ratio:
             header.append("ratio")
             columns.append([_ratio_cell(comparison, row) for row in rows])
     return TextTable(tuple(header), tuple(zip(*columns, strict=True)), comparison.measured)
 
 
+def _first_header(comparison: Comparison) -> str:
+    return "size" if comparison.by_size else "method"
+
+
 def full_table(comparison: Comparison) -> TextTable:
     """Return every number of the comparison: a row a method and quantity, in seconds where it is a time."""
-    header = ("method", "quantity", "estimate", "low", "high", "runs", "ratio", "ratio low", "ratio high")
+    header = (
+        _first_header(comparison),
+        "quantity",
+        "estimate",
+        "low",
+        "high",
+        "runs",
+        "ratio",
+        "ratio low",
+        "ratio high",
+    )
     rows = tuple(
         (
             comparison.name(row.cell),
@@ -142,7 +194,8 @@ def exact_rows(comparison: Comparison) -> list[tuple[Any, ...]]:
 def _headline(comparison: Comparison) -> list[tuple[str, bool]]:
     """Return the quantities of the headline table, each with whether its ratio is shown."""
     if comparison.kind == "kernel":
-        return [("seconds_per_call", True)]
+        times = [(name, len(_backends(comparison)) > 1 and name == _CALLS[0]) for name in _CALLS]
+        return [*times, *((name, False) for name in (*_UNITS, "fraction_of_limit"))]
     if comparison.kind == "estimator":
         # what a biased estimator lacks in variance it has in its mean squared error
         mse = [("mse", True)] if comparison.biased else []
@@ -168,13 +221,18 @@ def _title(comparison: Comparison, quantity: str) -> str:
 
 def _unit(comparison: Comparison, quantity: str) -> tuple[float, str]:
     if quantity not in _TIMES:
-        return 1.0, ""
-    return time_unit(row.interval.estimate for row in comparison.rows if row.quantity == quantity)
+        return _UNITS.get(quantity, (1.0, ""))
+    alike = _CALLS if quantity in _CALLS else (quantity,)
+    return time_unit(row.interval.estimate for row in comparison.rows if row.quantity in alike)
 
 
-def _cell(row: Row | None, scale: float) -> str:
+def _cell(comparison: Comparison, row: Row | None, scale: float) -> str:
     if row is None:
         return "—"
+    if row.quantity == "fraction_of_limit":
+        return share_text(comparison, row)
+    if row.quantity in _UNITS:
+        return figures(row.interval.estimate / scale)
     if row.quantity == "relative_efficiency":
         return ratio_text(row.interval)
     if row.reached is not None and math.isinf(row.interval.estimate):

@@ -24,7 +24,15 @@ from benchfw.summary.quantities import Sample, choose_targets
 from benchfw.summary.samples import sample_trials
 
 TIMES = frozenset(
-    {"seconds_to_target", "seconds_per_draw", "seconds_per_call", "setup_seconds", "variance_x_seconds"}
+    {
+        "seconds_to_target",
+        "seconds_per_draw",
+        "seconds_per_call",
+        "device_seconds_per_call",
+        "copy_seconds_per_call",
+        "setup_seconds",
+        "variance_x_seconds",
+    }
 )
 GIBIBYTE = 2**30
 

@@ -131,7 +131,7 @@ class Sweep:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """All methods of one kind on one problem, with their trials.
+    """All methods of one kind on one problem, with their trials; or one kernel at all of its sizes.
 
     Of estimators, `biased` are those whose bias is not noise, at 5 % for all `tested` ones of the run
     together, and `claims` those that call themselves unbiased.
@@ -177,13 +177,23 @@ class Comparison:
 
     def name(self, cell: Cell) -> str:
         """Return the method's label, with its backend where several gave numbers."""
-        return short_name(cell, among=self.measured)
+        shown = cell._replace(method=f"{self.size(cell):,}") if self.by_size else cell
+        return short_name(shown, among=self.measured)
 
     def reference_for(self, cell: Cell) -> Cell:
         """Return what the method is measured against: a kernel against itself on its first backend."""
         if self.kind != "kernel":
             return self.reference
-        return next(other for other in self.cells if other.method == cell.method)
+        return next(other for other in self.cells if other[:3] == cell[:3])
+
+    @property
+    def by_size(self) -> bool:
+        """Whether this is one kernel at several sizes, which are its problems."""
+        return self.kind == "kernel" and self.problem != self.cells[0].problem
+
+    def size(self, cell: Cell) -> int:
+        """Return the number of entries of a kernel's largest argument."""
+        return int(self.histories[cell][0].result.trial.problem.params.get("size", 0))
 
 
 def short_name(cell: Cell, among: Iterable[Cell]) -> str:

@@ -132,8 +132,6 @@ def _a_draw(draws: Values, spent: Values) -> tuple[float, float]:
 
 
 def _kernel_values(curves: Mapping[str, Curve]) -> tuple[dict[str, float], dict[str, Interval]]:
-    """Return the median over the blocks of one trial, with its interval."""
-    if "seconds_per_call" not in curves:
-        return {}, {}
-    interval = median_interval(curves["seconds_per_call"].values)
-    return {"seconds_per_call": interval.estimate}, {"seconds_per_call": interval}
+    """Return the medians over the blocks of one trial, with their intervals."""
+    intervals = {name: median_interval(curve.values) for name, curve in curves.items()}
+    return {name: interval.estimate for name, interval in intervals.items()}, intervals

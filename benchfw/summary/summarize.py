@@ -9,6 +9,7 @@ from benchfw.analysis.intervals import LEVEL, Interval
 from benchfw.analysis.variance import unbiased_probabilities
 from benchfw.records import CLAIM, Cell, MethodKind, Result, Run
 from benchfw.summary.faults import find_caveats, find_faults
+from benchfw.summary.kernels import rate_intervals
 from benchfw.summary.model import Comparison, History, Row, Summary, histories_by_cell
 from benchfw.summary.quantities import TO_TARGET, Sample, choose_targets, last_seconds, metric_names
 from benchfw.summary.rates import find_rates
@@ -19,8 +20,11 @@ from benchfw.summary.sweeps import find_sweep
 def summarize(run: Run, results: Sequence[Result]) -> Summary:
     """Return the summary of a run; results in suite order, so that the first method is the reference."""
     groups: dict[tuple[str, MethodKind], dict[Cell, list[History]]] = {}
-    for cell, histories in histories_by_cell(results).items():
-        groups.setdefault((cell.problem, cell.kind), {})[cell] = histories
+    cells = histories_by_cell(results)
+    by_kernel = len({cell.problem for cell in cells if cell.kind == "kernel"}) > 1
+    for cell, histories in cells.items():
+        subject = cell.method if cell.kind == "kernel" and by_kernel else cell.problem
+        groups.setdefault((subject, cell.kind), {})[cell] = histories
     comparisons = tuple(_with_biases([_compare(*place, group) for place, group in groups.items()]))
     return Summary(run.title or run.suite, comparisons, find_faults(results), find_caveats(results))
 
@@ -76,6 +80,8 @@ def _rows(cell: Cell, sample: Sample, reference: Sample, rivals: int) -> Iterato
             itself = Interval(1.0, 1.0, 1.0, row.interval.count)
             yield Row(cell, "relative_efficiency", row.ratio.inverted() if row.ratio else itself)
     for name, interval in sample.fact_intervals():
+        yield Row(cell, name, interval)
+    for name, interval in rate_intervals(sample):
         yield Row(cell, name, interval)
     for name, interval in sample.arrival_intervals():
         yield Row(cell, name, interval, reached=sample.reached)

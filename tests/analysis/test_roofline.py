@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchfw.analysis.intervals import Interval
-from benchfw.analysis.roofline import Ceilings, break_even, fraction_of_limit
+from benchfw.analysis.roofline import Ceilings, break_even, floor_seconds, fraction_of_limit
 
 # 100 operations and, from large working sets, 10 bytes a second; a cache gives up to 40
-CEILINGS = Ceilings("float64", 100.0, (1_000, 4_000, 16_000), (30.0, 40.0, 10.0))
+CEILINGS = Ceilings(100.0, (1_000, 4_000, 16_000), (30.0, 40.0, 10.0))
 SIZES = (10.0, 100.0, 1000.0, 10_000.0)
 
 
@@ -21,17 +21,9 @@ def test_the_bandwidth_is_the_best_of_working_sets_as_large_or_larger():
     assert CEILINGS.bandwidth(10**9) == 10.0
 
 
-def test_few_operations_on_many_bytes_are_limited_by_memory():
-    assert CEILINGS.floor(flops=100.0, moved=50.0, footprint=16_000) == (5.0, "memory")
-
-
-def test_many_operations_on_few_bytes_are_limited_by_arithmetic():
-    assert CEILINGS.floor(flops=1000.0, moved=50.0, footprint=16_000) == (10.0, "arithmetic")
-
-
-def test_a_cached_working_set_has_a_lower_floor():
-    assert CEILINGS.floor(flops=0.0, moved=80.0, footprint=100)[0] == 2.0
-    assert CEILINGS.floor(flops=0.0, moved=80.0, footprint=16_000)[0] == 8.0
+def test_the_dearer_one_of_operations_and_bytes_is_the_limit():
+    assert floor_seconds(flops=100.0, moved=50.0, flop_rate=100.0, bandwidth=10.0) == (5.0, "memory")
+    assert floor_seconds(flops=1000.0, moved=50.0, flop_rate=100.0, bandwidth=10.0) == (10.0, "arithmetic")
 
 
 def test_the_share_of_the_limit_turns_the_interval_of_the_seconds_round():

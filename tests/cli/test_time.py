@@ -83,8 +83,10 @@ def test_a_kernel_is_timed_on_every_backend_and_the_run_is_kept(line, cli):
     metrics = {(row["backend"], row["metric"]) for row in cli.records()}
     assert {("device", "device_seconds_per_call"), ("device", "copy_seconds_per_call")} <= metrics
     assert ("numpy", "copy_seconds_per_call") not in metrics
+    assert 0 < rows["numpy", "size 10,000", "fraction_of_limit"]["estimate"] < 1
     again = line("nap", *QUICK, *BOTH)
     assert "run 2: 4 trials (4 done), kept in reports/benchfw.sqlite" in again.stdout  # measured anew
+    assert "device is faster than numpy from size" in " ".join(again.stdout.split())
     compared = cli("compare", "1", "2")
     assert compared.returncode == 0, compared.stderr
     assert "seconds_per_call" in compared.stdout
@@ -112,7 +114,7 @@ def test_a_kernel_that_fails_and_a_size_beyond_the_limit_are_named_and_the_other
     assert "ValueError: bad luck" in said
     assert "nap on size 10,000,000 (numpy)" in said
     assert "a call would take about 10 s, and the budget is 1 s" in said
-    assert "nap takes" in said
+    assert "nap: numpy takes" in said
     assert "Traceback" not in done.stderr
 
 

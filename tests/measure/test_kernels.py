@@ -14,7 +14,7 @@ from benchfw.records import Budget, Spec, Status
 from benchfw.registry import Entry
 
 NUMPY = get_backend("numpy")
-CEILINGS = Ceilings("float64", 1e12, (1, 10**9), (8e11, 1e11))
+CEILINGS = Ceilings(1e12, (1, 10**9), (8e11, 1e11))
 
 
 class Time:

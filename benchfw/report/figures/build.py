@@ -7,6 +7,7 @@ from dataclasses import replace
 from benchfw.records import Cell
 from benchfw.report.figures.convergence import convergence_figures
 from benchfw.report.figures.dots import estimator_figures, kernel_figures, target_figures
+from benchfw.report.figures.kernels import share_figures, size_figures
 from benchfw.report.figures.plot import Figure, Style, styles_of
 from benchfw.report.figures.profiles import profile_figures
 from benchfw.report.figures.sweeps import sweep_figures
@@ -24,9 +25,9 @@ def build_figures(summary: Summary) -> list[Figure]:
         elif comparison.kind == "estimator":
             found = [*sweep_figures(comparison), *estimator_figures(comparison, styles)]
         else:
-            found = kernel_figures(comparison, styles)
+            found = size_figures(comparison) if comparison.by_size else kernel_figures(comparison, styles)
         figures += [replace(figure, problem=comparison.problem) for figure in found]
-    return [*profile_figures(summary, styles), *figures]
+    return [*profile_figures(summary, styles), *share_figures(summary), *figures]
 
 
 def method_styles(summary: Summary) -> dict[Cell, Style]:

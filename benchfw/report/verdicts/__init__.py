@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from benchfw.report.text import plural
-from benchfw.report.verdicts.estimators import estimator_verdict, kernel_verdict
+from benchfw.report.verdicts.estimators import estimator_verdict
+from benchfw.report.verdicts.kernels import kernel_verdict
 from benchfw.report.verdicts.optimizers import optimizer_verdict
 from benchfw.summary.model import Comparison
 

@@ -1,4 +1,4 @@
-"""The verdicts on estimators (variance, time, bias) and on kernels (time on each backend)."""
+"""The verdicts on estimators: variance, time, bias."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from benchfw.records import Cell
-from benchfw.report.text import FEW_NAMES, figures, interval_text, join_names, plural, time_unit
+from benchfw.report.text import FEW_NAMES, figures, interval_text, join_names, plural
 from benchfw.report.verdicts.phrases import (
     comparative,
     estimate_of,
@@ -120,21 +120,3 @@ def _off(comparison: Comparison, cells: Sequence[Cell]) -> str:
     ]
     more = len(cells) - FEW_NAMES
     return join_names([*shown, f"{more} more"] if more > 0 else shown)
-
-
-def kernel_verdict(comparison: Comparison) -> str:
-    """Return the time of each kernel, and how its backends compare."""
-    sentences = []
-    for row in rows_of(comparison, "seconds_per_call"):
-        first = comparison.reference_for(row.cell)
-        if row.ratio is None and row.cell == first:
-            size, unit = time_unit([row.interval.estimate])
-            shown = interval_text(row.interval.scaled(1 / size), unit)
-            sentences.append(f"{row.cell.method} takes {shown} a call on {row.cell.backend}.")
-        elif row.ratio is not None:
-            said = comparative(row, "faster", "slower")
-            unclear = "cannot yet be told" if row.ratio.count == 2 else "shows no difference beyond noise"
-            verb = f"is {said} than" if said else f"{unclear} from that"
-            alone = f" ({paired_runs(row)})" if row.ratio.count == 1 and not row.ratio.bounded else ""
-            sentences.append(f"{row.cell.method} on {row.cell.backend} {verb} on {first.backend}{alone}.")
-    return " ".join(sentences[: 2 * FEW_NAMES]) + (" …" if len(sentences) > 2 * FEW_NAMES else "")

@@ -1,0 +1,116 @@
+"""Timings of kernels in words, tables and figures, and on a run's page."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchfw.report.figures.kernels import share_figures, size_figures
+from benchfw.report.html.page import write_report
+from benchfw.report.tables import caption, headline_table
+from benchfw.report.verdicts import verdict
+from benchfw.summary.summarize import summarize
+
+HOSTILE = "<script>alert(1)</script>"
+SIZES = (10**4, 10**5, 10**6)
+
+
+def facts(size, flop_rate, bandwidth):
+    return {
+        "flops_per_call": 3.0 * size, "bytes_per_call": 16.0 * size, "ceiling_flops_per_second": flop_rate,
+        "ceiling_bytes_per_second": bandwidth, "argument_bytes": 8.0 * size, "peak_bytes": 16.0 * size,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def both(make):
+    """Return a function that times a kernel on a host, in proportion to the size, and on a device."""
+
+    def timings(kernel="scale"):
+        host = [make.timing(kernel, n, "numpy", 2e-9 * n, facts(n, 5e10, 1e10)) for n in SIZES]
+        clocks = {"device_seconds_per_call": 4.5e-5, "copy_seconds_per_call": 2.5e-4}
+        return [*host, *(make.timing(kernel, n, "cupy", 5e-5, facts(n, 6e13, 4e12), **clocks) for n in SIZES)]
+
+    return timings
+
+
+def test_a_table_has_one_unit_of_time_and_every_quantity(both, run):
+    (comparison,) = summarize(run, both()).comparisons
+    table = headline_table(comparison)
+    assert table.header == (
+        "size", "time a call, µs", "ratio", "by the device, µs", "copies in, µs", "GB/s", "Gflop/s",
+        "memory, MB", "of the limit",
+    )  # fmt: skip
+    # 16 bytes an entry in 2 ns: 8 GB/s, of 10 at the most
+    assert table.rows[2] == (
+        "1,000,000 (numpy)", "2000 [1970, 2030]", "1", "—", "—", "8.00", "1.50", "24.0", "80 % (memory)",
+    )  # fmt: skip
+    assert table.rows[5][1:5] == (
+        "50.0 [49.2, 50.8]",
+        "0.025 [0.024, 0.026]",
+        "45.0 [44.3, 45.7]",
+        "250 [246, 254]",
+    )
+    assert caption(comparison) == (
+        "Median over blocks of calls [95 % interval]; ratios to the first backend. The limit: the highest "
+        "rates seen here, numpy 10.0 GB/s and 50.0 Gflop/s; cupy 4000 GB/s and 60000 Gflop/s."
+    )
+
+
+def test_columns_of_a_device_are_left_out_without_one(both, run):
+    header = headline_table(summarize(run, both()[:3]).comparisons[0]).header
+    assert not {"ratio", "copies in, µs", "by the device, µs"} & set(header)
+
+
+def test_the_verdict_names_the_limit_and_the_break_even(both, run):
+    assert verdict(summarize(run, both()).comparisons[0]) == (
+        "numpy takes 2.00 ms [1.97, 2.03] a call at size 1,000,000, 80 % of the memory limit. "
+        "cupy takes 50.0 µs [49.2, 50.8] a call at size 1,000,000, 8.0 % of the memory limit. "
+        "cupy is faster than numpy from size 25,000 on, 40 [39, 41] times at size 1,000,000."
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0.5, "cupy is faster than numpy at every size, 2.0 [2.0, 2.0] times at size 20."),
+        (2.0, "cupy is no faster than numpy up to size 20."),
+    ],
+)
+def test_always_and_never_are_said_so(make, run, seconds, said):
+    results = [
+        make.timing("scale", n, name, time)
+        for n in (10, 20)
+        for name, time in (("numpy", 1.0), ("cupy", seconds))
+    ]
+    assert verdict(summarize(run, results).comparisons[0]).endswith(said)
+
+
+def test_the_speed_up_is_drawn_with_the_size_from_which_on_a_backend_pays(both, run):
+    summary = summarize(run, both())
+    (figure,) = size_figures(summary.comparisons[0])
+    seconds, faster = figure.views
+    assert {trace["name"] for trace in seconds.data} == {"numpy", "numpy, floor", "cupy", "cupy, floor"}
+    line, mark = faster.data
+    assert line["y"][0] < 1 < line["y"][-1]
+    assert line["x"][0] < mark["x"][0] < line["x"][-1]
+    assert mark["y"] == [1]
+    (alone,) = size_figures(summarize(run, both()[:3]).comparisons[0])
+    assert len(alone.views) == 1
+    (shares,) = share_figures(summary)
+    assert [trace["x"] for trace in shares.views[0].data] == [[80.0], [8.0]]
+
+
+def test_the_page_of_a_run_draws_kernels_without_a_complaint(both, run, tmp_path, look):
+    results = [*both(), *both(HOSTILE)]
+    page = look(write_report(summarize(run, results), run, results, tmp_path / "run-7"))
+    assert page.console == []
+    text = page.evaluate("document.body.innerText")
+    assert HOSTILE in text
+    assert "cupy is faster than numpy from size 25,000 on" in text
+    names = "[...figure.querySelectorAll('.legendtext')].map((each) => each.textContent)"
+    lines = "figure.querySelectorAll('.scatterlayer path.js-line').length"
+    figures = page.evaluate(f"[...document.querySelectorAll('figure')].map((figure) => [{names}, {lines}])")
+    assert len(figures) == 3
+    for found, drawn in figures[1:]:
+        assert {"numpy", "numpy, floor", "cupy", "cupy, floor"} <= set(found)
+        assert drawn == 4
