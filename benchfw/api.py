@@ -17,7 +17,7 @@ from benchfw.harness.revision import checked_out
 from benchfw.harness.run import Agenda, Listener, Options, check_methods, execute, prepare
 from benchfw.loading import fault_text
 from benchfw.plan import plan, select
-from benchfw.records import DEFAULT_STORE, Run, Trial
+from benchfw.records import DEFAULT_STORE, Changes, Project, Run, Trial
 from benchfw.registry import Registry
 from benchfw.store import Store
 from benchfw.suite import Suite, find_suite, find_suites, parse_suite, read_suite
@@ -29,32 +29,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Changes:
-    """What a command line changes in a suite."""
-
-    only: str | None = None
-    backends: tuple[str, ...] = ()
-    repetitions: int | None = None
-    quick: bool = False
-
-    def __post_init__(self) -> None:
-        if self.repetitions is not None and (not isinstance(self.repetitions, int) or self.repetitions < 1):
-            raise BenchfwError(f"repetitions must be a whole number from 1, got {self.repetitions!r}")
-
-    @property
-    def made(self) -> dict[str, Any]:
-        """Return what is changed, by name."""
-        return {name: value for name, value in vars(self).items() if value}
-
-
-@dataclass(frozen=True)
 class Planned:
     """A suite that was read, checked and spelled out; nothing has run."""
 
     suite: Suite
     trials: Sequence[Trial]
     registry: Registry
-    changes: Changes = Changes()
+    changes: Changes
 
 
 def plan_suite(name: str | Path, plugins: Iterable[str] = (), changes: Changes | None = None) -> Planned:
@@ -83,10 +64,9 @@ def plan_text(text: str, name: str, registry: Registry) -> Planned:
 
 def plan_bundle(run: Run, plugins: Sequence[str] = ()) -> Planned:
     """Plan what the run in a bundle ran; files of plugins lie beside the bundle, or are among `plugins`."""
-    path, noted = run.store, run.environment["changes"]
-    changes = Changes(**{**noted, "backends": tuple(map(str, noted.get("backends", ())))})
+    path, changes = run.store, run.environment.changes
     given = {Path(each).name for each in plugins}
-    sources = [_beside(path, each) for each in map(str, run.environment["plugins"]) if each not in given]
+    sources = [_beside(path, each) for each in run.environment.plugins if each not in given]
     for source in sources:
         if source.endswith(".py") and not Path(source).is_file():
             raise PluginError(
@@ -141,9 +121,8 @@ def look_up(planned: Planned, store: Path, options: Options) -> Agenda:
 
 
 def _prepare(planned: Planned, store: Store | None, options: Options) -> Agenda:
-    changes = planned.changes.made
     with planned.registry.activate():
-        return prepare(planned.suite, planned.trials, planned.registry, store, options, changes)
+        return prepare(planned.suite, planned.trials, planned.registry, store, options, planned.changes)
 
 
 def run_planned(
@@ -197,9 +176,9 @@ def run_against(
                 "installed, and no plugin is a file of it; pip install it first"
             )
         agendas = [_prepare(each, opened, options) for each in planned]
-        project = {"commit": other.commit, "changed": False}
+        project = Project(other.commit, changed=False)
         before = Side(other.commit, project, plugins, (str(other.packages),))
-        after = Side("files", agendas[0].environment["project"], sources)
+        after = Side("files", agendas[0].environment.project, sources)
         return execute_both(agendas, (before, after), opened, options, listen)
 
 

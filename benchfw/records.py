@@ -1,40 +1,22 @@
-"""The nouns of a run as frozen data: what was asked (Trial), what came of it (Record, Outcome, Result, Run).
-
-SCHEMA_VERSION numbers the store's layout; its history:
-  1  runs, trials, the link between them with labels, records in long form;
-  2  a digest of every run, link and trial (with its records); claims of the runs that are going on.
-"""
+"""The nouns of a run as frozen data: what was asked (Trial), what came of it (Record, Outcome, Run)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
-SCHEMA_VERSION = 2
+from benchfw.errors import BenchfwError
 
 DEFAULT_STORE = Path("reports/benchfw.sqlite")
 """Where runs are kept unless another file is named."""
 
-BOUND_PREFIX = "bound:"
-"""A metric `bound:gap` holds a theorem's curve for the metric `gap`, at the same iterations."""
+T = TypeVar("T")
 
-FACT_PREFIX = "fact:"
-"""A metric `fact:decay` holds a number that explains a trial: shown beside the others, never ranked."""
-
-CLAIM = "claims_unbiased"
-"""A metric of an estimator's trial: 1 if the method calls itself unbiased, else 0."""
-
-PEAK_MEMORY = FACT_PREFIX + "peak_memory"
-"""The most bytes that a trial's process held in memory, where revisions are compared."""
-
-CAVEAT = "; caveat: "
-"""What stands in a trial's reason before each sentence that a reader must know to believe its numbers."""
-
-ENDED_BY_ITSELF = "method ended by itself"
-"""How the reason begins of a trial whose method had no further answer: an exact solver, say."""
+Role = Literal["metric", "bound"]
+"""What a record is: measured, or a theorem's curve for the metric of the same name."""
 
 MethodKind = Literal["optimizer", "estimator", "kernel"]
 
@@ -55,6 +37,20 @@ class Status(StrEnum):
     def faulty(self) -> bool:
         """Whether the method or the machine broke: such a trial makes the run exit with 1."""
         return self in _FAULTY
+
+
+class Ending(StrEnum):
+    """Why a trial stopped."""
+
+    ITERATIONS = "iterations"
+    COST = "cost"
+    SECONDS = "seconds"
+    TARGET = "target"
+    PRECISION = "precision"
+    BY_ITSELF = "by itself"
+    NOT_FINITE = "not finite"
+    FAULT = "fault"
+    ABSENT = "absent"
 
 
 _FAULTY = frozenset({Status.TIMEOUT, Status.OUT_OF_MEMORY, Status.CRASHED, Status.FAILED})
@@ -129,23 +125,29 @@ class Record:
     seconds: float
     cost: float
     value: float
+    role: Role = "metric"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a trial ended and all that it measured, also when it did not end well; `device` is its GPU."""
+    """How a trial ended and all that it measured, also when it did not end well.
+
+    `facts` are numbers that explain the trial and are never ranked; `caveats` are sentences that a reader
+    must know to believe its records. `reason` is for people: no code reads it. `peak_memory` is in bytes,
+    where it was asked for; `device` is the GPU.
+    """
 
     status: Status
-    reason: str
+    ending: Ending
+    reason: str = ""
     records: tuple[Record, ...] = ()
+    facts: Mapping[str, float] = field(default_factory=dict)
+    caveats: tuple[str, ...] = ()
+    claims_unbiased: bool = False
+    peak_memory: int | None = None
     seconds: float = 0.0
     cost_unit: str = ""
     device: str = ""
-
-    @property
-    def caveats(self) -> tuple[str, ...]:
-        """Return the caveats that the reason carries."""
-        return tuple(self.reason.split(CAVEAT)[1:])
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,101 @@ class Result:
     trial: Trial
     outcome: Outcome
     reused: bool = False
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What a command line changes in a suite."""
+
+    only: str | None = None
+    backends: tuple[str, ...] = ()
+    repetitions: int | None = None
+    quick: bool = False
+
+    def __post_init__(self) -> None:
+        if self.repetitions is not None and (not isinstance(self.repetitions, int) or self.repetitions < 1):
+            raise BenchfwError(f"repetitions must be a whole number from 1, got {self.repetitions!r}")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A computer: its load is that at the start of the run, its memory in bytes."""
+
+    system: str = ""
+    processor: str = ""
+    cores: int = 0
+    memory: int = 0
+    load: float = 0.0
+    governor: str = ""
+
+
+@dataclass(frozen=True)
+class Project:
+    """The git commit of the folder a run was started in; `changed` is None where git could not tell."""
+
+    commit: str
+    date: str = ""
+    changed: bool | None = None
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Where, with what and how a run was made: what a reader needs to judge or repeat it.
+
+    `packages` has versions, `sources` and `datasets` the start of hashes, `backends` what each says of itself
+    (or why it is `unavailable`), `plugins` the sources given by hand, `trials` how many were planned.
+    """
+
+    machine: Machine = Machine()
+    python: str = ""
+    packages: Mapping[str, str] = field(default_factory=dict)
+    threads: int = 1
+    backends: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    project: Project | None = None
+    jobs: int = 1
+    cluster: Mapping[str, Any] = field(default_factory=dict)
+    clock: Literal["wall", "cpu"] = "wall"
+    trials: int = 0
+    changes: Changes = Changes()
+    plugins: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
+    datasets: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def absent_backends(self) -> dict[str, str]:
+        """Return why a backend is not available, for those that are not."""
+        return {name: each["unavailable"] for name, each in self.backends.items() if "unavailable" in each}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Return what `to_json` wrote; anything else is a ValueError."""
+        try:
+            changes = dict(data["changes"])
+            changes["backends"] = tuple(map(str, changes.get("backends", ())))
+            parts = {
+                "machine": _typed(Machine(**data["machine"])),
+                "project": Project(**data["project"]) if data["project"] else None,
+                "changes": _typed(Changes(**changes)),
+                "plugins": tuple(map(str, data["plugins"])),
+            }
+            if set(data) != {each.name for each in fields(cls)}:
+                raise KeyError(*sorted(set(data) ^ {each.name for each in fields(cls)}))
+            return _typed(cls(**{**data, **parts}))
+        except (TypeError, LookupError, AttributeError, BenchfwError) as fault:
+            raise ValueError(f"it does not say where and how it was run ({fault})") from None
+
+
+def _typed(found: T) -> T:
+    """Return an object each of whose fields has the type of its default; the others are a TypeError."""
+    usual = type(found)()
+    for name, value in vars(usual).items():
+        if value is not None and not isinstance(getattr(found, name), type(value)):
+            raise TypeError(f"{name} is {getattr(found, name)!r}")
+    return found
 
 
 @dataclass(frozen=True)
@@ -173,7 +270,7 @@ class Run:
     reused: int = 0
     report: Path | None = None
     text: str = ""
-    environment: Mapping[str, Any] = field(default_factory=dict)
+    environment: Environment = field(default_factory=Environment)
 
     @property
     def faults(self) -> int:
@@ -185,8 +282,7 @@ class Run:
         """Return the sentence on a run that has not finished; nothing for one that has."""
         if self.finished:
             return ""
-        planned = self.environment.get("trials")  # a run of an early version did not note it
-        there = f"{sum(self.counts.values())}{'' if planned is None else f' of {planned}'} trials"
+        there = f"{sum(self.counts.values())} of {self.environment.trials} trials"
         if self.going:
             return f"run {self.id} is still going: {there}"
         return f"run {self.id} was stopped: {there}; the same command goes on from there"

@@ -13,7 +13,19 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from benchfw.measure import clock
-from benchfw.records import Budget, Outcome, Record, Result, Run, Spec, Status, Trial
+from benchfw.records import (
+    Budget,
+    Ending,
+    Environment,
+    Machine,
+    Outcome,
+    Record,
+    Result,
+    Run,
+    Spec,
+    Status,
+    Trial,
+)
 from benchfw.registry import Registry
 
 # the same examples on every machine, and none of them too slow for a busy one
@@ -203,7 +215,7 @@ def make_trial():
 
 def make_result(
     kind, problem, method, repetition, records, *,
-    status=Status.DONE, reason="", target=None, params=None, use="", backend="numpy", number=0,
+    status=Status.DONE, reason="", target=None, params=None, use="", backend="numpy", number=0, **outcome,
 ):  # fmt: skip
     spec = Spec(use=use or method, params=params or {}, label=method)
     trial = Trial(
@@ -216,21 +228,23 @@ def make_result(
         budget=Budget(iterations=100),
         target=target or {},
     )
-    return Result(id=number, trial=trial, outcome=Outcome(status, reason, tuple(records)))
+    ending = Ending.FAULT if status.faulty else Ending.ITERATIONS
+    given = {"status": status, "ending": ending, "reason": reason, "records": tuple(records), **outcome}
+    return Result(id=number, trial=trial, outcome=Outcome(**given))
 
 
-def make_curve(metric, values, *, seconds=1.0, cost=10.0, iterations=None):
+def make_curve(metric, values, *, seconds=1.0, cost=10.0, iterations=None, role="metric"):
     """Records of one metric at iterations 0, 1, 2, … (or those given), so many seconds and cost each."""
     steps = range(len(values)) if iterations is None else iterations
     return [
-        Record(metric, int(step), seconds * step, cost * step, float(value))
+        Record(metric, int(step), seconds * step, cost * step, float(value), role)
         for step, value in zip(steps, values, strict=True)
     ]
 
 
 def make_draws(variance, *, bias=0.0, draws=100, seconds=1.0, cost=2.0):
     """The last records of an estimator: so many seconds and so much cost a draw."""
-    found = {"variance": variance, "variance_std_error": 0.05 * variance}
+    found = {"variance": variance, "variance_std_error": 0.05 * variance, "variance_skewness": 0.0}
     if bias is not None:
         found = {"bias": bias, "mse": variance + bias**2, **found}
     return [Record(name, draws, seconds * draws, cost * draws, value) for name, value in found.items()]
@@ -261,7 +275,7 @@ def run():
         finished="2025-03-01T12:01:00+00:00",
         counts={"done": 3},
         text='title = "Quickstart"\nseed = 7\n',
-        environment={"cpu": {"model": "Example 3000", "threads": 2}, "versions": {"numpy": "2.3.0"}},
+        environment=Environment(Machine(processor="Example 3000", cores=2), packages={"numpy": "2.3.0"}),
     )
 
 
@@ -314,7 +328,8 @@ def _optimizer(rng, problem, name, index, repetition, steps, number):
     records = make_curve("gap", gap, seconds=seconds, cost=cost, iterations=steps)
     records += make_curve("distance", np.sqrt(gap), seconds=seconds, cost=cost, iterations=steps)
     if index == 0:
-        records += make_curve("bound:gap", 6.0 * rate**steps, seconds=seconds, cost=cost, iterations=steps)
+        bound = 6.0 * rate**steps
+        records += make_curve("gap", bound, seconds=seconds, cost=cost, iterations=steps, role="bound")
     if name == "adam" and repetition == 2:
         cut = [r for r in records if r.iteration < 300] + [
             Record("gap", 300, 300 * seconds, 300 * cost, math.nan)

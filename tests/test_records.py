@@ -1,10 +1,11 @@
 """The nouns of a run."""
 
 import dataclasses
+import json
 
 import pytest
 
-from benchfw.records import Budget, Record, Run, Spec, Status, Trial
+from benchfw.records import Budget, Changes, Environment, Machine, Project, Record, Run, Spec, Status, Trial
 
 
 def test_only_what_broke_is_a_fault():
@@ -33,3 +34,39 @@ def test_records_cannot_be_changed():
     record = Record("gap", 0, 0.0, 0.0, 1.0)
     with pytest.raises(dataclasses.FrozenInstanceError):
         record.value = 2.0
+
+
+def test_a_trials_cell_is_what_its_repetitions_share():
+    trial = Trial("optimizer", Spec("bowl", label="a"), Spec("sgd", label="b"), "numpy", 3, 0, Budget())
+    assert (
+        trial.cell
+        == dataclasses.replace(trial, repetition=4, seed=1).cell
+        == ("a", "optimizer", "b", "numpy")
+    )
+    assert str(trial.cell) == "b on a (numpy)"
+
+
+def test_an_environment_comes_back_from_json():
+    environment = Environment(
+        machine=Machine(processor="Example 3000", cores=8, load=0.5),
+        project=Project("0" * 40, changed=False),
+        changes=Changes("gd", ("numpy",), 3, quick=True),
+        plugins=("mine.py",),
+        backends={"cupy": {"unavailable": "no GPU"}},
+    )
+    assert Environment.from_json(json.loads(json.dumps(environment.to_json()))) == environment
+    assert environment.absent_backends == {"cupy": "no GPU"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"threads": "2"}, {"odd": 1}, {"plugins": None}, {"machine": {"cores": "8"}}, {"machine": []},
+        {"changes": {"quick": 5}}, {"changes": {"odd": 1}}, {"changes": {"repetitions": -1}},
+    ],
+)  # fmt: skip
+def test_an_environment_that_no_benchfw_wrote_is_refused(change):
+    with pytest.raises(ValueError, match="does not say where and how"):
+        Environment.from_json({**Environment().to_json(), **change})
+    with pytest.raises(ValueError, match="does not say where and how"):
+        Environment.from_json({})

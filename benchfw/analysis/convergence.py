@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw.records import Record
+from benchfw.records import Record, Role
 
 Axis: TypeAlias = Literal["iterations", "seconds", "cost"]
 Floats: TypeAlias = NDArray[np.float64]
@@ -66,13 +66,13 @@ class Hit:
 NEVER = Hit(math.inf, math.inf, math.inf)
 
 
-def curves_by_metric(records: Iterable[Record]) -> dict[str, Curve]:
-    """Return a trial's records as one curve a metric, in the order in which the metrics first appear."""
+def curves_by_metric(records: Iterable[Record], role: Role = "metric") -> dict[str, Curve]:
+    """Return a trial's records of one role as one curve a metric, in order of first appearance."""
     rows: dict[str, list[tuple[float, float, float, float]]] = {}
     for record in records:
-        rows.setdefault(record.metric, []).append(
-            (record.iteration, record.seconds, record.cost, record.value)
-        )
+        if record.role == role:
+            row = (record.iteration, record.seconds, record.cost, record.value)
+            rows.setdefault(record.metric, []).append(row)
     return {
         metric: Curve(*np.array(sorted(points), dtype=np.float64).T.copy()) for metric, points in rows.items()
     }

@@ -235,6 +235,7 @@ def _event_data(event: Begun | Event) -> dict[str, object]:
     if isinstance(event, Finished):
         data |= {
             "status": event.outcome.status.value,
+            "ending": event.outcome.ending.value,
             "reason": event.outcome.reason,
             "seconds": event.outcome.seconds,
         }

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
 from benchfw.api import Planned, look_up
 from benchfw.cli.options import echo_json, echo_table
 from benchfw.harness.run import Options
-from benchfw.records import Run
+from benchfw.records import Environment, Run
 from benchfw.report.text import flat_facts, plural, printable
 
 PLAN_HEADER = ("problem", "method", "backend", "repetition", "stored")
-COMPARED_FACTS = ("python", "packages.", "sources.", "data.", "backends.", "threads", "jobs")
+COMPARED_FACTS = ("python", "packages.", "sources.", "datasets.", "backends.", "threads", "jobs")
 """The facts, by the start of their names, that may make a difference to records or times."""
 
 
@@ -74,9 +73,9 @@ def print_differences(run: Run, planned: Planned, store: Path, options: Options)
     click.echo(f"afterwards `benchfw compare {run.store} last` says what changed", err=True)
 
 
-def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+def differences(then: Environment, now: Environment) -> Iterator[str]:
     """Yield the facts that two environments do not share."""
-    before, here = dict(flat_facts(then)), dict(flat_facts(now))
+    before, here = dict(flat_facts(then.to_json())), dict(flat_facts(now.to_json()))
     said = set()
     for name in {**before, **here}:
         values = before.get(name, "none"), here.get(name, "none")

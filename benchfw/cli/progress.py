@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from statistics import fmean
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Self, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from benchfw.harness.events import Event, Finished, Started
 from benchfw.harness.run import Begun
-from benchfw.records import Status, Trial
+from benchfw.records import Cell, Status, Trial
 from benchfw.report.text import plural, printable
 
 if TYPE_CHECKING:
@@ -131,10 +131,6 @@ def _drawn(title: str, pace: Pace) -> Group:
     return Group(bar, said, running)
 
 
-Cell: TypeAlias = tuple[str, str, str]
-"""Problem, method and backend: its trials take about the same time."""
-
-
 class Pace:
     """Counts a run's events and estimates the time left from what each method has taken so far."""
 
@@ -163,17 +159,17 @@ class Pace:
         """Take in one event."""
         if isinstance(event, Begun):
             self.total, self._jobs = len(event.pending), event.jobs
-            self._waiting = Counter(map(_cell, event.pending))
+            self._waiting = Counter(trial.cell for trial in event.pending)
             self._budget = event.pending[0].budget.seconds if event.pending else None
         elif isinstance(event, Started):
             if str(event.trial) not in self.running:  # else its worker did not start, and another tries
-                self._waiting[_cell(event.trial)] -= 1
+                self._waiting[event.trial.cell] -= 1
             self.running[str(event.trial)] = event.trial, self._clock()
         elif isinstance(event, Finished):
             self._end(event)
 
     def _end(self, event: Finished) -> None:
-        cell, outcome = _cell(event.trial), event.outcome
+        cell, outcome = event.trial.cell, event.outcome
         if self.running.pop(str(event.trial), None) is None:
             self._waiting[cell] -= 1  # skipped, never started
         if outcome.status is not Status.SKIPPED:
@@ -191,7 +187,7 @@ class Pace:
         """Return the seconds that the rest may take with all jobs busy; infinity while nothing is known."""
         # copies: the display asks from a thread of its own
         rest = [
-            max(0.0, self._expected(_cell(trial)) - self.elapsed(began))
+            max(0.0, self._expected(trial.cell) - self.elapsed(began))
             for trial, began in list(self.running.values())
         ]
         waiting = [(cell, count) for cell, count in list(self._waiting.items()) if count]
@@ -206,10 +202,6 @@ class Pace:
             return self._budget
         means = [fmean(each) for each in list(self._taken.values())]
         return fmean(means) if means else math.inf
-
-
-def _cell(trial: Trial) -> Cell:
-    return trial.problem.label, trial.method.label, trial.backend
 
 
 def duration(seconds: float) -> str:

@@ -8,10 +8,10 @@ import platform
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from benchfw.backends import get_backend
 from benchfw.errors import BackendUnavailable
+from benchfw.records import Environment, Machine, Project
 
 PACKAGES = ("benchfw", "numpy", "scipy", "array-api-compat", "threadpoolctl", "pluggy")
 DEVICE_PACKAGES = ("cupy", "cupyx", "cupy-cuda12x", "cupy-cuda13x")
@@ -21,6 +21,7 @@ THREAD_VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS",
 )  # fmt: skip
+CLEAR_PEAK = Path("/proc/self/clear_refs")
 
 
 def default_threads() -> int:
@@ -29,16 +30,16 @@ def default_threads() -> int:
     return int(asked) if asked.isdecimal() and int(asked) > 0 else 1
 
 
-def gather(backends: Iterable[str], threads: int) -> dict[str, Any]:
-    """Return the facts that a reader of a report needs to judge or repeat it."""
-    return {
-        "machine": machine(),
-        "python": platform.python_version(),
-        "packages": packages(),
-        "threads": threads,
-        "backends": {name: describe(name) for name in backends},
-        "project": project(),
-    }
+def gather(backends: Iterable[str], threads: int) -> Environment:
+    """Return what this machine, its packages and the user's project say about themselves."""
+    return Environment(
+        machine=machine(),
+        python=platform.python_version(),
+        packages=packages(),
+        threads=threads,
+        backends={name: describe(name) for name in backends},
+        project=project(),
+    )
 
 
 def describe(backend: str) -> dict[str, str]:
@@ -49,24 +50,37 @@ def describe(backend: str) -> dict[str, str]:
         return {"unavailable": str(fault)}
 
 
-def machine() -> dict[str, Any]:
+def machine() -> Machine:
     """Return the computer: processor, cores, memory, system, load."""
-    facts: dict[str, Any] = {
-        "system": platform.platform(),
-        "processor": get_backend("numpy").describe()["device"],
-        "cores": os.cpu_count(),
-        "memory": total_memory(),
-        "load": round(os.getloadavg()[0], 2),
-    }
     governor = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
-    if governor.is_file():
-        facts["governor"] = governor.read_text(encoding="ascii").strip()
-    return facts
+    return Machine(
+        system=platform.platform(),
+        processor=get_backend("numpy").describe()["device"],
+        cores=os.cpu_count() or 0,
+        memory=total_memory(),
+        load=round(os.getloadavg()[0], 2),
+        governor=governor.read_text(encoding="ascii").strip() if governor.is_file() else "",
+    )
 
 
 def total_memory() -> int:
     """Return the bytes of memory of this machine."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def forget_peak() -> bool:
+    """Make the memory that this process holds now its peak; return whether this system can."""
+    try:
+        CLEAR_PEAK.write_text("5", encoding="ascii")  # "reset the peak resident set size", proc(5)
+    except OSError:
+        return False
+    return True
+
+
+def peak_memory() -> int:
+    """Return the most bytes that this process held since `forget_peak`; Linux keeps that."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return 1024 * int(next(line for line in lines if line.startswith("VmHWM:")).split()[1])
 
 
 def packages() -> dict[str, str]:
@@ -85,16 +99,16 @@ def packages() -> dict[str, str]:
     return found
 
 
-def project() -> dict[str, Any]:
+def project() -> Project | None:
     """Return the git commit of the folder the user stands in, its date, and whether files of it were changed.
 
     Files that git does not know are not asked about: the reports of earlier runs may be among them.
     """
     commit, _, date = (_git("show", "--no-patch", "--format=%H %cI", "HEAD") or "").partition(" ")
     if not commit:
-        return {}
+        return None
     changes = _git("--no-optional-locks", "status", "--porcelain", "--untracked-files=no")
-    return {"commit": commit, "date": date, "changed": "unknown" if changes is None else bool(changes)}
+    return Project(commit, date, None if changes is None else bool(changes))
 
 
 def _git(*words: str) -> str | None:

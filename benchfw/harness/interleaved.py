@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from benchfw.harness.environment import total_memory
 from benchfw.harness.events import Event, Finished
-from benchfw.harness.run import Agenda, Begun, Listener, Options, absent_backends, timeout_of
+from benchfw.harness.run import Agenda, Begun, Listener, Options, timeout_of
 from benchfw.harness.workers.local import LocalExecutor
-from benchfw.records import Outcome, Run, Status, Trial
+from benchfw.records import Ending, Outcome, Project, Run, Status, Trial
 from benchfw.store import Store
 
 
@@ -26,7 +26,7 @@ class Side:
     """One of the two revisions: its name, its commit as far as known, its plugins, its packages' folders."""
 
     name: str
-    project: Mapping[str, Any]
+    project: Project | None
     plugins: tuple[str, ...]
     overlay: tuple[str, ...] = ()
 
@@ -44,7 +44,7 @@ def execute_both(
 ) -> list[tuple[Run, Run]]:
     """Run all trials of the agendas on both sides; return a run a side for every suite.
 
-    Seconds are CPU seconds, and the peak of memory is a fact of every trial. KeyboardInterrupt goes through,
+    Seconds are CPU seconds, and every outcome has the peak of memory. KeyboardInterrupt goes through,
     after the workers are stopped.
     """
     runs = [tuple(_begin(store, agenda, side) for side in sides) for agenda in agendas]
@@ -64,8 +64,8 @@ def execute_both(
 
 def _begin(store: Store, agenda: Agenda, side: Side) -> int:
     suite = agenda.suite
-    known = {"clock": "cpu", "project": dict(side.project), "plugins": side.plugins}
-    return store.begin(suite.name, suite.title, suite.text, {**agenda.environment, **known})
+    environment = replace(agenda.environment, clock="cpu", project=side.project, plugins=side.plugins)
+    return store.begin(suite.name, suite.title, suite.text, environment)
 
 
 def _events(
@@ -80,7 +80,7 @@ def _events(
         ),
         key=lambda turn: turn[:2],
     )
-    absent = [absent_backends(agenda) for agenda in agendas]
+    absent = [agenda.environment.absent_backends for agenda in agendas]
     for repetition, group in groupby(turns, key=lambda turn: turn.repetition):
         with contextlib.ExitStack() as stack:
             executors = [
@@ -91,7 +91,7 @@ def _events(
                     trial = _of_side(agendas[turn.suite].trials[turn.position], sides[side])
                     reason = absent[turn.suite].get(trial.backend)
                     if reason is not None:
-                        yield turn, side, Finished(trial, Outcome(Status.SKIPPED, reason))
+                        yield turn, side, Finished(trial, Outcome(Status.SKIPPED, Ending.ABSENT, reason))
                         continue
                     for event in executors[side].run([trial]):
                         yield turn, side, event

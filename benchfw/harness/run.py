@@ -25,7 +25,7 @@ from benchfw.harness.workers.local import LocalExecutor
 from benchfw.loading import fault_text
 from benchfw.measure.seeding import order_seed
 from benchfw.parameters import fits
-from benchfw.records import Outcome, Run, Status, Trial
+from benchfw.records import Changes, Ending, Environment, Outcome, Run, Status, Trial
 from benchfw.registry import Registry
 from benchfw.store import Store
 from benchfw.suite import Suite
@@ -100,7 +100,7 @@ class Agenda:
     suite: Suite
     trials: Sequence[Trial]
     known: Mapping[int, int]
-    environment: Mapping[str, Any]
+    environment: Environment
     newest: int = 0
 
     @functools.cached_property
@@ -122,19 +122,21 @@ def prepare(
     registry: Registry,
     store: Store | None,
     options: Options,
-    changes: Mapping[str, Any] | None = None,
+    changes: Changes,
 ) -> Agenda:
     """Give every trial its key and look it up; `changes` is noted: what was asked for beyond the suite."""
-    environment = {
-        **_facts(suite, trials, registry, options),
-        "trials": len(trials),
-        "changes": dict(changes or {}),
-        "plugins": _absolute(registry.sources),
-    }
-    identity = Identity(registry, environment["backends"], options.threads, inline=options.jobs == 0)
+    environment = _environment(suite, trials, registry, options)
+    identity = Identity(registry, environment.backends, options.threads, inline=options.jobs == 0)
     stamped = [identity.stamp(trial) for trial in trials]
-    environment["packages"] |= identity.libraries
-    environment |= {"sources": identity.sources, "data": identity.datasets}
+    environment = replace(
+        environment,
+        packages={**environment.packages, **identity.libraries},
+        trials=len(trials),
+        changes=changes,
+        plugins=_absolute(registry.sources),
+        sources=identity.sources,
+        datasets=identity.datasets,
+    )
     agenda = Agenda(suite, stamped, {}, environment)
     if store is None or options.fresh:
         return agenda
@@ -159,17 +161,17 @@ def _found(
     return {position: usable[key] for position, key in keys.items() if key in usable}
 
 
-def _facts(suite: Suite, trials: Sequence[Trial], registry: Registry, options: Options) -> dict[str, Any]:
-    """Return the facts of the machine that will run the trials; workers unlike this client are refused."""
+def _environment(suite: Suite, trials: Sequence[Trial], registry: Registry, options: Options) -> Environment:
+    """Return that of the machine that will run the trials; workers unlike this client are refused."""
     if options.cluster is None:
-        return {**gather(suite.backends, options.threads), "jobs": options.jobs}
+        return replace(gather(suite.backends, options.threads), jobs=options.jobs)
     question = question_of(trials, registry, suite.backends, options.threads)
     return options.cluster.inspect(question, versions(registry, question))
 
 
-def _absolute(sources: Sequence[str]) -> list[str]:
+def _absolute(sources: Sequence[str]) -> tuple[str, ...]:
     """Return plugins as named, files by their full path: a replay may start from another folder."""
-    return [str(Path(source).resolve()) if Path(source).is_file() else source for source in sources]
+    return tuple(str(Path(source).resolve()) if Path(source).is_file() else source for source in sources)
 
 
 def check_methods(trials: Sequence[Trial], registry: Registry, where: str) -> None:
@@ -192,7 +194,7 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
     """
     suite = agenda.suite
     run = store.begin(suite.name, suite.title, suite.text, agenda.environment)
-    with store.living(run):
+    with store.hold_run_lock(run):
         store.reuse(run, _links(agenda, agenda.known))
         pending = [agenda.trials[position] for position in agenda.pending]
         listen(Begun(run, len(agenda.known), pending, _at_once(options)))
@@ -261,18 +263,12 @@ def _call(registry: Registry, hook: str, **told: Any) -> None:
 
 def _events(agenda: Agenda, positions: Sequence[int], executor: Executor) -> Iterator[Event]:
     """Yield the events of trials; those whose backend is absent are skipped at once."""
-    absent = absent_backends(agenda)
+    absent = agenda.environment.absent_backends
     trials = [agenda.trials[position] for position in positions]
     for trial in trials:
         if trial.backend in absent:
-            yield Finished(trial, Outcome(Status.SKIPPED, absent[trial.backend]))
+            yield Finished(trial, Outcome(Status.SKIPPED, Ending.ABSENT, absent[trial.backend]))
     yield from executor.run(trial for trial in trials if trial.backend not in absent)
-
-
-def absent_backends(agenda: Agenda) -> dict[str, str]:
-    """Return why a backend is not here, for those that are not."""
-    facts = agenda.environment["backends"]
-    return {name: each["unavailable"] for name, each in facts.items() if "unavailable" in each}
 
 
 def timeout_of(suite: Suite, options: Options) -> float | None:

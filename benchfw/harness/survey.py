@@ -30,7 +30,7 @@ from benchfw.harness.fingerprint import (
     with_imported,
 )
 from benchfw.loading import Plugin
-from benchfw.records import Spec, Trial
+from benchfw.records import Environment, Spec, Trial
 from benchfw.registry import Registry
 
 SHORT = 12  # characters of a hash that are shown
@@ -135,7 +135,7 @@ def survey_apart(question: Question) -> Mapping[str, Any]:
         raise BenchfwError(f"it could not look at what it has: {last[0]}") from None
     if "fault" in answer:
         raise BenchfwError(answer["fault"])
-    return answer
+    return {**answer, "environment": Environment.from_json(answer["environment"])}
 
 
 def main() -> None:
@@ -148,6 +148,8 @@ def main() -> None:
             answer = survey(Question(**asked))
         except BenchfwError as fault:
             answer = {"fault": str(fault)}
+        else:
+            answer["environment"] = answer["environment"].to_json()
     print(json.dumps(answer))
 
 

@@ -1,30 +1,63 @@
-"""What a method, its problem and its answer have to say about a trial when it is over: facts and caveats."""
+"""How a trial ended: what a fault means, and the facts and caveats of its method, problem and answer."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
+import traceback
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
-from benchfw.records import CAVEAT, FACT_PREFIX, Record
+from benchfw.errors import BenchfwError, Unavailable
+from benchfw.records import Ending, Outcome, Status
+
+LONGEST_REASON = 500  # characters: a reason is repeated in every row of an export
+
+Facts = dict[str, float]
+Caveats = tuple[str, ...]
 
 
-def told(method: Any, problem: Any, reason: str) -> tuple[list[Record], str]:
-    """Return the facts of method and problem as records, and the reason with every caveat behind it."""
-    return _told(_with_parts(method), (problem,), reason, getattr(problem, "caveats", ()))
+def outcome_of(fault: BaseException) -> Outcome:
+    """Return the outcome of a trial that raised this."""
+    match fault:
+        case Unavailable():
+            return Outcome(Status.SKIPPED, Ending.ABSENT, str(fault))
+        case MemoryError():
+            reason = f"not enough memory: {str(fault) or 'an allocation was refused'}"
+            return Outcome(Status.OUT_OF_MEMORY, Ending.FAULT, reason)
+        case BenchfwError():
+            return Outcome(Status.FAILED, Ending.FAULT, str(fault))
+    return Outcome(Status.FAILED, Ending.FAULT, explain(fault))
 
 
-def told_by_answer(answer: Any, reason: str) -> tuple[list[Record], str]:
-    """Return the facts of an optimizer's last answer, and the reason with its caveats behind it."""
-    return _told([answer], (), reason)
+def explain(fault: BaseException) -> str:
+    """Return a fault as one line: its type, its message, and where in whose file it was raised."""
+    frames = traceback.extract_tb(fault.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    try:
+        message = " ".join(str(fault).split())
+    except Exception:  # noqa: BLE001 - a stranger's exception may not even print
+        message = "its message cannot be printed"
+    short = message if len(message) <= LONGEST_REASON else f"{message[:LONGEST_REASON]}…"
+    return f"{type(fault).__name__}: {short}{place}" if short else f"{type(fault).__name__}{place}"
 
 
-def _told(
-    sources: Iterable[Any], arguments: tuple[Any, ...], reason: str, known: Iterable[str] = ()
-) -> tuple[list[Record], str]:
+def facts_of_answer(answer: Any) -> tuple[Facts, Caveats]:
+    """Return the facts and the caveats of an optimizer's last answer."""
+    return _collect_facts([answer], ())
+
+
+def facts_of_method(method: Any, problem: Any) -> tuple[Facts, Caveats]:
+    """Return the facts and the caveats of a method, of the methods in its fields, and of its problem."""
+    return _collect_facts(_with_parts(method), (problem,), getattr(problem, "caveats", ()))
+
+
+def _collect_facts(
+    sources: Iterable[Any], arguments: tuple[Any, ...], known: Iterable[str] = ()
+) -> tuple[Facts, Caveats]:
     """Ask every source; what was measured stands whatever goes wrong in here: a fault is one more caveat."""
-    facts: dict[str, float] = {}
+    facts: Facts = {}
     caveats = list(known)
     for each in sources:
         try:
@@ -36,12 +69,8 @@ def _told(
             caveats.append(
                 f"{type(each).__name__} could not tell its facts ({type(fault).__name__}: {fault})"
             )
-    records = [
-        Record(FACT_PREFIX + name, 0, 0.0, 0.0, value)
-        for name, value in facts.items()
-        if math.isfinite(value)
-    ]
-    return records, CAVEAT.join([reason, *dict.fromkeys(caveats)])
+    finite = {name: value for name, value in facts.items() if math.isfinite(value)}
+    return finite, tuple(dict.fromkeys(caveats))
 
 
 def _with_parts(method: Any) -> Iterator[Any]:

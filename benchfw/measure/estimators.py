@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import count
 from time import perf_counter
 from typing import Any
@@ -13,13 +14,13 @@ from benchfw.analysis.variance import DrawStatistics
 from benchfw.backends import Rng
 from benchfw.contract import checked_draw, checked_estimate, claims_of, estimated_quantity
 from benchfw.errors import BenchfwError
-from benchfw.measure.meter import Emit, Ending, Meter, next_look
-from benchfw.records import CLAIM, Record, Status, Trial
+from benchfw.measure.meter import Emit, Meter, next_look
+from benchfw.records import Ending, Outcome, Record, Status, Trial
 
 PATIENCE = 5.0  # a cheap draw costs less than its statistics: the trial may take so many times its seconds
 
 
-def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Ending:
+def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Outcome:
     """Draw at one point until the variance is known to the precision asked for, or the budget ends."""
     quantity = estimated_quantity(method, problem)
     meter = Meter(problem, trial.budget)
@@ -33,12 +34,13 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
             value = checked_draw(method, problem, rng)(params)
         sample = checked_estimate(method, problem, value).astype(np.float64, copy=False)
         if not np.isfinite(sample).all():
-            return Status.DIVERGED, f"draw {draws:,} is not finite"
+            return Outcome(Status.DIVERGED, Ending.NOT_FINITE, f"draw {draws:,} is not finite")
         statistics.add(sample)
-        ending = meter.spent(draws) if draws > 1 else ""
+        outcome = meter.spent(draws) if draws > 1 else None
         if perf_counter() - began > patience and draws > 1:
-            ending = f"{PATIENCE:g} times the budget of {trial.budget.seconds:g} seconds, statistics included"
-        if draws < look and not ending:
+            reason = f"{PATIENCE:g} times the budget of {trial.budget.seconds:g} seconds, statistics included"
+            outcome = Outcome(Status.DONE, Ending.SECONDS, reason)
+        if draws < look and outcome is None:
             continue
         look = next_look(draws)
         meter.check(draws)
@@ -50,11 +52,10 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
             ]
         )
         if trial.precision and statistics.relative_half_width() <= trial.precision:
-            ending = f"variance known to {trial.precision:.0%} after {draws:,} draws"
-        if ending:
-            claim = float(claims_of(method).unbiased)
-            emit([Record(CLAIM, draws, meter.clock.seconds, meter.cost, claim)])
-            return Status.DONE, ending
+            reason = f"variance known to {trial.precision:.0%} after {draws:,} draws"
+            outcome = Outcome(Status.DONE, Ending.PRECISION, reason)
+        if outcome is not None:
+            return replace(outcome, claims_unbiased=claims_of(method).unbiased)
     raise AssertionError("unreachable: the loop above has no end of its own")
 
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from benchfw.analysis.roofline import Ceilings
 from benchfw.backends import Backend, get_backend
 from benchfw.measure.clock import Clock, DeviceClock, is_wall_time
-from benchfw.measure.meter import Emit, Ending
-from benchfw.records import FACT_PREFIX, Budget, Record, Status, Trial
+from benchfw.measure.meter import Emit
+from benchfw.records import Budget, Ending, Outcome, Record, Status, Trial
 from benchfw.registry import Entry
 
 BLOCKS = 30
@@ -66,7 +66,7 @@ def kernel_arguments(
 
 def measure_kernel(
     trial: Trial, backend: Backend, kernel: Any, arguments_of: ArgumentsOf, emit: Emit
-) -> Ending:
+) -> Outcome:
     """Time blocks of calls, a record each, and likewise the copies of their arguments to a device.
 
     A call that would take longer than the whole budget of seconds is not made: the trial is skipped.
@@ -75,19 +75,20 @@ def measure_kernel(
     if limit is not None:
         needed = _predict_seconds(backend, kernel, arguments_of, size, limit)
         if needed > limit:
-            return Status.SKIPPED, f"a call would take about {needed:.2g} s, and the budget is {limit:g} s"
+            reason = f"a call would take about {needed:.2g} s, and the budget is {limit:g} s"
+            return Outcome(Status.SKIPPED, Ending.SECONDS, reason)
     arguments = arguments_of(size)
     facts = kernel_facts(backend, kernel, arguments)
-    emit([Record(FACT_PREFIX + name, 0, 0.0, 0.0, value) for name, value in facts.items()])
-    number, calls = _emit_blocks(timed_blocks(backend, kernel, arguments, trial.budget), "", emit)
+    number, calls, seconds = _emit_blocks(timed_blocks(backend, kernel, arguments, trial.budget), "", emit)
     hosted = [backend.to_numpy(array) for array in _arrays(backend, arguments)]
     if not all(backend.asarray(host) is host for host in hosted):
         _emit_blocks(timed_blocks(backend, partial(_bring, backend), hosted, trial.budget), "copy_", emit)
-    return Status.DONE, f"{number} blocks of {calls:,} calls"
+    ending = Ending.SECONDS if seconds >= (limit or math.inf) else Ending.ITERATIONS
+    return Outcome(Status.DONE, ending, f"{number} blocks of {calls:,} calls", facts=facts)
 
 
-def _emit_blocks(blocks: Iterator[Block], prefix: str, emit: Emit) -> tuple[int, int]:
-    """Hand over a record a block and clock; return the number of blocks and the calls in each."""
+def _emit_blocks(blocks: Iterator[Block], prefix: str, emit: Emit) -> tuple[int, int, float]:
+    """Hand over a record a block and clock; return the blocks, the calls in each and the seconds of all."""
     total, number, calls = 0.0, 0, 0
     for number, (calls, seconds, device_seconds) in enumerate(blocks, 1):
         total += seconds
@@ -95,7 +96,7 @@ def _emit_blocks(blocks: Iterator[Block], prefix: str, emit: Emit) -> tuple[int,
         if math.isfinite(device_seconds) and not prefix:
             measured["device_seconds_per_call"] = device_seconds / calls
         emit([Record(name, number, total, float(number * calls), value) for name, value in measured.items()])
-    return number, calls
+    return number, calls, total
 
 
 def _predict_seconds(

@@ -9,10 +9,9 @@ from typing import Any
 from benchfw.contract import cost_unit_of
 from benchfw.errors import BenchfwError
 from benchfw.measure.clock import Clock
-from benchfw.records import Budget, Record, Status
+from benchfw.records import Budget, Ending, Outcome, Record, Status
 
 Emit = Callable[[Sequence[Record]], None]
-Ending = tuple[Status, str]
 
 FREE_RIDE = 1_000_000  # iterations after which a budget of cost alone must have been touched
 GROWTH = 1.05  # metrics are taken 5 % apart: a time to target is at most that much too late
@@ -77,22 +76,23 @@ class Meter:
             raise Interrupted(iteration, answer) from fault
         return iteration, answer
 
-    def spent(self, iteration: int) -> str:
-        """Return which limit is used up, or nothing."""
+    def spent(self, iteration: int) -> Outcome | None:
+        """Return which limit ends the trial, or nothing while none is used up."""
         limits = self._budget
         if limits.iterations is not None and iteration >= limits.iterations:
-            return f"budget of {limits.iterations:,} iterations"
+            return Outcome(Status.DONE, Ending.ITERATIONS, f"budget of {limits.iterations:,} iterations")
         if limits.cost is not None and self.cost >= limits.cost:
-            return f"budget of {limits.cost:,g} {cost_unit_of(self._problem)}"
+            reason = f"budget of {limits.cost:,g} {cost_unit_of(self._problem)}"
+            return Outcome(Status.DONE, Ending.COST, reason)
         if limits.seconds is not None and self.clock.seconds >= limits.seconds:
-            return f"budget of {limits.seconds:g} seconds"
+            return Outcome(Status.DONE, Ending.SECONDS, f"budget of {limits.seconds:g} seconds")
         alone = limits.iterations is None and limits.seconds is None
         if alone and iteration - self._moved >= FREE_RIDE:
             raise BenchfwError(
                 f"{iteration - self._moved:,} iterations without a counted oracle call: a budget of cost "
                 "alone never ends; add iterations or seconds to it"
             )
-        return ""
+        return None
 
 
 class Interrupted(Exception):

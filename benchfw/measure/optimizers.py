@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,12 @@ import numpy as np
 from benchfw.backends import Rng
 from benchfw.contract import NO_ANSWER, checked_answers
 from benchfw.errors import BenchfwError
-from benchfw.measure.endings import told_by_answer
-from benchfw.measure.meter import Emit, Ending, Interrupted, Meter, next_look
-from benchfw.records import BOUND_PREFIX, ENDED_BY_ITSELF, Record, Status, Trial
+from benchfw.measure.endings import facts_of_answer
+from benchfw.measure.meter import Emit, Interrupted, Meter, next_look
+from benchfw.records import Ending, Outcome, Record, Status, Trial
 
 
-def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Ending:
+def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Outcome:
     """Follow an optimizer's answers until the budget ends, the target is met, or it diverges."""
     meter = Meter(problem, trial.budget)
     with meter.clock:  # a run() that is no generator works already here
@@ -25,7 +26,7 @@ def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
     taken: list[Record] = []
     last: Any = None
 
-    def look(iteration: int, answer: Any) -> Ending | None:
+    def look(iteration: int, answer: Any) -> Outcome | None:
         nonlocal last
         last = answer
         meter.check(iteration)
@@ -41,7 +42,7 @@ def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
         return _diverged(records) or _reached(trial.target, metrics, iteration)
 
     try:
-        status, reason = _follow(meter, answers, look)
+        outcome = _follow(meter, answers, look)
     except Exception:
         with contextlib.suppress(Exception):  # the method's own fault is the one to tell
             emit(_bound_records(method, problem, taken))
@@ -49,12 +50,12 @@ def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
     finally:
         if hasattr(answers, "close"):
             answers.close()
-    facts, reason = told_by_answer(last, reason)
-    emit([*_bound_records(method, problem, taken), *facts])
-    return status, reason
+    emit(_bound_records(method, problem, taken))
+    facts, caveats = facts_of_answer(last)
+    return replace(outcome, facts=facts, caveats=caveats)
 
 
-def _follow(meter: Meter, answers: Iterator[Any], look: Callable[[int, Any], Ending | None]) -> Ending:
+def _follow(meter: Meter, answers: Iterator[Any], look: Callable[[int, Any], Outcome | None]) -> Outcome:
     iteration, until = -1, 0
     while True:
         try:
@@ -65,23 +66,25 @@ def _follow(meter: Meter, answers: Iterator[Any], look: Callable[[int, Any], End
             if not isinstance(stop.__cause__, StopIteration):
                 raise stop.__cause__ or stop from None
             if stop.iteration < 0:
-                return Status.FAILED, NO_ANSWER
-            return verdict or (Status.DONE, f"{ENDED_BY_ITSELF} after {stop.iteration} iterations")
+                return Outcome(Status.FAILED, Ending.FAULT, NO_ANSWER)
+            reason = f"method ended by itself after {stop.iteration} iterations"
+            return verdict or Outcome(Status.DONE, Ending.BY_ITSELF, reason)
         verdict = look(iteration, answer)
-        ending = meter.spent(iteration)
-        if verdict or ending:
-            return verdict or (Status.DONE, ending)
+        outcome = verdict or meter.spent(iteration)
+        if outcome is not None:
+            return outcome
         until = next_look(iteration)
 
 
-def _diverged(records: Sequence[Record]) -> Ending | None:
+def _diverged(records: Sequence[Record]) -> Outcome | None:
     for each in records:
         if not math.isfinite(each.value):
-            return Status.DIVERGED, f"{each.metric} became {each.value} at iteration {each.iteration}"
+            reason = f"{each.metric} became {each.value} at iteration {each.iteration}"
+            return Outcome(Status.DIVERGED, Ending.NOT_FINITE, reason)
     return None
 
 
-def _reached(target: Mapping[str, float], metrics: Mapping[str, float], iteration: int) -> Ending | None:
+def _reached(target: Mapping[str, float], metrics: Mapping[str, float], iteration: int) -> Outcome | None:
     if not target:
         return None
     for name in target:
@@ -91,7 +94,7 @@ def _reached(target: Mapping[str, float], metrics: Mapping[str, float], iteratio
             )
     if all(metrics[name] <= value for name, value in target.items()):
         goals = ", ".join(f"{name} ≤ {value:g}" for name, value in target.items())
-        return Status.REACHED, f"{goals} at iteration {iteration}"
+        return Outcome(Status.REACHED, Ending.TARGET, f"{goals} at iteration {iteration}")
     return None
 
 
@@ -108,7 +111,7 @@ def _bound_records(method: Any, problem: Any, taken: Sequence[Record]) -> list[R
     if values is None:
         return []
     return [
-        Record(BOUND_PREFIX + each.metric, each.iteration, each.seconds, each.cost, float(value))
+        Record(each.metric, each.iteration, each.seconds, each.cost, float(value), "bound")
         for each, value in zip(points, values, strict=True)
         if math.isfinite(value)
     ]

@@ -57,7 +57,7 @@ def _lines(summary: Summary, run: Run) -> Iterator[str]:
 
 def _provenance(run: Run, results: Sequence[Result]) -> str:
     """Return when, with what and on what the numbers were measured, as far as the run has noted it."""
-    facts = dict(flat_facts(run.environment))
+    facts = dict(flat_facts(run.environment.to_json()))
     said = [f"run {run.id} of suite {run.suite}", f"started {run.started}"]
     if run.reused:
         said.append(f"{plural(run.reused, 'trial')} of earlier runs")

@@ -109,9 +109,10 @@ def align(header: Sequence[str], rows: Iterable[Sequence[Any]], left: int | None
 
 
 def flat_facts(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield nested facts as flat pairs: ('machine.cores', '8')."""
+    """Yield nested facts as flat pairs, without those that say nothing: ('machine.cores', '8')."""
     for name, value in leaves(facts):
-        yield name, ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+        if value not in ("", None, (), []):
+            yield name, ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def printable(text: str) -> str:

@@ -14,13 +14,12 @@ import sqlite3
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from benchfw.errors import StoreError
-from benchfw.records import Result, Run
+from benchfw.records import Environment, Result, Run
 from benchfw.store.rows import digest_of
 from benchfw.store.schema import EXTRACT_RUN, SEAL_RUN, SELECT_RUN
 from benchfw.store.store import Store
@@ -45,13 +44,11 @@ To run it again elsewhere, and to compare:
 
 def write_bundle(store: Path, run: Run, path: Path) -> None:
     """Pack a run of a store into an archive."""
-    if "changes" not in run.environment:
-        raise StoreError(f"run {run.id} is of an early benchfw and does not say what it ran; run it again")
     environment = _portable(run.environment)
     texts = {
         "README.txt": README.format(id=run.id, suite=run.suite, started=run.started),
         "suite.toml": run.text,
-        "environment.json": json.dumps(environment, indent=1) + "\n",
+        "environment.json": json.dumps(environment.to_json(), indent=1) + "\n",
     }
     unfinished = path.with_name(f"{path.name}.new")
     try:
@@ -82,7 +79,6 @@ def read_bundle(path: Path) -> tuple[Run, Sequence[Result]]:
                 _unpack(archive, inside)
             with Store(inside) as store:
                 (run,) = store.runs()
-                _check(run)
                 return replace(run, store=path), store.results(run.id)
         except OSError as fault:
             raise StoreError(
@@ -111,32 +107,18 @@ def _unpack(archive: zipfile.ZipFile, target: Path) -> None:
         shutil.copyfileobj(source, file)
 
 
-def _check(run: Run) -> None:
-    """Refuse a run that does not say what to run again."""
-    changes, facts = run.environment.get("changes"), run.environment
-    asked = {"only": str, "backends": list, "repetitions": int, "quick": bool}
-    if not (
-        isinstance(changes, dict)
-        and all(isinstance(value, asked.get(name, ())) for name, value in changes.items())
-        and isinstance(facts.get("plugins"), list)
-        and isinstance(facts.get("threads"), int)
-        and all(isinstance(text, str) for text in (run.suite, run.title, run.text, run.started))
-    ):
-        raise ValueError("it does not say what was run")
-
-
 def _entry(name: str) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, NO_DATE)
     entry.compress_type = zipfile.ZIP_DEFLATED
     return entry
 
 
-def _portable(environment: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts without the folders of this machine: plugin files by their names."""
-    return {**environment, "plugins": [Path(each).name for each in environment.get("plugins", ())]}
+def _portable(environment: Environment) -> Environment:
+    """Return the environment without the folders of this machine: plugin files by their names."""
+    return replace(environment, plugins=tuple(Path(each).name for each in environment.plugins))
 
 
-def _copy(store: Path, run: int, environment: Mapping[str, Any], target: Path) -> None:
+def _copy(store: Path, run: int, environment: Environment, target: Path) -> None:
     """Make a store of one run of another, as one file."""
     Store(target, create=True).close()
     with contextlib.closing(sqlite3.connect(target, isolation_level=None)) as base:
@@ -144,7 +126,7 @@ def _copy(store: Path, run: int, environment: Mapping[str, Any], target: Path) -
         base.execute("BEGIN")
         for statement in EXTRACT_RUN.split(";"):
             base.execute(statement, {"run": run})
-        base.execute("UPDATE run SET environment = ?", (json.dumps(environment),))
+        base.execute("UPDATE run SET environment = ?", (json.dumps(environment.to_json()),))
         _, *row = base.execute(SELECT_RUN, (run,)).fetchone()
         base.execute(SEAL_RUN, (digest_of(tuple(row)), run))
         base.execute("COMMIT")

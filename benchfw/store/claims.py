@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 @contextlib.contextmanager
-def living(base: sqlite3.Connection, store: Path, run: int) -> Iterator[None]:
+def hold_run_lock(base: sqlite3.Connection, store: Path, run: int) -> Iterator[None]:
     """Hold the run's lock; give up its claims in the end."""
     file = _lock_file(store, run)
     with file.open("w", encoding="ascii") as lock:
@@ -28,24 +28,22 @@ def living(base: sqlite3.Connection, store: Path, run: int) -> Iterator[None]:
 
 
 def claim(base: sqlite3.Connection, store: Path, run: int, keys: Iterable[str]) -> dict[str, int]:
-    """Claim keys for a run, inside a transaction; return those that other living runs hold, with the run."""
+    """Claim keys for a run, inside a transaction; return those that other runs hold, with the run."""
     held: dict[str, int] = dict(base.execute("SELECT key, run FROM claim WHERE run != ?", (run,)))
-    alive = {other for other in set(held.values()) if is_alive(store, other)}
+    running = {other for other in set(held.values()) if is_running(store, other)}
     wanted = list(keys)
-    theirs = {key: held[key] for key in wanted if held.get(key) in alive}
+    theirs = {key: held[key] for key in wanted if held.get(key) in running}
     mine = [(key, run) for key in wanted if key not in theirs]
     base.executemany("INSERT OR REPLACE INTO claim (key, run) VALUES (?, ?)", mine)
     return theirs
 
 
-def is_alive(store: Path, run: int) -> bool:
+def is_running(store: Path, run: int) -> bool:
     """Return whether the process of a run still lives; what is left of a dead one is removed."""
     file = _lock_file(store, run)
     try:
         with file.open("r", encoding="ascii") as lock:
-            fcntl.flock(
-                lock, fcntl.LOCK_SH | fcntl.LOCK_NB
-            )  # shared: two who ask do not take each other for it
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: two who ask do not disturb each other
             with contextlib.suppress(OSError):  # in a folder that cannot be written
                 file.unlink()
     except BlockingIOError:
@@ -55,11 +53,11 @@ def is_alive(store: Path, run: int) -> bool:
     return False
 
 
-def living_runs(store: Path) -> list[int]:
+def running_runs(store: Path) -> list[int]:
     """Return the runs that are going on in a store."""
     start = f"{store.name}-run-"
     found = [each.name.removeprefix(start) for each in store.parent.glob("*-run-*")]
-    return [int(each) for each in found if each.isdecimal() and is_alive(store, int(each))]
+    return [int(each) for each in found if each.isdecimal() and is_running(store, int(each))]
 
 
 def _lock_file(store: Path, run: int) -> Path:

@@ -7,17 +7,38 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchfw.errors import StoreError
-from benchfw.store.claims import living_runs
-from benchfw.store.connection import REFUSALS, NewerSchema, connect, explained, upgrade
-from benchfw.store.schema import COPY_RUN, COPY_TRIAL, INSERT_LINK, INSERT_RECORD
-from benchfw.store.survey import Survey
+from benchfw.store.claims import running_runs
+from benchfw.store.connection import REFUSALS, OtherSchema, check_schema, connect, explain_refusal
+from benchfw.store.rows import GARBLED, Damaged, Row, checked, result_of, run_of
+from benchfw.store.schema import (
+    COPY_RUN,
+    COPY_TRIAL,
+    INSERT_LINK,
+    INSERT_RECORD,
+    SELECT_LINKS,
+    SELECT_RUN,
+    SELECT_TRIAL,
+    SELECT_TRIAL_RECORDS,
+)
 
 PAGE = 4096
 UNSURE_OF_SIZE = slice(92, 96)  # of the header: zeros here let SQLite go by the size of the file
+FAULTS = (sqlite3.Error, Damaged, *GARBLED)
+SOME_LINK: Row = (0, 0, 0, "", "", 0)  # for reading a trial by itself
+
+# from the table, from its index, from the links: one that is damaged leaves the others
+TRIAL_NUMBERS = (
+    "SELECT id FROM trial NOT INDEXED ORDER BY id",
+    "SELECT id FROM trial INDEXED BY trial_key ORDER BY key",
+    "SELECT trial FROM link ORDER BY run",
+)
+RUN_NUMBERS = ("SELECT id FROM run ORDER BY id", "SELECT run FROM link ORDER BY run")
 ODD_TABLES = """
 SELECT COUNT(*) FROM pattern.sqlite_master AS new
 LEFT JOIN main.sqlite_master AS old ON old.name = new.name AND old.sql IS new.sql WHERE old.name IS NULL
@@ -33,7 +54,6 @@ class Findings:
     records: int
     lost_runs: int
     lost_trials: int
-    unsealed: int
     damage: tuple[str, ...]
 
 
@@ -49,7 +69,7 @@ def repair(path: Path) -> tuple[Findings, Path | None]:
     """
     if not path.name:
         raise StoreError(f"no store can be at '{path}'; give --store")
-    going = living_runs(path)
+    going = running_runs(path)
     if going:
         raise StoreError(f"run {going[0]} is going on in {path}; repair it when that has ended")
     new = path.with_name(f"{path.name}-repaired")
@@ -63,7 +83,7 @@ def repair(path: Path) -> tuple[Findings, Path | None]:
         aside = _set_aside(path)
         new.rename(path)
     except (*REFUSALS, OSError) as fault:
-        raise explained(path, fault) from None
+        raise explain_refusal(path, fault) from None
     finally:
         for each in _with_journals(new):
             with contextlib.suppress(OSError):  # a name that no file can have
@@ -86,7 +106,7 @@ def _look_through(path: Path, saved: sqlite3.Connection | None) -> Findings:
             with contextlib.closing(base):
                 found = _save(Survey(base, fault), saved)
     except (*REFUSALS, OSError) as refusal:
-        raise explained(path, refusal) from None
+        raise explain_refusal(path, refusal) from None
     if fault is not None and not found.runs + found.trials:
         raise StoreError(f"{path}: nothing in it can be read as a store ({fault}); give another by --store")
     return found
@@ -99,7 +119,7 @@ def _opened(copy: Path, pattern: Path) -> tuple[sqlite3.Connection, Exception | 
     """
     try:
         return _with_tables_of(pattern, copy), None
-    except NewerSchema:
+    except OtherSchema:
         raise
     except (*REFUSALS, StoreError) as fault:
         page = bytearray(pattern.read_bytes()[:PAGE])
@@ -115,7 +135,7 @@ def _with_tables_of(pattern: Path, copy: Path) -> sqlite3.Connection:
     with contextlib.ExitStack() as refused:
         refused.callback(base.close)
         base.execute("PRAGMA writable_schema = ON")  # else a file that was cut short is not opened at all
-        upgrade(base, copy)
+        check_schema(base, copy)
         base.execute("ATTACH ? AS pattern", (os.fsencode(pattern),))  # not every name is text
         if base.execute(ODD_TABLES).fetchone()[0]:
             raise StoreError("its tables are not those of a store")
@@ -126,11 +146,10 @@ def _with_tables_of(pattern: Path, copy: Path) -> sqlite3.Connection:
 def _save(survey: Survey, saved: sqlite3.Connection | None) -> Findings:
     """Count what is sound, and put it into a new store where there is one."""
     sound: set[int] = set()
-    runs = records = unsealed = 0
+    runs = records = 0
     for number, row, measured in survey.trials():
         sound.add(number)
         records += len(measured)
-        unsealed += row[0] is None
         if saved is not None:
             saved.execute(COPY_TRIAL, (number, *row))
             saved.executemany(INSERT_RECORD, ((number, index, *each) for index, each in enumerate(measured)))
@@ -141,7 +160,7 @@ def _save(survey: Survey, saved: sqlite3.Connection | None) -> Findings:
             saved.execute(COPY_RUN, row)
             saved.executemany(INSERT_LINK, links)
     damage = tuple(dict.fromkeys(survey.damage))
-    return Findings(runs, len(sound), records, survey.lost_runs, survey.lost_trials, unsealed, damage)
+    return Findings(runs, len(sound), records, survey.lost_runs, survey.lost_trials, damage)
 
 
 def _with_journals(path: Path) -> list[Path]:
@@ -157,3 +176,79 @@ def _set_aside(path: Path) -> Path:
         if old.exists():
             old.rename(new)
     return aside
+
+
+class Survey:
+    """Reads a store that may be damaged; `damage` and the numbers of what is lost grow on the way.
+
+    With a `fault` in its first page the places of the tables are a guess; checksums tell what is sound.
+    """
+
+    def __init__(self, base: sqlite3.Connection, fault: Exception | None = None) -> None:
+        self._base = base
+        self.damage = [f"its first page: {fault}"] if fault is not None else []
+        self.lost_trials = 0
+        self.lost_runs = 0
+        try:
+            for (line,) in base.execute("PRAGMA integrity_check(3)"):
+                if line != "ok":
+                    self.damage.append(" ".join(line.split()))
+        except REFUSALS as refusal:
+            self.damage.append(str(refusal))
+
+    def trials(self) -> Iterator[tuple[int, Row, list[Row]]]:
+        """Yield number, digest with TRIAL_COLUMNS, and records of every sound trial."""
+        for number in self._numbers(TRIAL_NUMBERS):
+            try:
+                row = self._row(SELECT_TRIAL, number)
+                records = self._base.execute(SELECT_TRIAL_RECORDS, (number,)).fetchall()
+                result_of(number, row[0], row[1:], records, SOME_LINK)
+            except FAULTS as fault:
+                self.lost_trials += 1
+                self.damage.append(f"trial {number}: {fault}")
+            else:
+                yield number, row, records
+
+    def runs(self) -> Iterator[Row]:
+        """Yield digest with RUN_COLUMNS of every sound run."""
+        for number in self._numbers(RUN_NUMBERS):
+            try:
+                row = self._row(SELECT_RUN, number)
+                run_of(Path(), row[0], row[1:], {}, going=False)
+            except FAULTS as fault:
+                self.lost_runs += 1
+                self.damage.append(f"run {number}: {fault}")
+            else:
+                yield row
+
+    def links(self, run: int, trials: Container[int]) -> Iterator[Row]:
+        """Yield LINK_COLUMNS with digest of a run's sound links to these trials."""
+        found = {row[2]: row for row in self._both_ways(SELECT_LINKS, run)}
+        for digest, *link in found.values():
+            try:
+                checked(f"position {link[1]} of run {run}", digest, tuple(link))
+            except Damaged as fault:
+                self.damage.append(str(fault))
+            else:
+                if link[2] in trials:
+                    yield (*link, digest)
+
+    def _row(self, statement: str, number: int) -> Row:
+        row: Row | None = self._base.execute(statement, (number,)).fetchone()
+        if row is None:
+            raise Damaged("its row is missing")
+        return row
+
+    def _numbers(self, statements: tuple[str, ...]) -> list[int]:
+        found = {row[0] for statement in statements for row in self._both_ways(statement)}
+        return sorted(number for number in found if isinstance(number, int) and number > 0)
+
+    def _both_ways(self, statement: str, *values: Any) -> Iterator[Row]:
+        """Yield rows from the start up to the first damaged page, then from the end back to the last one."""
+        for order in ("", " DESC"):
+            try:
+                yield from self._base.execute(statement + order, values)
+            except REFUSALS as fault:
+                self.damage.append(str(fault))
+            else:
+                return

@@ -1,6 +1,6 @@
 """Rows of a store from the nouns of a run, and back; each row carries a digest of its values.
 
-The digest of a trial covers its records too. Rows from before schema 2 have none and are taken as they are.
+The digest of a trial covers its records too.
 """
 
 from __future__ import annotations
@@ -15,13 +15,25 @@ from pathlib import Path
 from typing import Any
 
 from benchfw.errors import StoreError
-from benchfw.records import Budget, Outcome, Record, Result, Run, Spec, Status, Trial
+from benchfw.records import (
+    Budget,
+    Ending,
+    Environment,
+    Outcome,
+    Record,
+    Result,
+    Role,
+    Run,
+    Spec,
+    Status,
+    Trial,
+)
 
 Row = tuple[Any, ...]
 
 
 GARBLED = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
-"""What rows that nobody wrote make Python raise."""
+"""What rows that no benchfw wrote make Python raise."""
 
 
 class Damaged(StoreError):
@@ -33,9 +45,9 @@ def digest_of(*values: Any) -> str:
     return hashlib.blake2b(repr(values).encode(errors="replace"), digest_size=8).hexdigest()
 
 
-def checked(what: str, digest: str | None, *values: Any) -> None:
+def checked(what: str, digest: str, *values: Any) -> None:
     """Raise Damaged unless the values are those that were sealed."""
-    if digest is not None and digest != digest_of(*values):
+    if digest != digest_of(*values):
         raise Damaged(f"{what} does not match its checksum")
 
 
@@ -43,15 +55,24 @@ def trial_row(trial: Trial, outcome: Outcome) -> Row:
     """Return the values of TRIAL_COLUMNS."""
     return (
         trial.key, trial.kind, _dump(trial.problem.table), _dump(trial.method.table), trial.backend,
-        trial.repetition, _dump(_settings(trial, outcome)), outcome.status.value, storable(outcome.reason),
-        storable(outcome.cost_unit), float(outcome.seconds), now(),
+        trial.repetition, _dump(_settings(trial)), outcome.status.value, outcome.ending.value,
+        storable(outcome.reason), _dump(dict(outcome.facts)), _dump(list(outcome.caveats)),
+        int(outcome.claims_unbiased), outcome.peak_memory, storable(outcome.cost_unit),
+        float(outcome.seconds), storable(outcome.device), now(),
     )  # fmt: skip
 
 
 def record_rows(records: Iterable[Record]) -> list[Row]:
     """Return the values of RECORD_COLUMNS for each record."""
     return [
-        (storable(each.metric), each.iteration, _real(each.seconds), _real(each.cost), _real(each.value))
+        (
+            storable(each.metric),
+            each.role,
+            each.iteration,
+            _real(each.seconds),
+            _real(each.cost),
+            _real(each.value),
+        )
         for each in records
     ]
 
@@ -61,9 +82,8 @@ def _real(number: float) -> float | None:
     return None if math.isnan(number) else float(number) + 0.0
 
 
-def _settings(trial: Trial, outcome: Outcome) -> dict[str, Any]:
+def _settings(trial: Trial) -> dict[str, Any]:
     return {
-        **({"device": outcome.device} if outcome.device else {}),
         "seed": trial.seed,
         "budget": vars(trial.budget),
         "target": trial.target,
@@ -72,20 +92,21 @@ def _settings(trial: Trial, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def record_of(metric: str, iteration: int, seconds: float, cost: float | None, value: float | None) -> Record:
-    """Return the record of a row; NULL was no number."""
-    nan = float("nan")
-    return Record(metric, iteration, seconds, nan if cost is None else cost, nan if value is None else value)
+def record_of(
+    metric: str, role: Role, iteration: int, seconds: float, cost: float | None, value: float | None
+) -> Record:
+    """Return the record of a row; NULL stands for NaN."""
+    cost, value = (math.nan if each is None else each for each in (cost, value))
+    return Record(metric, iteration, seconds, cost, value, role)
 
 
-def result_of(number: int, digest: str | None, row: Row, records: Sequence[Row], link: Row) -> Result:
+def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: Row) -> Result:
     """Return the result that a row of TRIAL_COLUMNS, its records and a row of LINK_COLUMNS describe."""
     checked(f"trial {number}", digest, row, records)
-    key, kind, problem, method, backend, repetition, settings, *ending, _ended = row
-    status, reason, cost_unit, wall = ending
+    key, kind, problem, method, backend, repetition, settings, *ended, _ = row
+    status, ending, reason, facts, caveats, unbiased, peak_memory, cost_unit, wall, device = ended
     _, _, _, problem_label, method_label, reused = link
     given = json.loads(settings)
-    device = given.pop("device", "")
     trial = Trial(
         kind=kind,
         problem=_spec(problem, problem_label),
@@ -96,18 +117,23 @@ def result_of(number: int, digest: str | None, row: Row, records: Sequence[Row],
         **{**given, "budget": Budget(**given["budget"])},
     )
     measured = tuple(record_of(*each) for each in records)
-    outcome = Outcome(Status(status), reason, measured, wall, cost_unit, device)
+    outcome = Outcome(
+        Status(status), Ending(ending), reason, measured, json.loads(facts), tuple(json.loads(caveats)),
+        bool(unbiased), peak_memory, wall, cost_unit, device,
+    )  # fmt: skip
     return Result(number, trial, outcome, bool(reused))
 
 
-def run_of(store: Path, digest: str | None, row: Row, counts: Mapping[str, int], *, going: bool) -> Run:
+def run_of(store: Path, digest: str, row: Row, counts: Mapping[str, int], *, going: bool) -> Run:
     """Return the run that a row of RUN_COLUMNS describes."""
     number, suite, title, text, environment, started, finished, reused = row
     checked(f"run {number}", digest, row)
+    if not all(isinstance(each, str) for each in (suite, title, text, started)):
+        raise ValueError(f"run {number} has text that is not text")
     return Run(
         id=number, suite=suite, title=title, store=store, started=started, finished=finished, going=going,
         counts={Status(each).value: count for each, count in counts.items()}, reused=reused, text=text,
-        environment=json.loads(environment),
+        environment=Environment.from_json(json.loads(environment)),
     )  # fmt: skip
 
 

@@ -3,48 +3,44 @@
 # ruff: noqa: S608 - what is put into statements here are the columns below, nothing from outside
 
 APPLICATION_ID = 0x62666777  # "bfgw": tells a store from any other SQLite file
-LAYOUTS = (
-    """
+SCHEMA_VERSION = 1
+LAYOUT = """
 CREATE TABLE run (
     id INTEGER PRIMARY KEY AUTOINCREMENT, suite TEXT NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL,
-    environment TEXT NOT NULL, started TEXT NOT NULL, finished TEXT, reused INTEGER NOT NULL DEFAULT 0);
+    environment TEXT NOT NULL, started TEXT NOT NULL, finished TEXT, reused INTEGER NOT NULL DEFAULT 0,
+    digest TEXT NOT NULL DEFAULT '');
 CREATE TABLE trial (
     id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL, kind TEXT NOT NULL, problem TEXT NOT NULL,
     method TEXT NOT NULL, backend TEXT NOT NULL, repetition INTEGER NOT NULL, settings TEXT NOT NULL,
-    status TEXT NOT NULL, reason TEXT NOT NULL, cost_unit TEXT NOT NULL, wall REAL NOT NULL,
-    ended TEXT NOT NULL);
+    status TEXT NOT NULL, ending TEXT NOT NULL, reason TEXT NOT NULL, facts TEXT NOT NULL,
+    caveats TEXT NOT NULL, claims_unbiased INTEGER NOT NULL, peak_memory INTEGER, cost_unit TEXT NOT NULL,
+    wall REAL NOT NULL, device TEXT NOT NULL, ended TEXT NOT NULL, digest TEXT NOT NULL);
 CREATE INDEX trial_key ON trial (key);
 CREATE TABLE link (
     run INTEGER NOT NULL REFERENCES run, position INTEGER NOT NULL, trial INTEGER NOT NULL REFERENCES trial,
-    problem TEXT NOT NULL, method TEXT NOT NULL, reused INTEGER NOT NULL, PRIMARY KEY (run, position)
-    ) WITHOUT ROWID;
+    problem TEXT NOT NULL, method TEXT NOT NULL, reused INTEGER NOT NULL, digest TEXT NOT NULL,
+    PRIMARY KEY (run, position)) WITHOUT ROWID;
 CREATE TABLE record (
     trial INTEGER NOT NULL REFERENCES trial, number INTEGER NOT NULL, metric TEXT NOT NULL,
-    iteration INTEGER NOT NULL, seconds REAL NOT NULL, cost REAL, value REAL,
+    role TEXT NOT NULL, iteration INTEGER NOT NULL, seconds REAL NOT NULL, cost REAL, value REAL,
     PRIMARY KEY (trial, number)) WITHOUT ROWID;
-""",
-    """
-ALTER TABLE run ADD COLUMN digest TEXT;
-ALTER TABLE trial ADD COLUMN digest TEXT;
-ALTER TABLE link ADD COLUMN digest TEXT;
-CREATE TABLE claim (key TEXT PRIMARY KEY, run INTEGER NOT NULL REFERENCES run) WITHOUT ROWID;
-""",
-)
-"""What each schema version adds to the one before; a new store goes through all of them."""
+CREATE TABLE claim (key TEXT PRIMARY KEY, run INTEGER NOT NULL REFERENCES run) WITHOUT ROWID
+"""
 
 RUN_COLUMNS = "id, suite, title, text, environment, started, finished, reused"
 TRIAL_COLUMNS = (
-    "key, kind, problem, method, backend, repetition, settings, status, reason, cost_unit, wall, ended"
+    "key, kind, problem, method, backend, repetition, settings, status, ending, reason, facts, caveats, "
+    "claims_unbiased, peak_memory, cost_unit, wall, device, ended"
 )
 LINK_COLUMNS = "run, position, trial, problem, method, reused"
-RECORD_COLUMNS = "metric, iteration, seconds, cost, value"
+RECORD_COLUMNS = "metric, role, iteration, seconds, cost, value"
 
 INSERT_RUN = "INSERT INTO run (suite, title, text, environment, started) VALUES (?, ?, ?, ?, ?)"
-INSERT_TRIAL = f"INSERT INTO trial ({TRIAL_COLUMNS}, digest) VALUES ({', '.join('?' * 13)})"
+INSERT_TRIAL = f"INSERT INTO trial ({TRIAL_COLUMNS}, digest) VALUES ({', '.join('?' * 19)})"
 INSERT_LINK = f"INSERT INTO link ({LINK_COLUMNS}, digest) VALUES (?, ?, ?, ?, ?, ?, ?)"
-INSERT_RECORD = f"INSERT INTO record (trial, number, {RECORD_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+INSERT_RECORD = f"INSERT INTO record (trial, number, {RECORD_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 COPY_RUN = f"INSERT INTO run (digest, {RUN_COLUMNS}) VALUES ({', '.join('?' * 9)})"
-COPY_TRIAL = f"INSERT INTO trial (id, digest, {TRIAL_COLUMNS}) VALUES ({', '.join('?' * 14)})"
+COPY_TRIAL = f"INSERT INTO trial (id, digest, {TRIAL_COLUMNS}) VALUES ({', '.join('?' * 20)})"
 SEAL_RUN = "UPDATE run SET digest = ? WHERE id = ?"
 SELECT_RUN = f"SELECT digest, {RUN_COLUMNS} FROM run WHERE id = ?"
 SELECT_RUNS = f"SELECT digest, {RUN_COLUMNS} FROM run ORDER BY id"

@@ -10,14 +10,14 @@ import contextlib
 import functools
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from benchfw.errors import StoreError
-from benchfw.records import Outcome, Result, Run, Status, Trial
+from benchfw.records import Environment, Outcome, Result, Run, Status, Trial
 from benchfw.store import claims
-from benchfw.store.connection import DAMAGED, REFUSALS, connect, explained
+from benchfw.store.connection import DAMAGED, REFUSALS, connect, explain_refusal
 from benchfw.store.rows import (
     GARBLED,
     Damaged,
@@ -53,7 +53,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def told(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Store, P], T]:
+def explain_sqlite_errors(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Store, P], T]:
     """Name the store where it is damaged, or where SQLite refuses: it is locked, or the disk is full."""
 
     @functools.wraps(method)
@@ -63,22 +63,22 @@ def told(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Sto
         except Damaged as fault:
             raise StoreError(f"{self.path}: {fault}; {DAMAGED}") from fault
         except REFUSALS as fault:
-            raise explained(self.path, fault) from fault
+            raise explain_refusal(self.path, fault) from fault
 
     return guarded
 
 
-def read(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Store, P], T]:
-    """Do as `told`, also where a row is none that anybody wrote."""
+def explain_bad_rows(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Store, P], T]:
+    """Do as `explain_sqlite_errors`, also where a row is not what a store writes."""
 
     @functools.wraps(method)
     def guarded(self: Store, /, *args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return method(self, *args, **kwargs)
         except GARBLED as fault:
-            raise StoreError(f"{self.path} holds what nobody wrote ({fault}); {DAMAGED}") from fault
+            raise StoreError(f"{self.path} holds a row that no benchfw wrote ({fault}); {DAMAGED}") from fault
 
-    return told(guarded)
+    return explain_sqlite_errors(guarded)
 
 
 class Store:
@@ -93,7 +93,7 @@ class Store:
                 path.parent.mkdir(parents=True, exist_ok=True)
             self._base = connect(path, create=create)
         except (*REFUSALS, OSError) as fault:
-            raise explained(path, fault) from None
+            raise explain_refusal(path, fault) from None
 
     def __enter__(self) -> Self:
         return self
@@ -105,16 +105,16 @@ class Store:
         """Close the file; what was added is on disk already."""
         self._base.close()
 
-    @told
-    def begin(self, suite: str, title: str, text: str, environment: Mapping[str, Any]) -> int:
+    @explain_sqlite_errors
+    def begin(self, suite: str, title: str, text: str, environment: Environment) -> int:
         """Start a run and return its id."""
-        values = (*map(storable, (suite, title, text)), json.dumps(environment), now())
+        values = (*map(storable, (suite, title, text)), json.dumps(environment.to_json()), now())
         with self._transaction():
             run = int(self._base.execute(INSERT_RUN, values).lastrowid or 0)
             self._seal(run)
         return run
 
-    @told
+    @explain_sqlite_errors
     def finish(self, run: int) -> None:
         """Mark a run as finished."""
         with self._transaction():
@@ -122,27 +122,27 @@ class Store:
             self._seal(run)
 
     @contextlib.contextmanager
-    def living(self, run: int) -> Iterator[None]:
+    def hold_run_lock(self, run: int) -> Iterator[None]:
         """Let other processes know that this run goes on; its claims end with it."""
         with contextlib.ExitStack() as stack:
             try:
-                stack.enter_context(claims.living(self._base, self.path, run))
+                stack.enter_context(claims.hold_run_lock(self._base, self.path, run))
             except OSError as fault:
-                raise explained(self.path, fault) from None
+                raise explain_refusal(self.path, fault) from None
             yield
 
-    @told
+    @explain_sqlite_errors
     def claim(self, run: int, keys: Iterable[str]) -> dict[str, int]:
-        """Claim trials for a run; return the keys that other living runs have claimed, with that run."""
+        """Claim trials for a run; return the keys that other runs have claimed, with that run."""
         with self._transaction():
             return claims.claim(self._base, self.path, run, keys)
 
-    @read
+    @explain_bad_rows
     def newest(self) -> int:
         """Return the id of the newest trial, 0 if there is none."""
         return int(self._base.execute("SELECT COALESCE(MAX(id), 0) FROM trial").fetchone()[0])
 
-    @read
+    @explain_bad_rows
     def known(self, keys: Iterable[str]) -> dict[str, tuple[int, Status]]:
         """Return id and status of the newest trial of each key that is here, a sound one before a faulty one.
 
@@ -156,7 +156,7 @@ class Store:
                 found[key] = number, status
         return found
 
-    @told
+    @explain_sqlite_errors
     def add(self, run: int, position: int, trial: Trial, outcome: Outcome) -> int:
         """Keep a finished trial with its records, in one transaction; return its id."""
         row, records = trial_row(trial, outcome), record_rows(outcome.records)
@@ -170,7 +170,7 @@ class Store:
             self._base.execute("DELETE FROM claim WHERE key = ? AND run = ?", (trial.key, run))
         return number
 
-    @told
+    @explain_sqlite_errors
     def reuse(self, run: int, found: Sequence[tuple[int, Trial, int]]) -> None:
         """Link a run to trials that were here before: (position, trial, id)."""
         with self._transaction():
@@ -195,7 +195,7 @@ class Store:
     def _seal(self, run: int) -> None:
         row = self._base.execute(SELECT_RUN, (run,)).fetchone()
         if row is None:
-            raise Damaged(f"run {run} is not found where it was put")
+            raise Damaged(f"run {run} is not where it was put")
         self._base.execute(SEAL_RUN, (digest_of(row[1:]), run))
 
     def _link(self, run: int, links: Iterable[tuple[int, Trial, int, bool]]) -> None:
@@ -205,7 +205,7 @@ class Store:
         )
         self._base.executemany(INSERT_LINK, ((*row, digest_of(row)) for row in rows))
 
-    @read
+    @explain_bad_rows
     def runs(self) -> list[Run]:
         """Return all runs, the oldest first."""
         counts: dict[int, dict[str, int]] = {}
@@ -215,7 +215,7 @@ class Store:
         return [
             run_of(
                 self.path, digest, tuple(row), counts.get(row[0], {}),
-                going=not row[6] and claims.is_alive(self.path, row[0]),
+                going=not row[6] and claims.is_running(self.path, row[0]),
             )
             for digest, *row in rows
         ]  # fmt: skip
@@ -233,13 +233,13 @@ class Store:
             )
         return runs[int(name)]
 
-    @read
+    @explain_bad_rows
     def run_of(self, trial: int) -> Run:
         """Return the run that ran a trial."""
         row = self._base.execute("SELECT MIN(run) FROM link WHERE trial = ?", (trial,)).fetchone()
         return self.run(row[0])
 
-    @read
+    @explain_bad_rows
     def results(self, run: int) -> list[Result]:
         """Return the trials of a run with their records, in the order of its suite."""
         records: dict[int, list[Row]] = {}
@@ -256,7 +256,7 @@ class Store:
             results.append(result_of(number, sealed, tuple(row), records.get(number, []), tuple(link)))
         return results
 
-    @read
+    @explain_bad_rows
     def result(self, trial: int) -> Result:
         """Return one trial with its records, by its id."""
         number = min(trial, 2**63 - 1)  # a number may be larger than SQLite's largest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from benchfw.analysis.compare import (
     WORDS,
@@ -18,7 +18,7 @@ from benchfw.analysis.compare import (
 )
 from benchfw.analysis.intervals import median_interval
 from benchfw.errors import BenchfwError
-from benchfw.records import FACT_PREFIX, PEAK_MEMORY, Cell, Result, Run, Trial
+from benchfw.records import Cell, Ending, Environment, Result, Run, Trial
 from benchfw.summary.model import History, Target, histories_by_cell
 from benchfw.summary.quantities import Sample, choose_targets
 from benchfw.summary.samples import sample_trials
@@ -97,9 +97,8 @@ def compare_pairs(pairs: Sequence[tuple[Side, Side]], floor: float) -> RunCompar
 
 
 def _busy(run: Run) -> str:
-    machine = run.environment.get("machine", {})
-    load, cores = machine.get("load") or 0.0, machine.get("cores") or math.inf
-    if load <= cores or run.environment.get("clock") == "cpu":  # which stands still during other work
+    load, cores = run.environment.machine.load, run.environment.machine.cores or math.inf
+    if load <= cores or run.environment.clock == "cpu":  # which stands still during other work
         return ""
     return f"run {run.id} began at a load of {load:g} on {cores} cores: its times may be those of other work"
 
@@ -133,18 +132,20 @@ def _in_both(before: Side, after: Side) -> int:
     return len(old & new)
 
 
-def _unlike(before: Mapping[str, Any], after: Mapping[str, Any], backend: str) -> str:
+def _unlike(before: Environment, after: Environment, backend: str) -> str:
     """Return in what two machines differ that makes their times on a backend differ; nothing if alike."""
     old, new = (
         {
-            **{name: facts.get("machine", {}).get(name) for name in ("processor", "cores", "governor")},
+            "processor": each.machine.processor,
+            "cores": each.machine.cores,
+            "governor": each.machine.governor or None,
             # the system keeps a little more or less of it for itself from one start to the next
-            "memory": round(facts.get("machine", {}).get("memory", 0) / GIBIBYTE),
-            "threads": facts.get("threads"),
-            "clock": facts.get("clock", "wall"),
-            "device": facts.get("backends", {}).get(backend, {}).get("device"),
+            "memory": round(each.machine.memory / GIBIBYTE),
+            "threads": each.threads,
+            "clock": each.clock,
+            "device": each.backends.get(backend, {}).get("device"),
         }
-        for facts in (before, after)
+        for each in (before, after)
     )
     return ", ".join(f"{name} {old[name]} and {new[name]}" for name in old if old[name] != new[name])
 
@@ -186,12 +187,11 @@ def _shared(cell: Cell, old: Groups, new: Groups, unlike: str, refused: Refused)
 
 
 def _sample(cell: Cell, group: Sequence[History], targets: Sequence[Target]) -> Sample:
-    """Return the sample of one run; the memory that its trials took is compared, other facts are not."""
+    """Return the sample of one run, with the memory that its trials took where that was asked for."""
     sample = sample_trials(cell.kind, group, targets)
-    memory = {
-        name: found for name, found in sample.facts.items() if name == PEAK_MEMORY.removeprefix(FACT_PREFIX)
-    }
-    return replace(sample, values={**sample.values, **memory})
+    peaks = {each.repetition: each.result.outcome.peak_memory for each in group}
+    memory = {repetition: float(peak) for repetition, peak in peaks.items() if peak is not None}
+    return replace(sample, values={**sample.values, "peak_memory": memory}) if memory else sample
 
 
 def _different(old: Trial, new: Trial) -> str:
@@ -243,7 +243,7 @@ def _refusal(
 
 
 def _ran_out_of_seconds(result: Result) -> bool:
-    return result.outcome.reason.startswith("budget of") and "seconds" in result.outcome.reason
+    return result.outcome.ending is Ending.SECONDS
 
 
 def _difference(old: Sample, new: Sample, quantity: str, paired: bool) -> Difference:

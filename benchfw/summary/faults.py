@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from benchfw.records import CAVEAT, ENDED_BY_ITSELF, Cell, Result, Status
+from benchfw.records import Cell, Ending, Result, Status
 from benchfw.summary.model import FINISHED, Caveat, Fault
 
 
@@ -20,8 +20,7 @@ def find_faults(results: Sequence[Result]) -> tuple[Fault, ...]:
         status, trial = result.outcome.status, result.trial
         if status not in FINISHED:
             place = trial.backend if status is Status.SKIPPED else trial.cell
-            reason = result.outcome.reason.partition(CAVEAT)[0]
-            groups.setdefault((place, status, reason), []).append(result)
+            groups.setdefault((place, status, result.outcome.reason), []).append(result)
     found = []
     for (_, status, reason), group in groups.items():
         cells = tuple(dict.fromkeys(result.trial.cell for result in group))
@@ -49,5 +48,5 @@ def find_caveats(results: Sequence[Result]) -> tuple[Caveat, ...]:
 def _early_end(result: Result) -> Iterator[str]:
     """Yield a caveat on a method that stopped although its budget would have let it go on to the target."""
     outcome = result.outcome
-    if result.trial.target and outcome.status is Status.DONE and outcome.reason.startswith(ENDED_BY_ITSELF):
+    if result.trial.target and outcome.status is Status.DONE and outcome.ending is Ending.BY_ITSELF:
         yield "it ended by itself, before the target and before its budget was spent"

@@ -9,7 +9,7 @@ from functools import cached_property
 from benchfw.analysis.convergence import Curve, curves_by_metric
 from benchfw.analysis.intervals import Interval
 from benchfw.analysis.rates import Law
-from benchfw.records import BOUND_PREFIX, FACT_PREFIX, Cell, MethodKind, Result, Status
+from benchfw.records import Cell, MethodKind, Result, Status
 
 FINISHED = frozenset({Status.DONE, Status.REACHED})
 
@@ -31,35 +31,14 @@ class History:
         return self.result.outcome.status in FINISHED
 
     @cached_property
-    def _all(self) -> dict[str, Curve]:
-        return curves_by_metric(self.result.outcome.records)
-
-    @cached_property
     def curves(self) -> dict[str, Curve]:
         """Return the measured curve of each metric, in the order in which the metrics first appear."""
-        return {
-            name: curve
-            for name, curve in self._all.items()
-            if not name.startswith((BOUND_PREFIX, FACT_PREFIX))
-        }
+        return curves_by_metric(self.result.outcome.records)
 
     @cached_property
     def bounds(self) -> dict[str, Curve]:
         """Return the theorem's curve of each metric that has one."""
-        return {
-            name.removeprefix(BOUND_PREFIX): curve
-            for name, curve in self._all.items()
-            if name.startswith(BOUND_PREFIX)
-        }
-
-    @property
-    def facts(self) -> dict[str, float]:
-        """Return the numbers that explain the trial and are never ranked."""
-        return {
-            record.metric.removeprefix(FACT_PREFIX): record.value
-            for record in self.result.outcome.records
-            if record.metric.startswith(FACT_PREFIX)
-        }
+        return curves_by_metric(self.result.outcome.records, "bound")
 
 
 def histories_by_cell(results: Iterable[Result]) -> dict[Cell, list[History]]:

@@ -20,7 +20,7 @@ from benchfw.analysis.intervals import (
     mean_interval,
     median_interval,
 )
-from benchfw.records import ENDED_BY_ITSELF, MethodKind
+from benchfw.records import Ending, MethodKind
 from benchfw.summary.model import History, Target
 
 TO_TARGET = ("seconds_to_target", "cost_to_target", "iterations_to_target")
@@ -152,7 +152,7 @@ def choose_targets(reference: Sequence[History]) -> tuple[Target, ...]:
 
 def last_seconds(reference: Sequence[History]) -> dict[int, float]:
     """Return when the reference ended, by repetition, where it did so by itself in all of its trials."""
-    if not all(each.result.outcome.reason.startswith(ENDED_BY_ITSELF) for each in reference):
+    if not all(each.result.outcome.ending is Ending.BY_ITSELF for each in reference):
         return {}
     return {
         each.repetition: max(record.seconds for record in each.result.outcome.records) for each in reference

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any
 
-from benchfw.records import Result, Run
+from benchfw.records import Outcome, Result, Run
 from benchfw.summary.model import Summary
 from benchfw.summary.standings import find_standings
 
@@ -20,7 +20,9 @@ RECORD_COLUMNS = (
     "backend",
     "repetition",
     "status",
+    "ending",
     "reason",
+    "role",
     "metric",
     "iteration",
     "seconds",
@@ -53,17 +55,30 @@ def summary_rows(summary: Summary) -> list[tuple[str | float | int, ...]]:
 def record_rows(run: Run, results: Iterable[Result]) -> Iterator[tuple[Any, ...]]:
     """Return every record in long form, in the order of RECORD_COLUMNS.
 
-    A trial without records gives one row with empty measurements, so that no failure is lost.
+    The role of a fact is `fact`. A trial without either gives one row with empty measurements, so that no
+    failure is lost.
     """
     for result in results:
-        trial, outcome = result.trial, result.outcome
-        labels = (trial.problem.label, trial.method.label, trial.backend, trial.repetition)
-        start = (run.id, result.id, run.suite, *labels, outcome.status.value, outcome.reason)
-        for record in outcome.records:
-            measured = (record.metric, record.iteration, record.seconds, record.cost, record.value)
-            yield (*start, *measured, outcome.device)
-        if not outcome.records:
-            yield (*start, None, None, None, None, None, outcome.device)
+        start, device = _start(run, result), result.outcome.device
+        rows = [(*start, *each, device) for each in _measured(result.outcome)]
+        yield from rows or [(*start, *[None] * 6, device)]
+
+
+def _start(run: Run, result: Result) -> tuple[Any, ...]:
+    """Return the cells that all rows of a trial share."""
+    trial, outcome = result.trial, result.outcome
+    labels = (trial.problem.label, trial.method.label, trial.backend, trial.repetition)
+    return run.id, result.id, run.suite, *labels, outcome.status.value, outcome.ending.value, outcome.reason
+
+
+def _measured(outcome: Outcome) -> Iterator[tuple[str, str, int, float, float, float]]:
+    """Yield role, metric, iteration, seconds, cost and value of all records and facts."""
+    for each in outcome.records:
+        yield each.role, each.metric, each.iteration, each.seconds, each.cost, each.value
+    for name, value in outcome.facts.items():
+        yield "fact", name, 0, 0.0, 0.0, value
+    if outcome.peak_memory is not None:
+        yield "fact", "peak_memory", 0, 0.0, 0.0, float(outcome.peak_memory)
 
 
 def write_csv(file: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -77,17 +92,16 @@ def write_records(file: IO[str], run: Run, results: Iterable[Result]) -> None:
     """Write what write_csv makes of record_rows, but faster: the cells that a trial's rows share once."""
     file.write(_line(RECORD_COLUMNS) + "\n")
     for result in results:
-        trial, outcome = result.trial, result.outcome
-        labels = (trial.problem.label, trial.method.label, trial.backend, trial.repetition)
-        metrics = {name: _line((name,)) for name in {each.metric for each in outcome.records}}
-        start = _line((run.id, result.id, run.suite, *labels, outcome.status.value, outcome.reason))
-        device = _line((outcome.device,)) if outcome.device else ""
+        measured = list(_measured(result.outcome))
+        metrics = {name: _line((name,)) for name in {name for _, name, *_ in measured}}
+        start = _line(_start(run, result))
+        device = _line((result.outcome.device,)) if result.outcome.device else ""
         file.writelines(
-            f"{start},{metrics[each.metric]},{each.iteration},{each.seconds},{each.cost},{each.value},{device}\n"
-            for each in outcome.records
+            f"{start},{role},{metrics[name]},{iteration},{seconds},{cost},{value},{device}\n"
+            for role, name, iteration, seconds, cost, value in measured
         )
-        if not outcome.records:
-            file.write(f"{start},,,,,,{device}\n")
+        if not measured:
+            file.write(f"{start},,,,,,,{device}\n")
 
 
 def _line(cells: Sequence[Any]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from benchfw.analysis.convergence import NEVER, Curve, Hit, time_to_all, value_at
-from benchfw.analysis.intervals import Interval, Values, median_interval, std_error_interval
+from benchfw.analysis.intervals import Interval, Values, median_interval
 from benchfw.analysis.variance import variance_interval
 from benchfw.records import MethodKind, Result, Status
 from benchfw.summary.model import FINISHED, History, Target
@@ -32,7 +32,7 @@ def sample_trials(
         sample = _sample_optimizer(histories, targets, ends or {})
     facts: dict[str, dict[int, float]] = {}
     for history in histories:
-        for name, value in history.facts.items():
+        for name, value in history.result.outcome.facts.items():
             facts.setdefault(name, {})[history.repetition] = value
     return replace(sample, facts=facts)
 
@@ -108,14 +108,10 @@ def _estimator_values(curves: Mapping[str, Curve]) -> tuple[dict[str, float], di
     cost, setup_cost = _a_draw(last.iterations, last.cost)
     found |= {"seconds_per_draw": seconds, "cost_per_draw": cost, "setup_cost": setup_cost}
     found |= {"setup_seconds": setup_seconds, "variance_x_seconds": found["variance"] * seconds}
-    if "variance_std_error" not in curves:
+    if "variance_std_error" not in curves or "variance_skewness" not in curves:  # too few draws to know
         return found, {}
-    spread = curves["variance_std_error"].final
-    if "variance_skewness" in curves:
-        skewness, draws = curves["variance_skewness"].final, int(last.iterations[-1])
-        interval = variance_interval(found["variance"], spread, skewness, draws)
-    else:  # a store of before it was recorded
-        interval = std_error_interval(found["variance"], spread)
+    spread, skewness = curves["variance_std_error"].final, curves["variance_skewness"].final
+    interval = variance_interval(found["variance"], spread, skewness, int(last.iterations[-1]))
     return found, {"variance": interval, "variance_x_seconds": interval.scaled(seconds)}
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from benchfw.analysis.intervals import LEVEL, Interval
 from benchfw.analysis.variance import unbiased_probabilities
-from benchfw.records import CLAIM, Cell, MethodKind, Result, Run
+from benchfw.records import Cell, MethodKind, Result, Run
 from benchfw.summary.faults import find_caveats, find_faults
 from benchfw.summary.kernels import rate_intervals
 from benchfw.summary.model import Comparison, History, Row, Summary, histories_by_cell
@@ -50,7 +50,11 @@ def _compare(
         metrics=metric_names(trials),
         targets=targets,
         cost_unit=next(filter(None, units), "gradients"),
-        claims=tuple(cell for cell, group in groups.items() if kind == "estimator" and _claims(group)),
+        claims=tuple(
+            cell
+            for cell, group in groups.items()
+            if any(each.result.outcome.claims_unbiased for each in group)
+        ),
         sweep=find_sweep({cell: group[0].result.trial.method for cell, group in groups.items()}),
     )
     rows = [
@@ -93,11 +97,6 @@ def _differs(ratio: Interval | None) -> bool:
     if ratio.count == 1 and not ratio.bounded:
         return ratio.estimate != 1  # one run has no noise to compare with; the verdict says that it is one
     return ratio.low > 1 or ratio.high < 1
-
-
-def _claims(trials: Sequence[History]) -> bool:
-    records = (record for each in trials for record in each.result.outcome.records)
-    return any(record.metric == CLAIM and record.value == 1 for record in records)
 
 
 def _with_biases(compared: Sequence[tuple[Comparison, Mapping[Cell, Sample]]]) -> Iterator[Comparison]:

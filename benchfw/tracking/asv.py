@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 from benchfw.errors import BenchfwError
 from benchfw.plan import plan
-from benchfw.records import MethodKind, Outcome, Result, Status, Trial
+from benchfw.records import MethodKind, Result, Status, Trial
 from benchfw.registry import Registry, is_nested, kind_of
 from benchfw.suite import Suite, parse_suite, read_suite
 from benchfw.tracking.asv_results import identifier
@@ -216,12 +216,13 @@ def _quantities(trial: Trial, registry: Registry) -> dict[str, float]:
     with registry.activate():
         if trial.kind == "kernel":
             warm_up(trial, registry, collector()[1])
-        status, reason, unit = run_trial(trial, registry, emit)
+        outcome = run_trial(trial, registry, emit)
+    status = outcome.status
     if status is Status.SKIPPED:
-        raise NotImplementedError(reason)
+        raise NotImplementedError(outcome.reason)
     if status is not Status.REACHED and (status is not Status.DONE or trial.target):
-        raise RuntimeError(f"{trial}: {status}: {reason}")
-    result = Result(0, trial, Outcome(status, reason, tuple(records), cost_unit=unit))
+        raise RuntimeError(f"{trial}: {status}: {outcome.reason}")
+    result = Result(0, trial, replace(outcome, records=tuple(records)))
     histories = [History(result)]
     sample = sample_trials(trial.kind, histories, choose_targets(histories))
     found = {**sample.values, **sample.facts}

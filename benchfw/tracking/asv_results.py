@@ -29,12 +29,12 @@ def identifier(name: str) -> str:
 def write_asv(run: Run, rows: Iterable[Sequence[Any]], folder: Path) -> Path:
     """Add a run to a folder of ASV's results; return the file of its commit."""
     commit, date = _commit(run)
-    machine = run.environment["machine"]
-    name = identifier(machine["processor"]) or "Machine"
-    python = ".".join(run.environment["python"].split(".")[:2])
+    machine = run.environment.machine
+    name = identifier(machine.processor) or "Machine"
+    python = ".".join(run.environment.python.split(".")[:2])
     about = {
-        "machine": name, "cpu": machine["processor"], "num_cpu": str(machine["cores"]),
-        "ram": str(machine["memory"]), "os": machine["system"], "arch": "",
+        "machine": name, "cpu": machine.processor, "num_cpu": str(machine.cores),
+        "ram": str(machine.memory), "os": machine.system, "arch": "",
     }  # fmt: skip
     results = {benchmark["name"]: (benchmark, values) for benchmark, values in _benchmarks(run.suite, rows)}
     _write(folder / name / "machine.json", {**about, "version": MACHINE})
@@ -57,16 +57,16 @@ def write_asv(run: Run, rows: Iterable[Sequence[Any]], folder: Path) -> Path:
 
 def _commit(run: Run) -> tuple[str, int]:
     """Return the commit that a run measured and its date in milliseconds."""
-    project = run.environment.get("project", {})
-    if not project.get("commit"):
+    project = run.environment.project
+    if project is None:
         raise BenchfwError(f"run {run.id} was made outside a git repository; ASV orders results by commits")
-    if project.get("changed"):
+    if project.changed is not False:
         raise BenchfwError(
             f"run {run.id} was made with changes that are in no commit (git status told of some); "
             "commit or ignore them and run again"
         )
-    date = datetime.fromisoformat(project.get("date") or run.started)
-    return project["commit"], int(1000 * date.timestamp())
+    date = datetime.fromisoformat(project.date or run.started)
+    return project.commit, int(1000 * date.timestamp())
 
 
 def _benchmarks(suite: str, rows: Iterable[Sequence[Any]]) -> list[tuple[dict[str, Any], list[float | None]]]:

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from benchfw.errors import BenchfwError
 from benchfw.harness.run import check_methods
 from benchfw.plan import plan
-from benchfw.records import Budget, Outcome, Record, Spec, Status, Trial
+from benchfw.records import Budget, Ending, Environment, Outcome, Record, Spec, Status, Trial
 from benchfw.registry import Registry
 from benchfw.store import Store
 from benchfw.store.repair import check, repair
@@ -98,14 +98,21 @@ def sound_store(path: Path) -> None:
     """Write a store of two runs that share trials."""
     with Store(path, create=True) as store:
         for suite in ("one", "two"):
-            run = store.begin(suite, suite, "text = 1\n" * 20, {"threads": 1, "plugins": []})
+            run = store.begin(suite, suite, "text = 1\n" * 20, Environment())
             for number in range(12):
                 rows = tuple(Record("gap", k, 0.1 * k, float(k), 1.0 / (k + 1)) for k in range(30))
                 method = Spec("gd", {"step": 0.1 * number}, f"gd {number}")
                 problem, budget = Spec("quadratic", {}, "quadratic"), Budget(iterations=30)
                 key = f"{suite} {number}"
                 trial = Trial("optimizer", problem, method, "numpy", 0, 7, budget, key=key)
-                store.add(run, number, trial, Outcome(Status.DONE, "budget", rows, 1.0, "gradients"))
+                store.add(
+                    run,
+                    number,
+                    trial,
+                    Outcome(
+                        Status.DONE, Ending.ITERATIONS, "budget", rows, seconds=1.0, cost_unit="gradients"
+                    ),
+                )
             store.finish(run)
 
 
@@ -179,11 +186,13 @@ def _read(path: Path) -> None:
 
 def _write(path: Path) -> None:
     with Store(path, create=True) as store:
-        run = store.begin("three", "three", "", {})
-        with store.living(run):
+        run = store.begin("three", "three", "", Environment())
+        with store.hold_run_lock(run):
             store.claim(run, ["one 1"])
             trial = Trial("optimizer", Spec("a"), Spec("b"), "numpy", 0, 0, Budget(), key="one 1")
-            store.add(run, 0, trial, Outcome(Status.DONE, "", (Record("gap", 0, 0.0, 0.0, 0.0),)))
+            store.add(
+                run, 0, trial, Outcome(Status.DONE, Ending.ITERATIONS, "", (Record("gap", 0, 0.0, 0.0, 0.0),))
+            )
             store.finish(run)
 
 

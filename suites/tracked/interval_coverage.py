@@ -33,7 +33,7 @@ from benchfw.analysis.intervals import (
 from benchfw.analysis.profiles import average_ranks
 from benchfw.analysis.rates import rate_interval
 from benchfw.analysis.variance import DrawStatistics, unbiased_probabilities, variance_interval
-from benchfw.records import Budget, Outcome, Record, Result, Run, Spec, Status, Trial
+from benchfw.records import Budget, Ending, Outcome, Record, Result, Run, Spec, Status, Trial
 from benchfw.summary.compare import compare_runs
 
 Rng = np.random.Generator
@@ -243,7 +243,9 @@ def made_up_run(rng: Rng, seed: int, machine: Machine) -> tuple[Run, list[Result
         else:
             rate = float(own.normal(0.05, 0.005))
             records = [Record("gap", n, n * pace, n, math.exp(-rate * n)) for n in LOOKS]
-        results.append(Result(len(results), trial, Outcome(Status.DONE, "", tuple(records))))
+        results.append(
+            Result(len(results), trial, Outcome(Status.DONE, Ending.ITERATIONS, "", tuple(records)))
+        )
     return Run(seed, "made-up", "", Path(str(seed)), ""), results
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchfw import api
 from benchfw.harness.run import Options
-from benchfw.records import Outcome, Record, Status
+from benchfw.records import Ending, Outcome, Record, Status
 from benchfw.store import Store
 
 METHODS, RECORDS = 1000, 10
@@ -61,10 +61,17 @@ def write_store(folder: Path, trials: int) -> None:
     planned = api.plan_suite(suite)
     agenda = api.look_up(planned, folder / "none.sqlite", Options())
     records = tuple(Record("gap", k, 1e-3 * k, float(k), 1.0 / (k + 1)) for k in range(RECORDS))
-    outcome = Outcome(Status.DONE, "budget of 100 iterations", records, 0.1, "gradients")
+    outcome = Outcome(
+        Status.DONE,
+        Ending.ITERATIONS,
+        "budget of 100 iterations",
+        records,
+        seconds=0.1,
+        cost_unit="gradients",
+    )
     with Store(folder / "large.sqlite", create=True) as store:
         store._base.execute("PRAGMA synchronous = OFF")  # noqa: SLF001 - 100,000 waits for the disk are no part of this
-        run = store.begin("large", "Large", suite.read_text(encoding="utf-8"), dict(agenda.environment))
+        run = store.begin("large", "Large", suite.read_text(encoding="utf-8"), agenda.environment)
         for position, trial in enumerate(agenda.trials[:-1]):
             store.add(run, position, trial, outcome)
         store.finish(run)

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from _chromium import PROGRAM, Chromium
 
-from benchfw.records import Budget, Outcome, Record, Spec, Status, Trial
+from benchfw.records import Budget, Ending, Environment, Outcome, Record, Spec, Status, Trial
 from benchfw.report.html.script import drawing_script
 from benchfw.store import Store
 
@@ -38,7 +38,7 @@ def write_store(path: Path) -> None:
     rng = np.random.default_rng(1)
     steps = np.unique(np.concatenate([[0], np.geomspace(1, 1e6, 3 * POINTS).astype(int)]))[:POINTS]
     with Store(path, create=True) as store:
-        run = store.begin("large", f"{METHODS} methods", "", {})
+        run = store.begin("large", f"{METHODS} methods", "", Environment())
         for number in range(METHODS * REPETITIONS):
             method, repetition = divmod(number, REPETITIONS)
             values = np.exp(-(steps / steps[-1]) * method / 3) * rng.lognormal(0, 0.1, POINTS)
@@ -49,7 +49,7 @@ def write_store(path: Path) -> None:
             trial = Trial("optimizer", problem, spec, "numpy", repetition, 1, budget, key=str(number))
             status = Status.DIVERGED if number % 100 == 99 else Status.DONE
             records = tuple(Record("gap", *row) for row in rows)
-            store.add(run, number, trial, Outcome(status, "budget", records, 1.0, "gradients"))
+            store.add(run, number, trial, Outcome(status, Ending.ITERATIONS, "budget", records))
         store.finish(run)
 
 

@@ -4,8 +4,8 @@ import sqlite3
 
 import pytest
 
-from benchfw.records import SCHEMA_VERSION
 from benchfw.store import APPLICATION_ID
+from benchfw.store.schema import SCHEMA_VERSION
 
 BASE = """
 plugins = ["bowls.py"]
@@ -102,7 +102,9 @@ def test_a_store_from_a_newer_schema_is_refused(cli):
         base.execute("CREATE TABLE trial (id)")
     base.close()
     one_clear_line(
-        cli("run", "bowls.toml", "--store", "new.sqlite"), f"schema {SCHEMA_VERSION + 1}", "upgrade benchfw"
+        cli("run", "bowls.toml", "--store", "new.sqlite"),
+        f"schema {SCHEMA_VERSION + 1}",
+        "take the benchfw",
     )
 
 

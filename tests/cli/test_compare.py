@@ -7,14 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchfw.records import Budget, Outcome, Record, Spec, Status, Trial
+from benchfw.records import Budget, Ending, Environment, Machine, Outcome, Record, Spec, Status, Trial
 from benchfw.store import Store
 
-MACHINE = {
-    "machine": {"processor": "Example 3000", "cores": 8, "memory": 2**34, "governor": "performance"},
-    "threads": 1,
-    "backends": {"numpy": {"device": "Example 3000"}},
-}
+MACHINE = Machine(processor="Example 3000", cores=8, memory=2**34, governor="performance")
+HERE = Environment(MACHINE, backends={"numpy": {"device": "Example 3000"}})
 
 
 def trials(changes, repetitions):
@@ -33,11 +30,16 @@ def outcome_of(trial, noise, pace, scale):
     data = 1 + 0.2 * trial.repetition
     seconds = data * pace * math.exp(noise)
     if trial.kind == "estimator":
-        metrics = {"variance": data * scale, "variance_std_error": 0.02 * data * scale, "mse": data * scale}
+        metrics = {
+            "variance": data * scale,
+            "variance_std_error": 0.02 * data * scale,
+            "variance_skewness": 0.0,
+            "mse": data * scale,
+        }
         records = [Record(name, 100, 100 * seconds, 100, value) for name, value in metrics.items()]
     else:
         records = [Record("gap", step, step * seconds, step, scale * 0.5**step) for step in range(11)]
-    return Outcome(Status.DONE, "budget of 100 iterations", tuple(records))
+    return Outcome(Status.DONE, Ending.ITERATIONS, "budget of 100 iterations", tuple(records))
 
 
 @pytest.fixture
@@ -45,9 +47,7 @@ def write(cli):
     """Return a function that adds a run with known numbers to a store and returns its id."""
     generator = np.random.default_rng(1)
 
-    def add(
-        store="reports/benchfw.sqlite", pace=1.0, scale=1.0, repetitions=10, environment=MACHINE, **changes
-    ):
+    def add(store="reports/benchfw.sqlite", pace=1.0, scale=1.0, repetitions=10, environment=HERE, **changes):
         with Store(cli.folder / store, create=True) as opened:
             run = opened.begin("made-up", "", "", environment)
             for position, trial in enumerate(trials(changes, repetitions)):
@@ -133,15 +133,15 @@ def test_runs_of_two_stores_are_compared(cli, write):
     ("change", "reason"),
     [
         ({"threads": 4}, "threads 1 and 4"),
-        ({"machine": {**MACHINE["machine"], "processor": "Other"}}, "processor Example 3000 and Other"),
-        ({"machine": {**MACHINE["machine"], "cores": 2}}, "cores 8 and 2"),
-        ({"machine": {**MACHINE["machine"], "governor": "powersave"}}, "governor performance and powersave"),
+        ({"machine": replace(MACHINE, processor="Other")}, "processor Example 3000 and Other"),
+        ({"machine": replace(MACHINE, cores=2)}, "cores 8 and 2"),
+        ({"machine": replace(MACHINE, governor="powersave")}, "governor performance and powersave"),
         ({"backends": {"numpy": {"device": "GPU"}}}, "device Example 3000 and GPU"),
     ],
 )
 def test_times_of_unlike_machines_are_refused_and_the_rest_is_compared(cli, write, change, reason):
     write()
-    write(pace=9.0, scale=2.0, environment={**MACHINE, **change})
+    write(pace=9.0, scale=2.0, environment=replace(HERE, **change))
     done = cli("compare", 1, 2, "--json")
     assert done.returncode == 1
     found = verdicts(done)
@@ -153,18 +153,18 @@ def test_times_of_unlike_machines_are_refused_and_the_rest_is_compared(cli, writ
 
 def test_a_few_bytes_of_memory_make_no_other_machine(cli, write):
     write()
-    write(environment={**MACHINE, "machine": {**MACHINE["machine"], "memory": 2**34 - 4096}})
+    write(environment=replace(HERE, machine=replace(MACHINE, memory=2**34 - 4096)))
     assert ("slide", "seconds_to_target") in verdicts(cli("compare", 1, 2, "--json"))
 
 
 def test_a_run_that_began_on_a_busy_machine_is_named(cli, write):
     write()
-    write(environment={**MACHINE, "machine": {**MACHINE["machine"], "cores": 8, "load": 31.5}})
+    write(environment=replace(HERE, machine=replace(MACHINE, load=31.5)))
     assert "run 2 began at a load of 31.5 on 8 cores" in cli("compare", "1", "2").stdout
 
 
 def test_a_busy_machine_does_not_matter_to_cpu_seconds(cli, write):
-    busy = {**MACHINE, "machine": {**MACHINE["machine"], "cores": 8, "load": 31.5}, "clock": "cpu"}
+    busy = replace(HERE, machine=replace(MACHINE, load=31.5), clock="cpu")
     write(environment=busy)
     write(environment=busy)
     assert "load" not in cli("compare", "1", "2").stdout

@@ -85,7 +85,7 @@ def test_runs_counts_how_trials_ended(ran):
 def test_export_has_the_columns_of_the_long_form(ran):
     header = ran("export").stdout.splitlines()[0]
     assert header == (
-        "run,trial,suite,problem,method,backend,repetition,status,reason,metric,iteration,seconds,cost,value,device"
+        "run,trial,suite,problem,method,backend,repetition,status,ending,reason,role,metric,iteration,seconds,cost,value,device"
     )
 
 
@@ -156,7 +156,7 @@ def test_env_tells_the_machine_and_the_backends(cli):
 def test_env_is_silent_about_a_repository_where_there_is_none(cli):
     here = {"GIT_CEILING_DIRECTORIES": str(cli.folder.parent)}
     assert "project:" not in cli("env", **here).stdout
-    assert json.loads(cli("env", "--json", **here).stdout)["project"] == {}
+    assert "project" not in json.loads(cli("env", "--json", **here).stdout)
 
 
 def test_data_lists_what_is_in_the_folders_of_the_variable(cli, tmp_path):

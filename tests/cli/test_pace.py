@@ -8,7 +8,7 @@ import pytest
 from benchfw.cli.progress import Pace, duration
 from benchfw.harness.events import Finished, Started
 from benchfw.harness.run import Begun
-from benchfw.records import Budget, Outcome, Spec, Status
+from benchfw.records import Budget, Ending, Outcome, Spec, Status
 
 
 class Clock:
@@ -42,7 +42,7 @@ def start(clock, make_trial):
 
 def finish(pace, trial, seconds, status=Status.DONE):
     pace.hear(Started(trial))
-    pace.hear(Finished(trial, Outcome(status, "", (), seconds)))
+    pace.hear(Finished(trial, Outcome(status, Ending.ITERATIONS, seconds=seconds)))
 
 
 def test_what_the_store_had_is_not_to_do(start):
@@ -105,7 +105,7 @@ def test_a_skipped_trial_says_nothing_about_time(start):
     pace, trials = start()
     absent = replace(trials[0], backend="cupy")
     pace.hear(Begun(1, 0, [absent, trials[1]]))
-    pace.hear(Finished(absent, Outcome(Status.SKIPPED, "no GPU")))
+    pace.hear(Finished(absent, Outcome(Status.SKIPPED, Ending.ABSENT, "no GPU")))
     assert (pace.done, pace.left) == (1, 1)
     assert pace.seconds_left() == math.inf
 

@@ -6,7 +6,7 @@ import re
 from benchfw.cli import progress
 from benchfw.harness.events import Finished, Started
 from benchfw.harness.run import Begun
-from benchfw.records import Outcome, Status
+from benchfw.records import Ending, Outcome, Status
 
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -69,7 +69,7 @@ def test_without_a_terminal_there_are_plain_lines(make_trial, monkeypatch):
         shown(Begun(1, 5, trials))
         for trial, status in zip(trials, (Status.FAILED, Status.DONE), strict=True):
             shown(Started(trial))
-            shown(Finished(trial, Outcome(status, "as told", (), 2.0)))
+            shown(Finished(trial, Outcome(status, Ending.FAULT, "as told", seconds=2.0)))
     assert file.getvalue().splitlines() == [
         "run 1: 2 trials to run, 5 in the store already",
         "failed: slide on bowl (numpy, repetition 0): as told",

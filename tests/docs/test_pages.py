@@ -17,10 +17,11 @@ import pytest
 import yaml
 
 from benchfw import data
-from benchfw.api import Changes, plan_suites
+from benchfw.api import plan_suites
 from benchfw.cli import cli
 from benchfw.errors import BenchfwError
 from benchfw.plan import plan
+from benchfw.records import Changes
 from benchfw.registry import Registry
 from benchfw.suite import parse_suite
 

@@ -9,7 +9,8 @@ import pytest
 
 from benchfw.backends import get_backend
 from benchfw.errors import BackendUnavailable
-from benchfw.measure.trial import collector, ending_of, run_trial
+from benchfw.measure.endings import outcome_of
+from benchfw.measure.trial import collector, run_trial
 from benchfw.plan import plan
 from benchfw.records import Budget, Status
 from benchfw.registry import Registry
@@ -69,6 +70,6 @@ def test_a_trial_has_the_same_records(trial):
 def test_a_device_without_the_memory_is_a_status():
     with pytest.raises(MemoryError) as refused:
         get_backend("cupy").xp.empty(1 << 45, dtype="float64")
-    status, reason = ending_of(refused.value)
-    assert status is Status.OUT_OF_MEMORY
-    assert "Out of memory allocating" in reason
+    outcome = outcome_of(refused.value)
+    assert outcome.status is Status.OUT_OF_MEMORY
+    assert "Out of memory allocating" in outcome.reason

@@ -15,6 +15,7 @@ from benchfw.harness.dask.cluster import Cluster, connected
 from benchfw.harness.dask.packing import pack
 from benchfw.harness.fingerprint import fingerprint
 from benchfw.harness.survey import Question, survey_apart
+from benchfw.records import Environment
 from benchfw.registry import Registry
 
 CUPY = {"device": "Fake 9000", "cupy": "13.6"}
@@ -25,7 +26,7 @@ def answer(**changes):
     backends = {"numpy": {"device": "a processor"}, "cupy": changes.pop("cupy", CUPY)}
     given = {
         "versions": {"numpy": "2.4.0"},
-        "environment": {"backends": backends},
+        "environment": Environment(backends=backends),
         "host": "here",
         "cores": 4,
         "devices": [],
@@ -53,7 +54,7 @@ def inspect(monkeypatch):
 def test_a_worker_takes_as_many_trials_as_its_threads_allow_and_the_report_says_so(inspect):
     cluster, facts = inspect(answer(), answer(nthreads=5, host="there"))
     assert [place.slots for place in cluster.places.values()] == [2, 2]
-    assert facts["dask"]["shares"].startswith("4 trials of 2 threads at once on 8 cores, which disturb")
+    assert facts.cluster["shares"].startswith("4 trials of 2 threads at once on 8 cores, which disturb")
 
 
 def test_every_difference_is_named_with_its_worker(inspect):
@@ -74,7 +75,7 @@ def test_workers_with_unlike_devices_are_refused_since_their_times_do_not_compar
 
 def test_without_a_declared_gpu_cupy_is_unavailable_with_one_line(inspect):
     _, facts = inspect(answer())
-    assert "no Dask worker declares a GPU for cupy" in facts["backends"]["cupy"]["unavailable"]
+    assert "no Dask worker declares a GPU for cupy" in facts.absent_backends["cupy"]
 
 
 def test_a_worker_offers_no_more_devices_than_it_declares(inspect):

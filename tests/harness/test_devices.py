@@ -10,7 +10,7 @@ from benchfw.backends import Device, is_on_device
 from benchfw.harness.devices import TrialQueue, find_devices
 from benchfw.harness.events import Finished, Started
 from benchfw.harness.workers.local import LocalExecutor
-from benchfw.records import Outcome, Run, Status
+from benchfw.records import Ending, Environment, Outcome, Run, Status
 from benchfw.registry import Registry
 from benchfw.store import Store
 from benchfw.summary.rows import RECORD_COLUMNS, record_rows, write_records
@@ -170,8 +170,8 @@ def test_a_class_says_that_it_needs_a_device_where_there_is_none(plugin_file):
 def test_a_stored_trial_names_its_device_and_so_does_its_export(tmp_path, trials):
     (trial,) = trials("cupy")
     with Store(tmp_path / "store.sqlite", create=True) as store:
-        run = store.begin("suite", "title", "", {})
-        store.add(run, 0, trial, Outcome(Status.DONE, "told to", device=str(DEVICES[1])))
+        run = store.begin("suite", "title", "", Environment())
+        store.add(run, 0, trial, Outcome(Status.DONE, Ending.ITERATIONS, "told to", device=str(DEVICES[1])))
         (result,) = store.results(run)
         (row,) = record_rows(store.run(run), [result])
     assert result.outcome.device == "Fake 9000 #1"

@@ -4,9 +4,11 @@ import json
 import os
 import subprocess
 
+import numpy as np
 import pytest
 
 from benchfw.harness import environment
+from benchfw.records import Environment
 
 
 @pytest.mark.parametrize(
@@ -20,12 +22,13 @@ def test_a_trial_gets_as_many_threads_as_omp_num_threads_says(monkeypatch, value
 
 
 def test_the_facts_can_be_written_as_json_and_name_machine_and_versions():
-    facts = json.loads(json.dumps(environment.gather(["numpy"], 2)))
-    assert facts["threads"] == 2
-    assert facts["machine"]["cores"] == os.cpu_count()
-    assert facts["machine"]["memory"] > 2**20
-    assert {"benchfw", "numpy", "scipy"} <= set(facts["packages"])
-    assert facts["backends"]["numpy"]["numpy"] == facts["packages"]["numpy"]
+    found = environment.gather(["numpy"], 2)
+    assert Environment.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert found.threads == 2
+    assert found.machine.cores == os.cpu_count()
+    assert found.machine.memory > 2**20
+    assert {"benchfw", "numpy", "scipy"} <= set(found.packages)
+    assert found.backends["numpy"]["numpy"] == found.packages["numpy"]
 
 
 def test_a_backend_that_is_not_here_gives_its_reason():
@@ -35,12 +38,12 @@ def test_a_backend_that_is_not_here_gives_its_reason():
 def test_a_folder_without_git_has_no_commit(tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     monkeypatch.chdir(tmp_path)
-    assert environment.project() == {}
+    assert environment.project() is None
 
 
 def test_a_machine_without_git_has_no_commit(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert environment.project() == {}
+    assert environment.project() is None
 
 
 @pytest.fixture
@@ -58,12 +61,27 @@ def test_a_project_has_a_commit_and_is_changed_by_an_edit_but_not_by_a_report(pr
     (project / "reports").mkdir()
     (project / "reports" / "benchfw.sqlite").write_text("", encoding="utf-8")
     facts = environment.project()
-    assert len(facts["commit"]) == 40
-    assert facts["changed"] is False
+    assert len(facts.commit) == 40
+    assert facts.changed is False
     (project / "method.py").write_text("step = 2\n", encoding="utf-8")
-    assert environment.project()["changed"] is True
+    assert environment.project().changed is True
 
 
 def test_where_git_cannot_tell_whether_files_changed_nobody_claims_that_they_did_not(project):
     (project / ".git" / "index").write_bytes(b"damaged")
-    assert environment.project()["changed"] == "unknown"
+    assert environment.project().changed is None
+
+
+@pytest.mark.skipif(not environment.CLEAR_PEAK.exists(), reason="only Linux keeps the peak")
+def test_a_peak_of_memory_is_seen_after_it_and_forgotten_on_request():
+    assert environment.forget_peak()
+    before = environment.peak_memory()
+    np.ones(5_000_000)  # 40 MB
+    assert 35e6 < environment.peak_memory() - before < 80e6
+    assert environment.forget_peak()
+    assert environment.peak_memory() - before < 20e6
+
+
+def test_a_system_that_keeps_no_peak_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(environment, "CLEAR_PEAK", tmp_path / "nowhere" / "clear_refs")
+    assert not environment.forget_peak()

@@ -1,5 +1,7 @@
 """A run plans, leaves out what the store has, and keeps every outcome."""
 
+from dataclasses import replace
+
 import pytest
 
 from benchfw import api
@@ -9,7 +11,7 @@ from benchfw.harness.events import Finished, Started
 from benchfw.harness.run import Options, check_methods, execute, prepare
 from benchfw.measure.trial import collector, run_trial
 from benchfw.plan import plan
-from benchfw.records import Outcome, Spec, Status
+from benchfw.records import Changes, Ending, Outcome, Spec, Status
 from benchfw.registry import Registry
 from benchfw.store import Store
 from benchfw.suite import parse_suite
@@ -39,10 +41,10 @@ class Here:
             yield Started(trial)
             self.ran.append(trial)
             records, emit = collector()
-            status, reason, unit = run_trial(trial, self.registry, emit)
+            outcome = run_trial(trial, self.registry, emit)
             if trial.method.label in self.fail:
-                status, reason = Status.FAILED, "told to"
-            yield Finished(trial, Outcome(status, reason, tuple(records), 0.1, unit))
+                outcome = Outcome(Status.FAILED, Ending.FAULT, "told to")
+            yield Finished(trial, replace(outcome, records=tuple(records), seconds=0.1))
 
     def close(self):
         self.closed = True
@@ -63,7 +65,7 @@ def go(registry, store, monkeypatch):
         executor = Here(registry, fail)
         monkeypatch.setattr(harness, "_executor", lambda *_: executor)
         given, events = Options(**options), []
-        agenda = prepare(suite, plan(suite, registry), registry, store, given)
+        agenda = prepare(suite, plan(suite, registry), registry, store, given, Changes())
         return execute(agenda, registry, store, given, events.append), executor, events
 
     return run
@@ -86,10 +88,10 @@ def test_every_trial_is_run_and_stored_and_the_run_says_so(go, store):
 def test_a_run_notes_how_it_was_run_and_what_went_into_its_keys(go):
     run, _, events = go(jobs=2, threads=3)
     facts = run.environment
-    assert (facts["jobs"], facts["threads"], facts["trials"], facts["changes"]) == (2, 3, 6, {})
-    assert {"system", "processor", "cores", "memory", "load"} <= set(facts["machine"])
-    assert facts["sources"].keys() == {"benchfw", "toys"}
-    assert facts["data"] == {}
+    assert (facts.jobs, facts.threads, facts.trials, facts.changes) == (2, 3, 6, Changes())
+    assert facts.machine.processor
+    assert facts.sources.keys() == {"benchfw", "toys"}
+    assert facts.datasets == {}
     assert (events[0].jobs, len(events[0].pending)) == (2, 6)
 
 
@@ -163,13 +165,15 @@ def test_an_interrupted_run_keeps_what_was_finished_and_is_taken_up_again(go, st
 
 def test_what_another_run_finished_since_the_first_look_is_not_run_again(registry, store, monkeypatch):
     suite = parse_suite(SUITE, "my.toml")
-    early = prepare(suite, plan(suite, registry), registry, store, Options())
+    early = prepare(suite, plan(suite, registry), registry, store, Options(), Changes())
     runs = {}
     for name in ("late", "early"):
         executor = Here(registry)
         monkeypatch.setattr(harness, "_executor", lambda *_, executor=executor: executor)
         agenda = (
-            early if name == "early" else prepare(suite, plan(suite, registry), registry, store, Options())
+            early
+            if name == "early"
+            else prepare(suite, plan(suite, registry), registry, store, Options(), Changes())
         )
         runs[name] = execute(agenda, registry, store, Options(), lambda _: None), len(executor.ran)
     assert runs["late"][1] == 6
@@ -180,7 +184,7 @@ def test_what_another_run_finished_since_the_first_look_is_not_run_again(registr
 def test_what_another_run_tried_again_in_vain_is_not_tried_a_third_time(go, registry, store, monkeypatch):
     go(fail=["noisy"])
     suite, options = parse_suite(SUITE, "my.toml"), Options(retry_failed=True)
-    early = prepare(suite, plan(suite, registry), registry, store, options)
+    early = prepare(suite, plan(suite, registry), registry, store, options, Changes())
     go(fail=["noisy"], retry_failed=True)
     executor = Here(registry)
     monkeypatch.setattr(harness, "_executor", lambda *_: executor)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
-from benchfw.measure.endings import told, told_by_answer
-from benchfw.records import Outcome, Status
+from benchfw.errors import BenchfwError
+from benchfw.measure.endings import explain, facts_of_answer, facts_of_method
 
 
 @dataclass(frozen=True)
@@ -30,28 +30,30 @@ PROBLEM = SimpleNamespace(name="toy", caveats=("made-up data",))
 
 
 def test_facts_of_a_method_and_of_the_methods_inside_it_are_recorded_once():
-    records, _ = told(Outer(), PROBLEM, "")
-    assert {record.metric: record.value for record in records} == {"fact:degree": 3.0, "fact:mean": 5.0}
+    facts, _ = facts_of_method(Outer(), PROBLEM)
+    assert facts == {"degree": 3.0, "mean": 5.0}
 
 
-def test_caveats_of_problem_and_method_stand_behind_the_reason_and_come_back_from_it():
-    _, reason = told(Outer(), PROBLEM, "budget of 10 iterations")
-    assert Outcome(Status.DONE, reason).caveats == ("made-up data", "a mean of 5 is little on toy")
-    assert reason.startswith("budget of 10 iterations; ")
+def test_caveats_are_those_of_the_problem_and_of_the_method():
+    _, caveats = facts_of_method(Outer(), PROBLEM)
+    assert caveats == ("made-up data", "a mean of 5 is little on toy")
 
 
 def test_who_has_nothing_to_say_adds_nothing():
-    assert told(object(), object(), "the end") == ([], "the end")
+    assert facts_of_method(object(), object()) == ({}, ())
 
 
 def test_a_fault_while_telling_leaves_the_trial_as_it_ended():
-    records, reason = told(Law(), SimpleNamespace(), "the end")  # without a name, its caveat cannot be told
-    assert [record.metric for record in records] == ["fact:mean"]
-    assert Outcome(Status.DONE, reason).caveats[0].startswith("Law could not tell its facts (AttributeError")
+    facts, caveats = facts_of_method(Law(), SimpleNamespace())  # without a name, its caveat cannot be made
+    assert facts == {"mean": 5.0}
+    assert caveats[0].startswith("Law could not tell its facts (AttributeError")
 
 
 def test_the_last_answer_may_tell_facts_too():
     answer = SimpleNamespace(facts=lambda: {"accepted": 0.25}, caveats=lambda: ["no step was long"])
-    records, reason = told_by_answer(answer, "the end")
-    assert [(record.metric, record.value) for record in records] == [("fact:accepted", 0.25)]
-    assert Outcome(Status.DONE, reason).caveats == ("no step was long",)
+    assert facts_of_answer(answer) == ({"accepted": 0.25}, ("no step was long",))
+
+
+def test_a_fault_is_explained_in_one_line():
+    assert explain(ValueError("a\n  b")) == "ValueError: a b"
+    assert explain(BenchfwError()) == "BenchfwError"

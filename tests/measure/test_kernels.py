@@ -10,7 +10,7 @@ from benchfw.kernels import Kernel
 from benchfw.measure import clock, kernels
 from benchfw.measure.kernels import ceilings_of, kernel_arguments, measure_kernel
 from benchfw.measure.trial import collector
-from benchfw.records import Budget, Spec, Status
+from benchfw.records import Budget, Ending, Spec, Status
 from benchfw.registry import Entry
 
 NUMPY = get_backend("numpy")
@@ -64,7 +64,7 @@ def plain_sample(backend, rng, size):
 
 @pytest.fixture
 def measured(make_trial):
-    """Return a function that measures a kernel: status, reason, values by metric, records."""
+    """Return a function that measures a kernel: the outcome, values by metric, records."""
 
     def measure(body, size=100, backend=NUMPY, sample=plain_sample, counts=None, dtype=None, **budget):
         entry = Entry("kernel", "mine", Kernel("mine", body, counts), None, sample)
@@ -73,20 +73,21 @@ def measured(make_trial):
             budget=Budget(**budget or {"iterations": 3}),
         )  # fmt: skip
         records, emit = collector()
-        status, reason = measure_kernel(
+        outcome = measure_kernel(
             trial, backend, entry.factory, lambda size: kernel_arguments(entry, backend, 7, dtype, size), emit
         )
         values = {}
         for each in records:
-            values.setdefault(each.metric.removeprefix("fact:"), []).append(each.value)
-        return status, reason, values, records
+            values.setdefault(each.metric, []).append(each.value)
+        return outcome, values, records
 
     return measure
 
 
 def test_a_block_is_a_record_and_lasts_long_enough_for_the_clock(time, measured):
-    status, reason, values, records = measured(lambda x: time.wait(1e-4), iterations=4)
-    assert (status, reason) == (Status.DONE, "4 blocks of 20 calls")
+    outcome, values, records = measured(lambda x: time.wait(1e-4), iterations=4)
+    assert (outcome.status, outcome.ending) == (Status.DONE, Ending.ITERATIONS)
+    assert outcome.reason == "4 blocks of 20 calls"
     assert values["seconds_per_call"] == pytest.approx([1e-4] * 4)
     timed = [each for each in records if each.metric == "seconds_per_call"]
     assert [(each.iteration, each.cost) for each in timed] == [(1, 20), (2, 40), (3, 60), (4, 80)]
@@ -94,23 +95,24 @@ def test_a_block_is_a_record_and_lasts_long_enough_for_the_clock(time, measured)
 
 
 def test_a_budget_of_seconds_ends_a_kernels_trial(time, measured):
-    _, reason, values, _ = measured(lambda x: time.wait(4e-3), seconds=0.01)
-    assert reason == "3 blocks of 1 calls"
+    outcome, values, _ = measured(lambda x: time.wait(4e-3), seconds=0.01)
+    assert (outcome.ending, outcome.reason) == (Ending.SECONDS, "3 blocks of 1 calls")
     assert len(values["seconds_per_call"]) == 3
 
 
 def test_the_facts_are_counts_type_memory_and_ceilings_of_the_working_set(time, measured):
-    _, _, facts, _ = measured(lambda x: 2 * x, counts=lambda x: (x.size, 2 * x.nbytes))
-    assert (facts["flops_per_call"], facts["bytes_per_call"]) == ([100], [1600])
-    assert (facts["argument_bytes"], facts["result_bytes"], facts["float_bits"]) == ([800], [800], [64])
-    assert 800 <= facts["peak_bytes"][0] < 20_000
-    assert facts["ceiling_flops_per_second"] == [1e12]
-    assert facts["ceiling_bytes_per_second"] == [1e11]
-    assert not {"device_seconds_per_call", "copy_seconds_per_call"} & set(facts)
+    outcome, values, _ = measured(lambda x: 2 * x, counts=lambda x: (x.size, 2 * x.nbytes))
+    facts = outcome.facts
+    assert (facts["flops_per_call"], facts["bytes_per_call"]) == (100, 1600)
+    assert (facts["argument_bytes"], facts["result_bytes"], facts["float_bits"]) == (800, 800, 64)
+    assert 800 <= facts["peak_bytes"] < 20_000
+    assert facts["ceiling_flops_per_second"] == 1e12
+    assert facts["ceiling_bytes_per_second"] == 1e11
+    assert set(values) == {"seconds_per_call"}
 
 
 def test_without_counts_no_ceilings_are_measured(time, measured):
-    assert not {"flops_per_call", "ceiling_flops_per_second"} & set(measured(np.sum)[2])
+    assert not {"flops_per_call", "ceiling_flops_per_second"} & set(measured(np.sum)[0].facts)
 
 
 def test_processor_time_and_want_of_memory_leave_the_ceilings_out(time, measured, monkeypatch):
@@ -119,16 +121,16 @@ def test_processor_time_and_want_of_memory_leave_the_ceilings_out(time, measured
 
     counts = {"counts": lambda x: (1.0, 1.0)}
     monkeypatch.setattr(kernels, "ceilings_of", refuse)
-    status, _, facts, _ = measured(np.sum, **counts)
-    assert (status, facts["flops_per_call"]) == (Status.DONE, [1.0])
-    assert "ceiling_flops_per_second" not in facts
+    outcome, _, _ = measured(np.sum, **counts)
+    assert (outcome.status, outcome.facts["flops_per_call"]) == (Status.DONE, 1.0)
+    assert "ceiling_flops_per_second" not in outcome.facts
     monkeypatch.setattr(kernels, "ceilings_of", pytest.fail)
     monkeypatch.setattr(clock, "_host_timer", lambda: time.now)
     measured(np.sum, **counts)
 
 
 def test_a_device_is_timed_by_both_clocks_and_the_copies_apart(time, measured):
-    _, _, values, _ = measured(lambda x: time.wait(4e-3), backend=Device(time))
+    _, values, _ = measured(lambda x: time.wait(4e-3), backend=Device(time))
     assert values["seconds_per_call"] == pytest.approx([4e-3] * 3)
     assert values["device_seconds_per_call"] == pytest.approx([2e-3] * 3)
     assert values["copy_seconds_per_call"] == pytest.approx([1e-3] * 3)
@@ -141,12 +143,12 @@ def test_a_call_longer_than_the_budget_is_never_made(time, measured):
         sizes.append(x.size)
         time.wait(1e-5 * x.size)
 
-    status, reason, values, _ = measured(linear, size=10**7, seconds=1.0)
-    assert status is Status.SKIPPED
-    assert reason == "a call would take about 1e+02 s, and the budget is 1 s"
+    outcome, values, _ = measured(linear, size=10**7, seconds=1.0)
+    assert outcome.status is Status.SKIPPED
+    assert outcome.reason == "a call would take about 1e+02 s, and the budget is 1 s"
     assert values == {}
     assert max(sizes) == 10**5
-    assert measured(linear, size=10**4, seconds=1.0)[0] is Status.DONE
+    assert measured(linear, size=10**4, seconds=1.0)[0].status is Status.DONE
 
 
 def test_a_fixed_cost_and_one_slow_call_do_not_look_like_work(time, measured):
@@ -156,7 +158,7 @@ def test_a_fixed_cost_and_one_slow_call_do_not_look_like_work(time, measured):
         calls.append(x)
         time.wait(0.5 if len(calls) == 2 else 1e-3)
 
-    assert measured(launch, size=10**6, seconds=1.0)[0] is Status.DONE
+    assert measured(launch, size=10**6, seconds=1.0)[0].status is Status.DONE
 
 
 def test_another_type_reaches_arrays_inside_tuples_and_leaves_integers_alone(time, measured):
@@ -169,9 +171,9 @@ def test_another_type_reaches_arrays_inside_tuples_and_leaves_integers_alone(tim
     def sample(backend, rng, size):
         return rng.standard_normal(size), (rng.random(size),), rng.bits(size)
 
-    _, _, facts, _ = measured(look, sample=sample, dtype="float32")
+    outcome, _, _ = measured(look, sample=sample, dtype="float32")
     assert seen == {("float32", "float32", "uint64")}
-    assert facts["float_bits"] == [32]
+    assert outcome.facts["float_bits"] == 32
 
 
 def test_the_ceilings_of_this_machine_are_plausible_and_measured_once():

@@ -13,7 +13,7 @@ from benchfw.errors import BenchfwError
 from benchfw.measure.meter import next_look
 from benchfw.measure.optimizers import measure_optimizer
 from benchfw.measure.trial import collector
-from benchfw.records import Budget, Status
+from benchfw.records import Budget, Ending, Outcome, Status
 
 
 class Line:
@@ -58,12 +58,12 @@ def halving():
 
 @pytest.fixture
 def follow(make_trial):
-    """Return a function that measures an optimizer; it gives the ending and the records of the gap."""
+    """Return a function that measures an optimizer; it gives the outcome and the records of the gap."""
 
     def measured(method, problem=None, **changes):
         records, emit = collector()
-        ending = measure_optimizer(make_trial(**changes), problem or Line(), method, None, emit)
-        return ending, [each for each in records if each.metric == "gap"]
+        outcome = measure_optimizer(make_trial(**changes), problem or Line(), method, None, emit)
+        return outcome, [each for each in records if each.metric == "gap"]
 
     return measured
 
@@ -83,8 +83,8 @@ def test_ten_thousand_iterations_are_looked_at_a_few_hundred_times():
 
 @pytest.mark.parametrize("iterations", [1, 2, 37, 200])
 def test_the_first_and_the_last_answer_are_measured(follow, iterations):
-    (status, reason), records = follow(halving(), budget=Budget(iterations=iterations))
-    assert (status, reason) == (Status.DONE, f"budget of {iterations} iterations")
+    outcome, records = follow(halving(), budget=Budget(iterations=iterations))
+    assert outcome == Outcome(Status.DONE, Ending.ITERATIONS, f"budget of {iterations} iterations")
     assert (records[0].iteration, records[-1].iteration) == (0, iterations)
     assert [each.value for each in records] == [0.5**each.iteration for each in records]
 
@@ -95,8 +95,8 @@ def test_what_metrics_and_set_up_ask_of_the_problem_is_not_charged(follow):
 
 
 def test_a_budget_of_cost_ends_the_trial_at_the_call_that_uses_it_up(follow):
-    (status, reason), records = follow(halving(), budget=Budget(cost=33))
-    assert (status, reason) == (Status.DONE, "budget of 33 calls")
+    outcome, records = follow(halving(), budget=Budget(cost=33))
+    assert outcome == Outcome(Status.DONE, Ending.COST, "budget of 33 calls")
     assert (records[-1].iteration, records[-1].cost) == (33, 33.0)
 
 
@@ -108,14 +108,14 @@ def test_a_budget_of_seconds_ends_the_trial(follow):
                 yield 1.0
                 time.sleep(2.0)
 
-    (status, reason), records = follow(Slow(), budget=Budget(seconds=5))
-    assert (status, reason) == (Status.DONE, "budget of 5 seconds")
+    outcome, records = follow(Slow(), budget=Budget(seconds=5))
+    assert outcome == Outcome(Status.DONE, Ending.SECONDS, "budget of 5 seconds")
     assert [each.seconds for each in records] == [0.0, 2.0, 4.0, 6.0]
 
 
 def test_the_first_limit_that_is_met_ends_the_trial(follow):
-    (_, reason), records = follow(halving(), budget=Budget(iterations=20, cost=7, seconds=60))
-    assert reason == "budget of 7 calls"
+    outcome, records = follow(halving(), budget=Budget(iterations=20, cost=7, seconds=60))
+    assert outcome.reason == "budget of 7 calls"
     assert records[-1].iteration == 7
 
 
@@ -138,15 +138,15 @@ def test_a_method_is_charged_the_time_that_it_takes(follow):
 
 
 def test_the_target_ends_the_trial_as_reached(follow):
-    (status, reason), records = follow(halving(), target={"gap": 0.01})
-    assert status is Status.REACHED
-    assert reason == "gap ≤ 0.01 at iteration 7"
+    outcome, records = follow(halving(), target={"gap": 0.01})
+    assert outcome.status is Status.REACHED
+    assert outcome.reason == "gap ≤ 0.01 at iteration 7"
     assert (records[-1].iteration, records[-1].value) == (7, 0.5**7)
 
 
 def test_a_target_of_two_metrics_needs_both(follow):
-    (status, _), _ = follow(halving(), target={"gap": 0.01, "steps": -1.0})
-    assert status is Status.DONE
+    outcome, _ = follow(halving(), target={"gap": 0.01, "steps": -1.0})
+    assert outcome.status is Status.DONE
 
 
 def test_a_target_that_is_no_metric_is_an_error_that_names_the_metrics(follow):
@@ -156,15 +156,15 @@ def test_a_target_that_is_no_metric_is_an_error_that_names_the_metrics(follow):
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_an_answer_that_is_not_finite_is_diverged_and_its_points_are_kept(follow, bad):
-    (status, reason), records = follow(Steps([1.0, 2.0, bad, 3.0]))
-    assert status is Status.DIVERGED
-    assert reason == f"gap became {bad} at iteration 2"
+    outcome, records = follow(Steps([1.0, 2.0, bad, 3.0]))
+    assert outcome.status is Status.DIVERGED
+    assert outcome.reason == f"gap became {bad} at iteration 2"
     assert [each.iteration for each in records] == [0, 1, 2]
 
 
 def test_an_oscillating_method_is_not_stopped_before_its_budget(follow):
-    (_, reason), records = follow(Steps([1.0, 2.0] * 100), budget=Budget(iterations=150))
-    assert reason == "budget of 150 iterations"
+    outcome, records = follow(Steps([1.0, 2.0] * 100), budget=Budget(iterations=150))
+    assert outcome.reason == "budget of 150 iterations"
     assert records[-1].iteration == 150
 
 
@@ -180,20 +180,20 @@ def test_a_method_that_raises_keeps_the_answers_before_it_the_last_included(make
 
 
 def test_a_method_that_ends_by_itself_is_done_with_its_last_answer(follow):
-    (status, reason), records = follow(Steps([1.0] * 44), budget=Budget(iterations=100))
-    assert (status, reason) == (Status.DONE, "method ended by itself after 43 iterations")
+    outcome, records = follow(Steps([1.0] * 44), budget=Budget(iterations=100))
+    assert outcome == Outcome(Status.DONE, Ending.BY_ITSELF, "method ended by itself after 43 iterations")
     assert records[-1].iteration == 43
 
 
 def test_a_method_that_ends_by_itself_at_the_target_has_reached_it(follow):
-    (status, _), _ = follow(Steps([1.0] * 43 + [0.0]), target={"gap": 0.5}, budget=Budget(iterations=100))
-    assert status is Status.REACHED
+    outcome, _ = follow(Steps([1.0] * 43 + [0.0]), target={"gap": 0.5}, budget=Budget(iterations=100))
+    assert outcome.status is Status.REACHED
 
 
 def test_a_method_that_yields_nothing_has_failed_and_says_what_it_should_do(follow):
-    (status, reason), records = follow(Steps([]))
-    assert status is Status.FAILED
-    assert "must yield the start first" in reason
+    outcome, records = follow(Steps([]))
+    assert outcome.status is Status.FAILED
+    assert "must yield the start first" in outcome.reason
     assert records == []
 
 
@@ -220,10 +220,10 @@ class Talking(float):
 
 
 def test_the_facts_of_the_last_answer_are_recorded(make_trial):
-    records, emit = collector()
+    _, emit = collector()
     trial = make_trial(budget=Budget(iterations=2))
-    measure_optimizer(trial, Line(), Steps([Talking(1.0), Talking(0.5), Talking(0.25)]), None, emit)
-    assert [each.value for each in records if each.metric == "fact:half"] == [0.125]
+    steps = Steps([Talking(1.0), Talking(0.5), Talking(0.25)])
+    assert measure_optimizer(trial, Line(), steps, None, emit).facts == {"half": 0.125}
 
 
 class Bounded(Steps):
@@ -237,7 +237,7 @@ def bounds_of(make_trial, method):
     records, emit = collector()
     measure_optimizer(make_trial(budget=Budget(iterations=30)), Line(), method, None, emit)
     gaps = [each for each in records if each.metric == "gap"]
-    return gaps, [each for each in records if each.metric == "bound:gap"]
+    return tuple([each for each in gaps if each.role == role] for role in ("metric", "bound"))
 
 
 def test_the_curve_of_a_theorem_is_recorded_beside_the_measured_points(make_trial):

@@ -61,7 +61,7 @@ def falling(make, name, errors, bound=None):
     for r in range(3):
         records = make.curve("gap", errors * (1 + 0.1 * r), iterations=STEPS)
         if bound is not None:
-            records += make.curve("bound:gap", bound, iterations=STEPS)
+            records += make.curve("gap", bound, iterations=STEPS, role="bound")
         found.append(make.result("optimizer", "p", name, r, records))
     return found
 

@@ -6,6 +6,7 @@ from time import monotonic, sleep
 
 import pytest
 
+from benchfw.records import Environment
 from benchfw.report.html.page import write_report
 from benchfw.summary.summarize import summarize
 
@@ -16,7 +17,7 @@ def write(run, realistic, tmp_path):
     results = realistic(problems=["least-squares"], optimizers=4, estimators=2, repetitions=3)
 
     def written(trials, **changes):
-        going = replace(run, **{"finished": None, "environment": {"trials": 40}, **changes})
+        going = replace(run, **{"finished": None, "environment": Environment(trials=40), **changes})
         shown = replace(going, counts={"done": trials})
         found = results[:trials]
         reload = 1 if shown.going else 0

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchfw.records import CLAIM, Record, Status
+from benchfw.records import Record, Status
 from benchfw.report.verdicts import verdict
 from benchfw.report.verdicts.faults import fault_advice, fault_names, fault_sentence
 from benchfw.summary.summarize import summarize
@@ -42,8 +42,7 @@ def estimator(make, name, variance, *, seconds=1.0, bias=0.0, claim=True, proble
     found = []
     for r in range(runs):
         records = make.draws(variance * WOBBLE[r], seconds=seconds, bias=bias + 0.1 * (WOBBLE[-1 - r] - 1))
-        records.append(Record(CLAIM, 100, 1.0, 1.0, float(claim)))
-        found.append(make.result("estimator", problem, name, r, records))
+        found.append(make.result("estimator", problem, name, r, records, claims_unbiased=claim))
     return found
 
 

@@ -1,5 +1,6 @@
 """A run packed for another machine comes out as it went in; what is no bundle is one sentence."""
 
+import contextlib
 import json
 import random
 import sqlite3
@@ -9,29 +10,28 @@ from dataclasses import replace
 import pytest
 
 from benchfw.errors import StoreError
-from benchfw.records import Outcome, Record, Status
+from benchfw.records import Changes, Ending, Environment, Outcome, Record, Status
 from benchfw.store import Store, bundle
 from benchfw.store.bundle import read_bundle, write_bundle
+from benchfw.store.rows import digest_of
+from benchfw.store.schema import SEAL_RUN, SELECT_RUNS, SELECT_TRIAL, SELECT_TRIAL_RECORDS
 
-FACTS = {
-    "threads": 2,
-    "trials": 2,
-    "changes": {"quick": True},
-    "plugins": ["/home/anna/mine/toys.py", "module"],
-}
+ENVIRONMENT = Environment(
+    threads=2, trials=2, changes=Changes(quick=True), plugins=("/home/anna/mine/toys.py", "module")
+)
 
 
 @pytest.fixture
 def store(tmp_path, make_trial):
     """A store with two runs; the second takes one trial over from the first."""
     with Store(tmp_path / "store.sqlite", create=True) as opened:
-        first = opened.begin("mine", "Mine", 'title = "Mine"', FACTS)
+        first = opened.begin("mine", "Mine", 'title = "Mine"', ENVIRONMENT)
         records = (Record("gap", 0, 0.0, 0.0, float("nan")), Record("gap", 1, 0.5, 2.0, float("inf")))
-        outcome = Outcome(Status.DONE, "as told", records, 1.5, "slopes")
+        outcome = Outcome(Status.DONE, Ending.ITERATIONS, "as told", records, seconds=1.5, cost_unit="slopes")
         number = opened.add(first, 0, make_trial(key="a"), outcome)
         opened.add(first, 1, make_trial(key="b", repetition=1), replace(outcome, records=()))
         opened.finish(first)
-        second = opened.begin("mine", "Mine", 'title = "Mine"', FACTS)
+        second = opened.begin("mine", "Mine", 'title = "Mine"', ENVIRONMENT)
         opened.reuse(second, [(0, make_trial(key="a"), number)])
         opened.add(second, 1, make_trial(key="c", repetition=1), outcome)
         yield opened
@@ -63,7 +63,7 @@ def test_a_bundle_holds_one_run_as_the_store_has_it(store, packed):
 
 
 def test_a_bundle_names_plugin_files_without_their_folders(packed):
-    assert read_bundle(packed)[0].environment == {**FACTS, "plugins": ["toys.py", "module"]}
+    assert read_bundle(packed)[0].environment == replace(ENVIRONMENT, plugins=("toys.py", "module"))
     with zipfile.ZipFile(packed) as archive:
         assert all(b"anna" not in archive.read(name) for name in archive.namelist())
 
@@ -72,7 +72,7 @@ def test_a_bundle_has_texts_for_people_and_a_store_for_every_verb(packed, tmp_pa
     with zipfile.ZipFile(packed) as archive:
         assert archive.namelist() == ["README.txt", "suite.toml", "environment.json", "run.sqlite"]
         assert archive.read("suite.toml") == b'title = "Mine"'
-        assert json.loads(archive.read("environment.json"))["changes"] == {"quick": True}
+        assert json.loads(archive.read("environment.json"))["changes"]["quick"] is True
         archive.extract("run.sqlite", tmp_path / "out")
     with Store(tmp_path / "out" / "run.sqlite") as opened:
         assert [run.id for run in opened.runs()] == [2]
@@ -90,12 +90,6 @@ def test_a_bundle_that_cannot_be_written_leaves_nothing(store, tmp_path):
     assert not (tmp_path / "folder.zip.new").exists()
 
 
-def test_a_run_that_does_not_say_what_it_ran_is_not_packed(store, tmp_path):
-    number = store.begin("old", "Old", "", {"threads": 1})
-    with pytest.raises(StoreError, match="does not say what it ran"):
-        write_bundle(store.path, store.run(number), tmp_path / "old.zip")
-
-
 def test_nothing_else_of_an_archive_is_unpacked(packed, tmp_path):
     rewritten(packed, **{"../evil.py": b"boom", "/tmp/evil.py": b"boom", "suite.toml": None})
     before = set(tmp_path.rglob("*"))
@@ -110,12 +104,19 @@ def test_a_store_that_grows_too_large_is_not_unpacked(packed, monkeypatch):
 
 
 def changed_store(packed, tmp_path, *statements):
-    """Change the store inside a bundle by SQL, and take the checksums away that would tell."""
+    """Change the store inside a bundle by SQL, and make its checksums anew."""
     with zipfile.ZipFile(packed) as archive:
         archive.extract("run.sqlite", tmp_path)
     base = sqlite3.connect(tmp_path / "run.sqlite")
-    for statement in ("UPDATE run SET digest = NULL", "UPDATE trial SET digest = NULL", *statements):
+    for statement in statements:
         base.execute(statement)
+    with contextlib.suppress(sqlite3.OperationalError):  # a table that was dropped
+        for number, *row in base.execute(SELECT_RUNS.replace("digest", "id", 1)).fetchall():
+            base.execute(SEAL_RUN, (digest_of(tuple(row)), number))
+        for (number,) in base.execute("SELECT id FROM trial").fetchall():
+            records = base.execute(SELECT_TRIAL_RECORDS, (number,)).fetchall()
+            row = base.execute(SELECT_TRIAL, (number,)).fetchone()[1:]
+            base.execute("UPDATE trial SET digest = ? WHERE id = ?", (digest_of(row, records), number))
     base.commit()
     base.close()
     return rewritten(packed, **{"run.sqlite": (tmp_path / "run.sqlite").read_bytes()})
@@ -125,18 +126,18 @@ def changed_store(packed, tmp_path, *statements):
     ("statement", "said"),
     [
         ("DELETE FROM run", "not enough values"),
-        ("INSERT INTO run (suite, title, text, environment, started) VALUES ('', '', '', '{}', '')", "many"),
-        ("UPDATE run SET environment = '{}'", "does not say what was run"),
-        ("UPDATE run SET environment = replace(environment, 'true', '5')", "does not say what was run"),
-        ("UPDATE run SET environment = replace(environment, 'quick', 'odd')", "does not say what was run"),
-        ("UPDATE run SET text = x'00'", "does not say what was run"),
-        ("UPDATE run SET environment = '[]'", "no attribute"),
+        ("INSERT INTO run SELECT 9, suite, title, text, environment, started, '', 0, '' FROM run", "many"),
+        ("UPDATE run SET environment = '{}'", "does not say where and how it was run"),
+        ("UPDATE run SET environment = replace(environment, 'true', '5')", "quick is 5"),
+        ("UPDATE run SET environment = replace(environment, 'quick', 'odd')", "odd"),
+        ("UPDATE run SET text = x'00'", "text that is not text"),
+        ("UPDATE run SET environment = '[]'", "does not say where and how it was run"),
         ("UPDATE run SET environment = 'nonsense'", "Expecting value"),
         ("UPDATE trial SET settings = '{}'", "budget"),
         ("UPDATE trial SET status = 'odd'", "odd"),
         ("DROP TABLE record", "no such table: record"),
-        ("PRAGMA user_version = 99", "upgrade benchfw"),
-        ("PRAGMA application_id = 7", "no benchfw store"),
+        ("PRAGMA user_version = 99", "take the benchfw that wrote it"),
+        ("PRAGMA application_id = 7", "not a benchfw store"),
     ],
 )
 def test_a_store_with_something_else_in_it_is_one_sentence(packed, tmp_path, statement, said):

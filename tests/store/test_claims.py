@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchfw.records import Outcome, Status
+from benchfw.records import Ending, Environment, Outcome, Status
 from benchfw.store import Store
 
 
@@ -13,13 +13,13 @@ def path(tmp_path):
 
 
 def begin(store):
-    return store.begin("quick", "Quick", "", {})
+    return store.begin("quick", "Quick", "", Environment())
 
 
 def test_what_a_living_run_has_claimed_another_does_not_get(path):
     with Store(path, create=True) as one, Store(path, create=True) as two:
         first, second = begin(one), begin(two)
-        with one.living(first), two.living(second):
+        with one.hold_run_lock(first), two.hold_run_lock(second):
             assert one.claim(first, ["a", "b"]) == {}
             assert two.claim(second, ["b", "c"]) == {"b": first}
             assert one.claim(first, ["a", "b", "c"]) == {"c": second}
@@ -28,18 +28,18 @@ def test_what_a_living_run_has_claimed_another_does_not_get(path):
 def test_a_finished_trial_is_claimed_no_longer(path, make_trial):
     with Store(path, create=True) as one, Store(path, create=True) as two:
         first, second = begin(one), begin(two)
-        with one.living(first), two.living(second):
+        with one.hold_run_lock(first), two.hold_run_lock(second):
             one.claim(first, ["a"])
-            one.add(first, 0, make_trial(key="a"), Outcome(Status.DONE, ""))
+            one.add(first, 0, make_trial(key="a"), Outcome(Status.DONE, Ending.ITERATIONS, ""))
             assert two.claim(second, ["a"]) == {}
 
 
 def test_the_claims_of_a_run_end_with_it_and_leave_no_file(path):
     with Store(path, create=True) as one, Store(path, create=True) as two:
         first, second = begin(one), begin(two)
-        with one.living(first):
+        with one.hold_run_lock(first):
             one.claim(first, ["a"])
-        with two.living(second):
+        with two.hold_run_lock(second):
             assert two.claim(second, ["a"]) == {}
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
@@ -49,6 +49,6 @@ def test_the_claims_of_a_run_that_died_are_void(path):
         first, second = begin(store), begin(store)
         store.claim(first, ["a"])  # without its lock, as after kill -9
         path.with_name(f"{path.name}-run-{first}").touch()
-        with store.living(second):
+        with store.hold_run_lock(second):
             assert store.claim(second, ["a"]) == {}
     assert [each.name for each in path.parent.iterdir()] == [path.name]

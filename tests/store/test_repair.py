@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchfw.errors import StoreError
-from benchfw.records import Outcome, Record, Status
+from benchfw.records import Ending, Environment, Outcome, Record, Status
 from benchfw.store import Store
 from benchfw.store.repair import check, repair
 
@@ -19,11 +19,18 @@ def path(tmp_path, make_trial):
     path = tmp_path / "store.sqlite"
     with Store(path, create=True) as store:
         for suite in ("one", "two"):
-            run = store.begin(suite, suite, "text", {"threads": 1})
+            run = store.begin(suite, suite, "text", Environment())
             for position in range(TRIALS):
                 rows = tuple(Record("gap", k, 0.1 * k, float(k), 1.0 / (k + 1)) for k in range(20))
                 trial = make_trial(repetition=position, key=f"{suite} {position}")
-                store.add(run, position, trial, Outcome(Status.DONE, "budget", rows, 1.5, "gradients"))
+                store.add(
+                    run,
+                    position,
+                    trial,
+                    Outcome(
+                        Status.DONE, Ending.ITERATIONS, "budget", rows, seconds=1.5, cost_unit="gradients"
+                    ),
+                )
             store.finish(run)
     return path
 
@@ -73,7 +80,7 @@ def test_a_changed_value_is_named_when_it_is_read_and_by_the_check(path, stateme
     assert any(part in line for line in check(path).damage)
     with pytest.raises(StoreError, match=r"store\.sqlite.*benchfw store repair") as caught:
         read_all(path)
-    assert part.strip() in str(caught.value) or "nobody wrote" in str(caught.value)
+    assert part.strip() in str(caught.value) or "no benchfw wrote" in str(caught.value)
 
 
 def test_a_repair_keeps_all_but_the_damaged_trial_and_the_damaged_file(path):
@@ -125,7 +132,7 @@ def test_a_store_in_use_is_not_repaired(path):
     rewrite(path, "DELETE FROM record WHERE trial = 7")
     with (
         Store(path, create=True) as store,
-        store.living(store.begin("three", "three", "", {})),
+        store.hold_run_lock(store.begin("three", "three", "", Environment())),
         pytest.raises(StoreError, match="run 3 is going on"),
     ):
         repair(path)

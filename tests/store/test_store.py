@@ -9,8 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchfw.errors import StoreError
-from benchfw.records import SCHEMA_VERSION, Budget, Outcome, Record, Spec, Status
+from benchfw.records import Budget, Ending, Environment, Outcome, Record, Spec, Status
 from benchfw.store import APPLICATION_ID, Store
+from benchfw.store.schema import SCHEMA_VERSION
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def store(tmp_path):
 
 
 def begin(store):
-    return store.begin("quick", "Quick", "title = 1", {"threads": 1})
+    return store.begin("quick", "Quick", "title = 1", Environment(threads=3))
 
 
 def same(one, other):
@@ -29,7 +30,10 @@ def same(one, other):
 
 numbers = st.floats(allow_nan=True, allow_infinity=True)
 counts = st.floats(min_value=0, allow_nan=False, allow_infinity=True)
-records = st.builds(Record, st.text(), st.integers(0, 2**40), counts, counts, numbers)
+records = st.builds(
+    Record, st.text(), st.integers(0, 2**40), counts, counts, numbers, st.sampled_from(["metric", "bound"])
+)
+facts = st.dictionaries(st.text(), st.floats(allow_nan=False, allow_infinity=False), max_size=3)
 params = st.dictionaries(
     st.text().filter(lambda key: key != "use"),
     st.integers() | st.floats(allow_nan=False) | st.text() | st.booleans(),
@@ -38,8 +42,19 @@ params = st.dictionaries(
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(records, max_size=5), st.sampled_from(Status), st.text(), params, st.text())
-def test_a_trial_comes_back_as_it_went_in(store, make_trial, rows, status, reason, given_params, label):
+@given(
+    st.lists(records, max_size=5),
+    st.sampled_from(Status),
+    st.sampled_from(Ending),
+    st.text(),
+    facts,
+    st.lists(st.text()),
+    params,
+    st.text(),
+)
+def test_a_trial_comes_back_as_it_went_in(
+    store, make_trial, rows, status, ending, reason, told, caveats, given_params, label
+):
     trial = make_trial(
         method=Spec("slide", given_params, label),
         budget=Budget(seconds=math.inf, cost=1.5),
@@ -49,18 +64,17 @@ def test_a_trial_comes_back_as_it_went_in(store, make_trial, rows, status, reaso
         key="k",
     )
     run = begin(store)
-    number = store.add(run, 0, trial, Outcome(status, reason, tuple(rows), 1.5, "products"))
+    outcome = Outcome(
+        status, ending, reason, tuple(rows), told, tuple(caveats), claims_unbiased=True, peak_memory=10**9,
+        seconds=1.5, cost_unit="products", device="GPU #1",
+    )  # fmt: skip
+    number = store.add(run, 0, trial, outcome)
     for result in (store.result(number), *store.results(run)):
         assert result.id == number
         assert result.trial == trial
         assert not result.reused
         found = result.outcome
-        assert (found.status, found.reason, found.seconds, found.cost_unit) == (
-            status,
-            reason,
-            1.5,
-            "products",
-        )
+        assert replace(found, records=()) == replace(outcome, records=())
         assert len(found.records) == len(rows)
         for before, after in zip(rows, found.records, strict=True):
             assert replace(before, value=0.0) == replace(after, value=0.0)
@@ -69,19 +83,24 @@ def test_a_trial_comes_back_as_it_went_in(store, make_trial, rows, status, reaso
 
 def test_a_tuple_in_a_spec_comes_back_as_one(store, make_trial):
     trial = make_trial(method=Spec("slide", {"layers": (8, (4, 2))}, "slide"))
-    number = store.add(begin(store), 0, trial, Outcome(Status.DONE, ""))
+    number = store.add(begin(store), 0, trial, Outcome(Status.DONE, Ending.ITERATIONS, ""))
     assert store.result(number).trial == trial
 
 
 def test_a_cost_that_is_no_number_does_not_end_the_run(store, make_trial):
     run = begin(store)
-    store.add(run, 0, make_trial(), Outcome(Status.DONE, "", (Record("gap", 0, 0.0, math.nan, 1.0),)))
+    store.add(
+        run,
+        0,
+        make_trial(),
+        Outcome(Status.DONE, Ending.ITERATIONS, "", (Record("gap", 0, 0.0, math.nan, 1.0),)),
+    )
     assert math.isnan(store.results(run)[0].outcome.records[0].cost)
 
 
 def test_a_reason_with_bytes_that_are_no_text_does_not_end_the_run(store, make_trial):
     run = begin(store)
-    store.add(run, 0, make_trial(), Outcome(Status.FAILED, "no file 'caf\udce9.npz'"))
+    store.add(run, 0, make_trial(), Outcome(Status.FAILED, Ending.FAULT, "no file 'caf\udce9.npz'"))
     assert "no file" in store.results(run)[0].outcome.reason
 
 
@@ -89,10 +108,10 @@ def test_a_trial_that_cannot_be_kept_leaves_nothing_of_itself(store, make_trial)
     run = begin(store)
     good, bad = Record("gap", 0, 0.0, 0.0, 1.0), Record("gap", None, 0.0, 0.0, 1.0)
     with pytest.raises((sqlite3.Error, StoreError)):
-        store.add(run, 0, make_trial(key="k"), Outcome(Status.DONE, "", (good, bad)))
+        store.add(run, 0, make_trial(key="k"), Outcome(Status.DONE, Ending.ITERATIONS, "", (good, bad)))
     assert store.known(["k"]) == {}
     assert store.results(run) == []
-    store.add(run, 0, make_trial(key="k"), Outcome(Status.DONE, "", (good,)))
+    store.add(run, 0, make_trial(key="k"), Outcome(Status.DONE, Ending.ITERATIONS, "", (good,)))
     assert len(store.results(run)) == 1
 
 
@@ -100,7 +119,7 @@ def test_what_was_added_is_there_when_the_file_is_opened_again(tmp_path, make_tr
     path = tmp_path / "store.sqlite"
     with Store(path, create=True) as opened:
         run = begin(opened)
-        opened.add(run, 0, make_trial(), Outcome(Status.DONE, ""))
+        opened.add(run, 0, make_trial(), Outcome(Status.DONE, Ending.ITERATIONS, ""))
         with Store(path) as other:  # also while a run is going on
             assert len(other.results(run)) == 1
     with Store(path) as again:
@@ -110,14 +129,17 @@ def test_what_was_added_is_there_when_the_file_is_opened_again(tmp_path, make_tr
 def test_a_known_key_gives_the_newest_trial_that_was_not_skipped(store, make_trial):
     run = begin(store)
     endings = (Status.FAILED, Status.DONE, Status.SKIPPED)
-    ids = [store.add(run, i, make_trial(key="k"), Outcome(each, "because")) for i, each in enumerate(endings)]
-    store.add(run, 9, make_trial(key="skipped"), Outcome(Status.SKIPPED, "no gpu"))
+    ids = [
+        store.add(run, i, make_trial(key="k"), Outcome(each, Ending.ITERATIONS, "because"))
+        for i, each in enumerate(endings)
+    ]
+    store.add(run, 9, make_trial(key="skipped"), Outcome(Status.SKIPPED, Ending.ABSENT, "no gpu"))
     assert store.known(["k", "skipped", "other"]) == {"k": (ids[1], Status.DONE)}
 
 
 def test_a_run_that_reuses_a_trial_shows_it_under_its_own_labels(store, make_trial):
     first = begin(store)
-    number = store.add(first, 0, make_trial(), Outcome(Status.DONE, ""))
+    number = store.add(first, 0, make_trial(), Outcome(Status.DONE, Ending.ITERATIONS, ""))
     second = begin(store)
     other = make_trial(method=Spec("slide", {"step": 0.5}, "mine"))
     store.reuse(second, [(4, other, number)])
@@ -130,20 +152,20 @@ def test_a_run_that_reuses_a_trial_shows_it_under_its_own_labels(store, make_tri
 def test_results_come_in_the_order_of_the_suite_not_of_the_clock(store, make_trial):
     run = begin(store)
     for position in (2, 0, 1):
-        store.add(run, position, make_trial(repetition=position), Outcome(Status.DONE, ""))
+        store.add(run, position, make_trial(repetition=position), Outcome(Status.DONE, Ending.ITERATIONS, ""))
     assert [result.trial.repetition for result in store.results(run)] == [0, 1, 2]
 
 
 def test_a_run_says_how_its_trials_ended(store, make_trial):
     run = begin(store)
     for position, status in enumerate((Status.DONE, Status.DONE, Status.FAILED)):
-        store.add(run, position, make_trial(), Outcome(status, ""))
+        store.add(run, position, make_trial(), Outcome(status, Ending.ITERATIONS, ""))
     assert store.run(run).finished is None
     store.finish(run)
     found = store.run("last")
     assert found.counts == {"done": 2, "failed": 1}
     assert (found.id, found.suite, found.title, found.text) == (run, "quick", "Quick", "title = 1")
-    assert found.environment == {"threads": 1}
+    assert found.environment == Environment(threads=3)
     assert found.finished
 
 
@@ -187,7 +209,7 @@ def newer_schema(path):
     ("make", "part"),
     [
         (not_a_store, "not a database"),
-        (another_database, "no benchfw store"),
+        (another_database, "not a benchfw store"),
         (newer_schema, f"schema {SCHEMA_VERSION + 1}"),
     ],
 )

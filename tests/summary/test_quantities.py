@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from benchfw.records import Record, Status
+from benchfw.records import Ending, Record, Status
 from benchfw.report.tables import caption, headline_table
 from benchfw.report.verdicts import verdict
 from benchfw.summary.summarize import summarize
@@ -119,11 +119,11 @@ def test_the_caption_says_that_several_methods_are_judged_together(make, run):
     assert together not in caption(summarize(run, results[:6]).comparisons[0])
 
 
-def exact_and_stepwise(make, reason="method ended by itself after 1 iterations"):
+def exact_and_stepwise(make, ending=Ending.BY_ITSELF):
     """An exact method that is done after 3 seconds, and one that goes on and on."""
     jitter = [1.0, 1.01, 0.99, 1.02, 0.98]
     results = [
-        make.result("optimizer", "p", "exact", r, make.curve("gap", [9, x], seconds=3.0), reason=reason)
+        make.result("optimizer", "p", "exact", r, make.curve("gap", [9, x], seconds=3.0), ending=ending)
         for r, x in enumerate(jitter)
     ]
     return results + [
@@ -143,6 +143,6 @@ def test_methods_are_seen_at_the_second_at_which_the_reference_was_done(make, ru
 
 
 def test_a_reference_that_ran_out_of_its_budget_was_not_done(make, run):
-    summary = summarize(run, exact_and_stepwise(make, reason="budget of 3 seconds"))
+    summary = summarize(run, exact_and_stepwise(make, ending=Ending.SECONDS))
     assert "gap_when_reference_is_done" not in rows_of(summary, "steps")
     assert "is done" not in verdict(summary.comparisons[0])

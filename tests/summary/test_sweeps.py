@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchfw.records import FACT_PREFIX, Cell, Record, Spec
+from benchfw.records import Cell, Spec
 from benchfw.report.figures.sweeps import sweep_figures
 from benchfw.report.verdicts import verdict
 from benchfw.summary.summarize import summarize
@@ -35,7 +35,7 @@ def test_two_values_and_values_that_are_no_numbers_are_no_sweep(tables):
     assert find_sweep(specs(*tables)) is None
 
 
-def drawn(make, use, mean, variance, *more):
+def drawn(make, use, mean, variance, **outcome):
     """Five repetitions of one method, a percent apart."""
     return [
         make.result(
@@ -43,9 +43,10 @@ def drawn(make, use, mean, variance, *more):
             "p",
             f"{use} {mean}",
             repetition,
-            [*make.draws(variance * (1 + 0.01 * repetition)), *more],
+            make.draws(variance * (1 + 0.01 * repetition)),
             params=law(use, mean),
             use="chebyshev",
+            **outcome,
         )
         for repetition in range(5)
     ]
@@ -74,8 +75,7 @@ def test_no_family_is_named_when_their_intervals_overlap(make, run):
 def test_a_figure_has_a_line_a_family_and_a_view_for_each_quantity_and_fact(make, run):
     results = []
     for mean in (5, 10, 20):
-        fact = Record(FACT_PREFIX + "weighted_variance", 0, 0.0, 0.0, 2.0**-mean)
-        results += drawn(make, "optimal", mean, 1 / mean, fact)
+        results += drawn(make, "optimal", mean, 1 / mean, facts={"weighted_variance": 2.0**-mean})
     comparison = summarize(run, results).comparisons[0]
     (figure,) = sweep_figures(comparison)
     views = {view.label: view for view in figure.views}

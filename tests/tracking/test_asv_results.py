@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from benchfw.errors import BenchfwError
-from benchfw.records import Run
+from benchfw.records import Environment, Machine, Project, Run
 from benchfw.tracking.asv_results import write_asv
 
 ROOT = Path(__file__).parents[2]
@@ -34,8 +34,8 @@ def run(tmp_path):
     """Return a function that makes a run of a commit."""
 
     def make(**project):
-        machine = {"processor": "Example 3000", "cores": 8, "memory": 2**34, "system": "Linux"}
-        environment = {"machine": machine, "python": "3.11.7", "project": project}
+        machine = Machine("Linux", "Example 3000", 8, 2**34)
+        environment = Environment(machine, "3.11.7", project=Project(**project) if project else None)
         return Run(
             1, "bowls", "", tmp_path / "x.sqlite", "2026-01-01T00:00:00+00:00", environment=environment
         )

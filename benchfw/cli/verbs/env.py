@@ -6,6 +6,9 @@ import click
 
 from benchfw.cli.options import echo_facts, echo_json, json_option
 
+SHOWN = ("machine", "python", "packages", "threads", "backends", "project")
+"""What is known of a machine before anything runs."""
+
 
 @click.command(name="env")
 @json_option
@@ -20,7 +23,8 @@ def command(as_json: bool) -> None:
     from benchfw.harness.environment import default_threads, gather
     from benchfw.registry import active_registry
 
-    facts = gather(active_registry().backends.names, default_threads())
+    found = gather(active_registry().backends.names, default_threads()).to_json()
+    facts = {name: found[name] for name in SHOWN if found[name]}
     if as_json:
         echo_json(facts)
     else:

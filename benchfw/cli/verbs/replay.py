@@ -7,6 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,22 +43,20 @@ def command(trial: int, debug: bool, plugins: tuple[str, ...], store: Path) -> N
         result = opened.result(trial)
         environment = opened.run_of(trial).environment
     # before NumPy and SciPy are imported: their thread pools are made then
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(environment["threads"])))
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(environment.threads)))
     from benchfw.measure.trial import collector, run_trial
     from benchfw.registry import Registry
 
-    registry = Registry([*environment["plugins"], *plugins])
+    registry = Registry([*environment.plugins, *plugins])
     records, emit = collector()
     with registry.activate():
-        status, reason, _ = run_trial(
-            result.trial, registry, emit, hear=_debug if debug else traceback.print_exception
-        )
+        outcome = run_trial(result.trial, registry, emit, hear=_debug if debug else traceback.print_exception)
     click.echo(printable(f"{result.trial}"))
     click.echo(printable(f"then: {result.outcome.status} ({result.outcome.reason})"))
-    click.echo(printable(f"now:  {status} ({reason})"))
+    click.echo(printable(f"now:  {outcome.status} ({outcome.reason})"))
     difference = first_difference(result.outcome.records, records)
     click.echo(difference or f"the same {len(records)} records")
-    if difference or status is not result.outcome.status:
+    if difference or outcome.status is not result.outcome.status:
         sys.exit(1)
 
 
@@ -72,7 +71,7 @@ def _debug(fault: BaseException) -> None:
 def first_difference(stored: Sequence[Record], measured: Sequence[Record]) -> str:
     """Return where two lists of records first differ but for the times, or nothing."""
     for then, now in zip(stored, measured, strict=False):
-        same = (then.metric, then.iteration, then.cost) == (now.metric, now.iteration, now.cost)
+        same = replace(then, seconds=0.0, value=0.0) == replace(now, seconds=0.0, value=0.0)
         if not same or not (then.value == now.value or (math.isnan(then.value) and math.isnan(now.value))):
             return (
                 f"first difference at iteration {then.iteration}: {then.metric} was {then.value!r} at cost "

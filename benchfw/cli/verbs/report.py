@@ -105,7 +105,7 @@ def _page(
 
     page = can_write_pages()
     # the figures of the run's own plugins, as far as they are still here
-    own = [source for source in chosen.environment.get("plugins", ()) if Path(source).is_file()]
+    own = [source for source in chosen.environment.plugins if Path(source).is_file()]
     registry = Registry([*own, *plugins])
     if watch and page:
         _follow(opened, chosen, registry)

@@ -14,8 +14,7 @@ from benchfw.cli.verbs.completion import complete_suites
 from benchfw.errors import BenchfwError
 
 if TYPE_CHECKING:
-    from benchfw.api import Changes
-    from benchfw.records import Run
+    from benchfw.records import Changes, Run
 
 
 @click.command(name="run")
@@ -142,15 +141,16 @@ def command(
     Exit codes: 0 done; 1 a trial failed, crashed, timed out or ran out of memory, or --against found a
     regression; 2 bad input, nothing run; 130 interrupted, finished trials kept.
     """
-    from benchfw.api import Changes, on_cluster, plan_bundle, plan_suites
+    from benchfw.api import on_cluster, plan_bundle, plan_suites
     from benchfw.harness.environment import default_threads
     from benchfw.harness.run import Options
+    from benchfw.records import Changes
 
     changes = Changes(only, backends, repetitions, quick)
     packed = _packed(bundle, suites, changes)
     options = Options(
         jobs=jobs,
-        threads=threads or (packed.environment["threads"] if packed else default_threads()),
+        threads=threads or (packed.environment.threads if packed else default_threads()),
         timeout=timeout,
         memory=memory,
         fresh=fresh,
@@ -197,7 +197,7 @@ def _packed(bundle: Path | None, suites: tuple[str, ...], changes: Changes) -> R
         if not suites:
             raise click.UsageError("name a SUITE, as in `benchfw run quickstart`, or give --from-bundle")
         return None
-    if suites or changes.made:
+    if suites or any(vars(changes).values()):
         raise BenchfwError(
             f"{bundle} says itself what to run; leave out SUITE, --only, --backend, --repetitions and --quick"
         )

@@ -48,7 +48,7 @@ def check(store: Path) -> None:
             "keeps what can be read"
         )
         sys.exit(1)
-    _say(f"{store} is sound: {_sound(findings)}, {findings.records:,} records{_unsealed(findings)}")
+    _say(f"{store} is sound: {_sound(findings)}, {findings.records:,} records")
 
 
 @command.command()
@@ -89,14 +89,6 @@ def _sound(findings: Findings) -> str:
 
 def _lost(findings: Findings) -> str:
     return f"{_runs(findings.lost_runs)} and {plural(findings.lost_trials, 'trial')} are lost"
-
-
-def _unsealed(findings: Findings) -> str:
-    return (
-        f"; {plural(findings.unsealed, 'trial')} from before there were checksums"
-        if findings.unsealed
-        else ""
-    )
 
 
 def _runs(number: int) -> str:

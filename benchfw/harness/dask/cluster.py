@@ -6,7 +6,7 @@ import contextlib
 import logging
 import pkgutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from benchfw.errors import BenchfwError
 from benchfw.harness.dask.packing import pack
 from benchfw.harness.environment import project
 from benchfw.harness.survey import Question
+from benchfw.records import Environment
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -50,8 +51,8 @@ class Cluster:
         self._versions: Mapping[str, str] = {}
         self._backends: Mapping[str, Mapping[str, str]] = {}
 
-    def inspect(self, question: Question, versions: Mapping[str, str]) -> dict[str, Any]:
-        """Compare every worker with the client's versions; return the facts of the machines of the workers.
+    def inspect(self, question: Question, versions: Mapping[str, str]) -> Environment:
+        """Compare every worker with the client's versions; return the environment of the workers.
 
         A BenchfwError names every worker and every thing in which it differs.
         """
@@ -61,12 +62,9 @@ class Cluster:
         self._backends = {name: _described(name, surveys.values()) for name in question.backends}
         _refuse({address: self.faults(found) for address, found in surveys.items()})
         self.places = {address: self.place(address, found) for address, found in surveys.items()}
-        return {
-            **next(iter(surveys.values()))["environment"],
-            "backends": self._backends,
-            "project": project(),
-            "dask": self._shares(surveys.values()),
-        }
+        environment: Environment = next(iter(surveys.values()))["environment"]
+        shares = self._shares(surveys.values())
+        return replace(environment, backends=self._backends, project=project(), cluster=shares)
 
     def ask(self, address: str) -> Future:
         """Ask one worker for its survey."""
@@ -83,7 +81,7 @@ class Cluster:
             if found["versions"].get(name) != version
         ]
         for name, description in self._backends.items():
-            its = found["environment"]["backends"][name]
+            its = found["environment"].backends[name]
             if _offers(name, found) and its != description:
                 faults.append(f"{name} is {_words(its)} there and {_words(description)} on another worker")
         if found["nthreads"] < self._question.threads:
@@ -169,7 +167,7 @@ def _offers(backend: str, found: Survey) -> bool:
 
 def _described(name: str, surveys: Iterable[Survey]) -> Mapping[str, str]:
     """Return a backend's description on the first worker that offers it."""
-    able = (found["environment"]["backends"][name] for found in surveys if _offers(name, found))
+    able = (found["environment"].backends[name] for found in surveys if _offers(name, found))
     reason = f"no Dask worker declares a GPU for {name}; start one with --resources GPU=1"
     return next(able, {"unavailable": reason})
 

@@ -22,7 +22,7 @@ from benchfw.harness.dask.cluster import LOOK, Cluster, Place
 from benchfw.harness.dask.worker import Bench, Terms, run_here
 from benchfw.harness.devices import TrialQueue, needs_device
 from benchfw.harness.events import Event, Finished, Started
-from benchfw.records import Outcome, Status, Trial
+from benchfw.records import Cell, Ending, Outcome, Status, Trial
 
 if TYPE_CHECKING:
     from distributed import Future
@@ -55,7 +55,7 @@ class DaskExecutor:
         self._known = set(self._places)
         self._ended: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self._losses: Counter[str] = Counter()
-        self._seconds: dict[tuple[str, ...], float] = {}
+        self._seconds: dict[Cell, float] = {}
         self._looked = self._went_on = monotonic()
         self._client.register_plugin(Bench(terms), name=self._name)
 
@@ -101,7 +101,7 @@ class DaskExecutor:
         together: list[Trial] = []
         seconds = 0.0
         while (trial := waiting.take(has_device=has_device)) is not None:
-            seconds += math.inf if self._losses[trial.key] else self._seconds.get(_kind(trial), math.inf)
+            seconds += math.inf if self._losses[trial.key] else self._seconds.get(trial.cell, math.inf)
             if together and (seconds > TOGETHER or needs_device(trial) != needs_device(together[0])):
                 waiting.put_back(trial)
                 break
@@ -145,7 +145,7 @@ class DaskExecutor:
             self._went_on = monotonic()
             future.release()  # or Dask would run it again if it lost the worker that keeps the result
             for event in finished:
-                self._seconds[_kind(event.trial)] = max(event.outcome.seconds, SHORTEST)
+                self._seconds[event.trial.cell] = max(event.outcome.seconds, SHORTEST)
                 yield event
 
     def _lose(self, task: Task, reason: str, waiting: TrialQueue) -> Iterator[Finished]:
@@ -159,7 +159,7 @@ class DaskExecutor:
             else:
                 last = f"the last was {task.place.address}: {reason}"
                 words = f"{lost} Dask workers were lost while they ran it; {last}"
-                yield Finished(trial, Outcome(Status.CRASHED, words))
+                yield Finished(trial, Outcome(Status.CRASHED, Ending.FAULT, words))
 
     def _look_around(self, waiting: TrialQueue) -> Iterator[Finished]:
         """See which workers have gone and which have come."""
@@ -204,8 +204,3 @@ class DaskExecutor:
             self._note(f"the Dask worker {address} came late and was not used: {'; '.join(faults)}")
         else:
             self._places[address] = self._cluster.place(address, found)
-
-
-def _kind(trial: Trial) -> tuple[str, ...]:
-    """Return what trials of about the same duration share."""
-    return trial.kind, trial.problem.label, trial.method.label, trial.backend

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from bdb import BdbQuit
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from benchfw.harness.events import Event, Finished, Started
 from benchfw.harness.workers.worker import Surroundings
 from benchfw.measure.trial import collector, run_trial, warm_up
-from benchfw.records import Outcome, Trial
+from benchfw.records import Cell, Outcome, Trial
 from benchfw.registry import Registry
 
 
@@ -29,7 +30,7 @@ class InlineExecutor:
         self._registry = registry
         self._surroundings = Surroundings(threads)
         self._generators = random.getstate(), np.random.get_state()  # noqa: NPY002 - trials seed it
-        self._warm: set[tuple[str, ...]] = set()
+        self._warm: set[Cell] = set()
 
     def run(self, trials: Iterable[Trial]) -> Iterator[Event]:
         """Run the trials in the order given."""
@@ -44,17 +45,16 @@ class InlineExecutor:
 
     def _measure(self, trial: Trial) -> Outcome:
         began = perf_counter()
-        cell = (trial.kind, trial.problem.label, trial.method.label, trial.backend)
-        if cell not in self._warm:
+        if trial.cell not in self._warm:
             warm_up(trial, self._registry, collector()[1], _stop_if_debugger_quit)
             self._surroundings.restore()
-            self._warm.add(cell)
+            self._warm.add(trial.cell)
         records, emit = collector()
         try:
-            status, reason, unit = run_trial(trial, self._registry, emit, _stop_if_debugger_quit)
+            outcome = run_trial(trial, self._registry, emit, _stop_if_debugger_quit)
         finally:
             self._surroundings.restore()
-        return Outcome(status, reason, tuple(records), perf_counter() - began, unit)
+        return replace(outcome, records=tuple(records), seconds=perf_counter() - began)
 
 
 def _stop_if_debugger_quit(fault: BaseException) -> None:

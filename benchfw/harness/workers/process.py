@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import monotonic
@@ -20,8 +21,8 @@ import benchfw
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
 from benchfw.harness.environment import THREAD_VARIABLES
-from benchfw.harness.workers.worker import PROTOCOL, Setup
-from benchfw.records import Outcome, Record, Status, Trial
+from benchfw.harness.workers.worker import OUT_OF_MEMORY, PROTOCOL, Setup
+from benchfw.records import Ending, Outcome, Record, Status, Trial
 
 LAST_WORDS = 8000  # bytes of a dead worker's standard error that are looked at
 LONGEST_LOG = 10_000_000  # bytes of standard error that are kept
@@ -129,26 +130,20 @@ class WorkerProcess:
                     "workers of the other revision do not understand this one; take a revision with "
                     f"PROTOCOL = {PROTOCOL} in benchfw/harness/workers/worker.py"
                 )
-            case "end", (
-                Status() as status,
-                str() as reason,
-                str() as unit,
-                float() as seconds,
-                bool() as alone,
-            ):
+            case "end", (Outcome() as outcome, bool() as alone):
                 self.alone = alone
-                return Outcome(status, reason, tuple(self.records), seconds, unit)
+                return replace(outcome, records=tuple(self.records))
         return None
 
     def stopped(self, status: Status, reason: str) -> Outcome:
         """Return the outcome of a trial that did not end by itself, with what it had measured."""
-        return Outcome(status, reason, tuple(self.records), monotonic() - self.began)
+        seconds = monotonic() - self.began
+        return Outcome(status, Ending.FAULT, reason, tuple(self.records), seconds=seconds)
 
     def lost(self) -> Outcome:
         """Return the outcome of a trial whose worker died."""
-        words = self.last_words()
-        reason = f"the worker process {self.how_it_ended()}{words}"
-        starved = "memoryerror" in words.lower() or "memory allocation" in words.lower()
+        reason = f"the worker process {self.how_it_ended()}{self.last_words()}"
+        starved = self._process.returncode == OUT_OF_MEMORY
         return self.stopped(Status.OUT_OF_MEMORY if starved else Status.CRASHED, reason)
 
     def how_it_ended(self) -> str:
@@ -157,6 +152,8 @@ class WorkerProcess:
             code = self._process.wait(ENDING / 2)
         except subprocess.TimeoutExpired:
             return "closed its pipe and went on"
+        if code == OUT_OF_MEMORY:
+            return "had no memory left to go on"
         if code >= 0:
             return f"ended with exit code {code}"
         try:

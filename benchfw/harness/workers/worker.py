@@ -2,7 +2,7 @@
 
 Messages to the parent are tuples: ("ready", process id, PROTOCOL) once; for each trial ("records", [...])
 as they are measured, ("restart",) when the warm-up is over and its records no longer count, and
-("end", status, reason, unit of cost, seconds, whether the trial left no process behind).
+("end", outcome without its records, whether the trial left no process behind).
 """
 
 from __future__ import annotations
@@ -14,23 +14,25 @@ import resource
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from multiprocessing.connection import Connection
 from operator import attrgetter
 from time import perf_counter
 from typing import NoReturn
 
-from benchfw.harness.peak_memory import forget_peak, peak_memory
+from benchfw.harness.environment import forget_peak, peak_memory
 from benchfw.measure.clock import count_cpu_seconds
-from benchfw.measure.trial import Ended, explain, run_trial, warm_up
-from benchfw.records import PEAK_MEMORY, Record, Status, Trial
+from benchfw.measure.endings import explain
+from benchfw.measure.trial import run_trial, warm_up
+from benchfw.records import Cell, Ending, Outcome, Record, Status, Trial
 from benchfw.registry import Registry
 
-PROTOCOL = 2
+PROTOCOL = 3
 """What parent and worker must agree on, where the worker is of another revision: one more with every change
-of `Setup`, `Trial`, `Record`, `Status` or the messages."""
+of `Setup`, `Trial`, `Record`, `Outcome` or the messages."""
 
+OUT_OF_MEMORY = 77  # the exit code of a worker that had no memory left to say so
 VALUES = attrgetter(*(each.name for each in fields(Record)))  # ten times faster than dataclasses.astuple
 MARGIN = 2**30  # libraries reserve memory that they do not use: the parent watches what is really held
 
@@ -58,7 +60,7 @@ def serve(requests: Connection, replies: Connection) -> None:
     registry = _obey(setup)
     surroundings, process = Surroundings(setup.threads), os.getpid()
     replies.send(("ready", process, PROTOCOL))
-    warm: set[tuple[str, ...]] = set()
+    warm: set[Cell] = set()
 
     def emit(records: Sequence[Record]) -> None:
         if os.getpid() != process:
@@ -72,20 +74,19 @@ def serve(requests: Connection, replies: Connection) -> None:
         except EOFError:
             return
         began = perf_counter()
-        kind = (trial.kind, repr(trial.problem.table), repr(trial.method.table), trial.backend)
-        if kind not in warm:
+        if trial.cell not in warm:
             _contained(partial(warm_up, trial, registry, emit))
             surroundings.restore()
-            warm.add(kind)
+            warm.add(trial.cell)
             replies.send(("restart",))
         watched = setup.resources and forget_peak()
-        ended = _contained(partial(run_trial, trial, registry, emit))
-        if watched and not ended.status.faulty:  # one that broke has no peak to compare
-            emit([Record(PEAK_MEMORY, 0, 0.0, 0.0, float(peak_memory()))])
+        outcome = _contained(partial(run_trial, trial, registry, emit))
+        if watched and not outcome.status.faulty:  # one that broke has no peak to compare
+            outcome = replace(outcome, peak_memory=peak_memory())
         if os.getpid() != process:
             os._exit(1)  # a child that the trial forked and let run into here
         surroundings.restore()
-        replies.send(("end", *ended, perf_counter() - began, not _has_children()))
+        replies.send(("end", replace(outcome, seconds=perf_counter() - began), not _has_children()))
 
 
 def _obey(setup: Setup) -> Registry:
@@ -100,14 +101,14 @@ def _obey(setup: Setup) -> Registry:
     return registry
 
 
-def _contained(run: Callable[[], Ended]) -> Ended:
+def _contained(run: Callable[[], Outcome]) -> Outcome:
     """Return how a trial ended, also where what it raises is beyond `run_trial`."""
     try:
         return run()
     except MemoryError:  # the method had kept all there was
-        return Ended(Status.OUT_OF_MEMORY, "not enough memory to go on", "")
+        return Outcome(Status.OUT_OF_MEMORY, Ending.FAULT, "not enough memory to go on")
     except BaseException as fault:  # noqa: BLE001 - no key of the user's: this process has its own session
-        return Ended(Status.FAILED, explain(fault), "")
+        return Outcome(Status.FAILED, Ending.FAULT, explain(fault))
 
 
 class Surroundings:
@@ -154,6 +155,8 @@ def work(requests: int, replies: int) -> NoReturn:
         serve(Connection(requests, writable=False), Connection(replies, readable=False))
     except BrokenPipeError:
         pass  # the parent is gone
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
     except BaseException:  # noqa: BLE001 - told in the log, which the parent reads
         traceback.print_exc()
         os._exit(1)

@@ -56,7 +56,7 @@ def write_report(
         backends=list(dict.fromkeys(cell.backend for each in summary.comparisons for cell in each.cells)),
         faults=list(map(_fault, summary.faults)),
         caveats=list(map(caveat_sentence, summary.caveats)),
-        facts=list(flat_facts(run.environment)),
+        facts=list(flat_facts(run.environment.to_json())),
         seeds=sorted({result.trial.seed for result in results}),
         trials=len(results),
         overview=overview.name if overview.is_file() else "",
