@@ -65,7 +65,9 @@ def machine() -> Machine:
 
 def total_memory() -> int:
     """Return the bytes of memory of this machine."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    import psutil
+
+    return int(psutil.virtual_memory().total)
 
 
 def forget_peak() -> bool:
@@ -79,8 +81,7 @@ def forget_peak() -> bool:
 
 def peak_memory() -> int:
     """Return the most bytes that this process held since `forget_peak`; Linux keeps that."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return 1024 * int(next(line for line in lines if line.startswith("VmHWM:")).split()[1])
+    return get_backend("numpy").memory()
 
 
 def packages() -> dict[str, str]:

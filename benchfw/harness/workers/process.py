@@ -27,7 +27,6 @@ from benchfw.records import Ending, Outcome, Record, Status, Trial
 LAST_WORDS = 8000  # bytes of a dead worker's standard error that are looked at
 LONGEST_LOG = 10_000_000  # bytes of standard error that are kept
 ENDING = 10.0  # seconds that a keeper may take to end all that a worker started
-PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def _environment(setup: Setup, device: Device | None) -> dict[str, str]:
@@ -175,9 +174,11 @@ class WorkerProcess:
 
     def memory(self) -> int:
         """Return the bytes of memory that the worker holds now; 0 where the system does not tell."""
+        import psutil
+
         try:
-            return int(Path(f"/proc/{self._worker}/statm").read_text(encoding="ascii").split()[1]) * PAGE
-        except (OSError, IndexError, ValueError):
+            return int(psutil.Process(self._worker).memory_info().rss) if self.ready else 0
+        except psutil.Error:
             return 0
 
     def bound_log(self) -> None:

@@ -14,8 +14,6 @@ import resource
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 
 PARENT_DEATH_SIGNAL, CHILD_SUBREAPER = 1, 36  # PR_SET_PDEATHSIG and PR_SET_CHILD_SUBREAPER of Linux's prctl
 
@@ -68,24 +66,17 @@ def _ending_of(worker: int) -> int:
 
 
 def _end_children(worker: int) -> None:
-    """End the worker's group, and then whoever has come to this process, until nobody is left."""
+    """End the worker's group, and then what has come to this process, until nothing is left."""
+    import psutil  # not before the worker has ended: it would wait for the import, and inherit it
+
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(worker, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
         while True:
-            for child in _children():
-                with contextlib.suppress(PermissionError):  # one that has become another user's
-                    os.kill(child, signal.SIGKILL)
+            for child in psutil.Process().children():
+                with contextlib.suppress(psutil.Error):  # ended meanwhile, or has become another user's
+                    child.kill()
             os.waitpid(-1, 0)  # its children are ours now: look again
-
-
-def _children() -> Iterator[int]:
-    """Yield the children of this process, where the system has a /proc to tell."""
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # ended meanwhile
-            fields = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-            if int(fields[1]) == os.getpid():
-                yield int(path.parent.name)
 
 
 def _end_like(status: int) -> None:
