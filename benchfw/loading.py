@@ -161,8 +161,10 @@ def register_kernel_places(
             register(f"{package}.kernels.{file}:{name}", f"{package}.kernels.{file}:sample_{name}")
 
 
-def attributes_at(package: str, *places: Iterable[str]) -> Callable[[str], Any]:
-    """Return the package's `__getattr__`, which imports an attribute from its place when it is first used."""
+def attributes_at(
+    package: str, *places: Iterable[str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the package's `__getattr__`, which imports an attribute when it is first used, and `__dir__`."""
     homes = {
         attribute: module
         for group in places
@@ -174,4 +176,4 @@ def attributes_at(package: str, *places: Iterable[str]) -> Callable[[str], Any]:
             raise AttributeError(f"module '{package}' has no attribute '{name}'")
         return getattr(importlib.import_module(f"{package}.{homes[name]}"), name)
 
-    return attribute_of
+    return attribute_of, lambda: sorted({*vars(sys.modules[package]), *homes})

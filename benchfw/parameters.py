@@ -27,6 +27,7 @@ class Range:
     above: float | None = None
     most: float | None = None
     below: float | None = None
+    multiple_of: int = 1
 
     def __contains__(self, value: float) -> bool:
         return (
@@ -35,6 +36,7 @@ class Range:
             and (self.above is None or value > self.above)
             and (self.most is None or value <= self.most)
             and (self.below is None or value < self.below)
+            and (self.multiple_of == 1 or value % self.multiple_of == 0)
         )
 
     def __str__(self) -> str:
@@ -43,6 +45,7 @@ class Range:
         if self.least is not None and self.most is not None:
             return f"from {self.least:g} to {self.most:g}"
         words = {"at least": self.least, "above": self.above, "at most": self.most, "below": self.below}
+        words["a multiple of"] = None if self.multiple_of == 1 else self.multiple_of
         return " and ".join(f"{word} {end:g}" for word, end in words.items() if end is not None) or "finite"
 
 
@@ -186,8 +189,10 @@ _PLAIN: dict[Any, tuple[type, ...]] = {
 
 def misfit(name: str, value: Any, hint: Any) -> str:
     """Return what is wrong with a value that does not fit: `step must be positive, got -1`."""
-    endless = isinstance(value, float) and not math.isfinite(value)
-    return f"{name} must be {describe_type(hint)}{' and finite' if endless else ''}, got {value!r}"
+    words = describe_type(hint)
+    if isinstance(value, float) and not math.isfinite(value) and "finite" not in words:
+        words += " and finite"
+    return f"{name} must be {words}, got {value!r}"
 
 
 def widen_int(value: Any, hint: Any) -> Any:

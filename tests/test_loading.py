@@ -20,11 +20,12 @@ def package(tmp_path, monkeypatch):
 
 
 def test_an_attribute_is_imported_when_it_is_first_asked_for(package):
-    find = attributes_at(package, ["tools:Hammer"])
+    find, names = attributes_at(package, ["tools:Hammer"])
     assert "shop.tools" not in sys.modules
     assert find("Hammer").__module__ == "shop.tools"
     with pytest.raises(AttributeError, match="module 'shop' has no attribute 'Saw'"):
         find("Saw")
+    assert "Hammer" in names()
 
 
 def test_names_are_registered_with_their_whole_place():

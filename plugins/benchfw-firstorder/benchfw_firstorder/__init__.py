@@ -14,61 +14,8 @@ from benchfw.loading import attributes_at, register_kernel_places, register_plac
 
 if TYPE_CHECKING:
     from benchfw.hookspecs import Register, RegisterKernel
-    from benchfw_firstorder.estimators.exact import Exact
-    from benchfw_firstorder.estimators.minibatch import Minibatch
-    from benchfw_firstorder.estimators.saga import SagaGradient
-    from benchfw_firstorder.estimators.svrg import SvrgGradient
-    from benchfw_firstorder.optimizers.adadelta import AdaDelta
-    from benchfw_firstorder.optimizers.adagrad import AdaGrad
-    from benchfw_firstorder.optimizers.adam import Adam
-    from benchfw_firstorder.optimizers.fista import Fista
-    from benchfw_firstorder.optimizers.gd import GradientDescent
-    from benchfw_firstorder.optimizers.heavy_ball import HeavyBall
-    from benchfw_firstorder.optimizers.lbfgs import LBFGS
-    from benchfw_firstorder.optimizers.nesterov import Nesterov
-    from benchfw_firstorder.optimizers.proximal_gradient import ProximalGradient
-    from benchfw_firstorder.optimizers.rmsprop import RMSprop
-    from benchfw_firstorder.optimizers.saga import SAGA
-    from benchfw_firstorder.optimizers.sgd import SGD
-    from benchfw_firstorder.optimizers.subgradient import Subgradient
-    from benchfw_firstorder.optimizers.svrg import SVRG
-    from benchfw_firstorder.oracles import Subdifferentiable
-    from benchfw_firstorder.problems.box_least_squares import BoxLeastSquares
-    from benchfw_firstorder.problems.elastic_net import ElasticNet
-    from benchfw_firstorder.problems.lasso import Lasso
-    from benchfw_firstorder.problems.least_squares import LeastSquares
-    from benchfw_firstorder.problems.logistic_regression import LogisticRegression
-    from benchfw_firstorder.problems.quadratic import Quadratic
 
 benchfw_api = 1
-
-__all__ = [
-    "LBFGS",
-    "SAGA",
-    "SGD",
-    "SVRG",
-    "AdaDelta",
-    "AdaGrad",
-    "Adam",
-    "BoxLeastSquares",
-    "ElasticNet",
-    "Exact",
-    "Fista",
-    "GradientDescent",
-    "HeavyBall",
-    "Lasso",
-    "LeastSquares",
-    "LogisticRegression",
-    "Minibatch",
-    "Nesterov",
-    "ProximalGradient",
-    "Quadratic",
-    "RMSprop",
-    "SagaGradient",
-    "Subdifferentiable",
-    "Subgradient",
-    "SvrgGradient",
-]
 
 PROBLEMS = {
     "quadratic": "problems.quadratic:Quadratic",
@@ -137,6 +84,6 @@ def register_suites(register: Callable[[Path], None]) -> None:
     register(Path(__file__).parent / "suites")
 
 
-__getattr__ = attributes_at(
+__getattr__, __dir__ = attributes_at(
     __name__, PROBLEMS.values(), ESTIMATORS.values(), OPTIMIZERS.values(), ["oracles:Subdifferentiable"]
 )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol
 
-from benchfw import Smooth
-
-Array: TypeAlias = Any
-"""An array of the problem's backend."""
+from benchfw import Array, Smooth
 
 
 class Subdifferentiable(Smooth, Protocol):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from benchfw import BenchfwError, constants_of
+from benchfw import BenchfwError, Range, constants_of
 
 Step: TypeAlias = float | Literal["auto"]
+Decay: TypeAlias = Annotated[float, Range(least=0, below=1)]
 Schedule: TypeAlias = Literal["constant", "inverse", "inverse-sqrt", "power"]
 
 
@@ -57,30 +58,3 @@ def step_sizes(step: float, schedule: Schedule, decay: float, power: float) -> I
                 yield step / (k + 1) ** 0.5
             case "power":
                 yield step * (k + 1) ** -power
-
-
-def check_step(step: Step) -> None:
-    """Raise ValueError unless the step is "auto" or positive."""
-    if step != "auto" and not (isinstance(step, int | float) and step > 0):
-        raise ValueError(f'step must be positive or "auto", got {step!r}')
-
-
-def check_schedule(schedule: str, decay: float, power: float) -> None:
-    """Raise ValueError for a schedule that does not exist or a rate that lets steps grow."""
-    legal = ("constant", "inverse", "inverse-sqrt", "power")
-    if schedule not in legal:
-        raise ValueError(f"schedule must be one of {', '.join(legal)}, got {schedule!r}")
-    if decay < 0 or power < 0:
-        raise ValueError(f"decay and power must not be negative, got {decay} and {power}")
-
-
-def check_fraction(name: str, value: float) -> None:
-    """Raise ValueError unless 0 <= value < 1."""
-    if not 0 <= value < 1:
-        raise ValueError(f"{name} must be at least 0 and below 1, got {value}")
-
-
-def check_positive(name: str, value: float) -> None:
-    """Raise ValueError unless the value is positive."""
-    if not value > 0:
-        raise ValueError(f"{name} must be positive, got {value}")

@@ -110,10 +110,6 @@ def test_minibatch_smoothness_lies_between_the_mean_and_the_worst_sample(problem
 
 
 def test_impossible_minibatches_are_refused(backend, problem):
-    with pytest.raises(ValueError, match="minibatch size must be at least 1, got 0"):
-        Minibatch(size=0)
-    with pytest.raises(ValueError, match="anchor_steps must not be negative, got -1"):
-        SvrgGradient(anchor_steps=-1)
     with pytest.raises(BenchfwError, match="cannot draw 51 of 50 samples without replacement"):
         Minibatch(size=51, replace=False).draw(problem, backend.rng(1))
     with pytest.raises(BenchfwError, match="Quadratic has no grad_batch"):

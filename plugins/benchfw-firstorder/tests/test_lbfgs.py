@@ -73,11 +73,6 @@ def test_a_fault_in_the_routine_is_raised_where_it_is_asked():
     assert not threads()
 
 
-def test_memory_must_be_positive():
-    with pytest.raises(ValueError, match="memory must be at least 1, got 0"):
-        LBFGS(memory=0)
-
-
 @pytest.mark.parametrize("make", [Quadratic, LeastSquares, LogisticRegression])
 def test_value_and_gradient_together_are_the_two_for_the_price_of_one(backend, make):
     problem = make(backend, backend.rng(4))

@@ -285,21 +285,3 @@ def test_automatic_step_needs_a_problem_that_knows_its_smoothness(backend):
     for optimizer in (GradientDescent(), SGD(estimator=Exact())):
         with pytest.raises(BenchfwError, match="Opaque does not know: give the step as a number"):
             next(optimizer.run(Opaque(), backend.rng(1)))
-
-
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        (lambda: GradientDescent(step=0.0), 'step must be positive or "auto", got 0.0'),
-        (lambda: HeavyBall(momentum=1.0), "momentum must be at least 0 and below 1, got 1.0"),
-        (lambda: Nesterov(momentum="fast"), 'momentum must be a number or "sequence"'),
-        (lambda: SGD(schedule="cosine"), "schedule must be one of constant, inverse"),
-        (lambda: SVRG(inner=0), "inner must be at least 1, got 0"),
-        (lambda: SAGA(batch=0), "saga batch must be at least 1, got 0"),
-        (lambda: Adam(decay_square=1.0), "decay_square must be at least 0 and below 1, got 1.0"),
-        (lambda: AdaGrad(epsilon=0.0), "epsilon must be positive, got 0.0"),
-    ],
-)
-def test_impossible_parameters_are_refused_in_one_sentence(build, message):
-    with pytest.raises(ValueError, match=message):
-        build()

@@ -14,55 +14,8 @@ from benchfw.loading import attributes_at, register_kernel_places, register_plac
 
 if TYPE_CHECKING:
     from benchfw.hookspecs import Register, RegisterKernel
-    from benchfw_kernelmachines.covariances import get_covariance
-    from benchfw_kernelmachines.estimators.doubly_stochastic import DoublyStochastic
-    from benchfw_kernelmachines.features import get_frequencies
-    from benchfw_kernelmachines.losses import get_loss
-    from benchfw_kernelmachines.optimizers.cdsg import CDSG
-    from benchfw_kernelmachines.optimizers.dsg import DSG
-    from benchfw_kernelmachines.optimizers.kernel_ridge_exact import KernelRidgeExact
-    from benchfw_kernelmachines.optimizers.libsvm import LIBSVM
-    from benchfw_kernelmachines.optimizers.nystrom_ridge import NystromRidge
-    from benchfw_kernelmachines.optimizers.random_features_sgd import RandomFeaturesSGD
-    from benchfw_kernelmachines.optimizers.random_features_svrg import RandomFeaturesSVRG
-    from benchfw_kernelmachines.optimizers.udsg import UDSG
-    from benchfw_kernelmachines.oracles import Batch, Covariance, Frequencies, KernelRisk, Loss, Predictor
-    from benchfw_kernelmachines.peers.falkon import PeerFalkon
-    from benchfw_kernelmachines.peers.small_network import SmallNetwork
-    from benchfw_kernelmachines.predictor import FeaturePredictor, GramPredictor
-    from benchfw_kernelmachines.problems.functional_gradient import FunctionalGradient
-    from benchfw_kernelmachines.problems.kernel_classification import KernelClassification
-    from benchfw_kernelmachines.problems.kernel_regression import KernelRegression
 
 benchfw_api = 1
-
-__all__ = [
-    "CDSG",
-    "DSG",
-    "LIBSVM",
-    "UDSG",
-    "Batch",
-    "Covariance",
-    "DoublyStochastic",
-    "FeaturePredictor",
-    "Frequencies",
-    "FunctionalGradient",
-    "GramPredictor",
-    "KernelClassification",
-    "KernelRegression",
-    "KernelRidgeExact",
-    "KernelRisk",
-    "Loss",
-    "NystromRidge",
-    "PeerFalkon",
-    "Predictor",
-    "RandomFeaturesSGD",
-    "RandomFeaturesSVRG",
-    "SmallNetwork",
-    "get_covariance",
-    "get_frequencies",
-    "get_loss",
-]
 
 PROBLEMS = {
     "kernel-classification": "problems.kernel_classification:KernelClassification",
@@ -125,4 +78,6 @@ def register_suites(register: Callable[[Path], None]) -> None:
     register(Path(__file__).parent / "suites")
 
 
-__getattr__ = attributes_at(__name__, PROBLEMS.values(), ESTIMATORS.values(), OPTIMIZERS.values(), OTHERS)
+__getattr__, __dir__ = attributes_at(
+    __name__, PROBLEMS.values(), ESTIMATORS.values(), OPTIMIZERS.values(), OTHERS
+)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from benchfw import Backend, BenchfwError, Constants, Optimizer, Rng
+from benchfw import Array, Backend, BenchfwError, Constants, Optimizer, Rng
 from benchfw_kernelmachines.features import FeatureKind, get_frequencies
-from benchfw_kernelmachines.oracles import Array, Batch, Frequencies, KernelRisk
+from benchfw_kernelmachines.oracles import Batch, Frequencies, KernelRisk
 from benchfw_kernelmachines.predictor import FeaturePredictor
 
 AT_A_TIME = 4096  # rows of a pass over all of them
@@ -150,11 +150,3 @@ def run_on_features(
     frequencies = get_frequencies(kind, problem.backend, *space, count, rng.seed)
     fixed = FixedFeatures(problem, frequencies, memory)
     return map(fixed.predictor, method.run(fixed, rng))
-
-
-def check_features(count: int, memory: float) -> None:
-    """Raise ValueError for no features, or no memory."""
-    if count < 1:
-        raise ValueError(f"features must be at least 1, got {count}")
-    if memory < 0:
-        raise ValueError(f"memory is a number of bytes, got {memory}")

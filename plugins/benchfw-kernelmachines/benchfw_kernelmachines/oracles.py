@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
-from benchfw import Backend, Problem
+from benchfw import Array, Backend, Problem
 from benchfw.backends import Rng
 
-Array: TypeAlias = Any
 Selection: TypeAlias = Array | slice  # of rows
 Distance: TypeAlias = Literal["euclidean", "cityblock"]
 

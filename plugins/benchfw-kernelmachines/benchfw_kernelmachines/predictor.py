@@ -9,13 +9,13 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from benchfw import BenchfwError
+from benchfw import Array, BenchfwError
 from benchfw.backends import Backend
 from benchfw_kernelmachines.covariances import get_covariance
 from benchfw_kernelmachines.covariances.row_tiles import by_rows
 from benchfw_kernelmachines.features import get_frequencies
 from benchfw_kernelmachines.kernels.random_features import feature_scores
-from benchfw_kernelmachines.oracles import Array, Covariance, Frequencies
+from benchfw_kernelmachines.oracles import Covariance, Frequencies
 
 PAIRS = 1 << 24  # of rows and centres at once
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from benchfw import Array
 from benchfw.backends import Backend
 from benchfw.kernels import namespace
-from benchfw_kernelmachines.oracles import Array
 
 AT_A_TIME = 4096  # rows
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchfw import Array
 from benchfw_kernelmachines.kernels.random_features import feature_scores
-from benchfw_kernelmachines.oracles import Array, Predictor
+from benchfw_kernelmachines.oracles import Predictor
 from benchfw_kernelmachines.predictor import FeaturePredictor
 
 

@@ -370,23 +370,3 @@ def test_batches_are_counted_in_rows(build, kind):
     problem = build("squared")
     path(problem, kind(**SMALL), steps=5)
     assert problem.cost == 5 * 16
-
-
-@pytest.mark.parametrize(
-    ("kind", "parameters", "message"),
-    [
-        (DSG, {"batch": 0}, "batch must be at least 1"),
-        (DSG, {"step": -1.0}, "step must be positive"),
-        (DSG, {"step": np.nan}, "step must be positive"),
-        (DSG, {"delay": -1.0}, "delay must be at least 0"),
-        (DSG, {"delay": np.nan}, "delay must be at least 0"),
-        (DSG, {"power": np.nan}, "power must be at least 0"),
-        (DSG, {"preconditioner": 0.0}, "preconditioner must be positive"),
-        (UDSG, {"fresh": 0}, "fresh must be at least 1"),
-        (CDSG, {"noise": "none"}, "noise must be one of per-batch, literal, rigorous"),
-        (CDSG, {"limit": 0.0}, "limit must be positive"),
-    ],
-)
-def test_a_parameter_that_makes_no_sense_is_refused(kind, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        kind(**parameters)

@@ -150,10 +150,3 @@ def test_a_loss_with_a_kink_needs_a_step(build, kind):
     problem = build("hinge")
     with pytest.raises(BenchfwError, match=r"the loss 'hinge' has a kink, .*; give a step"):
         next(kind(features=COUNT).run(problem, BACKEND.rng(1)))
-
-
-@pytest.mark.parametrize("kind", [RandomFeaturesSVRG, RandomFeaturesSGD])
-@pytest.mark.parametrize("parameters", [{"features": 0}, {"memory": -1}, {"batch": 0}, {"step": 0.0}])
-def test_a_parameter_that_makes_no_sense_is_refused(kind, parameters):
-    with pytest.raises(ValueError, match=r"must be|is a number"):
-        kind(**parameters)

@@ -191,12 +191,6 @@ def test_what_is_no_loss_is_refused_in_one_sentence():
         get_loss("hing")
 
 
-@pytest.mark.parametrize("epsilon", [-0.1, float("nan")])
-def test_a_negative_epsilon_is_refused(epsilon):
-    with pytest.raises(BenchfwError, match="epsilon must not be negative"):
-        EpsilonInsensitive(epsilon)
-
-
 @pytest.mark.parametrize("loss", OF_CLASSES, ids=lambda loss: loss.name)
 def test_losses_of_classes_refuse_numbers(loss):
     with pytest.raises(

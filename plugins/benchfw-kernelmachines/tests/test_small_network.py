@@ -98,9 +98,3 @@ def test_a_step_follows_the_gradient_of_its_own_objective(build, backend):
     ]
     assert all(abs(float(move.abs().max()) - 1e-5) < 1e-7 for move in moves)
     assert objective(after) < objective(before)
-
-
-def test_numbers_that_are_not_positive_are_refused():
-    for name in ("width", "batch", "step"):
-        with pytest.raises(ValueError, match=f"{name} must be positive, got 0"):
-            SmallNetwork(**{name: 0})

@@ -189,8 +189,6 @@ def test_rows_that_there_are_not_are_refused():
         BenchfwError, match="data set 'archive' has 1350 training rows; it takes 1351 or more"
     ):
         open_rows(BACKEND, "archive", 1351)
-    with pytest.raises(BenchfwError, match="rows must be at least 2, got 1"):
-        open_rows(BACKEND, "archive", 1)
     with pytest.raises(BenchfwError, match="no data set 'archiv'"):
         open_rows(BACKEND, "archiv", None)
 

@@ -14,52 +14,8 @@ from benchfw.loading import attributes_at, register_kernel_places, register_plac
 
 if TYPE_CHECKING:
     from benchfw.hookspecs import Register, RegisterKernel
-    from benchfw_spectral.distributions import (
-        Deterministic,
-        Geometric,
-        NegativeBinomial,
-        Optimal,
-        Oracle,
-        Poisson,
-    )
-    from benchfw_spectral.estimators.chebyshev import Chebyshev
-    from benchfw_spectral.estimators.hutch_plus_plus import HutchPlusPlus
-    from benchfw_spectral.estimators.hutchinson import Hutchinson
-    from benchfw_spectral.estimators.lanczos import Lanczos
-    from benchfw_spectral.estimators.xtrace import XTrace
-    from benchfw_spectral.functions import Analytic, Function, get_function
-    from benchfw_spectral.oracles import Estimate, SpectralObjective
-    from benchfw_spectral.problems.gp_hyperparameters import GPHyperparameters
-    from benchfw_spectral.problems.matrix_completion import MatrixCompletion
-    from benchfw_spectral.problems.spectral_quadratic import SpectralQuadratic
-    from benchfw_spectral.problems.spectral_sum import SpectralSumProblem
-    from benchfw_spectral.variance import weighted_variance
 
 benchfw_api = 1
-
-__all__ = [
-    "Analytic",
-    "Chebyshev",
-    "Deterministic",
-    "Estimate",
-    "Function",
-    "GPHyperparameters",
-    "Geometric",
-    "HutchPlusPlus",
-    "Hutchinson",
-    "Lanczos",
-    "MatrixCompletion",
-    "NegativeBinomial",
-    "Optimal",
-    "Oracle",
-    "Poisson",
-    "SpectralObjective",
-    "SpectralQuadratic",
-    "SpectralSumProblem",
-    "XTrace",
-    "get_function",
-    "weighted_variance",
-]
 
 PROBLEMS = {
     "spectral-sum": "problems.spectral_sum:SpectralSumProblem",
@@ -128,4 +84,6 @@ def register_suites(register: Callable[[Path], None]) -> None:
     register(Path(__file__).parent / "suites")
 
 
-__getattr__ = attributes_at(__name__, PROBLEMS.values(), ESTIMATORS.values(), DISTRIBUTIONS.values(), OTHERS)
+__getattr__, __dir__ = attributes_at(
+    __name__, PROBLEMS.values(), ESTIMATORS.values(), DISTRIBUTIONS.values(), OTHERS
+)

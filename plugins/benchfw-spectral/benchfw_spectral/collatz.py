@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from benchfw import Backend
-from benchfw_spectral.oracles import Array
+from benchfw import Array, Backend
 
 FLOOR = 1e-3  # of the vector's largest entry: it must stay positive
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from benchfw import BenchfwError, Smooth
+from benchfw import Array, BenchfwError, Smooth
 from benchfw.kernels.operators import Operator, as_operator
 from benchfw_spectral.functions.function import Function
-
-Array: TypeAlias = Any
 
 
 class SpectralMatrix(Protocol):

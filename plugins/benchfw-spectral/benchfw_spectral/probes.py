@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from benchfw import Rng
-from benchfw_spectral.oracles import Array, Estimate, matrix_at, whole_value
+from benchfw import Array, Rng
+from benchfw_spectral.oracles import Estimate, matrix_at, whole_value
 
 Kind: TypeAlias = Literal["rademacher", "gaussian"]
 AnyKind: TypeAlias = Literal["rademacher", "gaussian", "basis"]
@@ -17,25 +17,18 @@ AnyKind: TypeAlias = Literal["rademacher", "gaussian", "basis"]
 def draw_probes(problem: Any, rng: Rng, count: int, kind: AnyKind = "rademacher") -> Array:
     """Return (size, count) independent numbers of mean 0 and variance 1.
 
-    "basis" is no draw: the `size` columns of √size·I, whose mean form is the trace itself.
+    "basis" draws nothing: the `size` columns of √size·I, whose mean form is the trace itself.
     """
-    check_probes(count)
     size = problem.size if hasattr(problem, "size") else problem.at(problem.start()).size
     if kind == "basis":
         return math.sqrt(size) * problem.backend.xp.eye(size)
     return (rng.rademacher if kind == "rademacher" else rng.standard_normal)((size, count))
 
 
-def check_probes(count: int, least: int = 1) -> None:
-    """Raise ValueError where there are too few probes."""
-    if count < least:
-        raise ValueError(f"probes must be at least {least}, got {count}")
-
-
 def mean_of(samples: Array, kind: AnyKind = "rademacher") -> Estimate:
     """Return the mean of independent samples (count,), and its standard error from their spread.
 
-    The forms of "basis" vectors are no samples: their mean is the trace, without error.
+    The forms of "basis" vectors are not samples: their mean is the trace, without error.
     """
     count = samples.shape[0]
     if kind == "basis":

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from benchfw import BenchfwError
+from benchfw import Array, BenchfwError
 from benchfw.kernels.blocks import column_dots
 from benchfw.kernels.operators import Operator, shifted
 from benchfw_spectral.functions.function import Interval, Vector
-from benchfw_spectral.oracles import Array
 
 
 def apply_series(block: Array, matrix: Operator, coefficients: Vector, interval: Interval) -> Array:

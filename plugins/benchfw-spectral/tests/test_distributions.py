@@ -235,18 +235,7 @@ def test_only_the_deterministic_law_is_biased():
     assert [law.unbiased for law in every_law(2.0, 1.5)] == [True] * 7 + [False]
 
 
-@pytest.mark.parametrize("law", [Optimal, NegativeBinomial, Geometric, Poisson, Oracle])
-@pytest.mark.parametrize("mean", [0, -1.0, math.nan, math.inf])
-def test_mean_must_be_positive(law, mean):
-    with pytest.raises(ValueError, match="mean must be positive and finite"):
-        law(mean)
-
-
-def test_other_parameters_are_checked(backend):
-    with pytest.raises(ValueError, match="shape must be positive and finite, got 0"):
-        NegativeBinomial(5, shape=0)
-    with pytest.raises(ValueError, match="degree must be a whole number, at least 0, got -1"):
-        Deterministic(-1)
+def test_a_series_that_does_not_fall_is_refused(backend):
     for decay in (1.0, 0.5, math.nan, math.inf):
         with pytest.raises(BenchfwError, match="decay of a series must be finite and above 1"):
             Optimal(5).survival(3, decay)

@@ -279,12 +279,6 @@ def test_data_without_ratings_or_of_no_known_name_are_refused(backend):
         build(backend, "movielens-7")
 
 
-@pytest.mark.parametrize("params", [{"weight": 0.0}, {"weight": np.nan}, {"smoothing": -1.0}])
-def test_parameters_must_be_positive(backend, params):
-    with pytest.raises(ValueError, match="must be positive, got"):
-        build(backend, **params)
-
-
 def test_movielens_100k_as_in_the_paper(backend):
     if "movielens-100k" not in local_datasets():
         pytest.skip("movielens-100k is in no folder of BENCHFW_DATA")

@@ -155,16 +155,15 @@ def test_value_beyond_reach_is_not_a_number(backend, monkeypatch):
 @pytest.mark.parametrize(
     ("params", "sentence"),
     [
-        ({"size": 0}, "size must be at least 1, got 0"),
-        ({"size": 1000}, "laplacian-2d needs a square number of rows, and 1000 is none; the nearest is 1024"),
+        (
+            {"size": 1000},
+            "laplacian-2d needs a square number of rows, and 1000 is not one; the nearest is 1024",
+        ),
         ({"matrix": "laplace-2d"}, "unknown matrix 'laplace-2d'; did you mean 'laplacian-2d'?"),
-        ({"matrix": "rbf", "size": 9, "length": 0.0}, "length must be positive, got 0.0"),
-        ({"matrix": "rbf", "size": 9, "dimension": 0}, "dimension must be positive, got 0"),
         ({"matrix": "spectrum", "low": 1.0, "high": 1.0, "shift": 0.0}, "a spectrum needs low < high"),
         ({"matrix": "spectrum", "low": 0.0, "shift": 0.0, "spectrum": "geometric"}, "needs low > 0, got 0.0"),
         ({"matrix": "spectrum", "low": -1.0}, "log is not analytic at 0"),
         ({"matrix": "rbf", "size": 9, "shift": 0.0}, "log is not analytic at 0"),
-        ({"shift": math.nan}, "shift must be finite, got nan"),
         ({"function": "lgo"}, "did you mean 'log'?"),
         ({"matrix": "nowhere.mtx"}, "matrix file 'nowhere.mtx' does not exist"),
     ],

@@ -14,58 +14,8 @@ from benchfw.loading import attributes_at, register_kernel_places, register_plac
 
 if TYPE_CHECKING:
     from benchfw.hookspecs import Register, RegisterKernel
-    from benchfw_variational.estimators.quadrature import Quadrature
-    from benchfw_variational.estimators.reparameterization import Reparameterization
-    from benchfw_variational.estimators.score_function import ScoreFunction
-    from benchfw_variational.likelihoods import get_likelihood
-    from benchfw_variational.optimizers.ctm_delta import CTMDelta
-    from benchfw_variational.optimizers.ctm_laplace import CTMLaplace
-    from benchfw_variational.optimizers.ctm_mean_field import CTMMeanField
-    from benchfw_variational.optimizers.ctm_pg import CTMProximalGradient
-    from benchfw_variational.optimizers.ctm_pg_svi import CTMProximalSVI, CTMProximalSVIMeanField
-    from benchfw_variational.optimizers.laplace import Laplace
-    from benchfw_variational.optimizers.pg import PG
-    from benchfw_variational.optimizers.pg_mc import PGMC
-    from benchfw_variational.optimizers.pg_svi import PGSVI
-    from benchfw_variational.optimizers.proximal_svi import ProximalSVI
-    from benchfw_variational.oracles import LatentGaussian, Likelihood, Local, Posterior, Prior
-    from benchfw_variational.peers.gpytorch_natural import PeerGPyTorch
-    from benchfw_variational.peers.sklearn_laplace import PeerSklearnLaplace
-    from benchfw_variational.problems.bayesian_glm import BayesianGLM
-    from benchfw_variational.problems.correlated_topics import CorrelatedTopics
-    from benchfw_variational.problems.gp_classification import GPClassification
-    from benchfw_variational.problems.scaled_gp import ScaledGP
 
 benchfw_api = 1
-
-__all__ = [
-    "PG",
-    "PGMC",
-    "PGSVI",
-    "BayesianGLM",
-    "CTMDelta",
-    "CTMLaplace",
-    "CTMMeanField",
-    "CTMProximalGradient",
-    "CTMProximalSVI",
-    "CTMProximalSVIMeanField",
-    "CorrelatedTopics",
-    "GPClassification",
-    "Laplace",
-    "LatentGaussian",
-    "Likelihood",
-    "Local",
-    "PeerGPyTorch",
-    "PeerSklearnLaplace",
-    "Posterior",
-    "Prior",
-    "ProximalSVI",
-    "Quadrature",
-    "Reparameterization",
-    "ScaledGP",
-    "ScoreFunction",
-    "get_likelihood",
-]
 
 PROBLEMS = {
     "gp-classification": "problems.gp_classification:GPClassification",
@@ -133,4 +83,6 @@ def register_suites(register: Callable[[Path], None]) -> None:
     register(Path(__file__).parent / "suites")
 
 
-__getattr__ = attributes_at(__name__, PROBLEMS.values(), ESTIMATORS.values(), OPTIMIZERS.values(), OTHERS)
+__getattr__, __dir__ = attributes_at(
+    __name__, PROBLEMS.values(), ESTIMATORS.values(), OPTIMIZERS.values(), OTHERS
+)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from benchfw import BenchfwError, Rng
-from benchfw_variational.oracles import Array, LatentGaussian, Local
+from benchfw import Array, BenchfwError, Rng
+from benchfw_variational.oracles import LatentGaussian, Local
 
 Expectation = Literal["exact", "score-function", "reparameterization"]
 
@@ -60,10 +60,3 @@ def draw_sampled(
         return problem.gradient(params, batch, local)
 
     return gradient
-
-
-def check_counts(**counts: int | None) -> None:
-    """Raise ValueError unless every number that is given is at least 1."""
-    for name, value in counts.items():
-        if value is not None and value < 1:
-            raise ValueError(f"{name} must be at least 1, got {value}")

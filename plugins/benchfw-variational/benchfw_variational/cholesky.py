@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchfw import Array
 from benchfw.kernels import namespace
-from benchfw_variational.oracles import Array
 
 
 def cholesky(matrix: Array) -> Array:

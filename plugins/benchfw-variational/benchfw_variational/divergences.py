@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, Protocol
 
+from benchfw import Array
 from benchfw.kernels import namespace
 from benchfw.kernels.cholesky import cholesky_solve
 from benchfw_variational.cholesky import cholesky, log_determinant
-from benchfw_variational.oracles import Array
 
 Name = Literal["euclidean", "kl", "reversed-kl", "symmetric-kl"]
 

@@ -6,9 +6,10 @@ import math
 from functools import cached_property
 from typing import NamedTuple
 
+from benchfw import Array
 from benchfw_variational.cholesky import cholesky
 from benchfw_variational.divergences import Gaussian
-from benchfw_variational.oracles import Array, LatentGaussian
+from benchfw_variational.oracles import LatentGaussian
 from benchfw_variational.posterior import FactorPosterior
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchfw import BenchfwError
+from benchfw import Array, BenchfwError
 from benchfw.kernels import namespace
 from benchfw.kernels.cholesky import (
     cholesky_solve,
@@ -18,7 +18,7 @@ from benchfw.kernels.cholesky import (
     inverse_half_powers,
     scaled_cholesky,
 )
-from benchfw_variational.oracles import Array, Factor, Prior
+from benchfw_variational.oracles import Factor, Prior
 from benchfw_variational.priors.dense import DenseFactor, DensePrior
 
 TOLERANCE = 1e-12  # of reused factors, relative to the prior variances

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from benchfw import BenchfwError
+from benchfw import Array, BenchfwError
 from benchfw_variational.cholesky import cholesky
 from benchfw_variational.optimizers.pg import PG
-from benchfw_variational.oracles import Array
 from benchfw_variational.posterior import DualPosterior
 
 if TYPE_CHECKING:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol
 
-from benchfw import Backend, FiniteSum
-
-Array: TypeAlias = Any
+from benchfw import Array, Backend, FiniteSum
 
 
 class Local(NamedTuple):

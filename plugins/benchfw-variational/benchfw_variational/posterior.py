@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from functools import cached_property
 
+from benchfw import Array
 from benchfw.kernels.blocks import column_dots
-from benchfw_variational.oracles import Array, Factor, LatentGaussian
+from benchfw_variational.oracles import Factor, LatentGaussian
 
 
 class DualPosterior:

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from itertools import repeat
 from typing import Literal
 
-from benchfw import Rng
-from benchfw_variational.batches import Expectation, batch_local, check_counts
+from benchfw import Array, Rng
+from benchfw_variational.batches import Expectation, batch_local
 from benchfw_variational.implicit_covariance import ImplicitCovariance, ReusedCovariance
-from benchfw_variational.oracles import Array, LatentGaussian
+from benchfw_variational.oracles import LatentGaussian
 from benchfw_variational.posterior import DualPosterior
 
 Form = Literal["approximate", "exact"]
@@ -65,18 +65,3 @@ def proximal_path(
             covariance.add(rows, increments)
             move = covariance.precondition(gradient)
         dual = dual - rate * move
-
-
-def check_options(
-    *, step: float, expectation: str = "exact", form: str = "exact", **counts: int | None
-) -> None:
-    """Raise ValueError, in one sentence, for options that a proximal-gradient method cannot have."""
-    if not step > 0:
-        raise ValueError(f"step must be positive, got {step}")
-    if expectation not in {"exact", "score-function", "reparameterization"}:
-        raise ValueError(
-            f"expectation must be 'exact', 'score-function' or 'reparameterization', got '{expectation}'"
-        )
-    if form not in {"approximate", "exact"}:
-        raise ValueError(f"form must be 'approximate' or 'exact', got '{form}'")
-    check_counts(**counts)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw import Backend, Problem, Rng
-
-Array: TypeAlias = Any
+from benchfw import Array, Backend, Problem, Rng
 
 Rows: TypeAlias = NDArray[np.int64]
 """Numbers of documents; on the host, where blocks are laid out."""

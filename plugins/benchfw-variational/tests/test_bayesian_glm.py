@@ -143,11 +143,6 @@ def test_a_likelihood_may_be_a_table_with_parameters(build):
         build("counts", likelihood={"degrees": 3.0})
 
 
-def test_a_variance_of_zero_is_refused(build):
-    with pytest.raises(ValueError, match="variance must be positive, got 0"):
-        build(variance=0)
-
-
 @pytest.mark.skipif(
     "ionosphere" not in local_datasets(), reason="data set 'ionosphere' is in no folder of BENCHFW_DATA"
 )

@@ -139,11 +139,6 @@ def test_three_classes_are_refused(backend):
         GPClassification(backend, backend.rng(0), dataset="three")
 
 
-def test_an_unknown_diagonal_is_refused(small):
-    with pytest.raises(ValueError, match="diagonal must be 'log' or 'raw', got 'square'"):
-        small(diagonal="square")
-
-
 def test_targets_that_a_likelihood_cannot_have_are_refused(small):
     with pytest.raises(BenchfwError, match="poisson"):
         small(likelihood="poisson")

@@ -195,25 +195,6 @@ def test_a_reused_factor_needs_a_dense_prior_and_small_steps(build, backend):
         path(build(), PGSVI(step=0.5, refactor=4), 1)
 
 
-@pytest.mark.parametrize(
-    ("fault", "params"),
-    [
-        ("step must be positive, got 0", {"step": 0}),
-        ("batch must be at least 1, got 0", {"batch": 0}),
-        ("samples must be at least 1, got -2", {"samples": -2}),
-        ("refactor must be at least 1, got 0", {"refactor": 0}),
-        ("form must be 'approximate' or 'exact', got 'other'", {"form": "other"}),
-        (
-            "expectation must be 'exact', 'score-function' or 'reparameterization', got 'a'",
-            {"expectation": "a"},
-        ),
-    ],
-)
-def test_impossible_options_are_refused(fault, params):
-    with pytest.raises(ValueError, match=fault):
-        PGSVI(**params)
-
-
 @needs("ionosphere")
 def test_the_gate_without_randomness_on_ionosphere(ionosphere):
     """METHODS C5: F after passes 1, 2 and 5 in the order 101 i mod n, Table 1's step."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from benchfw import FiniteSum
-from benchfw_firstorder.oracles import Array
+from benchfw import Array, FiniteSum
 from benchfw_firstorder.steps import resolve_step
 
 _gradients: WeakKeyDictionary[Any, dict[int, tuple[Array, Array]]] = WeakKeyDictionary()
@@ -43,9 +42,3 @@ def sample_gradients(problem: Any, params: Array, batch: Array) -> Array:
         return problem.grad_samples(params, batch)
     rows = [problem.grad_batch(params, batch[i : i + 1]) for i in range(batch.shape[0])]
     return problem.backend.xp.stack(rows)
-
-
-def check_anchor_steps(steps: int) -> None:
-    """Raise ValueError for a negative number of steps."""
-    if steps < 0:
-        raise ValueError(f"anchor_steps must not be negative, got {steps}")

@@ -6,19 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from benchfw import BenchfwError, Claims, Problem, Rng, Smooth
-from benchfw_firstorder.oracles import Array
+from benchfw import Array, BenchfwError, Claims, Problem, Rng, Smooth
 from benchfw_firstorder.steps import known_smoothness
 
 
 @dataclass(frozen=True)
 class Exact:
-    """The full gradient, or the value: no variance, the full cost. What the others are measured against.
-
-    `estimates` is "value", "grad", or "auto": the gradient where the problem has one.
-    """
+    """The full gradient, or the value: no variance, the full cost. What the others are measured against."""
 
     estimates: Literal["value", "grad", "auto"] = "auto"
+    """What it gives: "value", "grad", or "auto": the gradient where the problem has one."""
 
     solves: ClassVar[type] = Problem
     claims: ClassVar[Claims] = Claims(unbiased=True)

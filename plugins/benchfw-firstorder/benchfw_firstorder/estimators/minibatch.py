@@ -6,28 +6,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from benchfw import BenchfwError, Claims, FiniteSum, Rng
-from benchfw_firstorder.oracles import Array
+from benchfw import Array, BenchfwError, Claims, Count, FiniteSum, Rng
 from benchfw_firstorder.steps import known_smoothness
 
 
 @dataclass(frozen=True)
 class Minibatch:
-    """The mean gradient over `size` random samples, for size/n of a gradient's cost.
+    """The mean gradient over random samples, for size/n of a gradient's cost.
 
-    The variance is ∝ 1/size, times (n-size)/(n-1) without replacement (`replace` = false).
+    The variance is ∝ 1/size, times (n-size)/(n-1) without replacement.
     """
 
-    size: int = 32
+    size: Count = 32
+    """Samples a draw."""
     replace: bool = True
+    """Whether one sample may be drawn twice."""
 
     solves: ClassVar[type] = FiniteSum
     estimates: ClassVar[Literal["grad"]] = "grad"
     claims: ClassVar[Claims] = Claims(unbiased=True, averages="size")
-
-    def __post_init__(self) -> None:
-        if self.size < 1:
-            raise ValueError(f"minibatch size must be at least 1, got {self.size}")
 
     def draw(self, problem: FiniteSum, rng: Rng) -> Callable[[Array], Array]:
         """Draw the samples; return their mean gradient."""

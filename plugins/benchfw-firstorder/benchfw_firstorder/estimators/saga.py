@@ -4,36 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from benchfw import Claims, FiniteSum, Rng
-from benchfw_firstorder.estimators.anchor import anchor_gradient, anchor_table, check_anchor_steps
-from benchfw_firstorder.estimators.minibatch import Minibatch, batch_smoothness, draw_batch
-from benchfw_firstorder.oracles import Array
+from benchfw import Array, Claims, Count, FiniteSum, Range, Rng
+from benchfw_firstorder.estimators.anchor import anchor_gradient, anchor_table
+from benchfw_firstorder.estimators.minibatch import batch_smoothness, draw_batch
 
 
 @dataclass(frozen=True)
 class SagaGradient:
     """The mini-batch gradient with SAGA's control variate (Defazio et al. 2014).
 
-    g_B(x) - table_B + mean(table), the table holding every sample's gradient at an anchor; B is a mini-batch
-    of `size` samples, drawn as `replace` says.
-    As an estimator the table is filled once, at the point that `anchor_steps` gradient steps of length 1/L
-    reach from the start (the SAGA optimizer refreshes the rows that it visits): the variance of the SVRG
-    gradient at half its cost a draw, for n x d numbers of memory.
+    g_B(x) - table_B + mean(table), the table holding every sample's gradient at an anchor. As an estimator it
+    is filled once (the SAGA optimizer refreshes the rows that it visits): the variance of the SVRG gradient
+    at half its cost a draw, for n x d numbers of memory.
     """
 
-    size: int = 32
+    size: Count = 32
+    """Samples a draw, B."""
     replace: bool = True
-    anchor_steps: int = 10
+    """Whether one sample may be drawn twice."""
+    anchor_steps: Annotated[int, Range(least=0)] = 10
+    """Gradient steps of length 1/L from the start to the anchor."""
 
     solves: ClassVar[type] = FiniteSum
     estimates: ClassVar[Literal["grad"]] = "grad"
     claims: ClassVar[Claims] = Claims(unbiased=True, averages="size")
-
-    def __post_init__(self) -> None:
-        Minibatch(self.size)
-        check_anchor_steps(self.anchor_steps)
 
     def draw(self, problem: FiniteSum, rng: Rng) -> Callable[[Array], Array]:
         """Draw the mini-batch; return its gradient, corrected by its rows of the table."""

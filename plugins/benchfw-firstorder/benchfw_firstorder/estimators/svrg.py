@@ -4,36 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from benchfw import Claims, FiniteSum, Rng
-from benchfw_firstorder.estimators.anchor import anchor_gradient, check_anchor_steps
+from benchfw import Array, Claims, Count, FiniteSum, Range, Rng
+from benchfw_firstorder.estimators.anchor import anchor_gradient
 from benchfw_firstorder.estimators.minibatch import Minibatch, batch_smoothness
-from benchfw_firstorder.oracles import Array
 
 
 @dataclass(frozen=True)
 class SvrgGradient:
     """The mini-batch gradient with SVRG's control variate (Johnson & Zhang 2013).
 
-    g_B(x) - g_B(x̃) + ∇f(x̃), the same mini-batch B at x and at the anchor x̃: `size` samples, drawn as
-    `replace` says.
-    The variance is that of a mini-batch of g(x) - g(x̃): ∝ |x - x̃|². The anchor is where `anchor_steps`
-    gradient steps of length 1/L lead from the problem's start; the SVRG optimizer moves its own. A draw
-    costs two mini-batches; the anchor's gradient is paid for once, at the first draw.
+    g_B(x) - g_B(x̃) + ∇f(x̃), the same mini-batch B at x and at the anchor x̃; the SVRG optimizer moves its own.
+    The variance is that of a mini-batch of g(x) - g(x̃): ∝ |x - x̃|². A draw costs two mini-batches; the
+    anchor's gradient is paid for once, at the first draw.
     """
 
-    size: int = 32
+    size: Count = 32
+    """Samples a draw, B."""
     replace: bool = True
-    anchor_steps: int = 10
+    """Whether one sample may be drawn twice."""
+    anchor_steps: Annotated[int, Range(least=0)] = 10
+    """Gradient steps of length 1/L from the start to the anchor."""
 
     solves: ClassVar[type] = FiniteSum
     estimates: ClassVar[Literal["grad"]] = "grad"
     claims: ClassVar[Claims] = Claims(unbiased=True, averages="size")
-
-    def __post_init__(self) -> None:
-        Minibatch(self.size)
-        check_anchor_steps(self.anchor_steps)
 
     def draw(self, problem: FiniteSum, rng: Rng) -> Callable[[Array], Array]:
         """Draw the mini-batch; return its gradient, corrected by what is known at the anchor."""

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchfw import Estimator, Rng, Smooth
+from benchfw import Array, Estimator, Positive, Rng, Smooth
 from benchfw_firstorder.estimators.minibatch import MINIBATCH
-from benchfw_firstorder.oracles import Array
-from benchfw_firstorder.steps import check_fraction, check_positive
+from benchfw_firstorder.steps import Decay
 
 
 @dataclass(frozen=True)
@@ -17,20 +16,18 @@ class AdaDelta:
     """AdaDelta (Zeiler 2012): RMSprop whose step is measured in its own past moves.
 
     s ← ρs + (1-ρ)g²; u = a√(δ + ε)/√(s + ε) g; x ← P(x - u); δ ← ρδ + (1-ρ)u².
-    a is `step`, ρ is `decay`, ε is `epsilon`; g is drawn by `estimator`.
     """
 
-    step: float = 1.0
-    decay: float = 0.9
-    epsilon: float = 1e-6
+    step: Positive = 1.0
+    """Scales every move, a; the paper has 1."""
+    decay: Decay = 0.9
+    """What stays of the running means of squares in a step, ρ."""
+    epsilon: Positive = 1e-6
+    """ε, which keeps the divisor above 0."""
     estimator: Estimator = MINIBATCH
+    """What draws the gradients."""
 
     solves: ClassVar[type] = Smooth
-
-    def __post_init__(self) -> None:
-        check_positive("step", self.step)
-        check_fraction("decay", self.decay)
-        check_positive("epsilon", self.epsilon)
 
     def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:
         """Yield x_0, x_1, …"""

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchfw import Estimator, Rng, Smooth
+from benchfw import Array, Estimator, Positive, Rng, Smooth
 from benchfw_firstorder.estimators.minibatch import MINIBATCH
-from benchfw_firstorder.oracles import Array
-from benchfw_firstorder.steps import check_positive
 
 
 @dataclass(frozen=True)
@@ -17,18 +15,16 @@ class AdaGrad:
     """AdaGrad (Duchi et al. 2011): each coordinate is scaled by all its past gradients.
 
     s ← s + g²; x ← P(x - a g/√(s + ε)), in each coordinate.
-    a is `step`, ε is `epsilon`; g is drawn by `estimator`.
     """
 
-    step: float = 0.1
-    epsilon: float = 1e-8
+    step: Positive = 0.1
+    """Step length, a."""
+    epsilon: Positive = 1e-8
+    """ε, which keeps the divisor above 0."""
     estimator: Estimator = MINIBATCH
+    """What draws the gradients."""
 
     solves: ClassVar[type] = Smooth
-
-    def __post_init__(self) -> None:
-        check_positive("step", self.step)
-        check_positive("epsilon", self.epsilon)
 
     def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:
         """Yield x_0, x_1, …"""

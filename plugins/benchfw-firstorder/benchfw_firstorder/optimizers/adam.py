@@ -7,34 +7,30 @@ from dataclasses import dataclass
 from itertools import count
 from typing import ClassVar
 
-from benchfw import Estimator, Rng, Smooth
+from benchfw import Array, Estimator, Positive, Rng, Smooth
 from benchfw_firstorder.estimators.minibatch import MINIBATCH
-from benchfw_firstorder.oracles import Array
-from benchfw_firstorder.steps import check_fraction, check_positive
+from benchfw_firstorder.steps import Decay
 
 
 @dataclass(frozen=True)
 class Adam:
     """Adam (Kingma & Ba 2015): running means of the gradient and of its square, bias corrected.
 
-    μ ← ρ_μ μ + (1-ρ_μ)g; s ← ρ_s s + (1-ρ_s)g²; x ← P(x - a μ/(1-ρ_μ^k) / (√(s/(1-ρ_s^k)) + ε)).
-    k counts from 1; a is `step`, ρ_μ `decay_mean`, ρ_s `decay_square`, ε `epsilon`; g is drawn by
-    `estimator`.
+    μ ← ρ_μ μ + (1-ρ_μ)g; s ← ρ_s s + (1-ρ_s)g²; x ← P(x - a μ/(1-ρ_μ^k) / (√(s/(1-ρ_s^k)) + ε)), k from 1.
     """
 
-    step: float = 0.001
-    decay_mean: float = 0.9
-    decay_square: float = 0.999
-    epsilon: float = 1e-8
+    step: Positive = 0.001
+    """Step length, a."""
+    decay_mean: Decay = 0.9
+    """What stays of the running mean of gradients in a step, ρ_μ."""
+    decay_square: Decay = 0.999
+    """What stays of the running mean of squares in a step, ρ_s."""
+    epsilon: Positive = 1e-8
+    """ε, which keeps the divisor above 0."""
     estimator: Estimator = MINIBATCH
+    """What draws the gradients."""
 
     solves: ClassVar[type] = Smooth
-
-    def __post_init__(self) -> None:
-        check_positive("step", self.step)
-        check_fraction("decay_mean", self.decay_mean)
-        check_fraction("decay_square", self.decay_square)
-        check_positive("epsilon", self.epsilon)
 
     def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:
         """Yield x_0, x_1, …"""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from benchfw_firstorder.oracles import Array
+from benchfw import Array
 
 
 def backward_step(problem: Any) -> Callable[[Array, float], Array]:

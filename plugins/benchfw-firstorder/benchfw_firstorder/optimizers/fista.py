@@ -6,28 +6,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Composite, Rng
+from benchfw import Array, Composite, Positive, Rng
 from benchfw_firstorder.optimizers.nesterov import nesterov_momenta
-from benchfw_firstorder.oracles import Array
 from benchfw_firstorder.rates import Curve, Iterations, accelerated_rate, knows
-from benchfw_firstorder.steps import check_step, resolve_step
+from benchfw_firstorder.steps import resolve_step
 
 
 @dataclass(frozen=True)
 class Fista:
     """FISTA (Beck & Teboulle 2009): the proximal gradient method with Nesterov's momentum.
 
-    y = x + m_k(x - x⁻); x⁺ = prox_{a g}(y - a ∇f(y)), Nesterov's m_k; step "auto" is 1/L.
+    y = x + m_k(x - x⁻); x⁺ = prox_{a g}(y - a ∇f(y)), Nesterov's m_k.
     Bound (a <= 1/L): 2|x_0-x*|²/(a(k+1)²).
     """
 
-    step: float | Literal["auto"] = "auto"
+    step: Positive | Literal["auto"] = "auto"
+    """Step length; "auto" is 1/L."""
 
     solves: ClassVar[type] = Composite
     bounds: ClassVar[str] = "gap"
-
-    def __post_init__(self) -> None:
-        check_step(self.step)
 
     def run(self, problem: Composite, rng: Rng) -> Iterator[Array]:
         """Yield x_0, x_1, …"""

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Rng, Smooth
-from benchfw_firstorder.oracles import Array
+from benchfw import Array, Positive, Rng, Smooth
 from benchfw_firstorder.rates import (
     Curve,
     Iterations,
@@ -17,25 +16,23 @@ from benchfw_firstorder.rates import (
     proximal_gradient_rate,
     smallest,
 )
-from benchfw_firstorder.steps import check_step, resolve_step
+from benchfw_firstorder.steps import resolve_step
 
 
 @dataclass(frozen=True)
 class GradientDescent:
     """Gradient descent, projected.
 
-    x ← P(x - a ∇f(x)); step "auto" is 1/L.
+    x ← P(x - a ∇f(x)).
     Bound: for a <= 1/L |x_0-x*|²/(2ak) and its linear kin; on quadratics max(|1-aμ|, |1-aL|)^2k of the
     start's gap where that is smaller.
     """
 
-    step: float | Literal["auto"] = "auto"
+    step: Positive | Literal["auto"] = "auto"
+    """Step length; "auto" is 1/L."""
 
     solves: ClassVar[type] = Smooth
     bounds: ClassVar[str] = "gap"
-
-    def __post_init__(self) -> None:
-        check_step(self.step)
 
     def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:
         """Yield x_0, x_1, …"""

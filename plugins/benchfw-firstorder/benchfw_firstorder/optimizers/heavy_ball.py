@@ -6,30 +6,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Rng, Smooth
-from benchfw_firstorder.oracles import Array
+from benchfw import Array, Positive, Rng, Smooth
 from benchfw_firstorder.rates import Curve, Iterations, knows, momentum_rate
-from benchfw_firstorder.steps import check_fraction, check_step, resolve_step
+from benchfw_firstorder.steps import Decay, resolve_step
 
 
 @dataclass(frozen=True)
 class HeavyBall:
     """Heavy ball (Polyak 1964): gradient descent with momentum.
 
-    x⁺ = P(x - a ∇f(x) + m(x - x⁻)); step "auto" is 1/L.
+    x⁺ = P(x - a ∇f(x) + m(x - x⁻)).
     On a quadratic a = 4/(√L+√μ)², m = ((√κ-1)/(√κ+1))² give the rate (√κ-1)/(√κ+1). Bound: on quadratics,
     where (1-√m)² <= aμ and aL <= (1+√m)².
     """
 
-    step: float | Literal["auto"] = "auto"
-    momentum: float = 0.9
+    step: Positive | Literal["auto"] = "auto"
+    """Step length; "auto" is 1/L."""
+    momentum: Decay = 0.9
+    """The part of the last move that is made again."""
 
     solves: ClassVar[type] = Smooth
     bounds: ClassVar[str] = "gap"
-
-    def __post_init__(self) -> None:
-        check_step(self.step)
-        check_fraction("momentum", self.momentum)
 
     def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:
         """Yield x_0, x_1, …"""

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from benchfw import Rng, Smooth
-from benchfw_firstorder.oracles import Array
+from benchfw import Array, Count, Rng, Smooth
 
 Minimize = Callable[[Callable[[Any], None]], None]
 
@@ -20,18 +19,15 @@ class LBFGS:
     """L-BFGS-B of SciPy (Byrd et al. 1995), the quasi-Newton method that most users would reach for.
 
     Every line search evaluates value and gradient at each trial point; where the problem has `value_and_grad`
-    the two share their product with the data and cost one gradient. Where it has a `box` (lower, upper) the
-    bounds are passed on; a penalty is not seen. The run ends when a line search finds no lower value, as a
-    rule at the rounding of the objective. `memory` is the number of past steps that make the Hessian.
+    the two share their product with the data and cost one gradient. Where it has a `box` the bounds are
+    passed on; a penalty is not seen. The run ends when a line search finds no lower value, as a rule at the
+    rounding of the objective.
     """
 
-    memory: int = 10
+    memory: Count = 10
+    """Past steps that make the Hessian."""
 
     solves: ClassVar[type] = Smooth
-
-    def __post_init__(self) -> None:
-        if self.memory < 1:
-            raise ValueError(f"memory must be at least 1, got {self.memory}")
 
     def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:
         """Yield x_0, x_1, …: the points that end SciPy's iterations."""

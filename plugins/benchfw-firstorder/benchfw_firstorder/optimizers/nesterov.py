@@ -6,34 +6,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Rng, Smooth
-from benchfw_firstorder.oracles import Array
+from benchfw import Array, Positive, Rng, Smooth
 from benchfw_firstorder.rates import Curve, Iterations, accelerated_rate, knows, penalized
-from benchfw_firstorder.steps import check_fraction, check_step, resolve_step
+from benchfw_firstorder.steps import Decay, resolve_step
 
 
 @dataclass(frozen=True)
 class Nesterov:
     """Nesterov's accelerated gradient (1983): the gradient is taken ahead, where momentum leads.
 
-    y = x + m(x - x⁻); x⁺ = P(y - a ∇f(y)); step "auto" is 1/L.
-    momentum is a number, or "sequence": m_k = (t_k - 1)/t_{k+1}, t_{k+1} = (1 + √(1 + 4t_k²))/2, t_1 = 1.
-    Bound (sequence, a <= 1/L): 2|x_0-x*|²/(a(k+1)²).
+    y = x + m(x - x⁻); x⁺ = P(y - a ∇f(y)). Bound (sequence, a <= 1/L): 2|x_0-x*|²/(a(k+1)²).
     """
 
-    step: float | Literal["auto"] = "auto"
-    momentum: float | Literal["sequence"] = "sequence"
+    step: Positive | Literal["auto"] = "auto"
+    """Step length; "auto" is 1/L."""
+    momentum: Decay | Literal["sequence"] = "sequence"
+    """m, or "sequence": m_k = (t_k - 1)/t_{k+1}, t_{k+1} = (1 + √(1 + 4t_k²))/2, t_1 = 1."""
 
     solves: ClassVar[type] = Smooth
     bounds: ClassVar[str] = "gap"
-
-    def __post_init__(self) -> None:
-        check_step(self.step)
-        if isinstance(self.momentum, str):
-            if self.momentum != "sequence":
-                raise ValueError(f'momentum must be a number or "sequence", got {self.momentum!r}')
-        else:
-            check_fraction("momentum", self.momentum)
 
     def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:
         """Yield x_0, x_1, …"""

@@ -6,27 +6,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Composite, Rng
-from benchfw_firstorder.oracles import Array
+from benchfw import Array, Composite, Positive, Rng
 from benchfw_firstorder.rates import Curve, Iterations, knows, proximal_gradient_rate
-from benchfw_firstorder.steps import check_step, resolve_step
+from benchfw_firstorder.steps import resolve_step
 
 
 @dataclass(frozen=True)
 class ProximalGradient:
     """Proximal gradient descent (ISTA): a gradient step on f, then the prox of g.
 
-    x ← prox_{a g}(x - a ∇f(x)); step "auto" is 1/L.
+    x ← prox_{a g}(x - a ∇f(x)).
     Bound (a <= 1/L): |x_0-x*|²/(2ak), or (1-aμ)^k |x_0-x*|²/(2a) where that is smaller. Beck 2017, 10.4.
     """
 
-    step: float | Literal["auto"] = "auto"
+    step: Positive | Literal["auto"] = "auto"
+    """Step length; "auto" is 1/L."""
 
     solves: ClassVar[type] = Composite
     bounds: ClassVar[str] = "gap"
-
-    def __post_init__(self) -> None:
-        check_step(self.step)
 
     def run(self, problem: Composite, rng: Rng) -> Iterator[Array]:
         """Yield x_0, x_1, …"""

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchfw import Estimator, Rng, Smooth
+from benchfw import Array, Estimator, Positive, Rng, Smooth
 from benchfw_firstorder.estimators.minibatch import MINIBATCH
-from benchfw_firstorder.oracles import Array
-from benchfw_firstorder.steps import check_fraction, check_positive
+from benchfw_firstorder.steps import Decay
 
 
 @dataclass(frozen=True)
@@ -17,20 +16,18 @@ class RMSprop:
     """RMSprop (Tieleman & Hinton 2012): each coordinate is scaled by its recent gradients.
 
     s ← ρs + (1-ρ)g²; x ← P(x - a g/√(s + ε)), in each coordinate.
-    a is `step`, ρ is `decay`, ε is `epsilon`; g is drawn by `estimator`.
     """
 
-    step: float = 0.01
-    decay: float = 0.9
-    epsilon: float = 1e-8
+    step: Positive = 0.01
+    """Step length, a."""
+    decay: Decay = 0.9
+    """What stays of the running mean of squares in a step, ρ."""
+    epsilon: Positive = 1e-8
+    """ε, which keeps the divisor above 0."""
     estimator: Estimator = MINIBATCH
+    """What draws the gradients."""
 
     solves: ClassVar[type] = Smooth
-
-    def __post_init__(self) -> None:
-        check_positive("step", self.step)
-        check_fraction("decay", self.decay)
-        check_positive("epsilon", self.epsilon)
 
     def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:
         """Yield x_0, x_1, …"""

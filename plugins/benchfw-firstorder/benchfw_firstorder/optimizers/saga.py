@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import FiniteSum, Rng
+from benchfw import Array, Count, FiniteSum, Positive, Rng
 from benchfw_firstorder.estimators.anchor import sample_gradients
 from benchfw_firstorder.estimators.minibatch import Minibatch, draw_batch
 from benchfw_firstorder.optimizers.backward import backward_step
-from benchfw_firstorder.oracles import Array
-from benchfw_firstorder.steps import check_step, resolve_stochastic_step
+from benchfw_firstorder.steps import resolve_stochastic_step
 
 SAFETY = 3.0  # Defazio et al. 2014
 
@@ -21,19 +20,15 @@ class SAGA:
     """SAGA (Defazio et al. 2014): a table of every sample's last gradient reduces the variance.
 
     ĝ = mean_B(∇f_i(x) - table_i) + mean(table); table_B ← ∇f_B(x); x ← prox(x - a ĝ).
-    The table starts with all samples' gradients at x_0 (one full gradient) and holds n x d numbers. Batches
-    of `batch` samples, without replacement. step "auto" is 1/(3 x the smoothness of a batch).
+    The table starts with all samples' gradients at x_0 (one full gradient) and holds n x d numbers.
     """
 
-    step: float | Literal["auto"] = "auto"
-    batch: int = 32
+    step: Positive | Literal["auto"] = "auto"
+    """Step length, a; "auto" is 1/(3 x the smoothness of a batch)."""
+    batch: Count = 32
+    """Samples a step, drawn without replacement."""
 
     solves: ClassVar[type] = FiniteSum
-
-    def __post_init__(self) -> None:
-        check_step(self.step)
-        if self.batch < 1:
-            raise ValueError(f"saga batch must be at least 1, got {self.batch}")
 
     def run(self, problem: FiniteSum, rng: Rng) -> Iterator[Array]:
         """Yield x_0, x_1, …"""

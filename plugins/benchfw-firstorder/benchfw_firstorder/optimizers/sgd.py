@@ -6,15 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Estimator, Rng, Smooth
+from benchfw import Array, Estimator, NonNegative, Positive, Rng, Smooth
 from benchfw_firstorder.estimators.exact import Exact
 from benchfw_firstorder.estimators.minibatch import MINIBATCH, Minibatch
-from benchfw_firstorder.oracles import Array
 from benchfw_firstorder.rates import Curve, Iterations, averaged_sgd_rate, knows, penalized
 from benchfw_firstorder.steps import (
     Schedule,
-    check_schedule,
-    check_step,
     resolve_stochastic_step,
     step_sizes,
 )
@@ -26,26 +23,25 @@ SAFETY = 2.0  # SGD on a convex problem is stable up to 1/(2 x the smoothness of
 class SGD:
     """Stochastic gradient descent (Robbins & Monro 1951), with step schedules and averaging.
 
-    x ← P(x - a_k ĝ(x)), ĝ drawn anew by `estimator` each step.
-    schedule: "constant" a, "inverse" a/(1 + k decay), "inverse-sqrt" a/√(k+1), "power" a(k+1)^-power; step
-    "auto" is 1/(2 x the smoothness of a draw). With `average` the answer after k steps is the mean of
-    x_0 … x_k (Polyak & Juditsky 1992). Bound (average, constant steps, stochastic gradients of at most C in
-    mean square): |x_0-x*|²/(2a(k+1)) + aC²/2 for the expected gap.
+    x ← P(x - a_k ĝ(x)). Bound (average, constant steps, stochastic gradients of at most C in mean square):
+    |x_0-x*|²/(2a(k+1)) + aC²/2 for the expected gap.
     """
 
-    step: float | Literal["auto"] = "auto"
+    step: Positive | Literal["auto"] = "auto"
+    """The first step, a; "auto" is 1/(2 x the smoothness of a draw)."""
     schedule: Schedule = "constant"
-    decay: float = 0.01
-    power: float = 0.75
+    """Steps are "constant" a, "inverse" a/(1 + k decay), "inverse-sqrt" a/√(k+1), "power" a(k+1)^-power."""
+    decay: NonNegative = 0.01
+    """How fast "inverse" steps fall."""
+    power: NonNegative = 0.75
+    """How fast "power" steps fall."""
     average: bool = False
+    """Whether the answer after k steps is the mean of x_0 … x_k (Polyak & Juditsky 1992)."""
     estimator: Estimator = MINIBATCH
+    """What draws the gradients ĝ, anew each step."""
 
     solves: ClassVar[type] = Smooth
     bounds: ClassVar[str] = "gap"
-
-    def __post_init__(self) -> None:
-        check_step(self.step)
-        check_schedule(self.schedule, self.decay, self.power)
 
     def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:
         """Yield x_0, x_1, … or their running means."""

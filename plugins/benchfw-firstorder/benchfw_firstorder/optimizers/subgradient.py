@@ -6,30 +6,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Rng
-from benchfw_firstorder.oracles import Array, Subdifferentiable
-from benchfw_firstorder.steps import Schedule, check_schedule, check_step, resolve_step, step_sizes
+from benchfw import Array, NonNegative, Positive, Rng
+from benchfw_firstorder.oracles import Subdifferentiable
+from benchfw_firstorder.steps import Schedule, resolve_step, step_sizes
 
 
 @dataclass(frozen=True)
 class Subgradient:
     """Subgradient descent (Shor 1985) on all of F, penalty included.
 
-    x ← P(x - a_k g), g a subgradient of all of F at x; step "auto" starts from 1/L.
-    `schedule`, `decay` and `power` as for sgd. With a_k ∝ 1/√(k+1) the best point so far is O(1/√k) from the
-    optimum.
+    x ← P(x - a_k g), g a subgradient of all of F at x. With a_k ∝ 1/√(k+1) the best point so far is O(1/√k)
+    from the optimum.
     """
 
-    step: float | Literal["auto"] = "auto"
+    step: Positive | Literal["auto"] = "auto"
+    """The first step, a; "auto" is 1/L."""
     schedule: Schedule = "inverse-sqrt"
-    decay: float = 1.0
-    power: float = 0.5
+    """Steps are "constant" a, "inverse" a/(1 + k decay), "inverse-sqrt" a/√(k+1), "power" a(k+1)^-power."""
+    decay: NonNegative = 1.0
+    """How fast "inverse" steps fall."""
+    power: NonNegative = 0.5
+    """How fast "power" steps fall."""
 
     solves: ClassVar[type] = Subdifferentiable
-
-    def __post_init__(self) -> None:
-        check_step(self.step)
-        check_schedule(self.schedule, self.decay, self.power)
 
     def run(self, problem: Subdifferentiable, rng: Rng) -> Iterator[Array]:
         """Yield x_0, x_1, …"""

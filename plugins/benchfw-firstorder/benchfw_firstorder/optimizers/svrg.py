@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Estimator, Rng, Smooth
+from benchfw import Array, Count, Estimator, Positive, Rng, Smooth
 from benchfw_firstorder.estimators.minibatch import MINIBATCH
 from benchfw_firstorder.estimators.svrg import anchored
 from benchfw_firstorder.optimizers.backward import backward_step
-from benchfw_firstorder.oracles import Array
-from benchfw_firstorder.steps import check_step, resolve_stochastic_step
+from benchfw_firstorder.steps import resolve_stochastic_step
 
 SAFETY = 3.0  # as for SAGA, Defazio et al. 2014
 
@@ -20,25 +19,20 @@ SAFETY = 3.0  # as for SAGA, Defazio et al. 2014
 class SVRG:
     """SVRG (Johnson & Zhang 2013): a snapshot with its full gradient reduces the variance.
 
-    ĝ = draw(x) - draw(x̃) + ∇f(x̃), the same draw of `estimator` in both; x ← prox(x - a ĝ) (P where there is
-    no penalty). After `inner` steps the snapshot x̃ moves to their "average" or to the "last" of them, and
-    the steps go on from there. step "auto" is 1/(3 x the smoothness of a draw). Johnson & Zhang 2013; Xiao &
-    Zhang 2014.
+    ĝ = draw(x) - draw(x̃) + ∇f(x̃); x ← prox(x - a ĝ) (P where there is no penalty); the steps go on from each
+    new snapshot x̃. Xiao & Zhang 2014.
     """
 
-    step: float | Literal["auto"] = "auto"
-    inner: int = 100
+    step: Positive | Literal["auto"] = "auto"
+    """Step length, a; "auto" is 1/(3 x the smoothness of a draw)."""
+    inner: Count = 100
+    """Steps between two snapshots."""
     snapshot: Literal["average", "last"] = "last"
+    """Where the snapshot moves: to the "average" of the inner steps, or to the "last" of them."""
     estimator: Estimator = MINIBATCH
+    """What draws the gradients, the same draw at x and at the snapshot."""
 
     solves: ClassVar[type] = Smooth
-
-    def __post_init__(self) -> None:
-        check_step(self.step)
-        if self.inner < 1:
-            raise ValueError(f"inner must be at least 1, got {self.inner}")
-        if self.snapshot not in {"average", "last"}:
-            raise ValueError(f'snapshot must be "average" or "last", got {self.snapshot!r}')
 
     def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:
         """Yield the iterates of all inner loops, one after the other."""

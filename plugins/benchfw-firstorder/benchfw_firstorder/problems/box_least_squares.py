@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Annotated
 
-from benchfw import Backend, Rng
-from benchfw_firstorder.oracles import Array
+from benchfw import Array, Backend, BenchfwError, Count, DatasetName, NonNegative, Range, Rng
 from benchfw_firstorder.problems.squared_loss import SquaredLoss, regression_data
 
 
@@ -15,8 +15,12 @@ class BoxLeastSquares(SquaredLoss):
 
     F(x) = |Ax - b|²/(2n) over lower <= x_j <= upper, from the point of the box next to 0.
     The box is both the feasible set (`project` clips) and a penalty (0 inside, infinite outside; its prox is
-    the same clip). On it stochastic gradients are bounded, so the theorem on averaged SGD applies:
-    `gradient_bound` is the root of mean_i |a_i|² max_x (a_i·x - b_i)². Data as for least-squares.
+    the same clip). On it stochastic gradients are bounded, so the theorem on averaged SGD applies: the
+    gradient bound is the root of mean_i |a_i|² max_x (a_i·x - b_i)².
+
+    Parameters:
+      lower: lower bound of every coordinate.
+      upper: upper bound of every coordinate.
     """
 
     check_with = ({"samples": 60, "features": 8},)
@@ -26,16 +30,16 @@ class BoxLeastSquares(SquaredLoss):
         backend: Backend,
         rng: Rng,
         *,
-        samples: int = 1000,
-        features: int = 50,
-        condition: float = 100.0,
-        noise: float = 0.1,
+        samples: Count = 1000,
+        features: Count = 50,
+        condition: Annotated[float, Range(least=1)] = 100.0,
+        noise: NonNegative = 0.1,
         lower: float = -0.1,
         upper: float = 0.1,
-        dataset: str | None = None,
+        dataset: DatasetName | None = None,
     ) -> None:
         if not lower < upper:
-            raise ValueError(f"lower must be below upper, got {lower} and {upper}")
+            raise BenchfwError(f"lower must be below upper, got {lower} and {upper}")
         rows, targets = regression_data(
             backend,
             rng,

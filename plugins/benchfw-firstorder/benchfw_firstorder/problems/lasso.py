@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from benchfw import Backend, Rng
+from typing import Annotated
+
+from benchfw import Array, Backend, Count, DatasetName, NonNegative, Range, Rng
 from benchfw_firstorder.kernels.thresholding import soft_threshold
-from benchfw_firstorder.oracles import Array
-from benchfw_firstorder.problems.checks import check_not_negative
 from benchfw_firstorder.problems.squared_loss import SquaredLoss, regression_data
 
 
@@ -13,9 +13,10 @@ class Lasso(SquaredLoss):
     """Lasso: least squares with an ℓ₁ penalty.
 
     F(x) = |Ax - b|²/(2n) + w|x|₁, from x = 0; `value` and `grad` are those of the first part.
-    The weight w is given as `penalty_ratio`, its share of the smallest w at which x* = 0. Synthetic: normal
-    rows, `samples` of `features` columns whose covariance has this condition number, a truth with `nonzeros`
-    entries, `noise` on the targets; or a `dataset` by name, standardized, in place of these.
+
+    Parameters:
+      nonzeros: entries of the synthetic truth that are not 0.
+      penalty_ratio: the weight w, as a share of the smallest at which x* = 0.
     """
 
     check_with = ({"samples": 30, "features": 40, "nonzeros": 5},)
@@ -27,13 +28,13 @@ class Lasso(SquaredLoss):
         backend: Backend,
         rng: Rng,
         *,
-        samples: int = 100,
-        features: int = 200,
-        nonzeros: int = 10,
-        condition: float = 1.0,
-        noise: float = 0.1,
-        penalty_ratio: float = 0.1,
-        dataset: str | None = None,
+        samples: Count = 100,
+        features: Count = 200,
+        nonzeros: Count = 10,
+        condition: Annotated[float, Range(least=1)] = 1.0,
+        noise: NonNegative = 0.1,
+        penalty_ratio: NonNegative = 0.1,
+        dataset: DatasetName | None = None,
     ) -> None:
         self._build(
             backend,
@@ -54,7 +55,6 @@ class Lasso(SquaredLoss):
     def _build(
         self, backend: Backend, rows: Array, targets: Array, penalty_ratio: float, ridge: float
     ) -> None:
-        check_not_negative(penalty_ratio=penalty_ratio, ridge=ridge)
         super().__init__(backend, rows, targets, ridge)
         self.weight = penalty_ratio * float(backend.xp.abs(rows.T @ targets).max()) / self.num_samples
         self._know_minimum()

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from benchfw import Backend, Rng
+from typing import Annotated
+
+from benchfw import Backend, Count, DatasetName, NonNegative, Range, Rng
 from benchfw_firstorder.problems.squared_loss import SquaredLoss, regression_data
 
 
 class LeastSquares(SquaredLoss):
     """Least squares.
 
-    F(x) = |Ax - b|²/(2n), from x = 0.
-    Synthetic: b = Ax + noise with normal rows whose covariance has this condition number; or a `dataset` by
-    name, standardized, in place of all other parameters. With more features than samples the optimum is the
-    one of least norm, and `distance` is not reported.
+    F(x) = |Ax - b|²/(2n), from x = 0. With more features than samples the optimum is the one of least norm,
+    and `distance` is not reported.
     """
 
     check_with = ({"samples": 60, "features": 8},)
@@ -24,11 +24,11 @@ class LeastSquares(SquaredLoss):
         backend: Backend,
         rng: Rng,
         *,
-        samples: int = 1000,
-        features: int = 50,
-        condition: float = 100.0,
-        noise: float = 0.1,
-        dataset: str | None = None,
+        samples: Count = 1000,
+        features: Count = 50,
+        condition: Annotated[float, Range(least=1)] = 100.0,
+        noise: NonNegative = 0.1,
+        dataset: DatasetName | None = None,
     ) -> None:
         rows, targets = regression_data(
             backend,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
-from benchfw import Backend, Constants
-from benchfw_firstorder.oracles import Array
+from benchfw import Array, Backend, Constants
 
 
 class LinearModel(ABC):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from benchfw import Backend, Constants, Rng
+from typing import Annotated
+
+from benchfw import Array, Backend, Constants, Count, DatasetName, Fraction, Positive, Range, Rng
 from benchfw_firstorder.kernels.linear_models import logistic_gradient, logistic_value
-from benchfw_firstorder.oracles import Array
-from benchfw_firstorder.problems.checks import check_condition, check_sizes
 from benchfw_firstorder.problems.content_cache import kept_by_content
 from benchfw_firstorder.problems.linear_model import LinearModel
 from benchfw_firstorder.problems.synthetic import gaussian_rows
@@ -16,9 +16,15 @@ class LogisticRegression(LinearModel):
     """Logistic regression with a ridge.
 
     F(x) = (1/n) Σ log(1 + exp(-b_i a_i·x)) + ridge/2 |x|², labels b_i = ±1, from x = 0.
-    Synthetic: normal rows, `samples` of `features` columns whose covariance has this condition number, labels
-    from a random hyperplane, the fraction `noise` of them flipped; or a `dataset` of two classes by name,
-    standardized, in place of these.
+    Synthetic labels come from a random hyperplane.
+
+    Parameters:
+      samples: rows of synthetic data.
+      features: columns of synthetic data.
+      condition: condition number of the rows' covariance; they are normal.
+      noise: fraction of the synthetic labels that is flipped.
+      ridge: weight of the ridge; without one an optimum may not exist.
+      dataset: a data set of two classes by name, standardized, in place of synthetic data.
     """
 
     check_with = ({"samples": 60, "features": 8},)
@@ -30,20 +36,14 @@ class LogisticRegression(LinearModel):
         backend: Backend,
         rng: Rng,
         *,
-        samples: int = 1000,
-        features: int = 50,
-        condition: float = 100.0,
-        noise: float = 0.05,
-        ridge: float = 0.01,
-        dataset: str | None = None,
+        samples: Count = 1000,
+        features: Count = 50,
+        condition: Annotated[float, Range(least=1)] = 100.0,
+        noise: Fraction = 0.05,
+        ridge: Positive = 0.01,
+        dataset: DatasetName | None = None,
     ) -> None:
-        if not ridge > 0:
-            raise ValueError(f"ridge must be positive (without it an optimum may not exist), got {ridge}")
-        if not 0 <= noise <= 1:
-            raise ValueError(f"noise is the fraction of flipped labels, from 0 to 1, got {noise}")
         if dataset is None:
-            check_sizes(samples=samples, features=features)
-            check_condition(condition)
             xp = backend.xp
             rows = gaussian_rows(backend, rng, samples, features, condition)
             margins = rows @ rng.standard_normal(features)

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
-from benchfw import Backend, Constants, Rng
-from benchfw_firstorder.oracles import Array
-from benchfw_firstorder.problems.checks import check_condition, check_sizes
+from benchfw import Array, Backend, Constants, Count, Range, Rng
 from benchfw_firstorder.problems.synthetic import log_spaced, reflect
 
 
 class Quadratic:
     """A quadratic with a known spectrum.
 
-    F(x) = ½(x-x*)'H(x-x*), from x = 0, in `size` dimensions.
-    matrix = "rotated": eigenvalues of H evenly spaced in the logarithm from 1/condition to 1, eigenvectors a
-    random reflection of the axes, x* normal of length about 1.
-    matrix = "chain": H tridiagonal (-1, 2, -1)/4 and Hx* = e_1/4, fixed by `size` alone: after k < size
-    gradients no method that adds them up has a gap below (1/(k+1) - 1/(size+1))/8. Nesterov 2018, 2.1.2.
+    F(x) = ½(x-x*)'H(x-x*), from x = 0. A gradient is one product with H and costs 1; so does a value.
 
-    A gradient is one product with H and costs 1; so does a value.
+    Parameters:
+      size: dimensions of x.
+      condition: eigenvalues of a rotated H go from 1/condition to 1.
+      matrix: "rotated": eigenvalues evenly spaced in the logarithm, eigenvectors a random reflection of
+        the axes, x* normal of length about 1. "chain": H tridiagonal (-1, 2, -1)/4 and Hx* = e_1/4,
+        fixed by the size alone: after k < size gradients no method that adds them up has a gap below
+        (1/(k+1) - 1/(size+1))/8. Nesterov 2018, 2.1.2.
     """
 
     check_with = ({"size": 12}, {"size": 12, "matrix": "chain"})
@@ -35,12 +35,10 @@ class Quadratic:
         backend: Backend,
         rng: Rng,
         *,
-        size: int = 100,
-        condition: float = 100.0,
+        size: Count = 100,
+        condition: Annotated[float, Range(least=1)] = 100.0,
         matrix: Literal["rotated", "chain"] = "rotated",
     ) -> None:
-        check_sizes(size=size)
-        check_condition(condition)
         self.backend = backend
         self.cost = 0.0
         xp = backend.xp

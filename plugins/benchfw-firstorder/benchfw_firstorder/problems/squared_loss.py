@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchfw import Backend, Constants, Rng
+from benchfw import Array, Backend, BenchfwError, Constants, Rng
 from benchfw_firstorder.kernels.linear_models import least_squares_gradient, least_squares_value
-from benchfw_firstorder.oracles import Array
-from benchfw_firstorder.problems.checks import check_condition, check_not_negative, check_sizes
 from benchfw_firstorder.problems.linear_model import LinearModel
 from benchfw_firstorder.problems.minimum import quadratic_minimum
 from benchfw_firstorder.problems.synthetic import gaussian_rows
@@ -15,7 +13,15 @@ from benchfw_firstorder.problems.tables import regression_table
 
 
 class SquaredLoss(LinearModel):
-    """F(x) = |Ax - b|²/(2n) + ridge/2 |x|² + weight |x|₁ over a box, the minimum known exactly."""
+    """F(x) = |Ax - b|²/(2n) + ridge/2 |x|² + weight |x|₁ over a box, the minimum known exactly.
+
+    Parameters:
+      samples: rows of synthetic data, b = Ax + noise.
+      features: columns of synthetic data.
+      condition: condition number of the synthetic rows' covariance; the rows are normal.
+      noise: standard deviation of the noise on synthetic targets.
+      dataset: a data set by name, standardized, in place of synthetic data.
+    """
 
     weight = 0.0
 
@@ -95,11 +101,8 @@ def regression_data(
     if dataset is not None:
         table, targets = regression_table(dataset)
         return backend.asarray(table), backend.asarray(targets)
-    check_sizes(samples=samples, features=features)
-    check_condition(condition)
-    check_not_negative(noise=noise)
-    if nonzeros is not None and not 1 <= nonzeros <= features:
-        raise ValueError(f"nonzeros must be from 1 to the number of features, {features}, got {nonzeros}")
+    if nonzeros is not None and nonzeros > features:
+        raise BenchfwError(f"nonzeros must be from 1 to the number of features, {features}, got {nonzeros}")
     xp = backend.xp
     rows = gaussian_rows(backend, rng, samples, features, condition)
     truth = rng.standard_normal(features) / (nonzeros or features) ** 0.5

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from benchfw import Backend, Rng
-from benchfw_firstorder.oracles import Array
+from benchfw import Array, Backend, Rng
 
 
 def log_spaced(backend: Backend, largest: float, condition: float, size: int) -> Array:

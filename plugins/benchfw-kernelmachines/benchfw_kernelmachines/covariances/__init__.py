@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from benchfw import BenchfwError
+from benchfw import BenchfwError, Positive
 from benchfw.errors import nearest
+from benchfw.parameters import fits, misfit
 from benchfw_kernelmachines.covariances.cauchy import Cauchy
 from benchfw_kernelmachines.covariances.gaussian import Gaussian
 from benchfw_kernelmachines.covariances.laplace import Laplace
@@ -26,4 +27,6 @@ def get_covariance(name: str | Covariance, length: float, smoothness: float = 1.
     known = {each.name: each for each in (Gaussian, Laplace, Cauchy, Matern)}
     if name not in known:
         raise BenchfwError(f"unknown covariance '{name}'{nearest(name, known)}")
+    if not fits(length, Positive):
+        raise BenchfwError(f"{misfit('length', length, Positive)}, in the covariance '{name}'")
     return Matern(length, smoothness) if name == Matern.name else known[name](length)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from benchfw import Array
 from benchfw.kernels import namespace
-from benchfw_kernelmachines.covariances.lengths import check_length
 from benchfw_kernelmachines.covariances.row_tiles import by_rows
-from benchfw_kernelmachines.oracles import Array, Distance
+from benchfw_kernelmachines.oracles import Distance
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,6 @@ class Cauchy:
     name: ClassVar[str] = "cauchy"
     distance: ClassVar[Distance] = "euclidean"
     isotropic: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_length(self.name, self.length)
 
     def gram(self, left: Array, right: Array) -> Array:
         """Return k(x_i - y_j), (n, m), for rows (n, d) and (m, d)."""

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import ClassVar
 
-from benchfw import BenchfwError
+from benchfw import Array, BenchfwError
 from benchfw.kernels import namespace
-from benchfw_kernelmachines.covariances.lengths import check_length
 from benchfw_kernelmachines.covariances.row_tiles import by_rows
-from benchfw_kernelmachines.oracles import Array, Distance
+from benchfw_kernelmachines.oracles import Distance
 
 SMALLEST = 2.0**-24  # a normal may be rounded to 0, once in millions
 
@@ -31,7 +30,6 @@ class Matern:
     isotropic: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_length(self.name, self.length)
         if self.smoothness not in {0.5, 1.5, 2.5}:
             raise BenchfwError(
                 f"the smoothness of the matern covariance is 0.5, 1.5 or 2.5, not {self.smoothness}"

@@ -6,36 +6,34 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import BenchfwError, Claims, Rng
+from benchfw import Array, BenchfwError, Claims, Count, Rng
 from benchfw_kernelmachines.features import FeatureKind, get_frequencies
 from benchfw_kernelmachines.kernels.random_features import feature_products, feature_scores
-from benchfw_kernelmachines.oracles import Array, FunctionalRisk, Selection
+from benchfw_kernelmachines.oracles import FunctionalRisk, Selection
 
 
 @dataclass(frozen=True)
 class DoublyStochastic:
     """λf + Σ_b ℓ'(f(x_b), y_b) φ(x_b)'φ(·) / (B F) at points, with φ = [cos ω'x, sin ω'x] for F frequencies.
 
-    B rows are drawn without replacement, F = `features` frequencies by `kind` (Dai et al. 2014, §3).
-    `randomness` says what is drawn; the other is exact: "data" has k(x_b, ·) in place of the features,
-    "features" has all rows in place of the batch.
+    Dai et al. 2014, §3.
     """
 
-    batch: int = 32
-    features: int = 64
+    batch: Count = 32
+    """Rows a draw, without replacement, B."""
+    features: Count = 64
+    """Frequencies a draw, F."""
     kind: FeatureKind = "independent"
+    """How frequencies are drawn."""
     randomness: Literal["both", "data", "features"] = "both"
+    """What is drawn; the other is exact: "data" has k(x_b, ·) in place of the features, "features" has all
+    rows in place of the batch."""
 
     check_with = ({"batch": 16, "features": 16}, {"randomness": "features", "kind": "quasi-monte-carlo"})
 
     solves: ClassVar[type] = FunctionalRisk
     estimates: ClassVar[Literal["grad"]] = "grad"
     claims: ClassVar[Claims] = Claims(unbiased=True)
-
-    def __post_init__(self) -> None:
-        for name in ("batch", "features"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
 
     def draw(self, problem: FunctionalRisk, rng: Rng) -> Callable[[Array], Array]:
         """Draw rows and frequencies; return the gradient from these, (p C,)."""

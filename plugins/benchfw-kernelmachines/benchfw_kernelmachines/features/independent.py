@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from benchfw import Array
 from benchfw.backends import Backend, Rng
-from benchfw_kernelmachines.oracles import Array, Covariance
+from benchfw_kernelmachines.oracles import Covariance
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from benchfw import BenchfwError
+from benchfw import Array, BenchfwError
 from benchfw.backends import Backend, get_backend
 from benchfw_kernelmachines.features.independent import IndependentFrequencies
-from benchfw_kernelmachines.oracles import Array, Covariance
+from benchfw_kernelmachines.oracles import Covariance
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from benchfw import BenchfwError
+from benchfw import Array, BenchfwError
 from benchfw.backends import Backend
-from benchfw_kernelmachines.oracles import Array, Covariance
+from benchfw_kernelmachines.oracles import Covariance
 
 BITS = 30  # of a coordinate of a Sobol point
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from benchfw import BenchfwError
+from benchfw import Array, BenchfwError
 from benchfw.kernels import namespace
-from benchfw_kernelmachines.oracles import Array
 
 
 def class_signs(labels: Array, num_classes: int) -> Array:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchfw import BenchfwError
+from benchfw import Array, BenchfwError
 from benchfw.kernels import namespace
-from benchfw_kernelmachines.oracles import Array
 
 
 @dataclass(frozen=True)
@@ -18,10 +17,6 @@ class EpsilonInsensitive:
     name = "epsilon-insensitive"
     task = "numbers"
     smoothness = None
-
-    def __post_init__(self) -> None:
-        if not self.epsilon >= 0:
-            raise BenchfwError(f"epsilon must not be negative, got {self.epsilon}")
 
     def encode(self, labels: Array, num_classes: int) -> Array:
         """Return the numbers, (n, 1) float32."""

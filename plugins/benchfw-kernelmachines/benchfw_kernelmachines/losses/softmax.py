@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchfw import Array
 from benchfw.kernels import namespace
 from benchfw_kernelmachines.kernels.softmax import softmax_derivative, softmax_loss
 from benchfw_kernelmachines.losses.encoding import need_classes
-from benchfw_kernelmachines.oracles import Array
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchfw import Array
 from benchfw.kernels import namespace
 from benchfw_kernelmachines.losses.encoding import class_signs
-from benchfw_kernelmachines.oracles import Array
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple, TypeAlias
 
-from benchfw import Rng
+from benchfw import Array, Count, NonNegative, Positive, Rng
 from benchfw.kernels import namespace
-from benchfw_firstorder.steps import check_positive
 from benchfw_kernelmachines.features import FeatureKind, get_frequencies
 from benchfw_kernelmachines.kernels.random_features import feature_gram, feature_products, feature_scores
-from benchfw_kernelmachines.oracles import Array, KernelRisk
+from benchfw_kernelmachines.oracles import KernelRisk
 from benchfw_kernelmachines.predictor import FeaturePredictor
 
 SMALLEST_SCALE = 2.0**-20  # below it the scale is multiplied into the blocks, so that it never underflows
@@ -34,37 +33,28 @@ Rule: TypeAlias = Callable[[int, int, Array, float], Choice]
 
 @dataclass(frozen=True)
 class BlockDescent(ABC):
-    """f(x) = c Σ_j Φ_j(x) A_j, where each step draws B rows and moves the coefficients A_k of one block.
+    """f(x) = c Σ_j Φ_j(x) A_j, where each step draws B rows and moves the coefficients A_k of one block."""
 
-    `batch` is B; `block` is F, the frequencies of a block, made anew by `kind` whenever needed. The step is
-    γ_t = step/(1 + t/delay)^power, constant for delay = 0. With `preconditioner` = ε the move is
-    (Φ_k'Φ_k/(B F) + (λ+ε)I)⁻¹ times the usual one. Good steps, found by trial: 1.2/μ for squared loss, μ the
-    largest eigenvalue of gram/n; 3 for hinge loss, 15 to 20 for softmax; 1 to 4 with a preconditioner of 1e-5
-    to 1e-4, for which 2F should be well below B.
-    """
-
-    batch: int = 1024
-    block: int = 128
-    step: float = 1.0
-    delay: float = 0.0
-    power: float = 1.0
-    preconditioner: float | None = None
+    batch: Count = 1024
+    """Rows a step, B."""
+    block: Count = 128
+    """Frequencies of a block, F; made anew whenever needed."""
+    step: Positive = 1.0
+    """γ_t = step/(1 + t/delay)^power. Good ones, found by trial: 1.2/μ for squared loss, μ the largest
+    eigenvalue of gram/n; 3 for hinge loss, 15 to 20 for softmax; 1 to 4 with a preconditioner."""
+    delay: NonNegative = 0.0
+    """Steps after which γ_t begins to fall; 0 keeps it constant."""
+    power: NonNegative = 1.0
+    """How fast γ_t falls."""
+    preconditioner: Positive | None = None
+    """ε: the move is (Φ_k'Φ_k/(B F) + (λ+ε)I)⁻¹ times the usual one; 1e-5 to 1e-4, for which 2F should be
+    well below B."""
     kind: FeatureKind = "independent"
+    """How frequencies are drawn."""
 
     check_with = ({"batch": 64, "block": 16},)
 
     solves: ClassVar[type] = KernelRisk
-
-    def __post_init__(self) -> None:
-        for name in ("batch", "block"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-        check_positive("step", self.step)
-        for name in ("delay", "power"):
-            if not getattr(self, name) >= 0:  # nor may it be nan
-                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
-        if self.preconditioner is not None:
-            check_positive("preconditioner", self.preconditioner)
 
     @abstractmethod
     def rule(self, problem: KernelRisk, rng: Rng) -> Rule:

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from benchfw import Rng
+from benchfw import Array, Positive, Rng
 from benchfw_kernelmachines.features import FEATURE_STREAM, get_frequencies
 from benchfw_kernelmachines.kernels.block_check import largest_steps
 from benchfw_kernelmachines.optimizers.block_descent import BlockDescent, Choice, Rule
-from benchfw_kernelmachines.oracles import Array, KernelRisk
+from benchfw_kernelmachines.oracles import KernelRisk
 
 NOISE_STREAM = FEATURE_STREAM + 2
 ANCHORS, ROWS, FREQUENCIES = 32, 256, 256
@@ -25,24 +25,17 @@ class CDSG(BlockDescent):
 
     Block j, whose moves so far add up to β_j, allows the largest s with
     2|β_j - s ḡ|² + 2s²v <= |β_j|² + γ²|ḡ|² (eq. 9), ḡ the mean derivative of the batch; none beats γ where
-    v >= 1.5|ḡ|². `noise` says what v is: "per-batch" M²σ²/B, the variance of a batch; "literal" M²σ²/B² as
-    printed, which diverges with squared loss; "rigorous" M²σ². M² is the mean of |ℓ'|² over the batch; σ² is
-    estimated once, from 288 rows. With the rigorous one it is DSG while ḡ is small, as with balanced classes,
-    the median length and batches of about 100 and more; where ḡ is large, as at the start with classes of
-    unequal size, some old blocks are moved. Steps are cut at `limit`: "auto" is 2/μ for squared loss, μ the
-    largest eigenvalue of gram/n (2 with a preconditioner), 4γ for others, none for "literal". With
-    squared loss, blocks of few frequencies or a λ near μ need a smaller one.
+    v >= 1.5|ḡ|². M² is the mean of |ℓ'|² over the batch; σ² is estimated once, from 288 rows.
     """
 
     noise: Literal["per-batch", "literal", "rigorous"] = "per-batch"
-    limit: float | Literal["auto"] = "auto"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.noise not in NOISE_POWERS:
-            raise ValueError(f"noise must be one of {', '.join(NOISE_POWERS)}, got '{self.noise}'")
-        if self.limit != "auto" and not self.limit > 0:
-            raise ValueError(f'limit must be positive or "auto", got {self.limit}')
+    """What v is: "per-batch" M²σ²/B, the variance of a batch; "literal" M²σ²/B² as printed, which diverges
+    with squared loss; "rigorous" M²σ², with which it is DSG while ḡ is small, as with balanced classes, the
+    median length and batches of about 100 and more."""
+    limit: Positive | Literal["auto"] = "auto"
+    """The longest step; "auto" is 2/μ for squared loss, μ the largest eigenvalue of gram/n (2 with a
+    preconditioner), 4γ for others, none for "literal". With squared loss, blocks of few frequencies or a λ
+    near μ need a smaller one."""
 
     def rule(self, problem: KernelRisk, rng: Rng) -> Rule:
         """Return the check, with the σ² of this problem."""

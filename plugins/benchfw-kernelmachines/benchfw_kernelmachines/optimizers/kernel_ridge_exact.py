@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchfw import BenchfwError, Rng
+from benchfw import Array, BenchfwError, Count, Rng
 from benchfw.kernels import cholesky_solve, namespace, scaled_cholesky
-from benchfw_kernelmachines.oracles import Array, KernelRisk
+from benchfw_kernelmachines.oracles import KernelRisk
 from benchfw_kernelmachines.predictor import GramPredictor
 
 
@@ -16,10 +16,11 @@ from benchfw_kernelmachines.predictor import GramPredictor
 class KernelRidgeExact:
     """Kernel ridge regression by one Cholesky factor: f = Σ_i k(x_i, ·) α_i, (K + nλI) α = y, in float64.
 
-    O(n³) time and 16 n² bytes; more than `most` rows are refused.
+    O(n³) time and 16 n² bytes.
     """
 
-    most: int = 20_000
+    most: Count = 20_000
+    """More rows are refused."""
 
     solves: ClassVar[type] = KernelRisk
 

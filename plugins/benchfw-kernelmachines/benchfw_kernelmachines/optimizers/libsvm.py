@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from benchfw import BenchfwError, Rng
+from benchfw import Array, BenchfwError, Count, Positive, Rng
 from benchfw.errors import Unavailable
 from benchfw_kernelmachines.optimizers.kernel_ridge_exact import zero_predictor
-from benchfw_kernelmachines.oracles import Array, Covariance, KernelRisk
+from benchfw_kernelmachines.oracles import Covariance, KernelRisk
 from benchfw_kernelmachines.predictor import GramPredictor
 
 
@@ -35,21 +35,18 @@ class LIBSVM:
 
     SVC for classes, whatever the loss of the problem, one machine a pair; SVR for epsilon-insensitive loss.
     C = 1/(λn), so that it minimizes the same objective but for an offset that costs nothing. The Gaussian
-    covariance is LIBSVM's own; others are given as a gram of up to `most` rows. `cache` is in megabytes,
-    `tolerance` that of the stopping rule. Two classes with hinge loss, and numbers, have scores; other
-    answers have classes only.
+    covariance is LIBSVM's own; others are given as a gram. Two classes with hinge loss, and numbers, have
+    scores; other answers have classes only.
     """
 
-    tolerance: float = 1e-3
-    cache: float = 1000.0
-    most: int = 10_000
+    tolerance: Positive = 1e-3
+    """That of the stopping rule."""
+    cache: Positive = 1000.0
+    """Megabytes of kept gram rows."""
+    most: Count = 10_000
+    """The most rows of a gram, for covariances that are not Gaussian."""
 
     solves: ClassVar[type] = KernelRisk
-
-    def __post_init__(self) -> None:
-        for name in ("tolerance", "cache"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
 
     def run(self, problem: KernelRisk, rng: Rng) -> Iterator[GramPredictor | LabelPredictor]:
         """Yield a constant, then the machine."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchfw import Rng
+from benchfw import Count, Rng
 from benchfw.kernels import inverse_half_powers
 from benchfw_kernelmachines.optimizers.kernel_ridge_exact import (
     need_squared_loss,
@@ -22,20 +22,17 @@ JITTER = 1e-10  # of k(x, x) = 1: centres may lie close together
 
 @dataclass(frozen=True)
 class NystromRidge:
-    """Nyström ridge regression: the best f = Σ_j k(z_j, ·) α_j over `centres` rows z drawn at random.
+    """Nyström ridge regression: the best f = Σ_j k(z_j, ·) α_j over random rows z.
 
     With K_zz = LL' and the features L⁻¹k(z, x) it is a linear ridge regression; O(n centres²) time, in
     float64. It holds the features of 4,096 rows at a time, and a few matrices of the side `centres`.
     Williams & Seeger 2001; Rudi et al. 2015.
     """
 
-    centres: int = 1000
+    centres: Count = 1000
+    """Rows z_j, drawn at random."""
 
     solves: ClassVar[type] = KernelRisk
-
-    def __post_init__(self) -> None:
-        if self.centres < 1:
-            raise ValueError(f"centres must be at least 1, got {self.centres}")
 
     def run(self, problem: KernelRisk, rng: Rng) -> Iterator[GramPredictor]:
         """Yield f = 0, then the solution."""

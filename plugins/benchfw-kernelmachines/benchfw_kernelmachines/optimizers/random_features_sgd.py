@@ -6,39 +6,40 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Rng
+from benchfw import Count, NonNegative, Positive, Rng
 from benchfw_firstorder.estimators.minibatch import Minibatch
 from benchfw_firstorder.optimizers.sgd import SGD
 from benchfw_firstorder.steps import Schedule
 from benchfw_kernelmachines.features import FeatureKind
-from benchfw_kernelmachines.fixed_features import check_features, run_on_features
+from benchfw_kernelmachines.fixed_features import run_on_features
 from benchfw_kernelmachines.oracles import KernelRisk
 from benchfw_kernelmachines.predictor import FeaturePredictor
 
 
 @dataclass(frozen=True)
 class RandomFeaturesSGD:
-    """Stochastic gradient descent on `features` frequencies that are drawn once (Rahimi & Recht 2007).
+    """Stochastic gradient descent on random features that are drawn once (Rahimi & Recht 2007)."""
 
-    `kind` says how they are drawn. `step`, `schedule`, `decay`, `power` and `average` are those of sgd, each
-    step on `batch` rows; the features of all rows are kept in `memory` bytes or made anew for every batch.
-    """
-
-    features: int = 512
-    batch: int = 128
-    step: float | Literal["auto"] = "auto"
+    features: Count = 512
+    """Frequencies, drawn once."""
+    batch: Count = 128
+    """Rows a step."""
+    step: Positive | Literal["auto"] = "auto"
+    """The first step, a; "auto" is 1/(2 x the smoothness of a batch)."""
     schedule: Schedule = "constant"
-    decay: float = 0.01
-    power: float = 0.75
+    """Steps are "constant" a, "inverse" a/(1 + k decay), "inverse-sqrt" a/√(k+1), "power" a(k+1)^-power."""
+    decay: NonNegative = 0.01
+    """How fast "inverse" steps fall."""
+    power: NonNegative = 0.75
+    """How fast "power" steps fall."""
     average: bool = False
+    """Whether the answer is the mean of all points so far."""
     kind: FeatureKind = "independent"
-    memory: float = 1e9
+    """How frequencies are drawn."""
+    memory: NonNegative = 1e9
+    """Bytes for the features of all rows; where these need more, they are made anew for every batch."""
 
     solves: ClassVar[type] = KernelRisk
-
-    def __post_init__(self) -> None:
-        check_features(self.features, self.memory)
-        self._method()
 
     def run(self, problem: KernelRisk, rng: Rng) -> Iterator[FeaturePredictor]:
         """Yield f_0, f_1, … or their running means."""

@@ -6,37 +6,38 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Rng
+from benchfw import Count, NonNegative, Positive, Rng
 from benchfw_firstorder.estimators.minibatch import Minibatch
 from benchfw_firstorder.optimizers.svrg import SVRG
 from benchfw_kernelmachines.features import FeatureKind
-from benchfw_kernelmachines.fixed_features import check_features, run_on_features
+from benchfw_kernelmachines.fixed_features import run_on_features
 from benchfw_kernelmachines.oracles import KernelRisk
 from benchfw_kernelmachines.predictor import FeaturePredictor
 
 
 @dataclass(frozen=True)
 class RandomFeaturesSVRG:
-    """SVRG (Johnson & Zhang 2013) on `features` frequencies that are drawn once (Rahimi & Recht 2007).
+    """SVRG (Johnson & Zhang 2013) on random features that are drawn once (Rahimi & Recht 2007).
 
-    `kind` says how they are drawn. It ends at the optimum for these features, not at that of the covariance.
-    `step`, `inner` and `snapshot` are those of svrg, each step on `batch` rows; the features of all rows are
-    kept in `memory` bytes or made anew for every batch.
+    It ends at the optimum for these features, not at that of the covariance.
     """
 
-    features: int = 512
-    batch: int = 128
-    step: float | Literal["auto"] = "auto"
-    inner: int = 100
+    features: Count = 512
+    """Frequencies, drawn once."""
+    batch: Count = 128
+    """Rows a step."""
+    step: Positive | Literal["auto"] = "auto"
+    """Step length; "auto" is 1/(3 x the smoothness of a batch)."""
+    inner: Count = 100
+    """Steps between two snapshots."""
     snapshot: Literal["average", "last"] = "last"
+    """Where the snapshot moves: to the "average" of the inner steps, or to the "last" of them."""
     kind: FeatureKind = "independent"
-    memory: float = 1e9
+    """How frequencies are drawn."""
+    memory: NonNegative = 1e9
+    """Bytes for the features of all rows; where these need more, they are made anew for every batch."""
 
     solves: ClassVar[type] = KernelRisk
-
-    def __post_init__(self) -> None:
-        check_features(self.features, self.memory)
-        self._method()
 
     def run(self, problem: KernelRisk, rng: Rng) -> Iterator[FeaturePredictor]:
         """Yield the iterates of all inner loops."""

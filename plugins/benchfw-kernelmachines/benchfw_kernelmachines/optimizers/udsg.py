@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from benchfw import Rng
+from benchfw import Array, Count, Range, Rng
 from benchfw_kernelmachines.features import FEATURE_STREAM
 from benchfw_kernelmachines.optimizers.block_descent import BlockDescent, Choice, Rule
-from benchfw_kernelmachines.oracles import Array, KernelRisk
+from benchfw_kernelmachines.oracles import KernelRisk
 
 BLOCK_STREAM = FEATURE_STREAM + 1  # of its own, so that the batches stay those of DSG
 
 
 @dataclass(frozen=True)
 class UDSG(BlockDescent):
-    """UDSG (Li & Póczos 2016, algorithm 3): `fresh` new blocks, then `reuse` steps on old ones at random.
+    """UDSG (Li & Póczos 2016, algorithm 3): some new blocks, then some steps on old ones at random.
 
     With t steps it has t fresh/(fresh + reuse) blocks where DSG has t, so that later steps are cheaper.
     """
 
-    fresh: int = 1
-    reuse: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.fresh < 1 or self.reuse < 0:
-            raise ValueError(
-                f"fresh must be at least 1 and reuse not negative, got {self.fresh} and {self.reuse}"
-            )
+    fresh: Count = 1
+    """New blocks of a round."""
+    reuse: Annotated[int, Range(least=0)] = 1
+    """Steps of a round on old blocks, at random."""
 
     def rule(self, problem: KernelRisk, rng: Rng) -> Rule:
         """Return the rule that goes through the period of fresh + reuse steps."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from benchfw import BenchfwError, Rng
+from benchfw import BenchfwError, Count, Rng
 from benchfw.errors import Unavailable
 from benchfw_kernelmachines.optimizers.kernel_ridge_exact import need_squared_loss, zero_predictor
 from benchfw_kernelmachines.oracles import KernelRisk
@@ -17,21 +17,17 @@ from benchfw_kernelmachines.predictor import GramPredictor
 
 @dataclass(frozen=True)
 class PeerFalkon:
-    """Nyström ridge regression by Falkon: preconditioned conjugate gradients on `centres` random rows.
+    """Nyström ridge regression by Falkon: preconditioned conjugate gradients on random rows.
 
-    Gaussian covariance and squared loss on the CPU. Its `iterations` cannot be seen from outside: each is
-    counted as one look at all rows.
+    Gaussian covariance and squared loss on the CPU. Its iterations cannot be seen from outside.
     """
 
-    centres: int = 1000
-    iterations: int = 20
+    centres: Count = 1000
+    """Rows drawn at random."""
+    iterations: Count = 20
+    """Of the conjugate gradients; each is counted as one look at all rows."""
 
     solves: ClassVar[type] = KernelRisk
-
-    def __post_init__(self) -> None:
-        for name in ("centres", "iterations"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
 
     def run(self, problem: KernelRisk, rng: Rng) -> Iterator[GramPredictor]:
         """Yield f = 0, then what Falkon finds."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar
 
-from benchfw import Backend, Rng
+from benchfw import Array, Backend, Count, Positive, Rng
 from benchfw.errors import Unavailable
-from benchfw_kernelmachines.oracles import Array, KernelRisk
+from benchfw_kernelmachines.oracles import KernelRisk
 
 
 @dataclass(frozen=True)
@@ -36,21 +36,18 @@ class NetworkPredictor:
 class SmallNetwork:
     """Two fully connected layers, ReLU between them, by Adam: the "fixed" rival of Dai et al. 2014.
 
-    The inner layer has `width` units; Adam goes by `step` on `batch` rows. It minimizes λ/2 |weights|² + mean
-    ℓ(f(x), y): the penalty is not that of the kernel machines, so compare errors, and objectives only among
-    networks.
+    It minimizes λ/2 |weights|² + mean ℓ(f(x), y): the penalty is not that of the kernel machines, so compare
+    errors, and objectives only among networks.
     """
 
-    width: int = 512
-    batch: int = 256
-    step: float = 1e-3
+    width: Count = 512
+    """Units of the inner layer."""
+    batch: Count = 256
+    """Rows a step."""
+    step: Positive = 1e-3
+    """Adam's step length."""
 
     solves: ClassVar[type] = KernelRisk
-
-    def __post_init__(self) -> None:
-        for name in ("width", "batch", "step"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
 
     def run(self, problem: KernelRisk, rng: Rng) -> Iterator[NetworkPredictor]:
         """Yield the network after every step, the random start first."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Annotated
 
-from benchfw import Backend, BenchfwError, Rng
+from benchfw import Array, Backend, BenchfwError, Count, DatasetName, Positive, Range, Rng
 from benchfw_kernelmachines.covariances import CovarianceName
 from benchfw_kernelmachines.losses import LossName, get_loss
-from benchfw_kernelmachines.oracles import Array, Selection
+from benchfw_kernelmachines.oracles import Selection
 from benchfw_kernelmachines.predictor import GramPredictor
 from benchfw_kernelmachines.problems.kernel_classification import KernelClassification
 from benchfw_kernelmachines.problems.kernel_regression import MOST_EXACT, KernelRegression
@@ -21,10 +22,20 @@ STEPS = 2
 class FunctionalGradient:
     """R(f) = λ/2 |f|² + mean ℓ(f(x_i), y_i) at f = Σ_i α_i k(x_i, ·), for estimators of its gradient in f.
 
-    The parameters are α, (n, C). The gradient is a function too, seen at the first `points` test rows. What
-    can be set is set as for kernel-classification, or for kernel-regression where the loss is one of numbers;
-    `rows` is at most 10,000, since gram matrices are stored. Metrics are those of these problems; cost is in
-    rows at which the derivative of the loss is asked for.
+    α is (n, C). The gradient is a function too, seen at points. Metrics are those of kernel-classification
+    and kernel-regression; cost is in rows at which the derivative of the loss is asked for.
+
+    Parameters:
+      penalty: λ.
+      components: more columns than so many are reduced to as many by PCA; 0: never.
+      smoothness: of the covariance "matern": 0.5, 1.5 or 2.5.
+      dataset: a name of the data catalog, or of a file in a folder of BENCHFW_DATA.
+      rows: takes the first so many training rows, at most 10,000, since gram matrices are stored.
+      points: the gradient is seen at the first so many test rows.
+      loss: one of kernel-classification or of kernel-regression.
+      covariance: of the functions.
+      length: of the covariance: a number, "median" (the median distance of 2,000 rows) or
+        "median/sqrt2".
     """
 
     check_with = (
@@ -40,15 +51,15 @@ class FunctionalGradient:
         backend: Backend,
         rng: Rng,
         *,
-        dataset: str = "uci-kin40k",
-        rows: int = 500,
-        points: int = 50,
+        dataset: DatasetName = "uci-kin40k",
+        rows: Annotated[int, Range(least=2)] = 500,
+        points: Count = 50,
         loss: LossName = "squared",
-        penalty: float = 1e-5,
+        penalty: Positive = 1e-5,
         covariance: CovarianceName = "gaussian",
-        smoothness: float = 1.5,
+        smoothness: Positive = 1.5,
         length: Length = "median",
-        components: int = 100,
+        components: Annotated[int, Range(least=0)] = 100,
     ) -> None:
         if rows > MOST_EXACT:
             raise BenchfwError(

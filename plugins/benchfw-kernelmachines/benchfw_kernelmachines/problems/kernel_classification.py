@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from benchfw import Backend, BenchfwError, Rng
+from benchfw import Array, Backend, BenchfwError, Count, DatasetName, Positive, Range, Rng
 from benchfw_kernelmachines.covariances import CovarianceName
 from benchfw_kernelmachines.losses import get_loss
-from benchfw_kernelmachines.oracles import Array
 from benchfw_kernelmachines.problems.kernel_risk import KernelRiskProblem, Leading, Length
 
 MOST_CLASSES = 10_000
 
 
 class KernelClassification(KernelRiskProblem):
-    """Kernel classification: λ/2 |f|² + mean ℓ(f(x), y) over the functions of a covariance; λ is `penalty`.
+    """Kernel classification: λ/2 |f|² + mean ℓ(f(x), y) over the functions of a covariance.
 
-    `dataset` is a name of the data catalog or of a file in a folder of BENCHFW_DATA; of its training rows the
-    first `rows`, all if not given. Pixels are divided by 255, columns brought to variance 1 where
-    `standardize` says so, and more than `components` columns reduced to so many by PCA (0: never). `loss` is
-    softmax, logistic, hinge, squared-hinge or squared, all but the first with one machine a class against the
-    rest. `covariance` is gaussian, laplace, cauchy or matern (of `smoothness` ½, 1½ or 2½), its `length` a
-    number, "median" (the median distance of 2,000 rows) or "median/sqrt2". Metrics: `objective` and `loss`
-    and `train_error` on `evaluation` training rows from all over the set (of a stream the first),
-    `test_error` on at most 10,000 test rows, `num_features`. The one that verdicts are about is `leading`:
-    objective, loss or error (on the test rows).
+    Metrics: `objective`, `loss` and `train_error` on training rows, `test_error` on at most 10,000 test rows,
+    `num_features`.
+
+    Parameters:
+      loss: all but "softmax" have one machine a class, against the rest.
     """
 
     test_metric = "test_error"
@@ -42,16 +37,16 @@ class KernelClassification(KernelRiskProblem):
         backend: Backend,
         rng: Rng,
         *,
-        dataset: str = "mnist",
-        rows: int | None = None,
+        dataset: DatasetName = "mnist",
+        rows: Annotated[int, Range(least=2)] | None = None,
         loss: Literal["softmax", "logistic", "hinge", "squared-hinge", "squared"] = "softmax",
-        penalty: float = 1e-5,
+        penalty: Positive = 1e-5,
         covariance: CovarianceName = "gaussian",
-        smoothness: float = 1.5,
+        smoothness: Positive = 1.5,
         length: Length = "median",
-        components: int = 100,
+        components: Annotated[int, Range(least=0)] = 100,
         standardize: bool = False,
-        evaluation: int = 10_000,
+        evaluation: Count = 10_000,
         leading: Leading = "objective",
     ) -> None:
         super().__init__(

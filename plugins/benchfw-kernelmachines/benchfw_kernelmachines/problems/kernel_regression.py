@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
-from benchfw import Backend, BenchfwError, Rng
+from benchfw import Array, Backend, BenchfwError, Count, DatasetName, NonNegative, Positive, Range, Rng
 from benchfw.data import Table
 from benchfw_kernelmachines.covariances import CovarianceName
 from benchfw_kernelmachines.losses import get_loss
 from benchfw_kernelmachines.optimizers.kernel_ridge_exact import ridge_solve
-from benchfw_kernelmachines.oracles import Array
 from benchfw_kernelmachines.predictor import GramPredictor
 from benchfw_kernelmachines.problems.kernel_risk import KernelRiskProblem, Leading, Length
 
@@ -25,11 +24,14 @@ MOST_EXACT = 10_000
 class KernelRegression(KernelRiskProblem):
     """Kernel regression: λ/2 |f|² + mean ℓ(f(x), y) over the functions of a covariance.
 
-    Parameters as for kernel-classification, but `loss` is squared or epsilon-insensitive, and columns are
-    standardized by default. Targets are brought to mean 0 and variance 1 on the training rows: objective,
-    loss and `epsilon` are in these units; `train_rmse` and `test_rmse` in the target's own. With `exact`, for
-    the squared loss and at most 10,000 rows, there is `function_error` too: the mean of |f - f*|² over the
-    test rows, f* the exact minimizer.
+    Targets are brought to mean 0 and variance 1 on the training rows: objective, loss and epsilon are in
+    these units; `train_rmse` and `test_rmse` in the target's own.
+
+    Parameters:
+      loss: "squared", or "epsilon-insensitive".
+      epsilon: errors below it cost nothing with that loss.
+      exact: whether to measure `function_error`, the mean of |f - f*|² over the test rows, f* the exact
+        minimizer; for the squared loss and at most 10,000 rows.
     """
 
     test_metric = "test_rmse"
@@ -43,17 +45,17 @@ class KernelRegression(KernelRiskProblem):
         backend: Backend,
         rng: Rng,
         *,
-        dataset: str = "uci-kin40k",
-        rows: int | None = None,
+        dataset: DatasetName = "uci-kin40k",
+        rows: Annotated[int, Range(least=2)] | None = None,
         loss: Literal["squared", "epsilon-insensitive"] = "squared",
-        epsilon: float = 0.1,
-        penalty: float = 1e-5,
+        epsilon: NonNegative = 0.1,
+        penalty: Positive = 1e-5,
         covariance: CovarianceName = "gaussian",
-        smoothness: float = 1.5,
+        smoothness: Positive = 1.5,
         length: Length = "median",
-        components: int = 100,
+        components: Annotated[int, Range(least=0)] = 100,
         standardize: bool = True,
-        evaluation: int = 10_000,
+        evaluation: Count = 10_000,
         leading: Leading = "objective",
         exact: bool = False,
     ) -> None:

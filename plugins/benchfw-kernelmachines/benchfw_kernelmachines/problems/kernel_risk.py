@@ -10,12 +10,12 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from benchfw import Backend, BenchfwError
+from benchfw import Array, Backend, BenchfwError, Positive
 from benchfw.backends import Rng
 from benchfw.data import Table, is_synthetic
 from benchfw_kernelmachines.bandwidth import median_distance
 from benchfw_kernelmachines.covariances import CovarianceName, get_covariance
-from benchfw_kernelmachines.oracles import Array, Batch, Distance, Loss, Predictor
+from benchfw_kernelmachines.oracles import Batch, Distance, Loss, Predictor
 from benchfw_kernelmachines.preparation import fit_preparation
 from benchfw_kernelmachines.running_scores import RunningScores
 from benchfw_kernelmachines.sources.opening import open_rows
@@ -24,14 +24,27 @@ from benchfw_kernelmachines.sources.row_source import sample_numbers
 ANCHORS = 2000
 """How many rows stand for all of them in the median distance and in the top eigenvalue."""
 MEDIANS = {"median": 1.0, "median/sqrt2": math.sqrt(0.5)}
-Length: TypeAlias = float | Literal["median", "median/sqrt2"]
+Length: TypeAlias = Positive | Literal["median", "median/sqrt2"]
 Leading: TypeAlias = Literal["objective", "loss", "error"]
 
 
 class KernelRiskProblem(ABC):
     """R(f) = λ/2 |f|² + mean ℓ(f(x), y) on the rows of a data set, counted in rows.
 
-    Rows are the same in every repetition: what is sampled is sampled from a seed of its own.
+    Rows are the same in every repetition: what is sampled is sampled from a seed of its own. Pixels are
+    divided by 255.
+
+    Parameters:
+      dataset: a name of the data catalog, or of a file in a folder of BENCHFW_DATA.
+      rows: takes the first so many training rows; all, if not given.
+      penalty: λ.
+      covariance: of the functions.
+      smoothness: of the covariance "matern": 0.5, 1.5 or 2.5.
+      length: of the covariance: a number, "median" (the median distance of 2,000 rows) or "median/sqrt2".
+      components: more columns than so many are reduced to as many by PCA; 0: never.
+      standardize: whether columns are brought to variance 1.
+      evaluation: training rows that metrics are taken on, from all over the set (of a stream the first).
+      leading: the metric that verdicts are about: "objective", "loss" or "error" (on the test rows).
     """
 
     cost_unit = "rows"
@@ -54,11 +67,6 @@ class KernelRiskProblem(ABC):
         evaluation: int,
         leading: Leading,
     ) -> None:
-        if not 0 < penalty < math.inf:
-            raise BenchfwError(f"penalty must be positive and finite, got {penalty}")
-        for name, count, least in (("components", components, 0), ("evaluation", evaluation, 1)):
-            if count < least:
-                raise BenchfwError(f"{name} must be at least {least}, got {count}")
         self.backend = backend
         self.cost = 0.0
         self.penalty = float(penalty)
@@ -163,8 +171,6 @@ class KernelRiskProblem(ABC):
     def _length(self, length: Length, distance: Distance) -> float:
         if not isinstance(length, str):
             return float(length)
-        if length not in MEDIANS:
-            raise BenchfwError(f"length must be a number, 'median' or 'median/sqrt2', got '{length}'")
         return MEDIANS[length] * median_distance(self.backend.to_numpy(self._anchors), distance)
 
     def _encoded(self, table: Table) -> Batch:
@@ -178,6 +184,6 @@ class KernelRiskProblem(ABC):
     def _check_finite(self, features: np.ndarray) -> None:
         if np.issubdtype(features.dtype, np.floating) and not np.isfinite(features).all():
             raise BenchfwError(
-                f"data set '{self._dataset}' has features that are no finite numbers; "
+                f"data set '{self._dataset}' has features that are not finite; "
                 "leave out or fill in those rows"
             )

@@ -27,8 +27,6 @@ def open_rows(backend: Backend, dataset: str, rows: int | None) -> tuple[RowSour
     `dataset` is a name that `benchfw.data.load` knows; a set kept as .npy files is memory-mapped. The test
     rows are those of the set's own split.
     """
-    if rows is not None and rows < 2:
-        raise BenchfwError(f"rows must be at least 2, got {rows}")
     settings = stream_parameters(dataset)
     if settings is not None:
         return _open_stream(dataset, settings, rows)

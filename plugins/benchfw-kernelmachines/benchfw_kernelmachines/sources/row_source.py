@@ -7,10 +7,9 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from benchfw import BenchfwError
+from benchfw import Array, BenchfwError
 from benchfw.backends import Rng, get_backend
 from benchfw.data import Table
-from benchfw_kernelmachines.oracles import Array
 
 SAMPLED = 10_000
 """How many rows of a set that is not in memory stand for all of them where something is fitted."""

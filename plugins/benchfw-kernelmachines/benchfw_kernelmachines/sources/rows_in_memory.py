@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchfw import Array
 from benchfw.backends import Rng
 from benchfw.data import Table
 from benchfw.kernels import namespace
-from benchfw_kernelmachines.oracles import Array
 from benchfw_kernelmachines.sources.row_source import Prepare, check_batch, sample_numbers
 
 AT_A_TIME = 4096  # rows; whole, a set of bytes would be four times as large in float32

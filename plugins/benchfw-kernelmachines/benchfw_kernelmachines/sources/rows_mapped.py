@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
+from benchfw import Array
 from benchfw.backends import Backend, Rng
 from benchfw.data import Table
-from benchfw_kernelmachines.oracles import Array
 from benchfw_kernelmachines.sources.row_source import SAMPLED, Prepare, check_batch, sample_numbers
 
 AT_A_TIME = 1024  # rows; reading one may bring in 64 KB around it

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchfw import BenchfwError
+from benchfw import Array, BenchfwError
 from benchfw.backends import Rng
 from benchfw.data import Table, batches
-from benchfw_kernelmachines.oracles import Array
 from benchfw_kernelmachines.sources.row_source import SAMPLED, Prepare, check_batch
 
 SKIPPED = 10_000

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from benchfw import Rng
+from benchfw import Range, Rng
 from benchfw_spectral.functions.function import Falloff
 
 
 @dataclass(frozen=True)
 class Deterministic:
-    """n is always `degree`: the truncated series, biased unless f is a polynomial of no higher degree."""
+    """n is always the same: the truncated series, biased unless f is a polynomial of no higher degree."""
 
-    degree: int = 20
+    degree: Annotated[int, Range(least=0)] = 20
+    """The degree of every draw."""
 
     unbiased: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        if self.degree < 0 or self.degree != int(self.degree):
-            raise ValueError(f"degree must be a whole number, at least 0, got {self.degree}")
 
     @property
     def mean(self) -> int:

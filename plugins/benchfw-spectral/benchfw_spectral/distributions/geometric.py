@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from benchfw import Rng
-from benchfw_spectral.distributions.checks import check_positive
+from benchfw import Positive, Rng
 from benchfw_spectral.distributions.inversion import degrees, uniforms
 from benchfw_spectral.functions.function import Falloff
 
@@ -18,12 +17,10 @@ from benchfw_spectral.functions.function import Falloff
 class Geometric:
     """t_j = (N/(N+1))^j for the mean N: the negative binomial law of shape 1."""
 
-    mean: float = 20.0
+    mean: Positive = 20.0
+    """The mean degree, N."""
 
     unbiased: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_positive(mean=self.mean)
 
     def survival(self, degree: Any, decay: float | None = None) -> Any:
         """Return t_j = P(n >= j)."""

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import betainc, betaln
 
-from benchfw import Rng
-from benchfw_spectral.distributions.checks import check_positive
+from benchfw import Positive, Rng
 from benchfw_spectral.distributions.inversion import draw
 from benchfw_spectral.distributions.tails import log_tails
 from benchfw_spectral.functions.function import Falloff
@@ -18,18 +17,17 @@ from benchfw_spectral.functions.function import Falloff
 
 @dataclass(frozen=True)
 class NegativeBinomial:
-    """Failures before success number r (any r > 0) of probability p = r/(N+r): t_j = I_{1-p}(j, r).
+    """Failures before success number r of probability p = r/(N+r): t_j = I_{1-p}(j, r).
 
-    N is `mean`, r is `shape`. The variance is finite where N/(N+r) > ρ^-2.
+    The variance is finite where N/(N+r) > ρ^-2.
     """
 
-    mean: float = 20.0
-    shape: float = 5.0
+    mean: Positive = 20.0
+    """The mean degree, N."""
+    shape: Positive = 5.0
+    """The number of successes, r; any positive number."""
 
     unbiased: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_positive(mean=self.mean, shape=self.shape)
 
     def survival(self, degree: Any, decay: float | None = None) -> Any:
         """Return t_j = P(n >= j)."""

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from benchfw import Rng
-from benchfw_spectral.distributions.checks import check_decay, check_positive
+from benchfw import BenchfwError, Positive, Rng
 from benchfw_spectral.distributions.inversion import degrees, uniforms
 from benchfw_spectral.functions.function import Falloff
 
@@ -22,12 +21,10 @@ class Optimal:
     1 - (N-K)(ρ-1)/ρ, else K plus a geometric number. (Their (11) has ρ^(N-K-i-1) for ρ^(K-i-1).)
     """
 
-    mean: float = 20.0
+    mean: Positive = 20.0
+    """The mean degree, N."""
 
     unbiased: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_positive(mean=self.mean)
 
     def survival(self, degree: Any, decay: float) -> Any:
         """Return t_j = P(n >= j)."""
@@ -52,6 +49,7 @@ class Optimal:
 
     def _shape(self, decay: float) -> tuple[int, float]:
         """Return K, the degree that every draw reaches, and log((N-K)(ρ-1))."""
-        check_decay(decay)
+        if not 1 < decay < math.inf:
+            raise BenchfwError(f"the decay of a series must be finite and above 1, got {decay}")
         sure = max(0, math.ceil(self.mean - decay / (decay - 1)))
         return sure, math.log((self.mean - sure) * (decay - 1))

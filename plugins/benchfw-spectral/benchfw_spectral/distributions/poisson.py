@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import gammainc, gammaincc, gammaln
 
-from benchfw import Rng
-from benchfw_spectral.distributions.checks import check_positive
+from benchfw import Positive, Rng
 from benchfw_spectral.distributions.inversion import draw
 from benchfw_spectral.distributions.tails import log_tails
 from benchfw_spectral.functions.function import Falloff
@@ -20,12 +19,10 @@ from benchfw_spectral.functions.function import Falloff
 class Poisson:
     """t_j = γ(j, N)/Γ(j) for the mean N: falls faster than geometric series, of infinite variance then."""
 
-    mean: float = 20.0
+    mean: Positive = 20.0
+    """The mean degree, N."""
 
     unbiased: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_positive(mean=self.mean)
 
     def survival(self, degree: Any, decay: float | None = None) -> Any:
         """Return t_j = P(n >= j)."""

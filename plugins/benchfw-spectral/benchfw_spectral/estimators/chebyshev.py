@@ -10,12 +10,12 @@ from weakref import finalize
 
 import numpy as np
 
-from benchfw import Claims, Distribution, Rng, SpectralSum
+from benchfw import Array, Claims, Count, Distribution, Rng, SpectralSum
 from benchfw_spectral.distributions import Optimal
 from benchfw_spectral.functions.function import Function, Interval, Vector
 from benchfw_spectral.kernels.chebyshev import chebyshev_forms, chebyshev_pairs
-from benchfw_spectral.oracles import Array, Draw, Estimate, SpectralObjective, has_parameters, operator_of
-from benchfw_spectral.probes import AnyKind, ValueDraw, check_probes, draw_probes, mean_of
+from benchfw_spectral.oracles import Draw, Estimate, SpectralObjective, has_parameters, operator_of
+from benchfw_spectral.probes import AnyKind, ValueDraw, draw_probes, mean_of
 from benchfw_spectral.variance import fitted, partial_variance, weighted_variance
 
 MARGIN = 0.05  # of the interval's length: the iterates near the first one fit into the same interval
@@ -27,18 +27,22 @@ LEAST_DECAY = 1e-5  # below, Lemma 2's sum has more terms than it is worth
 class Chebyshev:
     """Probes and a random degree (Han, Avron & Shin 2018): (1/M) Σ_k v_k'p̂_n(A)v_k, and its gradient.
 
-    p̂_n = Σ_{j<=n} (b_j/t_j) T_j has the mean f whatever `distribution` n has, if only t_j = P(n >= j) > 0.
-    One draw is probes, a degree and an interval, the same at every θ that it is asked about; where the
-    spectrum at a later θ leaves the interval, that evaluation takes a wider one. Cost: n/2 products a probe
-    for a value, n - 1 and n pairs for a gradient by Hankel sums, n - 1 more in reverse `mode`.
-    `estimates` is "value", "grad", or "auto": the gradient where the matrix has parameters.
+    p̂_n = Σ_{j<=n} (b_j/t_j) T_j has the mean f. One draw is probes, a degree and an interval, the same at
+    every θ that it is asked about; where the spectrum at a later θ leaves the interval, that evaluation takes
+    a wider one. Cost: n/2 products a probe for a value, n - 1 and n pairs for a gradient by Hankel sums, n
+    - 1 more in reverse.
     """
 
-    probes: int = 10
+    probes: Count = 10
+    """Random vectors a draw, M."""
     distribution: Distribution = field(default=Optimal(mean=20.0))
+    """Law of the degree n; any with t_j = P(n >= j) > 0 leaves no bias."""
     probe: AnyKind = "rademacher"
+    """Law of their entries; "basis" takes every axis instead, without randomness."""
     mode: Literal["auto", "hankel", "reverse"] = "auto"
+    """How a gradient is found: by "hankel" sums, in "reverse", or "auto"."""
     estimates: Literal["value", "grad", "auto"] = "auto"
+    """What it gives: "value", "grad", or "auto", the gradient where the matrix has parameters."""
 
     check_with = (
         {"probes": 4, "distribution": {"use": "optimal", "mean": 6.0}},
@@ -46,9 +50,6 @@ class Chebyshev:
     )
 
     solves: ClassVar[tuple[type, ...]] = (SpectralSum, SpectralObjective)
-
-    def __post_init__(self) -> None:
-        check_probes(self.probes)
 
     @property
     def claims(self) -> Claims:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from benchfw import Claims, Rng, SpectralSum
+from benchfw import Array, Claims, Range, Rng, SpectralSum
 from benchfw.kernels import namespace
 from benchfw_spectral.kernels.chebyshev import chebyshev_forms
-from benchfw_spectral.oracles import Array, Estimate, operator_of
-from benchfw_spectral.probes import Kind, ValueDraw, check_probes, draw_probes, mean_of
+from benchfw_spectral.oracles import Estimate, operator_of
+from benchfw_spectral.probes import Kind, ValueDraw, draw_probes, mean_of
 from benchfw_spectral.series import apply_series
 
 
@@ -18,23 +18,20 @@ from benchfw_spectral.series import apply_series
 class HutchPlusPlus:
     """tr Q'f(A)Q + the mean of g'(I-QQ')f(A)(I-QQ')g, with Q a basis of f(A)S (Meyer et al. 2021).
 
-    `probes` columns meet f(A), a third each in S, Q and g. f is cut to a Chebyshev series of the given degree
-    n, which is the only bias; a draw costs (n + n/2 + n/2) probes/3 products. Given Q the first part is a
-    number and the second is unbiased, so the spread over g is the standard error of the whole. `probe` is
-    their law.
+    The cut series is the only bias; a draw costs (n + n/2 + n/2) probes/3 products. Given Q the first part is
+    a number and the second is unbiased, so the spread over g is the standard error of the whole.
     """
 
-    probes: int = 30
-    degree: int = 30
+    probes: Annotated[int, Range(least=3)] = 30
+    """Columns that meet f(A), a third each in S, Q and g."""
+    degree: Annotated[int, Range(least=0)] = 30
+    """Of the Chebyshev series that f is cut to, n."""
     probe: Kind = "rademacher"
+    """Law of their entries."""
 
     solves: ClassVar[type] = SpectralSum
     estimates: ClassVar[Literal["value"]] = "value"
     claims: ClassVar[Claims] = Claims(unbiased=False)
-
-    def __post_init__(self) -> None:
-        check_probes(self.probes, least=3)
-        check_degree(self.degree)
 
     def draw(self, problem: SpectralSum, rng: Rng) -> ValueDraw:
         """Draw the sketch and the probes; return the estimate that they give."""
@@ -54,9 +51,3 @@ class HutchPlusPlus:
         caught = float(forms[: basis.shape[1]].sum())
         left = mean_of(forms[basis.shape[1] :])
         return Estimate(caught + left.value, left.std_error)
-
-
-def check_degree(degree: int) -> None:
-    """Raise ValueError for a negative degree."""
-    if degree < 0:
-        raise ValueError(f"degree must not be negative, got {degree}")

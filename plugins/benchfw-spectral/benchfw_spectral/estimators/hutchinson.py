@@ -8,34 +8,36 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from benchfw import Claims, Rng, SpectralSum
+from benchfw import Array, BenchfwError, Claims, Count, Rng, SpectralSum
 from benchfw.kernels import namespace
 from benchfw_spectral.kernels.chebyshev import chebyshev_forms
-from benchfw_spectral.oracles import Array, Estimate, operator_of
-from benchfw_spectral.probes import AnyKind, ValueDraw, check_probes, draw_probes, mean_of
+from benchfw_spectral.oracles import Estimate, operator_of
+from benchfw_spectral.probes import AnyKind, ValueDraw, draw_probes, mean_of
 
 
 @dataclass(frozen=True)
 class Hutchinson:
     """The mean of v'p(A)v over random probes v, for p(x) = c_0 + c_1 x + c_2 x² + … (Hutchinson 1990).
 
-    Unbiased for tr p(A), c_j being `polynomial`, and so for tr f(A) only where f is p. Degree n costs n/2
-    products a probe. The variance over M probes is 2/M times the squared entries of p(A): all of them for
-    Gaussian probes, those off the diagonal for Rademacher.
+    Unbiased for tr p(A), and so for tr f(A) only where f is p. Degree n costs n/2 products a probe. The
+    variance over M probes is 2/M times the squared entries of p(A): all of them for Gaussian probes, those
+    off the diagonal for Rademacher.
     """
 
-    probes: int = 10
+    probes: Count = 10
+    """Random vectors a draw, M."""
     polynomial: tuple[float, ...] = (0.0, 1.0)
+    """The coefficients c_0, c_1, …"""
     probe: AnyKind = "rademacher"
+    """Law of their entries; "basis" takes every axis instead, without randomness."""
 
     solves: ClassVar[type] = SpectralSum
     estimates: ClassVar[Literal["value"]] = "value"
     claims: ClassVar[Claims] = Claims(unbiased=False, averages="probes")
 
     def __post_init__(self) -> None:
-        check_probes(self.probes)
         if not len(self.polynomial) or not np.isfinite(self.polynomial).all():
-            raise ValueError(f"polynomial must be one or more finite coefficients, got {self.polynomial}")
+            raise BenchfwError(f"polynomial must be one or more finite coefficients, got {self.polynomial}")
 
     def draw(self, problem: SpectralSum, rng: Rng) -> ValueDraw:
         """Draw the probes; return their mean of v'p(A)v."""

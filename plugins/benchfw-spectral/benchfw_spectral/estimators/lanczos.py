@@ -4,55 +4,48 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from benchfw import Claims, Rng, SpectralSum
+from benchfw import Array, Claims, Count, Positive, Range, Rng, SpectralSum
 from benchfw.kernels.conjugate_gradients import conjugate_gradients
 from benchfw.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply
 from benchfw_spectral.kernels.nystrom import nystrom_factor, nystrom_preconditioner
-from benchfw_spectral.oracles import Array, Draw, Estimate, SpectralObjective, has_parameters, operator_of
-from benchfw_spectral.probes import AnyKind, ValueDraw, check_probes, draw_probes, mean_of
+from benchfw_spectral.oracles import Draw, Estimate, SpectralObjective, has_parameters, operator_of
+from benchfw_spectral.probes import AnyKind, ValueDraw, draw_probes, mean_of
 
 
 @dataclass(frozen=True)
 class Lanczos:
     """The Gauss quadrature of v'f(A)v by Lanczos steps from random probes v (Ubaru, Chen & Saad 2017).
 
-    The gradient contracts dA with the mean of f'(A)v v': for log by conjugate gradients to the relative
-    `tolerance` (at most `iterations`), for other functions by the Lanczos basis (Gardner et al. 2018). Both
-    are biased by what the steps leave, which falls like ρ^-2·steps for a value. A value costs `steps`
-    products a probe, and no interval is needed. `reorthogonalize` keeps the whole basis orthogonal, for as
-    many blocks of memory. quadrature = "radau" puts one more node on the lower end of the problem's interval,
-    at no further product: worth half of the steps where the spectrum crowds there, as with noise on a
-    covariance. There too `rank` products more with random columns pay, as a preconditioner of the conjugate
-    gradients (Frangella, Tropp & Udell 2023). `estimates` is "value", "grad", or "auto": the gradient where
-    the matrix has parameters.
+    The gradient contracts dA with the mean of f'(A)v v': for log by conjugate gradients, for other functions
+    by the Lanczos basis (Gardner et al. 2018). Both are biased by what the steps leave, which falls like
+    ρ^-2·steps for a value. No interval is needed.
     """
 
-    probes: int = 10
-    steps: int = 20
+    probes: Count = 10
+    """Random vectors a draw, M."""
+    steps: Count = 20
+    """Lanczos steps, and products, a probe."""
     reorthogonalize: bool = False
-    tolerance: float = 1e-6
-    iterations: int = 1_000
+    """Whether the whole basis is kept orthogonal, for as many blocks of memory."""
+    tolerance: Positive = 1e-6
+    """Relative residual of the conjugate gradients behind the gradient of log."""
+    iterations: Count = 1_000
+    """The most steps that they take."""
     quadrature: Literal["gauss", "radau"] = "gauss"
-    rank: int = 0
+    """"radau" puts one more node on the lower end of the problem's interval, at no further product: worth
+    half of the steps where the spectrum crowds there, as with noise on a covariance."""
+    rank: Annotated[int, Range(least=0)] = 0
+    """Products with random columns for a preconditioner of the conjugate gradients (Frangella, Tropp & Udell
+    2023); they pay where the spectrum crowds at its lower end."""
     probe: AnyKind = "rademacher"
+    """Law of their entries; "basis" takes every axis instead, without randomness."""
     estimates: Literal["value", "grad", "auto"] = "auto"
+    """What it gives: "value", "grad", or "auto", the gradient where the matrix has parameters."""
 
     solves: ClassVar[tuple[type, ...]] = (SpectralSum, SpectralObjective)
     claims: ClassVar[Claims] = Claims(unbiased=False, averages="probes")
-
-    def __post_init__(self) -> None:
-        check_probes(self.probes)
-        for name, value in {"steps": self.steps, "iterations": self.iterations}.items():
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}")
-        if self.rank < 0:
-            raise ValueError(f"rank must be at least 0, got {self.rank}")
-        if self.quadrature not in {"gauss", "radau"}:
-            raise ValueError(f'quadrature must be "gauss" or "radau", got {self.quadrature!r}')
-        if not self.tolerance > 0:
-            raise ValueError(f"tolerance must be positive, got {self.tolerance}")
 
     def draw(self, problem: Any, rng: Rng) -> Draw:
         """Draw the probes; return the value or the gradient that they give."""

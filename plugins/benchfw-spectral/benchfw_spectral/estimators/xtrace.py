@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from benchfw import BenchfwError, Claims, Rng, SpectralSum
+from benchfw import Array, BenchfwError, Claims, Range, Rng, SpectralSum
 from benchfw.kernels import namespace
-from benchfw_spectral.estimators.hutch_plus_plus import check_degree
-from benchfw_spectral.oracles import Array, Estimate, operator_of
-from benchfw_spectral.probes import Kind, ValueDraw, check_probes, draw_probes, mean_of
+from benchfw_spectral.oracles import Estimate, operator_of
+from benchfw_spectral.probes import Kind, ValueDraw, draw_probes, mean_of
 from benchfw_spectral.series import apply_series
 
 
@@ -19,22 +18,21 @@ class XTrace:
     """The mean over probes of Hutch++ with the other probes as its sketch (Epperly, Tropp & Webber 2024).
 
     Gaussian probes are scaled, after the sketch is taken from them, to the length that they have on average:
-    the direction that is left is uniform, and only its length was noise. f is cut to a Chebyshev series of
-    the given degree n, which is the only bias; a draw costs 2n products a probe. The standard error is the
-    spread of the single estimates, which share their sketches: an indication, not a law.
+    the direction that is left is uniform, and only its length was noise. The cut series is the only bias; a
+    draw costs 2n products a probe. The standard error is the spread of the single estimates, which share
+    their sketches: an indication, not a law.
     """
 
-    probes: int = 15
-    degree: int = 30
+    probes: Annotated[int, Range(least=2)] = 15
+    """Random vectors a draw, at most one a row of the matrix."""
+    degree: Annotated[int, Range(least=0)] = 30
+    """Of the Chebyshev series that f is cut to, n."""
     probe: Kind = "rademacher"
+    """Law of their entries."""
 
     solves: ClassVar[type] = SpectralSum
     estimates: ClassVar[Literal["value"]] = "value"
     claims: ClassVar[Claims] = Claims(unbiased=False)
-
-    def __post_init__(self) -> None:
-        check_probes(self.probes, least=2)
-        check_degree(self.degree)
 
     def draw(self, problem: SpectralSum, rng: Rng) -> ValueDraw:
         """Draw the probes; return the estimate that they give."""

@@ -23,10 +23,6 @@ class Power(Positive):
 
     exponent: float = 0.5
 
-    def __post_init__(self) -> None:
-        if not math.isfinite(self.exponent):
-            raise ValueError(f"exponent must be finite, got {self.exponent}")
-
     @property
     def name(self) -> str:  # type: ignore[override]
         """The name as a reader writes it."""

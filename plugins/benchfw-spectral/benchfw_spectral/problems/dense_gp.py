@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from benchfw import Backend, BenchfwError
+from benchfw import Array, Backend, BenchfwError
 from benchfw.kernels.gram import gaussian_gram, gaussian_gram_length_derivative
 from benchfw.kernels.operators import DenseOperator
 from benchfw_spectral.collatz import collatz_bound
 from benchfw_spectral.functions.function import Interval
-from benchfw_spectral.oracles import Array
 
 LARGEST = 5_000  # points: 200 MB a matrix, and a gradient holds three
 POWER_STEPS = 5

@@ -43,8 +43,6 @@ def regression_data(name: str, points: int | None = None) -> RegressionData:
     Any other table: standardized features -> standardized target, by its own split or a tenth to test.
     Of one-dimensional inputs those to test are the ones between training inputs: nothing is extrapolated.
     """
-    if points is not None and points < 2:
-        raise BenchfwError(f"points must be at least 2, got {points}")
     arrays = load(name)
     if "humidity" in arrays:
         hours = (arrays["unix_time"] - arrays["unix_time"][0]) / 3600

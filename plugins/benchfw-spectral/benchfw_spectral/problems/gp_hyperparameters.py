@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
-from benchfw import Backend, BenchfwError, Rng
-from benchfw_spectral.oracles import Array
+from benchfw import Array, Backend, Count, DatasetName, Positive, Range, Rng
 from benchfw_spectral.problems.dense_gp import Points
 from benchfw_spectral.problems.gp_data import Start, regression_data
 from benchfw_spectral.problems.gp_matrix import CovarianceMatrix, Structure
@@ -25,17 +24,22 @@ class GPHyperparameters:
 
     F(θ) = (½ y'A⁻¹y + ½ log det A + d/2 log 2π)/d, the negative log marginal likelihood a point, over the
     logarithms θ = (log σ, log s_f, log ℓ). A = C + σ² I, C the Gaussian covariance of d training inputs.
-    dataset: "sound", "szeged-weather" (humidity against hours), or a table of the catalog, standardized;
-    `points` takes the first so many training rows alone.
-    structure = "ski": one-dimensional inputs; C = W T W' interpolates on a grid of `grid` nodes (Wilson &
-    Nickisch 2015). "dense": C whole, in any dimension. "auto": ski where there is one input column.
-    noise, scale and length are the start: if not given, (0.02, 0.05, 20) for sound, (0.1, 0.3, 20) for
-    szeged-weather, (0.5, 1, √columns) for tables.
     Box: σ and s_f in [0.001, 100], ℓ at most the extent of the inputs and at least a quarter of a grid cell
     (dense: a thousandth of the extent).
 
     A product with one column costs 1, a pullback of k pairs k; the exact value or gradient costs the products
     that determine A (its size or the grid's, whichever is less) and those of conjugate gradients.
+
+    Parameters:
+      dataset: "sound", "szeged-weather" (humidity against hours), or a table of the catalog,
+        standardized.
+      structure: "ski": C = W T W' interpolates one-dimensional inputs on a grid (Wilson & Nickisch
+        2015). "dense": C whole, in any dimension. "auto": ski where there is one input column.
+      grid: nodes of that grid.
+      noise: σ at the start; by default 0.02 for sound, 0.1 for szeged-weather, 0.5 for tables.
+      scale: s_f at the start; by default 0.05, 0.3 and 1.
+      length: ℓ at the start; by default 20, 20 and √columns.
+      points: takes the first so many training rows alone.
     """
 
     check_with = (
@@ -50,20 +54,17 @@ class GPHyperparameters:
         backend: Backend,
         rng: Rng,
         *,
-        dataset: str = "szeged-weather",
+        dataset: DatasetName = "szeged-weather",
         structure: Literal["auto", "ski", "dense"] = "auto",
-        grid: int = 3_000,
-        noise: float | None = None,
-        scale: float | None = None,
-        length: float | None = None,
-        points: int | None = None,
+        grid: Count = 3_000,
+        noise: Positive | None = None,
+        scale: Positive | None = None,
+        length: Positive | None = None,
+        points: Annotated[int, Range(least=2)] | None = None,
     ) -> None:
         data = regression_data(dataset, points)
         wanted = {"noise": noise, "scale": scale, "length": length}
         given = {name: value for name, value in wanted.items() if value is not None}
-        for name, value in given.items():
-            if not value > 0:
-                raise BenchfwError(f"{name} must be positive, got {value}")
         interpolated = structure == "ski" or (structure == "auto" and data.inputs.shape[1] == 1)
         self._structure: Structure = (
             Interpolation(backend, data.inputs, data.test_inputs, grid)

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Protocol
 
-from benchfw import Backend
+from benchfw import Array, Backend
 from benchfw.kernels.blocks import column_dots
 from benchfw.kernels.conjugate_gradients import conjugate_gradients
 from benchfw.kernels.operators import Counted, Operator
 from benchfw_spectral.functions.function import Interval
 from benchfw_spectral.functions.log import Log
-from benchfw_spectral.oracles import Array
 
 TOLERANCE = 1e-6  # of the residual of A α = y: far below the noise of any stochastic gradient
 ITERATIONS = 10_000

@@ -35,7 +35,7 @@ def laplacian_2d(backend: Backend, size: int, shift: float) -> Matrix:
     side = max(1, round(math.sqrt(size)))
     if side * side != size:
         raise BenchfwError(
-            f"laplacian-2d needs a square number of rows, and {size} is none; the nearest is {side * side}"
+            f"laplacian-2d needs a square number of rows, and {size} is not one; the nearest is {side * side}"
         )
     line = scipy.sparse.diags_array([2.0, -1.0, -1.0], offsets=[0, 1, -1], shape=(side, side))
     shifted = line + shift / 2 * scipy.sparse.eye_array(side)
@@ -50,9 +50,6 @@ def gaussian_points(
     """Return exp(-|x_i - x_j|²/(2 length²)) + shift·I of points uniform in the unit cube, stored whole."""
     from benchfw.kernels.gram import gaussian_gram
 
-    for name, value in {"length": length, "dimension": dimension}.items():
-        if not value > 0:
-            raise BenchfwError(f"{name} must be positive, got {value}")
     points = rng.random((size, dimension))
     gram = gaussian_gram(points, points, length)
     top = collatz_bound(backend, gram.__matmul__, size, POWER_STEPS) * (1 + 1e-9)

@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Mapping
 from functools import cached_property
 
-from benchfw import Backend, Constants, Rng
+from benchfw import Array, Backend, Constants, DatasetName, Positive, Rng
 from benchfw.data import local_datasets
 from benchfw.kernels.lanczos import gauss_quadrature, lanczos
 from benchfw.kernels.operators import Counted, Order
 from benchfw_spectral.collatz import collatz_bound
 from benchfw_spectral.functions.function import Interval
 from benchfw_spectral.functions.power import Power
-from benchfw_spectral.oracles import Array, Estimate
+from benchfw_spectral.oracles import Estimate
 from benchfw_spectral.probes import mean_of
 from benchfw_spectral.problems.ratings import BOX, Known, read_ratings
 
@@ -26,14 +26,18 @@ PROBES, STEPS = 20, 10  # of the estimate in their place: 1.3 s and 0.2 % on Mov
 class MatrixCompletion:
     """Matrix completion: F(θ) = tr (θθ' + εI)^½ + λ Σ_Ω (θ_ij - R_ij)² over 0 <= θ_ij <= 5, θ (items, users).
 
-    `dataset` names ratings; those of the data's own split, or nine tenths drawn anew in each repetition, are
-    R on Ω, and the others test. It may be a synthetic `stand_in_for` a set that is taken if its file is here,
-    and is a caveat otherwise. λ is `weight`, ε is `smoothing`; without it, λmax(RR')/`condition` for R
-    filled up with zeros, where the methods start. Han, Avron & Shin 2018, §5.1.
+    Han, Avron & Shin 2018, §5.1. A product with θθ' + εI costs 1 a column, also those that bound its
+    spectrum; an exact value or gradient costs as much as there are items. Metrics are the root mean squared
+    errors on the test and the training ratings, and the objective: above 1,000 items and users an estimate,
+    by probes that all trials share.
 
-    A product with θθ' + εI costs 1 a column, also those that bound its spectrum; an exact value or gradient
-    costs as much as there are items. Metrics are the root mean squared errors on the test and the training
-    ratings, and the objective: above 1,000 items and users an estimate, by probes that all trials share.
+    Parameters:
+      dataset: ratings; those of the data's own split, or nine tenths drawn anew in each repetition, are
+        R on Ω, and the others test.
+      stand_in_for: a set that is taken instead if its file is here; if not, that is a caveat.
+      weight: λ.
+      smoothing: ε; by default λmax(RR')/condition for R filled up with zeros, where the methods start.
+      condition: see there.
     """
 
     check_with = ({"dataset": "movielens-like(users=12, items=10, ratings=60)", "condition": 5.0},)
@@ -47,18 +51,12 @@ class MatrixCompletion:
         backend: Backend,
         rng: Rng,
         *,
-        dataset: str = "movielens-100k",
+        dataset: DatasetName = "movielens-100k",
         stand_in_for: str = "",
-        weight: float = 0.02,
-        smoothing: float | None = None,
-        condition: float = 350.0,
+        weight: Positive = 0.02,
+        smoothing: Positive | None = None,
+        condition: Positive = 350.0,
     ) -> None:
-        if not (weight > 0 and math.isfinite(weight)):
-            raise ValueError(f"weight must be positive, got {weight}")
-        if smoothing is not None and not (smoothing > 0 and math.isfinite(smoothing)):
-            raise ValueError(f"smoothing must be positive, got {smoothing}")
-        if not (condition > 0 and math.isfinite(condition)):
-            raise ValueError(f"condition must be positive, got {condition}")
         self.backend = backend
         self.cost = 0.0
         self.weight = weight

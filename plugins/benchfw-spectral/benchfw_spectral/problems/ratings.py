@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw import BenchfwError
+from benchfw import Array, BenchfwError
 from benchfw.data import load, split
-from benchfw_spectral.oracles import Array
 
 BOX = (0.0, 5.0)  # no rating lies outside
 

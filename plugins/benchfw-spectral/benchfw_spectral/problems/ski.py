@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw import Backend, BenchfwError
+from benchfw import Array, Backend, BenchfwError
 from benchfw.kernels.operators import SparseOperator
 from benchfw_spectral.functions.function import Interval
 from benchfw_spectral.kernels.interpolation import cubic_weights
 from benchfw_spectral.kernels.toeplitz import toeplitz_product
-from benchfw_spectral.oracles import Array
 
 BORDER = 2  # cells beside the inputs, so that every input has its four nodes
 BAND = 3  # nodes further apart share no input

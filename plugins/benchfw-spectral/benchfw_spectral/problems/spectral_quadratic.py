@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from benchfw import Backend, BenchfwError, Constants, Rng
+from benchfw import Array, Backend, BenchfwError, Constants, Count, Positive, Rng
 from benchfw.kernels.operators import Counted, DenseOperator, MatrixFree, Operator
 from benchfw_spectral.functions import Function, get_function
-from benchfw_spectral.oracles import Array
 from benchfw_spectral.problems.matrices import RANK, stored
 
 CONCAVE = frozenset({"log", "sqrt"})
@@ -36,13 +35,20 @@ class AffineMatrix:
 class SpectralQuadratic:
     """± tr f(S + U diag(θ) U') + (α/2)|θ - c|² over the box [0, 1]^p, with its optimum at ½.
 
-    A has `size` rows, θ has `parameters` entries, f is `function`. The sign makes the trace convex: - for log
-    and sqrt, + for exp, xlogx and inverse. c is chosen such that
-    the gradient vanishes in the middle of the box. `curvature` is α, a lower bound of the strong convexity.
-    structure = "dense": the spectrum of S is uniform over [low, high], and the columns of U are random
-    directions of length 1. "sparse": S is tridiagonal with its spectrum in [low, high], and θ is added to its
-    first diagonal entries. "low-rank": S is low I plus three directions up to high, U is as before, and A is
-    known by its products.
+    The sign makes the trace convex: - for log and sqrt, + for exp, xlogx and inverse. c is chosen such that
+    the gradient vanishes in the middle of the box.
+
+    Parameters:
+      function: f: "log", "sqrt", "exp", "xlogx" or "inverse".
+      structure: "dense": the spectrum of S is uniform over [low, high], and the columns of U are random
+        directions of length 1. "sparse": S is tridiagonal with its spectrum in [low, high], and θ is
+        added to its first diagonal entries. "low-rank": S is low I plus three directions up to high, U
+        is as before, and A is known by its products.
+      size: rows of A.
+      parameters: entries of θ, p.
+      low: lower end of the spectrum of S.
+      high: its upper end, above low.
+      curvature: α, a lower bound of the strong convexity.
     """
 
     check_with = (
@@ -59,21 +65,19 @@ class SpectralQuadratic:
         *,
         function: str = "log",
         structure: Literal["dense", "sparse", "low-rank"] = "dense",
-        size: int = 40,
-        parameters: int = 5,
-        low: float = 0.5,
-        high: float = 1.5,
-        curvature: float = 1.0,
+        size: Count = 40,
+        parameters: Count = 5,
+        low: Positive = 0.5,
+        high: Positive = 1.5,
+        curvature: Positive = 1.0,
     ) -> None:
         if function not in CONCAVE | CONVEX:
             names = ", ".join(sorted(CONCAVE | CONVEX))
             raise BenchfwError(
                 f"spectral-quadratic needs a convex or concave function of {names}, got '{function}'"
             )
-        if min(size, parameters) < 1 or not 0 < low < high or not curvature > 0:
-            raise BenchfwError(
-                "spectral-quadratic needs size and parameters of at least 1, 0 < low < high and curvature > 0"
-            )
+        if not low < high:
+            raise BenchfwError(f"low must be below high, got {low} and {high}")
         if structure == "sparse" and parameters > size:
             raise BenchfwError(f"a sparse spectral-quadratic of {size} rows has {size} parameters at most")
         xp = backend.xp

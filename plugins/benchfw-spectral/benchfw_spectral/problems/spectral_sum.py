@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from benchfw import Backend, BenchfwError, Rng
+from benchfw import Array, Backend, BenchfwError, Count, Positive, Range, Rng
 from benchfw.errors import nearest
 from benchfw.kernels import namespace
 from benchfw.kernels.operators import Counted
 from benchfw_spectral.functions import get_function
 from benchfw_spectral.functions.function import Interval
-from benchfw_spectral.oracles import Array
 from benchfw_spectral.problems.matrices import (
     Matrix,
     gaussian_points,
@@ -34,17 +33,25 @@ LANCZOS_STEPS = 40  # the lower end of a spectrum is found slowly
 class SpectralSumProblem:
     """tr f(A) of one symmetric matrix.
 
-    function: "log", "sqrt", "power" (x^exponent), "exp", "xlogx" or "inverse".
-    matrix = "laplacian-2d": the five-point Laplacian of a square grid of `size` points.
-    matrix = "rbf": exp(-|x_i - x_j|²/(2 length²)) of `size` points uniform in the unit cube of `dimension`.
-    matrix = "spectrum": eigenvalues in [low, high] ([0.05, 0.95] if not given), eigenvectors far from the
-    axes. spectrum = "chebyshev" puts them at Chebyshev's nodes (their density is the weight 1/√(1-x²) of the
-    orthogonality), "uniform" evenly, "geometric" evenly in the logarithm, "low-rank" all but three at low.
-    Any other matrix is the path of a Matrix Market (.mtx) or NumPy (.npz) file, which has a size of its own;
-    its spectrum is bounded by a few Lanczos steps, unless `low` and `high` say what is known of it.
+    A product with one column costs 1; the exact value costs the size, and is NaN where it cannot be computed
+    within seconds.
 
-    shift·I is added to all of them. A product with one column costs 1; the exact value costs `size`, and is
-    NaN where it is not to be had within seconds.
+    Parameters:
+      function: f: "log", "sqrt", "power", "exp", "xlogx" or "inverse".
+      exponent: of the power.
+      matrix: "laplacian-2d": the five-point Laplacian of a square grid. "rbf": exp(-|x_i - x_j|²/(2
+        length²)) of points uniform in a unit cube. "spectrum": eigenvalues as given, eigenvectors far
+        from the axes. Any other: the path of a Matrix Market (.mtx) or NumPy (.npz) file.
+      size: rows of the matrix; a file has a size of its own.
+      shift: shift·I is added to the matrix.
+      length: of the covariance "rbf".
+      dimension: of the cube of "rbf".
+      low: lower end of the spectrum, 0.05 by default; of a file, what is known of it, instead of a
+        bound by a few Lanczos steps.
+      high: upper end of the spectrum, 0.95 by default; of a file likewise.
+      spectrum: eigenvalues at "chebyshev" nodes (their density is the weight 1/√(1-x²) of the
+        orthogonality), "uniform", "geometric" (evenly in the logarithm), or "low-rank": all but three
+        at low.
     """
 
     check_with = (
@@ -61,20 +68,16 @@ class SpectralSumProblem:
         rng: Rng,
         *,
         function: str = "log",
-        exponent: float = 0.5,
+        exponent: Annotated[float, Range()] = 0.5,
         matrix: str = "laplacian-2d",
-        size: int = 2_500,
-        shift: float = 0.1,
-        length: float = 0.2,
-        dimension: int = 2,
+        size: Count = 2_500,
+        shift: Annotated[float, Range()] = 0.1,
+        length: Positive = 0.2,
+        dimension: Count = 2,
         low: float | None = None,
         high: float | None = None,
         spectrum: Literal["chebyshev", "uniform", "geometric", "low-rank"] = "chebyshev",
     ) -> None:
-        if size < 1:
-            raise BenchfwError(f"size must be at least 1, got {size}")
-        if not math.isfinite(shift):
-            raise BenchfwError(f"shift must be finite, got {shift}")
         self.backend = backend
         self.cost = 0.0
         self.function = get_function(function, exponent=exponent)
@@ -143,7 +146,7 @@ def _interval(matrix: Matrix, rng: Rng) -> Interval:
         low = float(bounds[0]) if low is None else low
         high = float(bounds[1]) if high is None else high
     if not low <= high:
-        raise BenchfwError(f"the spectrum cannot lie in [{low:g}, {high:g}]; mend low and high")
+        raise BenchfwError(f"the spectrum cannot lie in [{low:g}, {high:g}]; correct low and high")
     width = 1e-6 * (max(abs(low), abs(high)) or 1.0)
     return (low, high) if high - low > width else (low - width, high + width)
 

@@ -6,30 +6,28 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Claims, Rng
-from benchfw_variational.batches import check_counts, draw_batch
-from benchfw_variational.oracles import Array, LatentGaussian
+from benchfw import Array, Claims, Count, Rng
+from benchfw_variational.batches import draw_batch
+from benchfw_variational.oracles import LatentGaussian
 
 
 @dataclass(frozen=True)
 class Quadrature:
-    """The bound's gradient in λ from `batch` examples, expectations by closed form or quadrature.
+    """The bound's gradient in λ from a batch of examples, expectations by closed form or quadrature.
 
-    The batch is drawn without replacement and weighs n/batch; the divergence from the prior is exact. Without
-    a batch all examples are taken, and nothing is random. With `points` expectations are by Gauss-Hermite
-    with so many, which is off where latent values vary on a larger scale than the loss bends on.
+    The divergence from the prior is exact. Without a batch nothing is random.
     """
 
-    batch: int | None = None
-    points: int | None = None
+    batch: Count | None = None
+    """Examples a draw, without replacement, of weight n/batch; all, if not given."""
+    points: Count | None = None
+    """Takes expectations by Gauss-Hermite with so many points, which is off where latent values vary on a
+    larger scale than the loss bends on."""
 
     check_with = ({"batch": 8},)
 
     solves: ClassVar[type] = LatentGaussian
     estimates: ClassVar[Literal["grad"]] = "grad"
-
-    def __post_init__(self) -> None:
-        check_counts(batch=self.batch, points=self.points)
 
     @property
     def claims(self) -> Claims:

@@ -6,31 +6,29 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Claims, Rng
-from benchfw_variational.batches import check_counts, draw_sampled
-from benchfw_variational.oracles import Array, LatentGaussian
+from benchfw import Array, Claims, Count, Rng
+from benchfw_variational.batches import draw_sampled
+from benchfw_variational.oracles import LatentGaussian
 
 
 @dataclass(frozen=True)
 class ScoreFunction:
-    """The bound's gradient in λ from `batch` examples and `samples` draws of the latent value of each.
+    """The bound's gradient in λ from a batch of examples, by losses at drawn latent values.
 
     Eq. (12) of Khan et al. 2016: the loss times the derivative of log q, so that no derivative of the
-    likelihood is needed. The batch is drawn without replacement and weighs n/batch (all examples where it is
-    not given); the divergence from the prior is exact.
+    likelihood is needed. The divergence from the prior is exact.
     """
 
-    batch: int | None = None
-    samples: int = 500
+    batch: Count | None = None
+    """Examples a draw, without replacement, of weight n/batch; all, if not given."""
+    samples: Count = 500
+    """Draws of the latent value of each example."""
 
     check_with = ({"samples": 20},)
 
     solves: ClassVar[type] = LatentGaussian
     estimates: ClassVar[Literal["grad"]] = "grad"
     claims: ClassVar[Claims] = Claims(unbiased=True, averages="samples")
-
-    def __post_init__(self) -> None:
-        check_counts(batch=self.batch, samples=self.samples)
 
     def draw(self, problem: LatentGaussian, rng: Rng) -> Callable[[Array], Array]:
         """Draw the batch and its normals; return the gradient from these."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
 from benchfw import BenchfwError
 from benchfw.errors import nearest
+from benchfw.parameters import fits, misfit, parameters_of
 from benchfw_variational.likelihoods.bernoulli_logit import BernoulliLogit
 from benchfw_variational.likelihoods.bernoulli_probit import BernoulliProbit
 from benchfw_variational.likelihoods.gaussian import Gaussian
@@ -42,10 +42,14 @@ def get_likelihood(name: str | Mapping[str, Any], **parameters: float) -> Likeli
         return get_likelihood(**{**name, **parameters})
     if name not in _KNOWN:
         raise BenchfwError(f"unknown likelihood '{name}'{nearest(str(name), _KNOWN)}")
-    fields = {field.name for field in dataclasses.fields(_KNOWN[name])}
-    for parameter in parameters:
-        if parameter not in fields:
-            hint = nearest(parameter, fields)
-            raise BenchfwError(f"the likelihood '{name}' has no parameter '{parameter}'{hint}")
+    legal = parameters_of(_KNOWN[name])
+    for parameter, value in parameters.items():
+        if parameter not in legal:
+            close = nearest(parameter, legal)
+            raise BenchfwError(f"the likelihood '{name}' has no parameter '{parameter}'{close}")
+        if not fits(value, legal[parameter].hint):
+            raise BenchfwError(
+                f"{misfit(parameter, value, legal[parameter].hint)}, in the likelihood '{name}'"
+            )
     likelihood: Likelihood = _KNOWN[name](**parameters)
     return likelihood

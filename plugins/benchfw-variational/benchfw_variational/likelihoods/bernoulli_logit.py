@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchfw import Array
 from benchfw.kernels import namespace
 from benchfw_variational.kernels.expectations import logistic_expectations, logistic_log_mean
-from benchfw_variational.likelihoods.checks import check_signs
-from benchfw_variational.oracles import Array, Local
+from benchfw_variational.likelihoods.targets import check_signs
+from benchfw_variational.oracles import Local
 
 
 @dataclass(frozen=True)

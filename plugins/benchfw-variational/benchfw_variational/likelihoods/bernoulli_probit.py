@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from benchfw import Array
 from benchfw.kernels import namespace
 from benchfw_variational.kernels.expectations import ROOT_HALF, scaled_erfc
-from benchfw_variational.likelihoods.checks import check_signs
 from benchfw_variational.likelihoods.quadrature import rules
-from benchfw_variational.oracles import Array, Local
+from benchfw_variational.likelihoods.targets import check_signs
+from benchfw_variational.oracles import Local
 
 FAR, LEVELS = 14.0, 9  # from where a continued fraction of this depth is exact; the sum has lost 2 digits
 

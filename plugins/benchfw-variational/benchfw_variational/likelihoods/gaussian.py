@@ -5,23 +5,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from benchfw import Array, Positive
 from benchfw.kernels import namespace
-from benchfw_variational.likelihoods.checks import check_finite, check_positive
-from benchfw_variational.oracles import Array, Local
+from benchfw_variational.likelihoods.targets import check_finite
+from benchfw_variational.oracles import Local
 
 
 @dataclass(frozen=True)
 class Gaussian:
-    """p(y|z) = N(y; z, noise): `noise` is a variance."""
+    """p(y|z) = N(y; z, noise)."""
 
-    noise: float = 1.0
+    noise: Positive = 1.0
+    """A variance."""
 
     name = "gaussian"
     discrete = False
     twice_differentiable = True
-
-    def __post_init__(self) -> None:
-        check_positive(noise=self.noise)
 
     def check(self, targets: Array) -> None:
         """Raise BenchfwError unless every target is finite."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchfw import Array
 from benchfw.kernels import namespace
 from benchfw_variational.kernels.expectations import gauss_hermite
 from benchfw_variational.likelihoods.sampling import at_points
-from benchfw_variational.oracles import Array, Likelihood, Local
+from benchfw_variational.oracles import Likelihood, Local
 
 
 def hermite_local(likelihood: Likelihood, targets: Array, mean: Array, variance: Array, points: int) -> Local:

@@ -5,24 +5,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from benchfw import Array, Positive
 from benchfw.kernels import namespace
 from benchfw_variational.kernels.expectations import ROOT_HALF, TINY, scaled_erfc
-from benchfw_variational.likelihoods.checks import check_finite, check_positive
-from benchfw_variational.oracles import Array, Local
+from benchfw_variational.likelihoods.targets import check_finite
+from benchfw_variational.oracles import Local
 
 
 @dataclass(frozen=True)
 class Laplace:
     """p(y|z) = e^(-|y - z|/scale) / (2 scale)."""
 
-    scale: float = 1.0
+    scale: Positive = 1.0
 
     name = "laplace"
     discrete = False
     twice_differentiable = False  # all of the loss's curvature is in one point
-
-    def __post_init__(self) -> None:
-        check_positive(scale=self.scale)
 
     def check(self, targets: Array) -> None:
         """Raise BenchfwError unless every target is finite."""

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchfw import Array
 from benchfw.kernels import namespace
 from benchfw_variational.kernels.expectations import TINY
-from benchfw_variational.likelihoods.checks import check_targets
 from benchfw_variational.likelihoods.quadrature import rules
-from benchfw_variational.oracles import Array, Local
+from benchfw_variational.likelihoods.targets import check_targets
+from benchfw_variational.oracles import Local
 
 STIRLING = (-691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)  # the last term first
 

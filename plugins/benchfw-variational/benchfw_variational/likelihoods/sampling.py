@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchfw import BenchfwError
+from benchfw import Array, BenchfwError
 from benchfw.errors import nearest
 from benchfw.kernels import namespace
 from benchfw_variational.kernels.monte_carlo import score_function_gradients
-from benchfw_variational.oracles import Array, Likelihood, Local
+from benchfw_variational.oracles import Likelihood, Local
 
 
 def sampled_local(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from benchfw import Array, Positive
 from benchfw.kernels import namespace
-from benchfw_variational.likelihoods.checks import check_finite, check_positive
-from benchfw_variational.oracles import Array, Local
+from benchfw_variational.likelihoods.targets import check_finite
+from benchfw_variational.oracles import Local
 
 STEP = 0.27  # of the trapezoidal rule; its error is e^(-π²/STEP) for functions bounded where |Im u| < π/2
 AT_ONCE = 512  # examples
@@ -17,15 +18,12 @@ AT_ONCE = 512  # examples
 class StudentT:
     """p(y|z) ∝ (1 + (y - z)² / (degrees scale²))^(-(degrees + 1)/2); its loss is not convex."""
 
-    degrees: float = 4.0
-    scale: float = 1.0
+    degrees: Positive = 4.0
+    scale: Positive = 1.0
 
     name = "student-t"
     discrete = False
     twice_differentiable = True
-
-    def __post_init__(self) -> None:
-        check_positive(degrees=self.degrees, scale=self.scale)
 
     def check(self, targets: Array) -> None:
         """Raise BenchfwError unless every target is finite."""

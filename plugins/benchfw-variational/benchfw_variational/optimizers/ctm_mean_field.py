@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchfw import Rng
+from benchfw import Count, Positive, Rng
 from benchfw_variational.topic_oracles import TopicAnswer, TopicModel
-from benchfw_variational.topics.learning import check_batch, expectation_maximization
+from benchfw_variational.topics.learning import expectation_maximization
 from benchfw_variational.topics.mean_field import MeanField
 
 
@@ -16,19 +16,18 @@ from benchfw_variational.topics.mean_field import MeanField
 class CTMMeanField:
     """Variational EM for correlated topics, with mean-field inference (Blei & Lafferty 2007).
 
-    V is diagonal, and the expected log-sum-exp is bounded by Jensen's inequality. Parameters as for
-    ctm-laplace.
+    V is diagonal, and the expected log-sum-exp is bounded by Jensen's inequality. An answer is given once a
+    pass.
     """
 
-    batch: int | None = None
-    tolerance: float = 1e-4
-    iterations: int = 200
+    batch: Count | None = None
+    """Documents after which θ is computed anew; all, if not given."""
+    tolerance: Positive = 1e-4
+    """A search ends when no entry moves by more."""
+    iterations: Count = 200
+    """The most steps of a search."""
 
     solves: ClassVar[type] = TopicModel
-
-    def __post_init__(self) -> None:
-        check_batch(self.batch)
-        MeanField(self.tolerance, self.iterations)
 
     def run(self, problem: TopicModel, rng: Rng) -> Iterator[TopicAnswer]:
         """Yield the start, then θ and q after each pass."""

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
-from benchfw import Rng
+from benchfw import Count, Positive, Range, Rng
 from benchfw_variational.topic_oracles import Gaussians, Rows, TopicAnswer, TopicModel, Topics
-from benchfw_variational.topics.learning import Statistics, batches, check_batch
+from benchfw_variational.topics.learning import Statistics, batches
 from benchfw_variational.topics.proximal import (
     Precise,
     Proximal,
     Shape,
     antithetic,
-    check_sampling,
     idle_steps,
     precise_prior,
     proximal_step,
@@ -27,27 +26,22 @@ from benchfw_variational.topics.proximal import (
 class CTMProximalSVI:
     """PG-SVI for correlated topics (Khan et al. 2016, §7.2), V full: steps of size β on mini-batches.
 
-    An iteration sees `batch` documents, and counts their likelihood n/batch times; q of the others falls back
-    towards the prior by r = 1/(1 + β), which is made up for when they are seen again. In the first `rough`
-    passes the words' part of the curvature is left out, later its negative eigenvalues are clipped.
-    Expectations are by so many `samples`. θ follows each batch; an answer is given once a pass, and infers q
-    of new documents as ctm-pg does. What counts is step n/batch: the defaults are the paper's, larger batches
-    with larger steps only faster.
+    q of documents outside of the batch falls back towards the prior by r = 1/(1 + β), which is made up for
+    when they are seen again. θ follows each batch; an answer is given once a pass, and infers q of new
+    documents as ctm-pg does. The defaults are the paper's, larger batches with larger steps only faster.
     """
 
-    step: float = 0.001
-    batch: int = 2
-    samples: int = 10
-    rough: int = 5
+    step: Positive = 0.001
+    """β; what counts is step n/batch."""
+    batch: Count = 2
+    """Documents an iteration; their likelihood counts n/batch times."""
+    samples: Annotated[int, Range(least=2, multiple_of=2)] = 10
+    """Samples of an expectation, in antithetic pairs."""
+    rough: Annotated[int, Range(least=0)] = 5
+    """Passes that leave out the words' part of the curvature; later its negative eigenvalues are clipped."""
 
     covariance: ClassVar[Shape] = "full"
     solves: ClassVar[type] = TopicModel
-
-    def __post_init__(self) -> None:
-        if not self.step > 0:
-            raise ValueError(f"step must be positive, got {self.step}")
-        check_batch(self.batch)
-        check_sampling(self.covariance, self.samples)
 
     def run(self, problem: TopicModel, rng: Rng) -> Iterator[TopicAnswer]:
         """Yield the start, then θ and q after each pass."""
@@ -86,7 +80,7 @@ class CTMProximalSVI:
 
 @dataclass(frozen=True)
 class CTMProximalSVIMeanField(CTMProximalSVI):
-    """PG-SVI for correlated topics, V diagonal. Parameters as for ctm-pg-svi."""
+    """PG-SVI for correlated topics (Khan et al. 2016, §7.2), V diagonal."""
 
     covariance: ClassVar[Shape] = "diagonal"
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchfw import BenchfwError, Rng
+from benchfw import Array, BenchfwError, Rng
 from benchfw_variational.implicit_covariance import ImplicitCovariance
-from benchfw_variational.oracles import Array, LatentGaussian, Local
+from benchfw_variational.oracles import LatentGaussian, Local
 from benchfw_variational.posterior import DualPosterior
 
 HALVINGS = 30

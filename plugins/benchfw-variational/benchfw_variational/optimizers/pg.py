@@ -7,27 +7,27 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import ClassVar
 
-from benchfw import Rng
+from benchfw import Positive, Rng
 from benchfw_variational.oracles import LatentGaussian
 from benchfw_variational.posterior import DualPosterior
-from benchfw_variational.proximal_step import Form, check_options, proximal_path
+from benchfw_variational.proximal_step import Form, proximal_path
 
 
 @dataclass(frozen=True)
 class PG:
-    """Proximal gradients (Khan et al. 2015): steps of size β = `step` on all examples, exact expectations.
+    """Proximal gradients (Khan et al. 2015): steps of size β on all examples, exact expectations.
 
-    `form` as for pg-svi. Where a loss is not convex (student-t), negative curvatures are taken as 0, and the
-    steps end at another place than the least bound.
+    Where a loss is not convex (student-t), negative curvatures are taken as 0, and the steps end at another
+    place than the least bound.
     """
 
-    step: float = 1.0
+    step: Positive = 1.0
+    """β."""
     form: Form = "approximate"
+    """"approximate" moves the mean by the new precisions (eq. 19), "exact" by the decayed ones (eq. 82: the
+    proximal step itself, for two factors a step)."""
 
     solves: ClassVar[type] = LatentGaussian
-
-    def __post_init__(self) -> None:
-        check_options(step=self.step, form=self.form)
 
     def run(self, problem: LatentGaussian, rng: Rng) -> Iterator[DualPosterior]:
         """Yield q_0 = prior, q_1, …, one a pass."""

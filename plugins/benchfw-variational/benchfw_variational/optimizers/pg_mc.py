@@ -7,28 +7,27 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import ClassVar, Literal
 
-from benchfw import Rng
+from benchfw import Count, Positive, Rng
 from benchfw_variational.oracles import LatentGaussian
 from benchfw_variational.posterior import DualPosterior
-from benchfw_variational.proximal_step import Form, check_options, proximal_path
+from benchfw_variational.proximal_step import Form, proximal_path
 
 
 @dataclass(frozen=True)
 class PGMC:
-    """PG-MC (Khan et al. 2016, §7.1.1): steps of size β = `step` on all examples, `samples` draws for each.
+    """PG-MC (Khan et al. 2016, §7.1.1): steps of size β on all examples, sampled expectations."""
 
-    `expectation` and `form` as for pg-svi.
-    """
-
-    step: float = 1.0
-    samples: int = 500
+    step: Positive = 1.0
+    """β."""
+    samples: Count = 500
+    """Draws of the latent value of each example."""
     expectation: Literal["score-function", "reparameterization"] = "score-function"
+    """How expectations of the likelihood are estimated."""
     form: Form = "approximate"
+    """"approximate" moves the mean by the new precisions (eq. 19), "exact" by the decayed ones (eq. 82: the
+    proximal step itself, for two factors a step)."""
 
     solves: ClassVar[type] = LatentGaussian
-
-    def __post_init__(self) -> None:
-        check_options(step=self.step, expectation=self.expectation, form=self.form, samples=self.samples)
 
     def run(self, problem: LatentGaussian, rng: Rng) -> Iterator[DualPosterior]:
         """Yield q_0 = prior, q_1, …, one a pass."""

@@ -7,46 +7,39 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchfw import BenchfwError, Rng
+from benchfw import Array, BenchfwError, Count, Positive, Rng
 from benchfw_variational.batches import Expectation, passes
-from benchfw_variational.oracles import Array, LatentGaussian
+from benchfw_variational.oracles import LatentGaussian
 from benchfw_variational.posterior import DualPosterior
-from benchfw_variational.proximal_step import Form, check_options, proximal_path
+from benchfw_variational.proximal_step import Form, proximal_path
 
 
 @dataclass(frozen=True)
 class PGSVI:
     """PG-SVI (Khan et al. 2016, eq. 19): proximal-gradient steps of size β on mini-batches.
 
-    `step` is β itself; the paper's table gives β n. `batch` examples a step, in an order drawn anew each
-    pass, or in the order stride·i mod n of every pass where `stride` is given. `expectation` "exact" takes no
-    samples, the others `samples` of them. `form` "approximate" moves the mean by the new precisions (eq. 19),
-    "exact" by the decayed ones (eq. 82: the proximal step itself, for two factors a step).
-    With `refactor` above 1 the covariance K, stored whole, is factored anew after so many steps only, and
-    variances are right to 1e-12 of the prior's: about 4 pays for batches of 20 of 900 examples, 10 for
-    smaller ones of more. Curvatures that are negative, estimated or of a loss that is not convex (student-t),
-    are taken as 0, which moves the place where the steps end away from the least bound.
+    Curvatures that are negative, estimated or of a loss that is not convex (student-t), are taken as 0, which
+    moves the place where the steps end away from the least bound.
     """
 
-    step: float = 0.01
-    batch: int = 5
+    step: Positive = 0.01
+    """β itself; the paper's table gives β n."""
+    batch: Count = 5
+    """Examples a step, in an order drawn anew each pass."""
     expectation: Expectation = "exact"
-    samples: int = 500
+    """How expectations of the likelihood are found; "exact" takes no samples."""
+    samples: Count = 500
+    """Draws of an expectation that is not exact."""
     form: Form = "approximate"
+    """"approximate" moves the mean by the new precisions (eq. 19), "exact" by the decayed ones (eq. 82: the
+    proximal step itself, for two factors a step)."""
     stride: int | None = None
-    refactor: int = 1
+    """Takes the examples of every pass in the order stride·i mod n instead."""
+    refactor: Count = 1
+    """Steps after which the covariance, stored whole, is factored anew; variances are right to 1e-12 of the
+    prior's. About 4 pays for batches of 20 of 900 examples, 10 for smaller ones of more."""
 
     solves: ClassVar[type] = LatentGaussian
-
-    def __post_init__(self) -> None:
-        check_options(
-            step=self.step,
-            expectation=self.expectation,
-            form=self.form,
-            batch=self.batch,
-            samples=self.samples,
-            refactor=self.refactor,
-        )
 
     def run(self, problem: LatentGaussian, rng: Rng) -> Iterator[DualPosterior]:
         """Yield q_0 = prior, q_1, …, one after each mini-batch."""

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from benchfw import BenchfwError, Rng
-from benchfw_firstorder.steps import check_step, step_sizes
+from benchfw import Array, BenchfwError, Count, NonNegative, Positive, Rng
+from benchfw_firstorder.steps import step_sizes
 from benchfw_variational.batches import Expectation, batch_local, passes
 from benchfw_variational.divergences import (
     DIVERGENCES,
@@ -22,7 +22,7 @@ from benchfw_variational.divergences import (
     squared_distance,
 )
 from benchfw_variational.gaussian_posterior import NO_STEPS, GaussianPosterior
-from benchfw_variational.oracles import Array, LatentGaussian, Local
+from benchfw_variational.oracles import LatentGaussian, Local
 from benchfw_variational.priors.dense import DensePrior
 from benchfw_variational.propositions import (
     Curve,
@@ -31,43 +31,40 @@ from benchfw_variational.propositions import (
     least_squared_step_bound,
     mean_squared_step_bound,
 )
-from benchfw_variational.proximal_step import check_options
 
 
 @dataclass(frozen=True)
 class ProximalSVI:
     """Iteration (9) of Khan et al. 2016, λ ← argmin ⟨λ, ∇̂f(λ_k)⟩ + h(λ) + D(λ‖λ_k)/β_k, on whole covariances.
 
-    The reference for all of its kind, O(n³) a step. D is `divergence`; expectations of the likelihood are by
-    `expectation`. With `split` h = KL[q‖prior], without h = 0 and f = F:
-    "euclidean" is gradient descent in (m, V), or its proximal form with `split`; "kl" with `split` the method
-    of Khan et al. 2015; "reversed-kl" mirror descent with the log-partition, "symmetric-kl" natural gradients
-    (SVI), both in natural parameters: h is not convex in them, has no closed form there, and is refused.
-    β_k = step (k+1)^-power; step "auto" is α/L, half of it where the gradient is random. `batch` examples
-    a step, in an order drawn anew each pass; None are all. Estimated curvatures are taken as they come.
-    Bound (`split`, a problem that knows its constants): Propositions 1 and 2 for the least |G_k|², or with
-    a `batch` or samples for the mean of them, Proposition 3 where the gradient is random.
+    The reference for all of its kind, O(n³) a step. Estimated curvatures are taken as they come.
+    Bound (split, a problem that knows its constants): Propositions 1 and 2 for the least |G_k|², or with a
+    batch or samples for the mean of them, Proposition 3 where the gradient is random.
     """
 
-    step: float | Literal["auto"] = "auto"
+    step: Positive | Literal["auto"] = "auto"
+    """β_k = step (k+1)^-power; "auto" is α/L, half of it where the gradient is random."""
     divergence: Name = "kl"
+    """D. "euclidean" is gradient descent in (m, V), or its proximal form with split; "kl" with split the
+    method of Khan et al. 2015; "reversed-kl" mirror descent with the log-partition, "symmetric-kl" natural
+    gradients (SVI), both in natural parameters."""
     split: bool = True
-    power: float = 0.0
-    batch: int | None = None
+    """Whether h = KL[q‖prior], else h = 0 and f = F. In natural parameters h is not convex, has no closed
+    form, and is refused."""
+    power: NonNegative = 0.0
+    """How fast the steps fall."""
+    batch: Count | None = None
+    """Examples a step, in an order drawn anew each pass; all, if not given."""
     expectation: Expectation = "exact"
-    samples: int = 500
+    """How expectations of the likelihood are found; "exact" takes no samples."""
+    samples: Count = 500
+    """Draws of an expectation that is not exact."""
 
     solves: ClassVar[type] = LatentGaussian
 
     def __post_init__(self) -> None:
-        check_step(self.step)
-        check_options(step=1.0, expectation=self.expectation, samples=self.samples, batch=self.batch)
-        if self.power < 0:
-            raise ValueError(f"power must not be negative, got {self.power}")
-        if self.divergence not in DIVERGENCES:
-            raise ValueError(f"divergence must be one of {', '.join(DIVERGENCES)}, got '{self.divergence}'")
         if self.split and self.divergence not in SPLIT:
-            raise ValueError(
+            raise BenchfwError(
                 f"with split the step of '{self.divergence}' has no closed form; "
                 f"take split = false, or the divergence {' or '.join(SPLIT)}"
             )

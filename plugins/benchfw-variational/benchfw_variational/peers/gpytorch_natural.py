@@ -8,28 +8,25 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from benchfw import BenchfwError, Rng
+from benchfw import BenchfwError, Positive, Rng
 from benchfw.errors import Unavailable
 from benchfw_variational.oracles import LatentGaussian
 from benchfw_variational.posterior import FactorPosterior
 from benchfw_variational.priors.dense import DensePrior
-from benchfw_variational.proximal_step import check_options
 
 
 @dataclass(frozen=True)
 class PeerGPyTorch:
     """Natural gradients (NGD) by GPyTorch on a full Gaussian of all values, for bernoulli-probit on the CPU.
 
-    Steps of length step/(1 + step) in natural parameters are those of pg with this `step`, but that GPyTorch
-    takes expectations by Gauss-Hermite with its usual 20 points. It is given K itself.
+    Steps of length step/(1 + step) in natural parameters are those of pg, but that GPyTorch takes
+    expectations by Gauss-Hermite with its usual 20 points. It is given K itself.
     """
 
-    step: float = 0.1
+    step: Positive = 0.1
+    """β, as for pg."""
 
     solves: ClassVar[type] = LatentGaussian
-
-    def __post_init__(self) -> None:
-        check_options(step=self.step)
 
     def run(self, problem: LatentGaussian, rng: Rng) -> Iterator[FactorPosterior]:
         """Yield the prior, then q after each step, one a pass."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from benchfw import BenchfwError
+from benchfw import Array, BenchfwError
 from benchfw.kernels import namespace
 from benchfw.kernels.cholesky import cholesky_solve, explained_variances, scaled_cholesky
 from benchfw_variational.cholesky import cholesky, log_determinant
-from benchfw_variational.oracles import Array
 
 JITTER_LIMIT = 1e-3  # of the largest variance: with more the prior would be another one
 

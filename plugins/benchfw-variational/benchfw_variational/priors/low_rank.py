@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from benchfw import BenchfwError
+from benchfw import Array, BenchfwError
 from benchfw.kernels import namespace
 from benchfw.kernels.cholesky import cholesky_solve, explained_variances
 from benchfw_variational.cholesky import cholesky, log_determinant
-from benchfw_variational.oracles import Array, Factor
+from benchfw_variational.oracles import Factor
 from benchfw_variational.priors.dense import DenseFactor
 
 AT_A_TIME = 1 << 16  # entries of X that are scaled at once: X itself may be all that memory holds

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
+from benchfw import Array
 from benchfw.kernels import namespace
 from benchfw.kernels.blocks import column_dots
 from benchfw.kernels.conjugate_gradients import conjugate_gradients
 from benchfw.kernels.lanczos import gauss_quadrature, lanczos
 from benchfw.kernels.operators import MatrixFree
-from benchfw_variational.oracles import Array
 
 TOLERANCE = 1e-10
 ITERATIONS = 10_000

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from benchfw import Backend, Rng
+from benchfw import Array, Backend, DatasetName, Positive, Rng
 from benchfw_variational.likelihoods import get_likelihood
-from benchfw_variational.oracles import Array
 from benchfw_variational.priors.low_rank import LowRankPrior
 from benchfw_variational.problems.latent_gaussian import Diagonal, LatentGaussianModel, load_examples
 
@@ -15,10 +14,14 @@ from benchfw_variational.problems.latent_gaussian import Diagonal, LatentGaussia
 class BayesianGLM(LatentGaussianModel):
     """Bayesian generalized linear model: weights w ~ N(0, variance I), latent values x_i'w, from q = prior.
 
-    Methods with duals see K = variance XX'; λ = (m, L) is over the weights; `diagonal` says how it stores
-    L_ii. `dataset` is a name of the data catalog; features as they are, no intercept. `likelihood` is a name,
-    or a table of its name and parameters. Metrics: `negative_bound`, `log_loss_bits` (`log_loss` where the
-    likelihood is a density), and for classes `test_error`.
+    Methods with duals see K = variance XX'; λ = (m, L) is over the weights. Metrics: `negative_bound`,
+    `log_loss_bits` (`log_loss` where the likelihood is a density), and for classes `test_error`.
+
+    Parameters:
+      dataset: features as they are, no intercept.
+      likelihood: a name, or a table of its name and parameters.
+      variance: of each weight in the prior.
+      diagonal: how λ = (m, L) stores L_ii: its logarithm, or raw.
     """
 
     check_with = (
@@ -34,13 +37,11 @@ class BayesianGLM(LatentGaussianModel):
         backend: Backend,
         rng: Rng,
         *,
-        dataset: str = "ionosphere",
+        dataset: DatasetName = "ionosphere",
         likelihood: str | Mapping[str, Any] = "bernoulli-logit",
-        variance: float = 1.0,
+        variance: Positive = 1.0,
         diagonal: Diagonal = "log",
     ) -> None:
-        if not variance > 0:
-            raise ValueError(f"variance must be positive, got {variance}")
         chosen = get_likelihood(likelihood)
         classes = chosen.name.startswith("bernoulli")
         train, test = load_examples(backend, dataset, classes=classes)

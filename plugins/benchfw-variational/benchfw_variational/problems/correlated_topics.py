@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw import Backend, BenchfwError, Rng
+from benchfw import Backend, BenchfwError, Count, DatasetName, Range, Rng
 from benchfw.data import load, split, split_documents
 from benchfw_variational.kernels.topics import topic_log_likelihood, topic_predictive
 from benchfw_variational.topic_oracles import Block, Gaussians, Rows, TopicAnswer, Topics
@@ -26,14 +26,17 @@ SEEDED = 0.7  # of a topic at the start is one document, the rest the frequencie
 class CorrelatedTopics:
     """Correlated topics (Blei & Lafferty 2007): z ~ N(μ, Σ), p(word n | z) = Σ_k β_nk softmax(z)_k.
 
-    `dataset` names word counts. Half of the documents train. With `parameters` "learned", θ = (β, μ, Σ) is to
-    be found, from μ = 0, Σ = I and a random document for each topic. "fixed" compares inference alone: θ is
-    the one stored beside ap and nips, and the documents are the first halves of the test documents.
-    `documents` keeps the first so many of the training documents and of the test documents.
-
     Metrics, by 500 samples of q given the first half of each test document: `heldout_nll`, -log E p(token|z)
     a token of the second halves; `heldout_eq20`, the same with all occurrences of a word in one expectation
     (Khan et al. 2016, eq. 20; it rewards a wide q); `negative_bound`, a token of the first halves.
+
+    Parameters:
+      dataset: word counts; half of the documents train.
+      topics: how many.
+      parameters: "learned": θ = (β, μ, Σ) is to be found, from μ = 0, Σ = I and a random document for
+        each topic. "fixed" compares inference alone: θ is the one stored beside ap and nips, and the
+        documents are the first halves of the test documents.
+      documents: keeps the first so many of the training documents and of the test documents.
     """
 
     check_with = ({"dataset": "ap-like(documents=16, words=30, tokens=40, topics=3)", "topics": 3},)
@@ -45,17 +48,11 @@ class CorrelatedTopics:
         backend: Backend,
         rng: Rng,
         *,
-        dataset: str = "ap",
-        topics: int = 10,
+        dataset: DatasetName = "ap",
+        topics: Annotated[int, Range(least=2)] = 10,
         parameters: Literal["fixed", "learned"] = "learned",
-        documents: int | None = None,
+        documents: Count | None = None,
     ) -> None:
-        if parameters not in {"fixed", "learned"}:
-            raise ValueError(f'parameters must be "fixed" or "learned", got {parameters!r}')
-        if topics < 2:
-            raise ValueError(f"topics must be at least 2, got {topics}")
-        if documents is not None and documents < 1:
-            raise ValueError(f"documents must be at least 1, got {documents}")
         self.backend = backend
         self.cost = 0.0
         self.learned = parameters == "learned"

@@ -6,11 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from benchfw import Backend, Rng
+from benchfw import Array, Backend, DatasetName, NonNegative, Rng
 from benchfw.kernels.cholesky import cholesky_solve, explained_variances
 from benchfw.kernels.gram import gaussian_gram
 from benchfw_variational.likelihoods import get_likelihood
-from benchfw_variational.oracles import Array
 from benchfw_variational.priors.dense import DensePrior
 from benchfw_variational.problems.latent_gaussian import Diagonal, LatentGaussianModel, load_examples
 
@@ -37,12 +36,17 @@ SETTINGS = {
 class GPClassification(LatentGaussianModel):
     """Gaussian-process classification of two classes, from q = prior (m = 0, V = K).
 
-    K_ij = e^(2 log_scale) exp(-|x_i-x_j|² / (2 e^(2 log_length))) + jitter [i=j], features of `dataset` as
-    they are. What is not given is as in Khan et al. 2016 for sonar, ionosphere, usps-2vs4 and usps-3vs5; for
-    other data sets the length is the root mean square distance of two rows, log_scale is 2 and the jitter
-    1e-3. `likelihood` is a name, or a table of its name and parameters; `diagonal` says how λ = (m, L) stores
-    L_ii. Metrics: `negative_bound`, `log_loss_bits` (`log_loss` where the likelihood is a density),
-    `test_error`.
+    K_ij = e^(2 log_scale) exp(-|x_i-x_j|² / (2 e^(2 log_length))) + jitter [i=j]. Metrics: `negative_bound`,
+    `log_loss_bits` (`log_loss` where the likelihood is a density), `test_error`.
+
+    Parameters:
+      dataset: a set of two classes; features as they are.
+      log_length: logarithm of the length; by default as in Khan et al. 2016 for sonar, ionosphere,
+        usps-2vs4 and usps-3vs5, else of the root mean square distance of two rows.
+      log_scale: half the logarithm of the variance; by default as there, else 2.
+      jitter: added to the diagonal of K; by default as there, else 1e-3.
+      likelihood: a name, or a table of its name and parameters.
+      diagonal: how λ = (m, L) stores L_ii: its logarithm, or raw.
     """
 
     check_with = (
@@ -57,10 +61,10 @@ class GPClassification(LatentGaussianModel):
         backend: Backend,
         rng: Rng,
         *,
-        dataset: str = "ionosphere",
+        dataset: DatasetName = "ionosphere",
         log_length: float | None = None,
         log_scale: float | None = None,
-        jitter: float | None = None,
+        jitter: NonNegative | None = None,
         likelihood: str | Mapping[str, Any] = "bernoulli-logit",
         diagonal: Diagonal = "log",
     ) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import islice, repeat
 from typing import Any
 
-from benchfw import Backend, Rng
+from benchfw import Backend, Count, Positive, Rng
 from benchfw.kernels.gram import gaussian_gram
 from benchfw_variational.likelihoods import get_likelihood
 from benchfw_variational.posterior import FactorPosterior
@@ -28,18 +28,19 @@ LOGISTIC_VARIANCE = 1 / 4 + 1 / 256  # of ℓ' in an interval of length 1 and ½
 class ScaledGP(GPClassification):
     """Logistic classification of synthetic rows by a Gaussian process, K scaled to the top eigenvalue 1.
 
-    Standard normal rows in the plane, so many `samples` to train and to test; the class is the sign of x_1
-    x_2, wrong for one row in ten. With λ = (m, V) the gradient of Σf_i is 0.2602-Lipschitz, and KL[q‖q_k]
-    strongly convex with α = ½ (no V of the family's split steps is above K). Metrics: `gap`, and from methods
-    that know their steps G_k = (λ_k - λ_{k+1})/β_k, after the first one `least_squared_step` and
-    `mean_squared_step`, of |G_k|².
+    Standard normal rows in the plane; the class is the sign of x_1 x_2, wrong for one row in ten. With λ
+    = (m, V) the gradient of Σf_i is 0.2602-Lipschitz, and KL[q‖q_k] strongly convex with α = ½ (no V of
+    the family's split steps is above K). Metrics: `gap`, and from methods that know their steps G_k =
+    (λ_k - λ_{k+1})/β_k, after the first one `least_squared_step` and `mean_squared_step`, of |G_k|².
+
+    Parameters:
+      samples: rows to train on, and as many to test on.
+      length: of the Gaussian covariance.
     """
 
     check_with = ({"samples": 12},)
 
-    def __init__(self, backend: Backend, rng: Rng, *, samples: int = 40, length: float = 1.0) -> None:
-        if not (samples >= 1 and length > 0):
-            raise ValueError(f"samples must be at least 1 and length positive, got {samples} and {length}")
+    def __init__(self, backend: Backend, rng: Rng, *, samples: Count = 40, length: Positive = 1.0) -> None:
         train, test = _draw(backend, rng, samples), _draw(backend, rng, samples)
         gram = gaussian_gram(train.features, train.features, length)
         self.top_eigenvalue = 1.0

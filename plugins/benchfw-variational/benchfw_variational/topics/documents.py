@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw import Backend
-from benchfw_variational.topic_oracles import Array, Block, Rows
+from benchfw import Array, Backend
+from benchfw_variational.topic_oracles import Block, Rows
 
 LARGEST = 64  # documents in a block: few enough for the cache, many enough to hide Python
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchfw import Backend
-from benchfw_variational.topic_oracles import Array, Gaussians, Topics
+from benchfw import Array, Backend
+from benchfw_variational.topic_oracles import Gaussians, Topics
 
 
 def transpose(matrices: Array) -> Array:

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchfw import Rng
+from benchfw import Array, Rng
 from benchfw_variational.topic_oracles import (
-    Array,
     Block,
     Gaussians,
     Inference,
@@ -99,9 +98,3 @@ def batches(problem: TopicModel, rng: Rng, size: int | None) -> Iterator[Rows]:
     size = size or len(order)
     for first in range(0, len(order), size):
         yield order[first : first + size]
-
-
-def check_batch(size: int | None) -> None:
-    """Raise ValueError for a batch without documents."""
-    if size is not None and size < 1:
-        raise ValueError(f"batch must be at least 1, got {size}")

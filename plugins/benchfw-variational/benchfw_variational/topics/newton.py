@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from benchfw import Backend
-from benchfw_variational.topic_oracles import Array, Block, Topics
+from benchfw import Array, Backend
+from benchfw_variational.topic_oracles import Block, Topics
 from benchfw_variational.topics.gaussians import repeated, solve
 
 
@@ -47,11 +47,3 @@ def softmax(xp: Any, values: Array) -> Array:
     """Return e^x over its sum, along the last axis."""
     weights = xp.exp(values - values.max(axis=-1, keepdims=True))
     return weights / weights.sum(axis=-1, keepdims=True)
-
-
-def check_search(tolerance: float, iterations: int) -> None:
-    """Raise ValueError for a search that cannot be."""
-    if not tolerance > 0:
-        raise ValueError(f"tolerance must be positive, got {tolerance}")
-    if iterations < 1:
-        raise ValueError(f"iterations must be at least 1, got {iterations}")

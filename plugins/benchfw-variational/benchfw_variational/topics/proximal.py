@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from benchfw import Backend, Rng
+from benchfw import Array, Backend, Rng
 from benchfw_variational.kernels.topics import topic_counts, topic_derivatives
-from benchfw_variational.topic_oracles import Array, Block, Gaussians, Rows, Topics
+from benchfw_variational.topic_oracles import Block, Gaussians, Rows, Topics
 from benchfw_variational.topics.gaussians import prior_slope, repeated, samples, solve, transpose
 
 Shape: TypeAlias = Literal["full", "diagonal"]
@@ -41,9 +41,6 @@ class Proximal:
     samples: int = 10
     rough: int = 30
     fine: int = 40
-
-    def __post_init__(self) -> None:
-        check_sampling(self.covariance, self.samples)
 
     def infer(self, block: Block, topics: Topics, rng: Rng, start: Array | None = None) -> Gaussians:
         """Return q of each document; the steps begin at the prior, whatever `start` is."""
@@ -143,11 +140,3 @@ def positive_part(backend: Backend, matrices: Array) -> Array:
     """Return symmetric matrices with their negative eigenvalues set to 0."""
     values, vectors = backend.xp.linalg.eigh(matrices)
     return (vectors * values.clip(0)[:, None, :]) @ transpose(vectors)
-
-
-def check_sampling(covariance: str, samples: int) -> None:
-    """Raise ValueError for a covariance or a number of samples that cannot be."""
-    if covariance not in {"full", "diagonal"}:
-        raise ValueError(f'covariance must be "full" or "diagonal", got {covariance!r}')
-    if samples < 2 or samples % 2:
-        raise ValueError(f"samples must be even and at least 2, since they come in pairs; got {samples}")

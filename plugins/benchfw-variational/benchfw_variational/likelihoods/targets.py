@@ -1,19 +1,11 @@
-"""Checks of targets and parameters that several likelihoods share: one sentence each."""
+"""Checks of targets that several likelihoods share: one sentence each."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from benchfw import BenchfwError
 from benchfw.kernels import namespace
-
-
-def check_positive(**values: float) -> None:
-    """Raise ValueError unless all of these are positive and finite."""
-    for name, value in values.items():
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} must be positive and finite, got {value}")
 
 
 def check_targets(name: str, targets: Any, legal: Any, demand: str) -> None:
