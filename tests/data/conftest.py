@@ -174,7 +174,7 @@ def serving(context=None):
         server.socket = context.wrap_socket(server.socket, server_side=True)
     address = "http://127.0.0.1" if context is None else "https://localhost"
     server.host = Host(url=f"{address}:{server.server_port}")
-    server.handle_error = lambda *_: None  # a client that refuses the certificate is no fault of the server
+    server.handle_error = lambda *_: None  # a client may refuse the certificate
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     yield server.host

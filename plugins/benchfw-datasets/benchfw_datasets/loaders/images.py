@@ -35,7 +35,7 @@ def _idx(path: Path) -> np.ndarray[Any, Any]:
     with open_raw(path) as file:
         magic = file.read(4)
         if magic[:3] != b"\0\0\x08":
-            raise ValueError(f"{path.name} is no idx file of unsigned bytes")
+            raise ValueError(f"{path.name} is not an idx file of unsigned bytes")
         shape = np.frombuffer(file.read(4 * magic[3]), ">u4").astype(int)
         return np.frombuffer(file.read(), np.uint8).reshape(shape)
 
