@@ -43,7 +43,7 @@ def list_(plugins: tuple[str, ...], as_json: bool) -> None:
     """
     from benchfw import data
 
-    _use(plugins)
+    _activate(plugins)
     here = data.local_datasets()
     entries = data.registered_datasets()
     rows: list[dict[str, Any]] = []
@@ -82,7 +82,7 @@ def fetch(names: tuple[str, ...], again: bool, plugins: tuple[str, ...]) -> None
     from benchfw import data
     from benchfw.cli.progress import DownloadBar
 
-    _use(plugins)
+    _activate(plugins)
     for name in names:
         data.get_dataset(name)  # a wrong name before any download
     for name in names:
@@ -106,7 +106,7 @@ def verify(names: tuple[str, ...], plugins: tuple[str, ...], as_json: bool) -> N
     from benchfw import data
     from benchfw.errors import DataError
 
-    _use(plugins)
+    _activate(plugins)
     rows = []
     here = data.local_datasets()
     for name in names or here:
@@ -139,7 +139,7 @@ def path(name: str, plugins: tuple[str, ...]) -> None:
     """
     from benchfw import data
 
-    _use(plugins)
+    _activate(plugins)
     click.echo(data.find_path(name))
 
 
@@ -156,7 +156,7 @@ def show(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
     """
     from benchfw import data
 
-    _use(plugins)
+    _activate(plugins)
     place = data.locate(name)
     facts: dict[str, Any] = {"name": name}
     if place is None or data.find_dataset(name) is not None:
@@ -191,7 +191,7 @@ def import_(name: str, files: tuple[Path, ...], plugins: tuple[str, ...]) -> Non
     """
     from benchfw import data
 
-    _use(plugins)
+    _activate(plugins)
     _report(name, data.import_files(name, files))
 
 
@@ -209,7 +209,8 @@ def _report(name: str, path: Path) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _use(plugins: tuple[str, ...]) -> None:
+def _activate(plugins: tuple[str, ...]) -> None:
+    """Make the data sets of the plugins known until the command ends."""
     from benchfw.registry import Registry
 
     registry = Registry(plugins)
