@@ -258,8 +258,7 @@ def make_timing(kernel, size, backend, seconds, facts=None, **metrics):
         for name, value in {"seconds_per_call": seconds, **metrics}.items()
         for number, wobble in enumerate(spread, 1)
     ]
-    records += [Record(f"fact:{name}", 0, 0.0, 0.0, value) for name, value in (facts or {}).items()]
-    result = make_result("kernel", f"size {size:,}", kernel, 0, records, backend=backend)
+    result = make_result("kernel", "", kernel, 0, records, backend=backend, facts=facts or {})
     problem = Spec("size", {"size": size}, f"size {size:,}")
     return replace(result, trial=replace(result.trial, problem=problem))
 

@@ -60,7 +60,7 @@ def run_all(
         except KeyboardInterrupt:
             _report_interrupted(each, store, begun, page=page)
             return INTERRUPTED
-        _print_run(run, summary, as_json=as_json)
+        print_run(run, summary, as_json=as_json)
         print_faults(each.registry.broken)
         faults += run.faults
         if faults and options.fail_fast:
@@ -95,7 +95,8 @@ def check_pages(*, page: bool) -> bool:
     return page
 
 
-def _print_run(run: Run, summary: Summary, *, as_json: bool) -> None:
+def print_run(run: Run, summary: Summary, *, as_json: bool) -> None:
+    """Print what a run found, how its trials ended, and where its page is."""
     if as_json:
         known = {**vars(run), "store": str(run.store), "report": run.report and str(run.report)}
         echo_json({key: value for key, value in known.items() if key not in {"text", "environment"}})

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchfw.records import Cell
 from benchfw.report.text import figures, interval_text, ratio_text, time_unit
-from benchfw.report.verdicts.kernels import share_text
+from benchfw.report.verdicts.kernels import kernel_caption, measured_backends, share_text
 from benchfw.report.verdicts.phrases import target_text, when_done
 from benchfw.summary.model import Comparison, Row
 from benchfw.summary.quantities import WHEN_DONE
@@ -59,7 +59,7 @@ def heading(comparison: Comparison) -> str:
 def caption(comparison: Comparison) -> str:
     """Return the line above a table: the target if there is one, and what the brackets are."""
     if comparison.kind == "kernel":
-        return _kernel_caption(comparison)
+        return kernel_caption(comparison)
     aim = f"Target: {target_text(comparison)}. " if comparison.targets else ""
     middle = "Median" if comparison.kind == "optimizer" else "Geometric mean"
     first = comparison.name(comparison.reference)
@@ -70,35 +70,6 @@ def caption(comparison: Comparison) -> str:
     several = len(comparison.measured) > 2
     held = " Verdicts hold at 5 % for all methods together." if several else ""
     return f"{aim}{what}{held}{_estimator_notes(comparison)}"
-
-
-def _kernel_caption(comparison: Comparison) -> str:
-    """Return what the brackets are, and the highest rates that the share of the limit is about."""
-    repeated = max(map(len, comparison.histories.values())) > 1
-    what = "Geometric mean over repetitions" if repeated else "Median over blocks of calls"
-    ratios = "; ratios to the first backend" if len(_backends(comparison)) > 1 else ""
-    ceilings = []
-    for backend in _backends(comparison):
-        rates = {
-            name: max(
-                (row.interval.estimate for row in comparison.rows if _is_ceiling(row, backend, name)),
-                default=0,
-            )
-            for name in ("bytes", "flops")
-        }
-        if all(rates.values()):
-            moved, computed = (figures(rate / 1e9) for rate in rates.values())
-            ceilings.append(f"{backend} {moved} GB/s and {computed} Gflop/s")
-    limit = f" The limit: the highest rates seen here, {'; '.join(ceilings)}." if ceilings else ""
-    return f"{what} [95 % interval]{ratios}.{limit}"
-
-
-def _is_ceiling(row: Row, backend: str, name: str) -> bool:
-    return row.cell.backend == backend and row.quantity == f"ceiling_{name}_per_second"
-
-
-def _backends(comparison: Comparison) -> list[str]:
-    return list(dict.fromkeys(cell.backend for cell in comparison.measured))
 
 
 def _estimator_notes(comparison: Comparison) -> str:
@@ -194,7 +165,7 @@ def exact_rows(comparison: Comparison) -> list[tuple[Any, ...]]:
 def _headline(comparison: Comparison) -> list[tuple[str, bool]]:
     """Return the quantities of the headline table, each with whether its ratio is shown."""
     if comparison.kind == "kernel":
-        times = [(name, len(_backends(comparison)) > 1 and name == _CALLS[0]) for name in _CALLS]
+        times = [(name, len(measured_backends(comparison)) > 1 and name == _CALLS[0]) for name in _CALLS]
         return [*times, *((name, False) for name in (*_UNITS, "fraction_of_limit"))]
     if comparison.kind == "estimator":
         # what a biased estimator lacks in variance it has in its mean squared error

@@ -6,8 +6,8 @@ import math
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -19,20 +19,18 @@ from benchfw.report.text import printable
 SIZES = (10_000, 100_000, 1_000_000)
 
 
-class Count(click.ParamType[int]):
-    """A whole number from 1, also written 1e6 or 1_000_000."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number."""
+def parse_sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> list[int]:
+    """Return whole numbers from 1, also written 1e6 or 1_000_000, in order and each once."""
+    sizes = set()
+    for value in values:
         try:
             number = float(value)
         except ValueError:
             number = 0.0
         if not (number >= 1 and number.is_integer()):
-            self.fail(f"'{value}' is not a size; write a whole number such as 10000 or 1e6", param, ctx)
-        return int(number)
+            raise click.BadParameter(f"'{value}' is not a size; write a whole number such as 10000 or 1e6")
+        sizes.add(int(number))
+    return sorted(sizes)
 
 
 @click.command(name="time")
@@ -40,8 +38,9 @@ class Count(click.ParamType[int]):
 @click.option(
     "--size",
     "sizes",
-    type=Count(),
+    callback=parse_sizes,
     multiple=True,
+    metavar="SIZE",
     help="Entries of a kernel's largest argument; repeatable.  [default: 1e4, 1e5, 1e6]",
 )
 @click.option(
@@ -76,7 +75,7 @@ class Count(click.ParamType[int]):
 @json_option
 def command(
     kernels: tuple[str, ...],
-    sizes: tuple[int, ...],
+    sizes: list[int],
     backends: tuple[str, ...],
     dtype: str | None,
     threads: int | None,
@@ -105,16 +104,15 @@ def command(
     # before NumPy and SciPy are imported: their thread pools are made then
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
     from benchfw.api import plan_text, run_planned
-    from benchfw.cli.execution import check_pages, describe_counts, listen_to_run, print_faults
+    from benchfw.cli.execution import check_pages, listen_to_run, print_faults, print_run
     from benchfw.harness.run import Options
     from benchfw.registry import Registry
-    from benchfw.report.terminal import print_summary
     from benchfw.summary.rows import SUMMARY_COLUMNS, summary_rows
 
     registry = Registry(plugins)
     print_faults([f"not loaded: {fault}" for fault in registry.broken])
     for name in kernels:
-        registry.get("kernel", name)  # a slip is told without the place in a suite that nobody wrote
+        registry.get("kernel", name)  # the planner would name a place in a file that nobody wrote
     with registry.activate():
         text = suite_text(kernels, sizes or SIZES, backends or _present(), dtype, limit)
     planned = plan_text(text, "time", registry)
@@ -128,10 +126,7 @@ def command(
         ]
         echo_json({"run": run.id, "store": run.store, "report": run.report, "rows": rows})
     else:
-        print_summary(summary, sys.stdout)
-        click.echo(printable(describe_counts(run)))
-        if run.report:
-            click.echo(printable(f"report: {run.report}"))
+        print_run(run, summary, as_json=False)
     sys.exit(1 if run.faults else 0)
 
 
@@ -139,16 +134,17 @@ def suite_text(
     kernels: Sequence[str], sizes: Sequence[int], backends: Sequence[str], dtype: str | None, limit: float
 ) -> str:
     """Return the suite that times these kernels, as a file would have it."""
-    import json  # strings and lists are written alike in TOML
+    import json
 
+    quote = partial(json.dumps, ensure_ascii=False)  # strings and lists are alike in TOML
     lines = [
         'title = "Kernels"',
-        f"backends = {json.dumps(list(dict.fromkeys(backends)))}",
+        f"backends = {quote(list(dict.fromkeys(backends)))}",
         "repetitions = 1",
         f"budget = {{ seconds = {limit!r} }}",
         "[[kernel]]",
-        f"use = {json.dumps(list(dict.fromkeys(kernels)) or '*')}",
-        f"size = {json.dumps(sorted(set(sizes)))}",
+        f"use = {quote(list(dict.fromkeys(kernels)) or '*')}",
+        f"size = {list(sizes)}",
         *([f'dtype = "{dtype}"'] if dtype else []),
     ]
     return "\n".join(lines) + "\n"

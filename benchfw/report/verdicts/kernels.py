@@ -23,6 +23,29 @@ def share_text(comparison: Comparison, row: Row) -> str:
     return f"{figures(100 * share.interval.estimate, 2)} % ({floor.limit})"
 
 
+def kernel_caption(comparison: Comparison) -> str:
+    """Return what the brackets are, and the highest rates that the share of the limit is about."""
+    repeated = max(map(len, comparison.histories.values())) > 1
+    what = "Geometric mean over repetitions" if repeated else "Median over blocks of calls"
+    ratios = "; ratios to the first backend" if len(measured_backends(comparison)) > 1 else ""
+    ceilings = []
+    for backend in measured_backends(comparison):
+        moved, computed = (
+            [row.interval.estimate for row in rows_of(comparison, name) if row.cell.backend == backend]
+            for name in ("ceiling_bytes_per_second", "ceiling_flops_per_second")
+        )
+        if moved and computed:
+            highest = (figures(max(rates) / 1e9) for rates in (moved, computed))
+            ceilings.append("{} {} GB/s and {} Gflop/s".format(backend, *highest))
+    limit = f" The limit: the highest rates seen here, {'; '.join(ceilings)}." if ceilings else ""
+    return f"{what} [95 % interval]{ratios}.{limit}"
+
+
+def measured_backends(comparison: Comparison) -> list[str]:
+    """Return the backends that gave some number, in the order of the suite."""
+    return list(dict.fromkeys(cell.backend for cell in comparison.measured))
+
+
 def _sizes_verdict(comparison: Comparison) -> str:
     """Return time and share of the limit at each backend's largest size, and from what size on one pays."""
     rows = sorted(rows_of(comparison, "seconds_per_call"), key=lambda row: comparison.size(row.cell))
