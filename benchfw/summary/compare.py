@@ -233,17 +233,13 @@ def _refusal(
         return f"times on {cell.backend} ({unlike})"
     if cell.kind != "optimizer":
         return ""
-    limited = any(_ran_out_of_seconds(each.result) for each in (*mine, *theirs))
+    limited = any(each.result.outcome.ending is Ending.SECONDS for each in (*mine, *theirs))
     if unlike and limited:
         return f"a budget of seconds ended it, on unlike machines ({unlike})"
     old, new = mine[0].result.trial, theirs[0].result.trial
     if quantity.endswith("_to_target") or (old.budget, old.target) == (new.budget, new.target):
         return ""
     return f"{quantity} at the end, since budget or target differ"
-
-
-def _ran_out_of_seconds(result: Result) -> bool:
-    return result.outcome.ending is Ending.SECONDS
 
 
 def _difference(old: Sample, new: Sample, quantity: str, paired: bool) -> Difference:
