@@ -1,7 +1,10 @@
-"""Pure array functions with a body per backend; the core registers them in `benchfw.core_plugin`."""
+"""Pure array functions with a body per backend, and the operators that they take as matrices.
+
+`benchfw.core_plugin` registers the kernels by name: listing them should not cost the import of NumPy.
+"""
 
 from benchfw.kernels._kernel import Kernel, kernel, namespace
-from benchfw.kernels.blocks import add_scaled, column_dots, squares_and_dots
+from benchfw.kernels.blocks import add_scaled, column_dots, squares_and_dots, well_conditioned
 from benchfw.kernels.cholesky import (
     cholesky_solve,
     explained_variances,
@@ -10,12 +13,30 @@ from benchfw.kernels.cholesky import (
 )
 from benchfw.kernels.conjugate_gradients import conjugate_gradients
 from benchfw.kernels.gram import gaussian_gram, gaussian_gram_length_derivative
-from benchfw.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply
+from benchfw.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply, lanczos_steps, ritz
+from benchfw.kernels.operators import (
+    Counted,
+    DenseOperator,
+    MatrixFree,
+    Operator,
+    Order,
+    SparseOperator,
+    as_operator,
+    shifted,
+    update_and_dots,
+)
 from benchfw.kernels.random import normals, rademacher
 
 __all__ = [
+    "Counted",
+    "DenseOperator",
     "Kernel",
+    "MatrixFree",
+    "Operator",
+    "Order",
+    "SparseOperator",
     "add_scaled",
+    "as_operator",
     "cholesky_solve",
     "column_dots",
     "conjugate_gradients",
@@ -27,9 +48,14 @@ __all__ = [
     "kernel",
     "lanczos",
     "lanczos_apply",
+    "lanczos_steps",
     "namespace",
     "normals",
     "rademacher",
+    "ritz",
     "scaled_cholesky",
+    "shifted",
     "squares_and_dots",
+    "update_and_dots",
+    "well_conditioned",
 ]

@@ -15,11 +15,15 @@ from typing import Any
 import numpy as np
 
 from benchfw.backends import get_backend
-from benchfw.kernels.cholesky import cholesky_solve
-from benchfw.kernels.conjugate_gradients import conjugate_gradients
-from benchfw.kernels.gram import gaussian_gram, gaussian_gram_length_derivative
-from benchfw.kernels.lanczos import gauss_quadrature, lanczos
-from benchfw.kernels.operators import as_operator
+from benchfw.kernels import (
+    as_operator,
+    cholesky_solve,
+    conjugate_gradients,
+    gauss_quadrature,
+    gaussian_gram,
+    gaussian_gram_length_derivative,
+    lanczos,
+)
 from benchfw_kernelmachines.kernels.random_features import feature_scores
 from benchfw_spectral.kernels.chebyshev import chebyshev_forms, chebyshev_pairs
 from benchfw_spectral.kernels.nystrom import nystrom_factor, nystrom_preconditioner

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from benchfw import Array, BenchfwError, Smooth
-from benchfw.kernels.operators import Operator, as_operator
+from benchfw.kernels import Operator, as_operator
 from benchfw_spectral.functions.function import Function
 
 

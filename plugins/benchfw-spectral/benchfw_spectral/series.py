@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from benchfw import Array, BenchfwError
-from benchfw.kernels.blocks import column_dots
-from benchfw.kernels.operators import Operator, shifted
+from benchfw.kernels import Operator, column_dots, shifted
 from benchfw_spectral.functions.function import Interval, Vector
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, Protocol
 
 from benchfw import Array
-from benchfw.kernels import namespace
-from benchfw.kernels.cholesky import cholesky_solve
+from benchfw.kernels import cholesky_solve, namespace
 from benchfw_variational.cholesky import cholesky, log_determinant
 
 Name = Literal["euclidean", "kl", "reversed-kl", "symmetric-kl"]

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from benchfw import Array, BenchfwError
-from benchfw.kernels import namespace
-from benchfw.kernels.cholesky import (
+from benchfw.kernels import (
     cholesky_solve,
     explained_variances,
     inverse_half_powers,
+    namespace,
     scaled_cholesky,
 )
 from benchfw_variational.oracles import Factor, Prior

@@ -9,7 +9,7 @@ import math
 from functools import cached_property
 
 from benchfw import Array
-from benchfw.kernels.blocks import column_dots
+from benchfw.kernels import column_dots
 from benchfw_variational.oracles import Factor, LatentGaussian
 
 

@@ -7,8 +7,7 @@ from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 from benchfw import Array, Claims, Count, Positive, Range, Rng, SpectralSum
-from benchfw.kernels.conjugate_gradients import conjugate_gradients
-from benchfw.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply
+from benchfw.kernels import conjugate_gradients, gauss_quadrature, lanczos, lanczos_apply
 from benchfw_spectral.kernels.nystrom import nystrom_factor, nystrom_preconditioner
 from benchfw_spectral.oracles import Draw, Estimate, SpectralObjective, has_parameters, operator_of
 from benchfw_spectral.probes import AnyKind, ValueDraw, draw_probes, mean_of

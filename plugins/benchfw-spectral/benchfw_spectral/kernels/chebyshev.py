@@ -12,9 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from benchfw.errors import BenchfwError
-from benchfw.kernels import kernel, namespace
-from benchfw.kernels.blocks import column_dots
-from benchfw.kernels.operators import Operator, as_operator, shifted, update_and_dots
+from benchfw.kernels import Operator, as_operator, column_dots, kernel, namespace, shifted, update_and_dots
 
 Interval = tuple[float, float]
 Method = Literal["auto", "hankel", "reverse"]

@@ -7,9 +7,7 @@ from math import isqrt
 from typing import Any
 
 from benchfw.errors import BenchfwError
-from benchfw.kernels import kernel, namespace
-from benchfw.kernels.blocks import column_dots
-from benchfw.kernels.operators import as_operator
+from benchfw.kernels import as_operator, column_dots, kernel, namespace
 
 
 def _counts(probes: Any, matrix: Any, shift: float = 0.0) -> tuple[float, float]:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from math import isqrt
 from typing import Any
 
-from benchfw.kernels import kernel, namespace
-from benchfw.kernels.blocks import well_conditioned
-from benchfw.kernels.lanczos import lanczos_steps, ritz
-from benchfw.kernels.operators import as_operator
+from benchfw.kernels import as_operator, kernel, lanczos_steps, namespace, ritz, well_conditioned
 
 
 def _counts(probe: Any, matrix: Any, steps: int = 20) -> tuple[float, float]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from benchfw import Array, Backend, BenchfwError
-from benchfw.kernels.gram import gaussian_gram, gaussian_gram_length_derivative
-from benchfw.kernels.operators import DenseOperator
+from benchfw.kernels import DenseOperator, gaussian_gram, gaussian_gram_length_derivative
 from benchfw_spectral.collatz import collatz_bound
 from benchfw_spectral.functions.function import Interval
 

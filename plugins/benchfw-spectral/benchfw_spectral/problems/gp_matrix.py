@@ -7,9 +7,7 @@ from functools import cached_property
 from typing import Protocol
 
 from benchfw import Array, Backend
-from benchfw.kernels.blocks import column_dots
-from benchfw.kernels.conjugate_gradients import conjugate_gradients
-from benchfw.kernels.operators import Counted, Operator
+from benchfw.kernels import Counted, Operator, column_dots, conjugate_gradients
 from benchfw_spectral.functions.function import Interval
 from benchfw_spectral.functions.log import Log
 

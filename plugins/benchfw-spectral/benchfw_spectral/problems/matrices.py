@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchfw import Backend, BenchfwError, Rng
-from benchfw.kernels.operators import MatrixFree, Operator, as_operator
+from benchfw.kernels import MatrixFree, Operator, as_operator
 from benchfw_spectral.collatz import collatz_bound
 from benchfw_spectral.functions.function import Interval, Vector
 
@@ -48,7 +48,7 @@ def gaussian_points(
     backend: Backend, rng: Rng, size: int, shift: float, length: float, dimension: int
 ) -> Matrix:
     """Return exp(-|x_i - x_j|²/(2 length²)) + shift·I of points uniform in the unit cube, stored whole."""
-    from benchfw.kernels.gram import gaussian_gram
+    from benchfw.kernels import gaussian_gram
 
     points = rng.random((size, dimension))
     gram = gaussian_gram(points, points, length)

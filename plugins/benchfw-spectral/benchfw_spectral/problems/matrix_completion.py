@@ -8,8 +8,7 @@ from functools import cached_property
 
 from benchfw import Array, Backend, Constants, DatasetName, Positive, Rng
 from benchfw.data import local_datasets
-from benchfw.kernels.lanczos import gauss_quadrature, lanczos
-from benchfw.kernels.operators import Counted, Order
+from benchfw.kernels import Counted, Order, gauss_quadrature, lanczos
 from benchfw_spectral.collatz import collatz_bound
 from benchfw_spectral.functions.function import Interval
 from benchfw_spectral.functions.power import Power

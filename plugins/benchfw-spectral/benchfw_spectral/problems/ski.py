@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchfw import Array, Backend, BenchfwError
-from benchfw.kernels.operators import SparseOperator
+from benchfw.kernels import SparseOperator
 from benchfw_spectral.functions.function import Interval
 from benchfw_spectral.kernels.interpolation import cubic_weights
 from benchfw_spectral.kernels.toeplitz import toeplitz_product

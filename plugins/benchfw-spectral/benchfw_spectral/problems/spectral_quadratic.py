@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchfw import Array, Backend, BenchfwError, Constants, Count, Positive, Rng
-from benchfw.kernels.operators import Counted, DenseOperator, MatrixFree, Operator
+from benchfw.kernels import Counted, DenseOperator, MatrixFree, Operator
 from benchfw_spectral.functions import Function, get_function
 from benchfw_spectral.problems.matrices import RANK, stored
 

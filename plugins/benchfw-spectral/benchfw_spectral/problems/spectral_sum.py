@@ -11,8 +11,7 @@ import numpy as np
 
 from benchfw import Array, Backend, BenchfwError, Count, Positive, Range, Rng
 from benchfw.errors import nearest
-from benchfw.kernels import namespace
-from benchfw.kernels.operators import Counted
+from benchfw.kernels import Counted, namespace
 from benchfw_spectral.functions import get_function
 from benchfw_spectral.functions.function import Interval
 from benchfw_spectral.problems.matrices import (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from benchfw import Array, BenchfwError
-from benchfw.kernels import namespace
-from benchfw.kernels.cholesky import cholesky_solve, explained_variances, scaled_cholesky
+from benchfw.kernels import cholesky_solve, explained_variances, namespace, scaled_cholesky
 from benchfw_variational.cholesky import cholesky, log_determinant
 
 JITTER_LIMIT = 1e-3  # of the largest variance: with more the prior would be another one

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from benchfw import Array, BenchfwError
-from benchfw.kernels import namespace
-from benchfw.kernels.cholesky import cholesky_solve, explained_variances
+from benchfw.kernels import cholesky_solve, explained_variances, namespace
 from benchfw_variational.cholesky import cholesky, log_determinant
 from benchfw_variational.oracles import Factor
 from benchfw_variational.priors.dense import DenseFactor

@@ -6,11 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from benchfw import Array
-from benchfw.kernels import namespace
-from benchfw.kernels.blocks import column_dots
-from benchfw.kernels.conjugate_gradients import conjugate_gradients
-from benchfw.kernels.lanczos import gauss_quadrature, lanczos
-from benchfw.kernels.operators import MatrixFree
+from benchfw.kernels import MatrixFree, column_dots, conjugate_gradients, gauss_quadrature, lanczos, namespace
 
 TOLERANCE = 1e-10
 ITERATIONS = 10_000

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from benchfw import Array, Backend, DatasetName, NonNegative, Rng
-from benchfw.kernels.cholesky import cholesky_solve, explained_variances
-from benchfw.kernels.gram import gaussian_gram
+from benchfw.kernels import cholesky_solve, explained_variances, gaussian_gram
 from benchfw_variational.likelihoods import get_likelihood
 from benchfw_variational.priors.dense import DensePrior
 from benchfw_variational.problems.latent_gaussian import Diagonal, LatentGaussianModel, load_examples

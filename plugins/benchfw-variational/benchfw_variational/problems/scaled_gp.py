@@ -8,7 +8,7 @@ from itertools import islice, repeat
 from typing import Any
 
 from benchfw import Backend, Count, Positive, Rng
-from benchfw.kernels.gram import gaussian_gram
+from benchfw.kernels import gaussian_gram
 from benchfw_variational.likelihoods import get_likelihood
 from benchfw_variational.posterior import FactorPosterior
 from benchfw_variational.priors.dense import DensePrior
