@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from benchfw import data
 from benchfw.errors import BenchfwError, PluginError, StoreError, SuiteError, nearest
-from benchfw.harness import survey
-from benchfw.harness.interleaved import Side, execute_both
-from benchfw.harness.revision import checked_out
-from benchfw.harness.run import Agenda, Listener, Options, check_methods, execute, prepare
+from benchfw.harness.against import Side, check_out, execute_both
+from benchfw.harness.events import Listener
+from benchfw.harness.identity import datasets_read
+from benchfw.harness.options import Options
+from benchfw.harness.run import Agenda, check_methods, execute, prepare
 from benchfw.loading import fault_text
 from benchfw.plan import plan, select
 from benchfw.records import DEFAULT_STORE, Changes, Project, Run, Trial
@@ -96,7 +97,7 @@ def _planned(suite: Suite, path: Path, registry: Registry, changes: Changes) -> 
 
 def datasets_of(planned: Planned) -> list[str]:
     """Return the data sets that the trials read."""
-    return survey.datasets_of(planned.trials, planned.registry)
+    return datasets_read(planned.trials, planned.registry)
 
 
 def bring_data(planned: Planned, progress: Callable[[str, int, int | None], None] | None = None) -> None:
@@ -168,7 +169,7 @@ def run_against(
     """
     sources = tuple(dict.fromkeys(source for each in planned for source in each.registry.sources))
     options = replace(options, fresh=True)
-    with checked_out(revision) as other, Store(store, create=True) as opened:
+    with check_out(revision) as other, Store(store, create=True) as opened:
         plugins = other.sources(sources)
         if plugins == sources and not any(other.packages.iterdir()):
             raise BenchfwError(

@@ -26,8 +26,8 @@ from benchfw.cli.options import echo_json
 from benchfw.cli.progress import DownloadBar, display
 from benchfw.cli.verbs.compare import comparison_data, print_comparison
 from benchfw.errors import BenchfwError, StoreError
-from benchfw.harness.events import Event, Finished
-from benchfw.harness.run import Awaited, Begun, Listener, Options
+from benchfw.harness.events import Awaited, Begun, Event, Finished, Listener
+from benchfw.harness.options import Options
 from benchfw.records import Run
 from benchfw.report.terminal import print_summary
 from benchfw.report.text import plural, printable

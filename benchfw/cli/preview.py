@@ -9,7 +9,7 @@ import click
 
 from benchfw.api import Planned, look_up
 from benchfw.cli.options import echo_json, echo_table
-from benchfw.harness.run import Options
+from benchfw.harness.options import Options
 from benchfw.records import Environment, Run
 from benchfw.report.text import flat_facts, plural, printable
 

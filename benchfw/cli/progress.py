@@ -12,8 +12,7 @@ from statistics import fmean
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
-from benchfw.harness.events import Event, Finished, Started
-from benchfw.harness.run import Begun
+from benchfw.harness.events import Begun, Event, Finished, Started
 from benchfw.records import Cell, Status, Trial
 from benchfw.report.text import plural, printable
 

@@ -1,8 +1,8 @@
-"""What an executor tells while it works."""
+"""What a run and its executor tell while they work."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,6 +25,32 @@ class Finished:
 
 
 Event = Started | Finished
+
+
+@dataclass(frozen=True)
+class Begun:
+    """The first event of a run: what is to do, and what is in the store already."""
+
+    run: int
+    reused: int
+    pending: Sequence[Trial]
+    jobs: int = 1
+
+    @property
+    def total(self) -> int:
+        """Return the trials that were asked for."""
+        return self.reused + len(self.pending)
+
+
+@dataclass(frozen=True)
+class Awaited:
+    """Nothing is left to do but what other runs on the same store are at."""
+
+    trials: int
+    runs: tuple[int, ...]
+
+
+Listener = Callable[[Begun | Awaited | Event], None]
 
 
 class Executor(Protocol):

@@ -10,7 +10,7 @@ import functools
 import hashlib
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +27,7 @@ from benchfw.loading import Plugin
 from benchfw.records import Spec, Trial
 from benchfw.registry import Registry
 
-SHOWN = 12  # characters of a hash that a person is shown
+HASH_PREFIX = 12  # characters of a hash that a person is shown
 
 
 class Identity:
@@ -48,7 +48,7 @@ class Identity:
         self._registry = registry
         self._parts: dict[tuple[str, str], str] = {}
         self._specs: dict[int, tuple[Spec, str]] = {}
-        self.sources = {"benchfw": core_fingerprint()[:SHOWN]}
+        self.sources = {"benchfw": core_fingerprint()[:HASH_PREFIX]}
         self.libraries: dict[str, str] = {}
         self.datasets: dict[str, str] = {}
         # once a run, not once a process: in a notebook a plugin may be edited between two runs
@@ -100,7 +100,7 @@ class Identity:
             sources = [[plugin.module, plugin.version, self._fingerprint(plugin)] for plugin in plugins]
             libraries = sorted({name for plugin in plugins for name in self._imported_by(plugin)})
             versions = [[name, library_version(name)] for name in libraries]
-            self.sources |= {module: source[:SHOWN] for module, _, source in sources if source}
+            self.sources |= {module: source[:HASH_PREFIX] for module, _, source in sources if source}
             self.libraries |= {
                 name: version for name, version in versions if version and name not in self.sources
             }
@@ -115,8 +115,15 @@ class Identity:
             found = data.fingerprint(name)
         except DataError:
             return "absent"  # a run has fetched it before, or stopped
-        self.datasets[name] = found[:SHOWN]
+        self.datasets[name] = found[:HASH_PREFIX]
         return found
+
+
+def datasets_read(trials: Iterable[Trial], registry: Registry) -> list[str]:
+    """Return the data sets that trials read."""
+    tables = {str(trial.problem.table): trial.problem.table for trial in trials if trial.kind != "kernel"}
+    names = (registry.dataset_of("problem", table) for table in tables.values())
+    return sorted({name for name in names if name})
 
 
 def _address(plugin: Plugin) -> tuple[str, str, str]:

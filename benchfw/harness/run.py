@@ -5,92 +5,30 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from time import sleep
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError, SuiteError
-from benchfw.harness.dask.packing import pack
 from benchfw.harness.devices import find_devices
-from benchfw.harness.environment import default_threads, gather, total_memory
-from benchfw.harness.events import Event, Executor, Finished
+from benchfw.harness.environment import gather, total_memory
+from benchfw.harness.events import Awaited, Begun, Event, Executor, Finished, Listener
 from benchfw.harness.identity import Identity
-from benchfw.harness.survey import question_of, versions
+from benchfw.harness.options import Options
 from benchfw.harness.workers.inline import InlineExecutor
 from benchfw.harness.workers.local import LocalExecutor
 from benchfw.loading import fault_text
 from benchfw.measure.seeding import order_seed
-from benchfw.parameters import fits
 from benchfw.records import Changes, Ending, Environment, Outcome, Run, Status, Trial
 from benchfw.registry import Registry
 from benchfw.store import Store
 from benchfw.suite import Suite
 
-if TYPE_CHECKING:
-    from benchfw.harness.dask.cluster import Cluster
-
-PATIENCE = 10.0  # a trial may take this many times its budget of seconds, metrics and set-up included
-GRACE = 60.0
-POLL = 0.2  # seconds between looks at what another run has finished
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to run, as against what to run; with a cluster, its workers take the place of the jobs.
-
-    0 jobs run the trials in this process, where limits of time and memory do not apply.
-    """
-
-    jobs: int = 1
-    threads: int = field(default_factory=default_threads)
-    timeout: float | None = None
-    memory: int | None = None
-    fresh: bool = False
-    retry_failed: bool = False
-    fail_fast: bool = False
-    cluster: Cluster | None = None
-
-    def __post_init__(self) -> None:
-        limits = (
-            ("jobs", self.jobs, 0, 1024),
-            ("threads", self.threads, 1, 1024),
-            ("memory", self.memory, 1, 2**60),
-        )
-        for name, value, least, most in limits:
-            if value is not None and (not isinstance(value, int) or not least <= value <= most):
-                raise BenchfwError(f"{name} must be a whole number from {least} to {most:,}, got {value!r}")
-        if self.timeout is not None and not (fits(self.timeout, float) and 0 < self.timeout < math.inf):
-            raise BenchfwError(f"timeout must be a positive number of seconds, got {self.timeout!r}")
-
-
-@dataclass(frozen=True)
-class Begun:
-    """The first event of a run: what is to do, and what is in the store already."""
-
-    run: int
-    reused: int
-    pending: Sequence[Trial]
-    jobs: int = 1
-
-    @property
-    def total(self) -> int:
-        """Return the trials that were asked for."""
-        return self.reused + len(self.pending)
-
-
-@dataclass(frozen=True)
-class Awaited:
-    """Nothing is left to do but what other runs on the same store are at."""
-
-    trials: int
-    runs: tuple[int, ...]
-
-
-Listener = Callable[[Begun | Awaited | Event], None]
+POLL_SECONDS = 0.2  # between looks at what another run has finished
 
 
 @dataclass(frozen=True)
@@ -165,8 +103,10 @@ def _environment(suite: Suite, trials: Sequence[Trial], registry: Registry, opti
     """Return that of the machine that will run the trials; workers unlike this client are refused."""
     if options.cluster is None:
         return replace(gather(suite.backends, options.threads), jobs=options.jobs)
-    question = question_of(trials, registry, suite.backends, options.threads)
-    return options.cluster.inspect(question, versions(registry, question))
+    from benchfw.harness.dask.survey import survey_request, versions
+
+    request = survey_request(trials, registry, suite.backends, options.threads)
+    return options.cluster.inspect(request, versions(registry, request))
 
 
 def _absolute(sources: Sequence[str]) -> tuple[str, ...]:
@@ -215,7 +155,7 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
 
 
 def _at_once(options: Options) -> int:
-    return max(1, options.jobs) if options.cluster is None else options.cluster.slots
+    return max(1, options.jobs) if options.cluster is None else options.cluster.capacity
 
 
 def _rounds(
@@ -239,7 +179,7 @@ def _rounds(
             if not told:
                 listen(Awaited(len(waiting), tuple(sorted(set(theirs.values())))))
             told = True
-            sleep(POLL)
+            sleep(POLL_SECONDS)
 
 
 def _links(agenda: Agenda, found: Mapping[int, int]) -> list[tuple[int, Trial, int]]:
@@ -271,22 +211,16 @@ def _events(agenda: Agenda, positions: Sequence[int], executor: Executor) -> Ite
     yield from executor.run(trial for trial in trials if trial.backend not in absent)
 
 
-def timeout_of(suite: Suite, options: Options) -> float | None:
-    """Return the seconds after which a trial is ended: as asked, or from the suite's budget of seconds."""
-    if options.timeout is None and suite.budget.seconds is not None:
-        return PATIENCE * suite.budget.seconds + GRACE
-    return options.timeout
-
-
 def _executor(agenda: Agenda, registry: Registry, options: Options) -> Executor:
     if options.jobs == 0:
         return InlineExecutor(registry, threads=options.threads)
-    timeout = timeout_of(agenda.suite, options)
+    timeout = options.timeout_of(agenda.suite.budget)
     if options.cluster is not None:
         from benchfw.harness.dask.executor import DaskExecutor
-        from benchfw.harness.dask.worker import Terms
+        from benchfw.harness.dask.packing import pack
+        from benchfw.harness.dask.worker import WorkerTerms
 
-        terms = Terms(pack(registry.sources), options.threads, timeout, options.memory)
+        terms = WorkerTerms(pack(registry.sources), options.threads, timeout, options.memory)
         return DaskExecutor(options.cluster, terms, registry.note)
     memory = options.memory if options.memory is not None else total_memory() // options.jobs
     return LocalExecutor(

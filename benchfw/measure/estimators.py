@@ -17,7 +17,7 @@ from benchfw.errors import BenchfwError
 from benchfw.measure.meter import Emit, Meter, next_look
 from benchfw.records import Ending, Outcome, Record, Status, Trial
 
-PATIENCE = 5.0  # a cheap draw costs less than its statistics: the trial may take so many times its seconds
+MOST_BUDGETS = 5.0  # of seconds that a trial may take: a cheap draw costs less than its statistics
 
 
 def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Outcome:
@@ -27,7 +27,7 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
     params = meter.off_the_record(lambda: _place(trial, problem))
     statistics = DrawStatistics(meter.off_the_record(lambda: _exact(quantity, problem, params)))
     began = perf_counter()
-    patience = PATIENCE * (trial.budget.seconds or math.inf)
+    patience = MOST_BUDGETS * (trial.budget.seconds or math.inf)
     look = 2  # one draw has no variance
     for draws in count(1):
         with meter.clock:
@@ -38,7 +38,9 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
         statistics.add(sample)
         outcome = meter.spent(draws) if draws > 1 else None
         if perf_counter() - began > patience and draws > 1:
-            reason = f"{PATIENCE:g} times the budget of {trial.budget.seconds:g} seconds, statistics included"
+            reason = (
+                f"{MOST_BUDGETS:g} times the budget of {trial.budget.seconds:g} seconds, statistics included"
+            )
             outcome = Outcome(Status.DONE, Ending.SECONDS, reason)
         if draws < look and outcome is None:
             continue

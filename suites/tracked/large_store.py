@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from benchfw import api
-from benchfw.harness.run import Options
+from benchfw.harness.options import Options
 from benchfw.records import Ending, Outcome, Record, Status
 from benchfw.store import Store
 
@@ -45,7 +45,7 @@ with contextlib.redirect_stdout(io.StringIO()):
 DECIDE = """
 from pathlib import Path
 from benchfw import api
-from benchfw.harness.run import Options
+from benchfw.harness.options import Options
 planned = api.plan_suite("large.toml")
 began = time.perf_counter()
 pending = api.look_up(planned, Path("large.sqlite"), Options()).pending

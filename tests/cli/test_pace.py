@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from benchfw.cli.progress import Pace, duration
-from benchfw.harness.events import Finished, Started
-from benchfw.harness.run import Begun
+from benchfw.harness.events import Begun, Finished, Started
 from benchfw.records import Budget, Ending, Outcome, Spec, Status
 
 

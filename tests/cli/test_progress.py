@@ -4,8 +4,7 @@ import io
 import re
 
 from benchfw.cli import progress
-from benchfw.harness.events import Finished, Started
-from benchfw.harness.run import Begun
+from benchfw.harness.events import Begun, Finished, Started
 from benchfw.records import Ending, Outcome, Status
 
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

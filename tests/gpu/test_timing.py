@@ -10,7 +10,7 @@ from benchfw.api import plan_text, run_planned
 from benchfw.backends import get_backend
 from benchfw.cli.verbs.time import suite_text
 from benchfw.errors import BackendUnavailable
-from benchfw.harness.run import Options
+from benchfw.harness.options import Options
 from benchfw.measure.kernels import measure_ceilings
 from benchfw.registry import Registry
 from benchfw.store import Store

@@ -13,8 +13,8 @@ from benchfw.backends import Device
 from benchfw.errors import BenchfwError
 from benchfw.harness.dask.cluster import Cluster, connected
 from benchfw.harness.dask.packing import pack
+from benchfw.harness.dask.survey import MachineSurvey, SurveyRequest, survey_apart
 from benchfw.harness.fingerprint import fingerprint
-from benchfw.harness.survey import Question, survey_apart
 from benchfw.records import Environment
 from benchfw.registry import Registry
 
@@ -29,11 +29,9 @@ def answer(**changes):
         "environment": Environment(backends=backends),
         "host": "here",
         "cores": 4,
-        "devices": [],
-        "nthreads": 4,
-        "GPU": 0,
+        "threads": 4,
     }
-    return {**given, **changes}
+    return MachineSurvey(**{**given, **changes})
 
 
 @pytest.fixture
@@ -45,21 +43,21 @@ def inspect(monkeypatch):
         monkeypatch.setattr(cluster, "_await_workers", lambda: None)
         surveys = {f"tcp://worker{number}": each for number, each in enumerate(answers)}
         monkeypatch.setattr(cluster, "_surveys", lambda: surveys)
-        question = Question((), (), ("numpy", "cupy"), 2, ())
-        return cluster, cluster.inspect(question, {"numpy": "2.4.0"})
+        request = SurveyRequest((), (), ("numpy", "cupy"), 2, ())
+        return cluster, cluster.inspect(request, {"numpy": "2.4.0"})
 
     return inspected
 
 
 def test_a_worker_takes_as_many_trials_as_its_threads_allow_and_the_report_says_so(inspect):
-    cluster, facts = inspect(answer(), answer(nthreads=5, host="there"))
-    assert [place.slots for place in cluster.places.values()] == [2, 2]
+    cluster, facts = inspect(answer(), answer(threads=5, host="there"))
+    assert [slot.capacity for slot in cluster.worker_slots.values()] == [2, 2]
     assert facts.cluster["shares"].startswith("4 trials of 2 threads at once on 8 cores, which disturb")
 
 
 def test_every_difference_is_named_with_its_worker(inspect):
     with pytest.raises(BenchfwError) as told:
-        inspect(answer(versions={"numpy": "2.3.0"}), answer(versions={}, nthreads=1))
+        inspect(answer(versions={"numpy": "2.3.0"}), answer(versions={}, threads=1))
     text = str(told.value)
     assert "tcp://worker0: numpy is 2.3.0 there and 2.4.0 here" in text
     assert "tcp://worker1: numpy is absent there and 2.4.0 here" in text
@@ -69,8 +67,8 @@ def test_every_difference_is_named_with_its_worker(inspect):
 def test_workers_with_unlike_devices_are_refused_since_their_times_do_not_compare(inspect):
     unlike = {**CUPY, "device": "Toy"}
     with pytest.raises(BenchfwError, match="worker1: cupy is device Toy"):
-        inspect(answer(GPU=1), answer(GPU=1, cupy=unlike))
-    inspect(answer(GPU=1), answer(GPU=0, cupy=unlike))  # one that declares no GPU gets no such trial
+        inspect(answer(gpus=1), answer(gpus=1, cupy=unlike))
+    inspect(answer(gpus=1), answer(gpus=0, cupy=unlike))  # one that declares no GPU gets no such trial
 
 
 def test_without_a_declared_gpu_cupy_is_unavailable_with_one_line(inspect):
@@ -79,27 +77,27 @@ def test_without_a_declared_gpu_cupy_is_unavailable_with_one_line(inspect):
 
 
 def test_a_worker_offers_no_more_devices_than_it_declares(inspect):
-    devices = [["0", "Fake 9000", "VISIBLE"], ["1", "Fake 9000", "VISIBLE"]]
-    cluster, _ = inspect(answer(GPU=1, devices=devices), answer(GPU=4, devices=devices))
-    first, second = cluster.places.values()
+    devices = tuple(Device(number, "Fake 9000", "VISIBLE") for number in "01")
+    cluster, _ = inspect(answer(gpus=1, devices=devices), answer(gpus=4, devices=devices))
+    first, second = cluster.worker_slots.values()
     assert first.devices == [Device("0", "Fake 9000", "VISIBLE")]
     assert len(second.devices) == 2
 
 
 def test_a_plugin_file_travels_with_the_modules_beside_it(toys, tmp_path):
-    bundle = pack([str(toys), "benchfw.core_plugin"])
-    file, module = bundle.unpack(tmp_path / "elsewhere")
+    packed = pack([str(toys), "benchfw.core_plugin"])
+    file, module = packed.unpack(tmp_path / "elsewhere")
     assert module == "benchfw.core_plugin"
     here = fingerprint(Registry([str(toys)]).get("optimizer", "slide").plugin)
     toys.unlink()
     toys.with_name("toy_helper.py").unlink()
-    found = survey_apart(Question((file,), ("toys",), ("numpy",), 1, ()))
-    assert here.startswith(found["versions"]["the source of plugin 'toys'"])
+    found = survey_apart(SurveyRequest((file,), ("toys",), ("numpy",), 1, ()))
+    assert here.startswith(found.versions["the source of plugin 'toys'"])
 
 
 def test_a_plugin_that_a_machine_lacks_is_told_in_one_line():
     with pytest.raises(BenchfwError, match="no plugin module 'nowhere'"):
-        survey_apart(Question(("nowhere",), (), ("numpy",), 1, ()))
+        survey_apart(SurveyRequest(("nowhere",), (), ("numpy",), 1, ()))
 
 
 def test_an_address_that_is_none_is_told_in_one_line():

@@ -8,7 +8,8 @@ from benchfw import api
 from benchfw.errors import BenchfwError, SuiteError
 from benchfw.harness import run as harness
 from benchfw.harness.events import Finished, Started
-from benchfw.harness.run import Options, check_methods, execute, prepare
+from benchfw.harness.options import Options
+from benchfw.harness.run import check_methods, execute, prepare
 from benchfw.measure.trial import collector, run_trial
 from benchfw.plan import plan
 from benchfw.records import Changes, Ending, Outcome, Spec, Status

@@ -143,7 +143,7 @@ def command(
     """
     from benchfw.api import on_cluster, plan_bundle, plan_suites
     from benchfw.harness.environment import default_threads
-    from benchfw.harness.run import Options
+    from benchfw.harness.options import Options
     from benchfw.records import Changes
 
     changes = Changes(only, backends, repetitions, quick)

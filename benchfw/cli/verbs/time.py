@@ -105,7 +105,7 @@ def command(
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
     from benchfw.api import plan_text, run_planned
     from benchfw.cli.execution import check_pages, listen_to_run, print_faults, print_run
-    from benchfw.harness.run import Options
+    from benchfw.harness.options import Options
     from benchfw.registry import Registry
     from benchfw.summary.rows import SUMMARY_COLUMNS, summary_rows
 

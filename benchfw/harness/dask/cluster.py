@@ -14,29 +14,25 @@ import benchfw
 from benchfw.backends import Device, is_on_device
 from benchfw.errors import BenchfwError
 from benchfw.harness.dask.packing import pack
+from benchfw.harness.dask.survey import MachineSurvey, SurveyRequest
 from benchfw.harness.environment import project
-from benchfw.harness.survey import Question
 from benchfw.records import Environment
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-ARRIVING = 60  # seconds that the first worker of a cluster may take to come
-LOOK = 1.0  # seconds between looks at which workers there are
-QUIET = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+FIRST_WORKER_SECONDS = 60  # that the first worker of a cluster may take to come
+POLL_SECONDS = 1.0  # between looks at which workers there are
+IGNORE_INTERRUPT = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """Ctrl-C reaches every process of a terminal: it is the client that ends the workers of a local cluster."""
 
 
-Survey = Mapping[str, Any]
-"""What `survey_here` gives."""
-
-
 @dataclass
-class Place:
+class WorkerSlot:
     """A worker that trials may go to: how many it can take at once, and the GPUs among that."""
 
     address: str
-    slots: int
+    capacity: int
     devices: list[Device]
 
 
@@ -46,23 +42,23 @@ class Cluster:
     def __init__(self, client: Client, address: str) -> None:
         self.client = client
         self.address = address
-        self.places: dict[str, Place] = {}
-        self._question = Question((), (), (), 1, ())
+        self.worker_slots: dict[str, WorkerSlot] = {}
+        self._request = SurveyRequest((), (), (), 1, ())
         self._versions: Mapping[str, str] = {}
         self._backends: Mapping[str, Mapping[str, str]] = {}
 
-    def inspect(self, question: Question, versions: Mapping[str, str]) -> Environment:
+    def inspect(self, request: SurveyRequest, versions: Mapping[str, str]) -> Environment:
         """Compare every worker with the client's versions; return the environment of the workers.
 
         A BenchfwError names every worker and every thing in which it differs.
         """
-        self._question, self._versions = question, versions
+        self._request, self._versions = request, versions
         self._await_workers()
         surveys = self._surveys()
-        self._backends = {name: _described(name, surveys.values()) for name in question.backends}
+        self._backends = {name: _described(name, surveys.values()) for name in request.backends}
         _refuse({address: self.faults(found) for address, found in surveys.items()})
-        self.places = {address: self.place(address, found) for address, found in surveys.items()}
-        environment: Environment = next(iter(surveys.values()))["environment"]
+        self.worker_slots = {address: self.slot_of(address, found) for address, found in surveys.items()}
+        environment = next(iter(surveys.values())).environment
         shares = self._shares(surveys.values())
         return replace(environment, backends=self._backends, project=project(), cluster=shares)
 
@@ -70,35 +66,35 @@ class Cluster:
         """Ask one worker for its survey."""
         from benchfw.harness.dask.worker import survey_here
 
-        bundle = pack(self._question.sources)
-        return self.client.submit(survey_here, bundle, self._question, workers=[address], pure=False)
+        plugins = pack(self._request.sources)
+        return self.client.submit(survey_here, plugins, self._request, workers=[address], pure=False)
 
-    def faults(self, found: Survey) -> list[str]:
+    def faults(self, found: MachineSurvey) -> list[str]:
         """Return every reason why no trial may run where this survey was made."""
         faults = [
-            f"{name} is {found['versions'].get(name, 'absent')} there and {version} here"
+            f"{name} is {found.versions.get(name, 'absent')} there and {version} here"
             for name, version in sorted(self._versions.items())
-            if found["versions"].get(name) != version
+            if found.versions.get(name) != version
         ]
         for name, description in self._backends.items():
-            its = found["environment"].backends[name]
+            its = found.environment.backends[name]
             if _offers(name, found) and its != description:
                 faults.append(f"{name} is {_words(its)} there and {_words(description)} on another worker")
-        if found["nthreads"] < self._question.threads:
+        if found.threads < self._request.threads:
             faults.append(
-                f"it has {found['nthreads']} threads and a trial asks for {self._question.threads}; "
+                f"it has {found.threads} threads and a trial asks for {self._request.threads}; "
                 "give it more or lower --threads"
             )
         return faults
 
-    def place(self, address: str, found: Survey) -> Place:
+    def slot_of(self, address: str, found: MachineSurvey) -> WorkerSlot:
         """Return what a worker can take."""
-        devices = [Device(*each) for each in found["devices"]][: found["GPU"]]
-        return Place(address, found["nthreads"] // self._question.threads, devices)
+        devices = list(found.devices[: found.gpus])
+        return WorkerSlot(address, found.threads // self._request.threads, devices)
 
     def _await_workers(self) -> None:
         try:
-            self.client.wait_for_workers(1, timeout=ARRIVING)
+            self.client.wait_for_workers(1, timeout=FIRST_WORKER_SECONDS)
         except TimeoutError:
             raise BenchfwError(f"the Dask cluster at {self.address} has no workers; start some") from None
         # before anything of benchfw is sent to where it may be absent
@@ -112,7 +108,7 @@ class Cluster:
             }
         )
 
-    def _surveys(self) -> dict[str, Survey]:
+    def _surveys(self) -> dict[str, MachineSurvey]:
         """Return the survey of every worker that stays."""
         asked = {address: self.ask(address) for address in self.client.nthreads()}
         found = {address: self._answer(address, future) for address, future in asked.items()}
@@ -123,11 +119,11 @@ class Cluster:
             )
         return answers
 
-    def _answer(self, address: str, future: Future) -> Survey | None:
+    def _answer(self, address: str, future: Future) -> MachineSurvey | None:
         """Return a worker's survey, or None if the worker is lost before it has answered."""
         while True:
             try:
-                survey: Survey = future.result(timeout=LOOK)
+                survey: MachineSurvey = future.result(timeout=POLL_SECONDS)
             except BenchfwError as fault:
                 _refuse({address: [str(fault)]})
             except TimeoutError:
@@ -137,15 +133,15 @@ class Cluster:
                 return survey
 
     @property
-    def slots(self) -> int:
+    def capacity(self) -> int:
         """How many trials run at once."""
-        return sum(place.slots for place in self.places.values())
+        return sum(slot.capacity for slot in self.worker_slots.values())
 
-    def _shares(self, surveys: Collection[Survey]) -> dict[str, Any]:
+    def _shares(self, surveys: Collection[MachineSurvey]) -> dict[str, Any]:
         """Return how the cores are divided: a fact of the report."""
-        threads = sum(found["nthreads"] for found in surveys)
-        cores = sum({found["host"]: found["cores"] for found in surveys}.values())
-        shares = f"{self.slots} trials of {self._question.threads} threads at once"
+        threads = sum(found.threads for found in surveys)
+        cores = sum({found.host: found.cores for found in surveys}.values())
+        shares = f"{self.capacity} trials of {self._request.threads} threads at once"
         crowd = ", which disturb each other's times" if threads > cores else ""
         return {
             "scheduler": self.address,
@@ -161,13 +157,13 @@ def _refuse(faults: Mapping[str, Sequence[str]]) -> None:
         raise BenchfwError("\n  ".join(["nothing was run, since Dask workers differ:", *lines]))
 
 
-def _offers(backend: str, found: Survey) -> bool:
-    return bool(found["GPU"]) or not is_on_device(backend)
+def _offers(backend: str, found: MachineSurvey) -> bool:
+    return bool(found.gpus) or not is_on_device(backend)
 
 
-def _described(name: str, surveys: Iterable[Survey]) -> Mapping[str, str]:
+def _described(name: str, surveys: Iterable[MachineSurvey]) -> Mapping[str, str]:
     """Return a backend's description on the first worker that offers it."""
-    able = (found["environment"].backends[name] for found in surveys if _offers(name, found))
+    able = (found.environment.backends[name] for found in surveys if _offers(name, found))
     reason = f"no Dask worker declares a GPU for {name}; start one with --resources GPU=1"
     return next(able, {"unavailable": reason})
 
@@ -198,7 +194,7 @@ def connected(address: str, jobs: int, threads: int) -> Iterator[Cluster]:
                 threads_per_worker=threads,
                 scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
                 silence_logs=logging.CRITICAL,
-                preload=[QUIET],
+                preload=[IGNORE_INTERRUPT],
             )
             given: dict[str, Any] = {"address": stack.enter_context(made)}
         elif Path(address).is_file():

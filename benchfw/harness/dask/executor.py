@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
-from benchfw.harness.dask.cluster import LOOK, Cluster, Place
-from benchfw.harness.dask.worker import Bench, Terms, run_here
+from benchfw.harness.dask.cluster import POLL_SECONDS, Cluster, WorkerSlot
+from benchfw.harness.dask.worker import WorkerPool, WorkerTerms, run_here
 from benchfw.harness.devices import TrialQueue, needs_device
 from benchfw.harness.events import Event, Finished, Started
 from benchfw.records import Cell, Ending, Outcome, Status, Trial
@@ -27,37 +27,37 @@ from benchfw.records import Cell, Ending, Outcome, Status, Trial
 if TYPE_CHECKING:
     from distributed import Future
 
-TOGETHER = 0.1  # seconds of trials that travel in one task
-SHORTEST = 0.002  # what a trial is taken to last at least
-ATTEMPTS = 3  # workers that may be lost under one trial
-ALONE = 120.0  # seconds to wait for a worker when none is left that can go on
-FETCHING = 60.0  # seconds to get a finished trial's records from its worker
+TASK_SECONDS = 0.1  # of trials that travel in one task
+SHORTEST_TRIAL = 0.002  # seconds that a trial is taken to last at least
+MOST_LOSSES = 3  # workers that may be lost under one trial
+NO_WORKER_SECONDS = 120.0  # to wait for a worker when none is left that can go on
+FETCH_SECONDS = 60.0  # to get a finished trial's records from its worker
 
 
 class Task(NamedTuple):
-    """Trials on their way, and what of their place they hold."""
+    """Trials on their way, and what of their worker they hold."""
 
     future: Future
     trials: Sequence[Trial]
-    place: Place
+    slot: WorkerSlot
     device: Device | None
 
 
 class DaskExecutor:
     """Trials as tasks of a cluster that has been inspected."""
 
-    def __init__(self, cluster: Cluster, terms: Terms, note: Callable[[str], None]) -> None:
+    def __init__(self, cluster: Cluster, terms: WorkerTerms, note: Callable[[str], None]) -> None:
         self._cluster, self._client, self._note = cluster, cluster.client, note
-        self._places = dict(cluster.places)
+        self._slots = dict(cluster.worker_slots)
         self._name = f"benchfw-{uuid.uuid4().hex[:12]}"
         self._tasks: dict[str, Task] = {}
         self._asked: dict[str, tuple[str, Future]] = {}
-        self._known = set(self._places)
+        self._known = set(self._slots)
         self._ended: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self._losses: Counter[str] = Counter()
         self._seconds: dict[Cell, float] = {}
         self._looked = self._went_on = monotonic()
-        self._client.register_plugin(Bench(terms), name=self._name)
+        self._client.register_plugin(WorkerPool(terms), name=self._name)
 
     def run(self, trials: Iterable[Trial]) -> Iterator[Event]:
         """Run the trials, as many at once as the workers have threads and GPUs for."""
@@ -66,9 +66,9 @@ class DaskExecutor:
         while waiting or self._tasks:
             yield from self._hand_out(waiting)
             with contextlib.suppress(queue.Empty):
-                future = self._ended.get(timeout=LOOK)
+                future = self._ended.get(timeout=POLL_SECONDS)
                 yield from self._take(future, waiting)
-            if monotonic() - self._looked > LOOK:
+            if monotonic() - self._looked > POLL_SECONDS:
                 yield from self._look_around(waiting)
 
     def close(self) -> None:
@@ -82,15 +82,14 @@ class DaskExecutor:
         self._asked.clear()
 
     def _hand_out(self, waiting: TrialQueue) -> Iterator[Started]:
-        """Give every free place a trial, the emptiest place first."""
+        """Give every worker that can take one a trial, the emptiest worker first."""
         while waiting:
-            free = sorted(
-                (place for place in self._places.values() if place.slots), key=lambda place: -place.slots
-            )
-            for place in free:
-                trials = self._together(waiting, has_device=bool(place.devices))
+            free = [slot for slot in self._slots.values() if slot.capacity]
+            free.sort(key=lambda slot: -slot.capacity)
+            for slot in free:
+                trials = self._together(waiting, has_device=bool(slot.devices))
                 if trials:
-                    self._submit(trials, place)
+                    self._submit(trials, slot)
                     yield from map(Started, trials)
                     break
             else:
@@ -102,25 +101,25 @@ class DaskExecutor:
         seconds = 0.0
         while (trial := waiting.take(has_device=has_device)) is not None:
             seconds += math.inf if self._losses[trial.key] else self._seconds.get(trial.cell, math.inf)
-            if together and (seconds > TOGETHER or needs_device(trial) != needs_device(together[0])):
+            if together and (seconds > TASK_SECONDS or needs_device(trial) != needs_device(together[0])):
                 waiting.put_back(trial)
                 break
             together.append(trial)
         return together
 
-    def _submit(self, trials: Sequence[Trial], place: Place) -> None:
-        device = place.devices.pop(0) if needs_device(trials[0]) else None
-        place.slots -= 1
+    def _submit(self, trials: Sequence[Trial], slot: WorkerSlot) -> None:
+        device = slot.devices.pop(0) if needs_device(trials[0]) else None
+        slot.capacity -= 1
         future = self._client.submit(
             run_here,
             self._name,
             trials,
             device,
             key=f"{self._name}-{uuid.uuid4().hex}",
-            workers=[place.address],
+            workers=[slot.address],
             resources={"GPU": 1} if device else None,
         )
-        self._tasks[future.key] = Task(future, trials, place, device)
+        self._tasks[future.key] = Task(future, trials, slot, device)
         self._went_on = monotonic()
         future.add_done_callback(self._ended.put)
 
@@ -132,11 +131,11 @@ class DaskExecutor:
         task = self._tasks.pop(future.key, None)
         if task is None:
             return  # given up before
-        task.place.slots += 1
+        task.slot.capacity += 1
         if task.device:
-            task.place.devices.append(task.device)  # the next trial gets the one that has rested longest
+            task.slot.devices.append(task.device)  # the next trial gets the one that has rested longest
         try:
-            finished: list[Finished] = future.result(timeout=FETCHING)
+            finished: list[Finished] = future.result(timeout=FETCH_SECONDS)
         except Exception as fault:  # noqa: BLE001 - the worker, the network or Dask raised it
             if self._client.status == "closed":
                 raise self._gone(fault) from None
@@ -145,7 +144,7 @@ class DaskExecutor:
             self._went_on = monotonic()
             future.release()  # or Dask would run it again if it lost the worker that keeps the result
             for event in finished:
-                self._seconds[event.trial.cell] = max(event.outcome.seconds, SHORTEST)
+                self._seconds[event.trial.cell] = max(event.outcome.seconds, SHORTEST_TRIAL)
                 yield event
 
     def _lose(self, task: Task, reason: str, waiting: TrialQueue) -> Iterator[Finished]:
@@ -154,10 +153,10 @@ class DaskExecutor:
         for trial in reversed(task.trials):
             self._losses[trial.key] += 1
             lost = self._losses[trial.key]
-            if lost < ATTEMPTS:
+            if lost < MOST_LOSSES:
                 waiting.put_back(trial)
             else:
-                last = f"the last was {task.place.address}: {reason}"
+                last = f"the last was {task.slot.address}: {reason}"
                 words = f"{lost} Dask workers were lost while they ran it; {last}"
                 yield Finished(trial, Outcome(Status.CRASHED, Ending.FAULT, words))
 
@@ -168,9 +167,9 @@ class DaskExecutor:
             present = self._client.nthreads()
         except (OSError, TimeoutError) as fault:
             raise self._gone(fault) from None
-        for address in [each for each in self._places if each not in present]:
-            del self._places[address]
-            for key in [key for key, task in self._tasks.items() if task.place.address == address]:
+        for address in [each for each in self._slots if each not in present]:
+            del self._slots[address]
+            for key in [key for key, task in self._tasks.items() if task.slot.address == address]:
                 yield from self._lose(self._tasks.pop(key), "it left the cluster", waiting)
         self._known &= set(present)  # one that comes back is asked again
         for address in set(present) - self._known:
@@ -178,7 +177,7 @@ class DaskExecutor:
             future = self._cluster.ask(address)
             self._asked[future.key] = address, future
             future.add_done_callback(self._ended.put)
-        if not self._tasks and monotonic() - self._went_on > ALONE:
+        if not self._tasks and monotonic() - self._went_on > NO_WORKER_SECONDS:
             raise BenchfwError(
                 f"no worker of the Dask cluster at {self._cluster.address} can run what is left; finished "
                 "trials are kept, and the same command goes on from there"
@@ -193,7 +192,7 @@ class DaskExecutor:
     def _welcome(self, address: str, future: Future) -> None:
         """Use a worker that has come, if it is like the client."""
         try:
-            found = future.result(timeout=FETCHING)
+            found = future.result(timeout=FETCH_SECONDS)
             faults = self._cluster.faults(found)
         except BenchfwError as fault:
             faults = [str(fault)]
@@ -203,4 +202,4 @@ class DaskExecutor:
         if faults:
             self._note(f"the Dask worker {address} came late and was not used: {'; '.join(faults)}")
         else:
-            self._places[address] = self._cluster.place(address, found)
+            self._slots[address] = self._cluster.slot_of(address, found)

@@ -10,7 +10,7 @@ from benchfw.harness.fingerprint import with_helpers
 
 
 @dataclass(frozen=True)
-class Bundle:
+class PackedPlugins:
     """The plugins of a run; one that is a file is its name and the content of every file it needs."""
 
     parts: tuple[str | tuple[str, Mapping[str, bytes]], ...]
@@ -23,9 +23,11 @@ class Bundle:
         )
 
 
-def pack(sources: Iterable[str]) -> Bundle:
+def pack(sources: Iterable[str]) -> PackedPlugins:
     """Return plugins, given as a registry takes them, ready to travel."""
-    return Bundle(tuple(_read(Path(each).resolve()) if Path(each).is_file() else each for each in sources))
+    return PackedPlugins(
+        tuple(_read(Path(each).resolve()) if Path(each).is_file() else each for each in sources)
+    )
 
 
 def _read(path: Path) -> tuple[str, Mapping[str, bytes]]:

@@ -20,21 +20,21 @@ from distributed import Worker, WorkerPlugin, get_worker
 
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
-from benchfw.harness.dask.packing import Bundle
+from benchfw.harness.dask.packing import PackedPlugins
+from benchfw.harness.dask.survey import MachineSurvey, SurveyRequest, survey_apart
 from benchfw.harness.environment import total_memory
 from benchfw.harness.events import Finished
-from benchfw.harness.survey import Question, survey_apart
 from benchfw.harness.workers.local import LocalExecutor
 from benchfw.records import Trial
 
-IDLE = 30.0  # seconds after which processes without a trial end: the client may have died without a word
+IDLE_SECONDS = 30.0  # after which processes without a trial end: the client may have died without a word
 
 
 @dataclass(frozen=True)
-class Terms:
+class WorkerTerms:
     """How every trial of a run is to be run."""
 
-    bundle: Bundle
+    plugins: PackedPlugins
     threads: int
     timeout: float | None
     memory: int | None
@@ -42,30 +42,30 @@ class Terms:
 
 def run_here(name: str, trials: Sequence[Trial], device: Device | None) -> list[Finished]:
     """Run trials, one after the other, on the Dask worker that this task is on."""
-    bench: Bench = get_worker().plugins[name]
-    return bench.run(trials, device)
+    pool: WorkerPool = get_worker().plugins[name]
+    return pool.run(trials, device)
 
 
-def survey_here(bundle: Bundle, question: Question) -> dict[str, Any]:
+def survey_here(plugins: PackedPlugins, request: SurveyRequest) -> MachineSurvey:
     """Return the survey of the machine of the Dask worker that this task is on, and its share of it."""
     worker = get_worker()
     with tempfile.TemporaryDirectory(prefix="benchfw-") as folder:
-        found = survey_apart(replace(question, sources=bundle.unpack(Path(folder))))
+        found = survey_apart(replace(request, sources=plugins.unpack(Path(folder))))
     resources = worker.state.total_resources
-    return {**found, "nthreads": worker.state.nthreads, "GPU": int(resources.get("GPU", 0))}
+    return replace(found, threads=worker.state.nthreads, gpus=int(resources.get("GPU", 0)))
 
 
-class Bench(WorkerPlugin):  # type: ignore[misc]
+class WorkerPool(WorkerPlugin):  # type: ignore[misc]
     """The worker processes of one run on one Dask worker."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: WorkerTerms) -> None:
         self._terms = terms
 
     def setup(self, worker: Worker) -> None:
         """Start with no process."""
         self._worker = worker
         self._folder = tempfile.mkdtemp(prefix="benchfw-")
-        self._sources = self._terms.bundle.unpack(Path(self._folder))
+        self._sources = self._terms.plugins.unpack(Path(self._folder))
         self._idle: dict[Device | None, list[LocalExecutor]] = defaultdict(list)
         self._busy: dict[str, LocalExecutor] = {}
         self._closed = False
@@ -90,7 +90,7 @@ class Bench(WorkerPlugin):  # type: ignore[misc]
             self._used = monotonic()
         if len(ended) < len(trials):
             executor.close()
-            raise BenchfwError("given up, since nobody waits for it")
+            raise BenchfwError("given up: no client waits for it")
         idle.append(executor)
         if self._closed:
             self._close_idle()
@@ -131,6 +131,6 @@ class Bench(WorkerPlugin):  # type: ignore[misc]
 
     async def _end_idle(self) -> None:
         while True:
-            await asyncio.sleep(IDLE)
-            if not self._busy and monotonic() - self._used > IDLE:
+            await asyncio.sleep(IDLE_SECONDS)
+            if not self._busy and monotonic() - self._used > IDLE_SECONDS:
                 self._close_idle()

@@ -21,11 +21,11 @@ from benchfw.harness.workers.process import WorkerDied, WorkerProcess, wait
 from benchfw.harness.workers.worker import Setup
 from benchfw.records import Outcome, Status, Trial
 
-HEARTBEAT = 0.1  # seconds between looks at memory, and at workers whose death a child of theirs conceals
-STARTING = 120.0  # seconds that a worker may take to import what it needs
-ATTEMPTS = 3  # to start a worker for one trial
-SOUND = frozenset({Status.DONE, Status.REACHED, Status.DIVERGED, Status.SKIPPED, Status.FAILED})
-"""After these the process is as good as new, unless the trial left children: an exception is no damage."""
+HEARTBEAT_SECONDS = 0.1  # between looks at memory, and at workers whose death a child of theirs conceals
+START_SECONDS = 120.0  # that a worker may take to import what it needs
+START_ATTEMPTS = 3  # to start a worker for one trial
+REUSABLE_AFTER = frozenset({Status.DONE, Status.REACHED, Status.DIVERGED, Status.SKIPPED, Status.FAILED})
+"""After these the process is as good as new, unless the trial left children: an exception does no damage."""
 
 
 class LocalExecutor:
@@ -69,7 +69,7 @@ class LocalExecutor:
             busy = [worker for worker in self._workers if worker.trial is not None]
             if not busy:
                 return
-            wait(busy, min(HEARTBEAT, self._patience(busy)))
+            wait(busy, min(HEARTBEAT_SECONDS, self._patience(busy)))
             for worker in busy:
                 outcome = self._attend(worker, waiting)
                 if outcome is not None:
@@ -77,7 +77,7 @@ class LocalExecutor:
                     if worker.device and self._needs_device(trial):
                         outcome = replace(outcome, device=str(worker.device))
                     yield Finished(trial, outcome)
-                    if outcome.status not in SOUND or not worker.alone:
+                    if outcome.status not in REUSABLE_AFTER or not worker.alone:
                         self._dismiss(worker)
 
     def interrupt(self) -> None:
@@ -119,7 +119,7 @@ class LocalExecutor:
             size = f"{self._memory / 1e9:.3g} GB"
             reason = f"it held more than {size}; --retry-failed and a larger --memory let it go on"
             return worker.stopped(Status.OUT_OF_MEMORY, reason)
-        if not worker.ready and monotonic() - worker.began > STARTING:
+        if not worker.ready and monotonic() - worker.began > START_SECONDS:
             return self._not_started(worker, waiting)
         if worker.ready and monotonic() - worker.began > self._timeout:
             reason = (
@@ -135,7 +135,7 @@ class LocalExecutor:
         if trial is None:
             raise BenchfwError(reason)
         self._failed_starts[trial.key] += 1
-        if self._failed_starts[trial.key] < ATTEMPTS:
+        if self._failed_starts[trial.key] < START_ATTEMPTS:
             waiting.put_back(worker.end())
             self._dismiss(worker)
             return None
@@ -145,7 +145,7 @@ class LocalExecutor:
 
     def _outgrown(self, worker: WorkerProcess) -> bool:
         """Return whether the worker holds too much; looked at once a heartbeat, since looking costs too."""
-        if monotonic() - worker.looked < HEARTBEAT:
+        if monotonic() - worker.looked < HEARTBEAT_SECONDS:
             return False
         worker.looked = monotonic()
         worker.bound_log()

@@ -24,9 +24,9 @@ from benchfw.harness.environment import THREAD_VARIABLES
 from benchfw.harness.workers.worker import OUT_OF_MEMORY, PROTOCOL, Setup
 from benchfw.records import Ending, Outcome, Record, Status, Trial
 
-LAST_WORDS = 8000  # bytes of a dead worker's standard error that are looked at
-LONGEST_LOG = 10_000_000  # bytes of standard error that are kept
-ENDING = 10.0  # seconds that a keeper may take to end all that a worker started
+LAST_WORDS_BYTES = 8000  # of a dead worker's standard error that are looked at
+LOG_BYTES = 10_000_000  # of standard error that are kept
+STOP_SECONDS = 10.0  # that a supervisor may take to end all that a worker started
 
 
 def _environment(setup: Setup, device: Device | None) -> dict[str, str]:
@@ -73,7 +73,7 @@ class WorkerProcess:
         self._news = select.poll()  # made once: Connection.poll makes a selector for every look
         self._news.register(reply_read, select.POLLIN)
         self._send(setup)
-        self._worker: int | None = None  # the keeper's child, which runs the trials
+        self._worker: int | None = None  # the supervisor's child, which runs the trials
         self.alone = True
         self.trial: Trial | None = None
         self.records: list[Record] = []
@@ -148,7 +148,7 @@ class WorkerProcess:
     def how_it_ended(self) -> str:
         """Return 'ended with exit code 3' or 'was killed by SIGSEGV'."""
         try:
-            code = self._process.wait(ENDING / 2)
+            code = self._process.wait(STOP_SECONDS / 2)
         except subprocess.TimeoutExpired:
             return "closed its pipe and went on"
         if code == OUT_OF_MEMORY:
@@ -165,7 +165,7 @@ class WorkerProcess:
     def last_words(self) -> str:
         """Return where it died, from Python's fault handler, or else the last line that it wrote."""
         size = self._log.seek(0, os.SEEK_END)
-        self._log.seek(max(0, size - LAST_WORDS))
+        self._log.seek(max(0, size - LAST_WORDS_BYTES))
         text = self._log.read().decode(errors="replace").strip()
         place = re.search(r'Current thread .*\n\s+File "([^"]+)", line (\d+)', text)
         if place:
@@ -183,7 +183,7 @@ class WorkerProcess:
 
     def bound_log(self) -> None:
         """Forget what was written to standard error if it is very much: a trial may write for ever."""
-        if os.fstat(self._log.fileno()).st_size > LONGEST_LOG:
+        if os.fstat(self._log.fileno()).st_size > LOG_BYTES:
             self._clear_log()
 
     def _clear_log(self) -> None:
@@ -192,9 +192,9 @@ class WorkerProcess:
 
     def stop(self) -> None:
         """End the process and everything that it started."""
-        os.close(self._lifeline)  # the keeper sees to it
+        os.close(self._lifeline)  # the supervisor sees to it
         try:
-            self._process.wait(ENDING)
+            self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:  # something that not even SIGKILL ends now, such as a dead disk
             self._process.kill()
             self._process.wait()

@@ -33,10 +33,10 @@ def main() -> None:
         work(requests, replies)
     os.close(requests)
     os.close(replies)
-    threading.Thread(target=_obey, args=(lifeline, worker), daemon=True).start()
-    status = _ending_of(worker)
+    threading.Thread(target=_stop_on_hangup, args=(lifeline, worker), daemon=True).start()
+    status = _wait_for(worker)
     _end_children(worker)
-    _end_like(status)
+    _end_as(status)
 
 
 def adopt_orphans() -> None:
@@ -49,7 +49,7 @@ def _control(option: int, value: int) -> None:
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def _obey(lifeline: int, worker: int) -> None:
+def _stop_on_hangup(lifeline: int, worker: int) -> None:
     """End the worker when the parent closes the lifeline or is gone."""
     with contextlib.suppress(OSError):
         os.read(lifeline, 1)
@@ -57,7 +57,7 @@ def _obey(lifeline: int, worker: int) -> None:
         os.kill(worker, signal.SIGKILL)
 
 
-def _ending_of(worker: int) -> int:
+def _wait_for(worker: int) -> int:
     """Return the worker's wait status once it has ended; orphans that end before are taken in passing."""
     while True:
         ended, status = os.waitpid(-1, 0)
@@ -79,7 +79,7 @@ def _end_children(worker: int) -> None:
             os.waitpid(-1, 0)  # its children are ours now: look again
 
 
-def _end_like(status: int) -> None:
+def _end_as(status: int) -> None:
     """End as the worker did, for the parent to see."""
     if os.WIFSIGNALED(status):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the core of interest is the worker's

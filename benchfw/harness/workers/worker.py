@@ -33,8 +33,8 @@ PROTOCOL = 3
 of `Setup`, `Trial`, `Record`, `Outcome` or the messages."""
 
 OUT_OF_MEMORY = 77  # the exit code of a worker that had no memory left to say so
-VALUES = attrgetter(*(each.name for each in fields(Record)))  # ten times faster than dataclasses.astuple
-MARGIN = 2**30  # libraries reserve memory that they do not use: the parent watches what is really held
+MEMORY_MARGIN = 2**30  # bytes that libraries reserve and do not use: the parent watches what is held
+record_values = attrgetter(*(each.name for each in fields(Record)))  # faster than dataclasses.astuple
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Setup:
 def serve(requests: Connection, replies: Connection) -> None:
     """Run trials until the parent closes the pipe."""
     setup: Setup = requests.recv()
-    registry = _obey(setup)
+    registry = _apply_setup(setup)
     surroundings, process = Surroundings(setup.threads), os.getpid()
     replies.send(("ready", process, PROTOCOL))
     warm: set[Cell] = set()
@@ -66,7 +66,7 @@ def serve(requests: Connection, replies: Connection) -> None:
         if os.getpid() != process:
             os._exit(1)  # a child that the trial forked: its records are not the trial's
         if records:
-            replies.send(("records", [VALUES(each) for each in records]))
+            replies.send(("records", [record_values(each) for each in records]))
 
     while True:
         try:
@@ -89,7 +89,7 @@ def serve(requests: Connection, replies: Connection) -> None:
         replies.send(("end", replace(outcome, seconds=perf_counter() - began), not _has_children()))
 
 
-def _obey(setup: Setup) -> Registry:
+def _apply_setup(setup: Setup) -> Registry:
     sys.path[:] = [*setup.overlay, *setup.path]
     registry = Registry(setup.plugins)
     registry.activate()  # for good: a worker has one
@@ -97,7 +97,7 @@ def _obey(setup: Setup) -> Registry:
         count_cpu_seconds()
     if setup.memory is not None:
         # the last line of defence: a trial that allocates faster than the parent looks is refused here
-        resource.setrlimit(resource.RLIMIT_DATA, (setup.memory + MARGIN,) * 2)
+        resource.setrlimit(resource.RLIMIT_DATA, (setup.memory + MEMORY_MARGIN,) * 2)
     return registry
 
 

@@ -1,7 +1,7 @@
 """What a machine would run a trial with: its facts, the versions of all that decides records, its GPUs.
 
-`python -m benchfw.harness.survey` answers a question in JSON on standard input. A Dask worker asks it in a
-process of its own, so that what is compared is what the process of a trial would find.
+`python -m benchfw.harness.dask.survey` answers a request in JSON on standard input. A Dask worker asks it in
+a process of its own, so that what is compared is what the process of a trial would find.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import benchfw
 from benchfw import data
+from benchfw.backends import Device
 from benchfw.errors import BenchfwError, DataError
 from benchfw.harness.devices import find_devices
 from benchfw.harness.environment import DEVICE_PACKAGES, PACKAGES, gather, packages
@@ -29,16 +30,16 @@ from benchfw.harness.fingerprint import (
     library_version,
     with_imported,
 )
+from benchfw.harness.identity import HASH_PREFIX, datasets_read
 from benchfw.loading import Plugin
 from benchfw.records import Environment, Spec, Trial
 from benchfw.registry import Registry
 
-SHORT = 12  # characters of a hash that are shown
-PATIENCE = 1800.0  # seconds: a machine may have to fetch a data set first
+SURVEY_SECONDS = 1800.0  # a machine may have to fetch a data set first
 
 
 @dataclass(frozen=True)
-class Question:
+class SurveyRequest:
     """What a run needs to know of a machine."""
 
     sources: tuple[str, ...]
@@ -48,20 +49,33 @@ class Question:
     datasets: tuple[str, ...]
 
 
-def survey(question: Question) -> dict[str, Any]:
-    """Return the facts of this machine, its versions, host, usable cores and GPUs."""
-    registry = Registry(question.sources)
+@dataclass(frozen=True)
+class MachineSurvey:
+    """What a machine has: usable `cores`, devices, and the share of a Dask worker in its threads and GPUs."""
+
+    environment: Environment
+    versions: Mapping[str, str]
+    host: str
+    cores: int
+    devices: tuple[Device, ...] = ()
+    threads: int = 0
+    gpus: int = 0
+
+
+def survey(request: SurveyRequest) -> MachineSurvey:
+    """Look at this machine, from this process."""
+    registry = Registry(request.sources)
     with registry.activate():
-        return {
-            "environment": gather(question.backends, question.threads),
-            "versions": versions(registry, question),
-            "host": platform.node(),
-            "cores": len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count(),
-            "devices": find_devices(question.backends),
-        }
+        return MachineSurvey(
+            gather(request.backends, request.threads),
+            versions(registry, request),
+            platform.node(),
+            len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1,
+            find_devices(request.backends),
+        )
 
 
-def versions(registry: Registry, question: Question) -> dict[str, str]:
+def versions(registry: Registry, request: SurveyRequest) -> dict[str, str]:
     """Return what must be equal wherever the trials of a run are run.
 
     Python, packages, the plugins involved, the libraries that these import, the source of benchfw and of
@@ -69,14 +83,14 @@ def versions(registry: Registry, question: Question) -> dict[str, str]:
     """
     found = {name: version for name, version in packages().items() if name in PACKAGES}
     found["Python"] = ".".join(platform.python_version_tuple()[:2])
-    found["the source of benchfw"] = core_fingerprint()[:SHORT]
+    found["the source of benchfw"] = core_fingerprint()[:HASH_PREFIX]
     for plugin in registry.plugins:
-        if plugin.module in question.plugins:
+        if plugin.module in request.plugins:
             found |= _versions_of(plugin)
-    for name in question.datasets:
+    for name in request.datasets:
         try:
             data.ensure_available(name)
-            found[f"the data set '{name}'"] = data.fingerprint(name)[:SHORT]
+            found[f"the data set '{name}'"] = data.fingerprint(name)[:HASH_PREFIX]
         except DataError as fault:
             found[f"the data set '{name}'"] = f"absent ({fault})"
     return {name: version for name, version in found.items() if name not in DEVICE_PACKAGES}
@@ -88,19 +102,19 @@ def _versions_of(plugin: Plugin) -> dict[str, str]:
     if plugin.version:
         found[plugin.distribution] = plugin.version
     if source := fingerprint(plugin):
-        found[f"the source of plugin '{plugin.module}'"] = source[:SHORT]
+        found[f"the source of plugin '{plugin.module}'"] = source[:HASH_PREFIX]
     return found
 
 
-def question_of(
+def survey_request(
     trials: Sequence[Trial], registry: Registry, backends: Sequence[str], threads: int
-) -> Question:
+) -> SurveyRequest:
     """Return what to ask of a machine before it runs these trials."""
     specs = {(kind, str(spec.table)): (kind, spec.table) for trial in trials for kind, spec in _specs(trial)}
     used = {plugin for kind, table in specs.values() for plugin in registry.plugins_of(kind, table)}
     modules = sorted({plugin.module for plugin in with_imported(used, registry.plugins)})
-    return Question(
-        registry.sources, tuple(modules), tuple(backends), threads, tuple(datasets_of(trials, registry))
+    return SurveyRequest(
+        registry.sources, tuple(modules), tuple(backends), threads, tuple(datasets_read(trials, registry))
     )
 
 
@@ -110,22 +124,15 @@ def _specs(trial: Trial) -> Iterator[tuple[str, Spec]]:
         yield "problem", trial.problem
 
 
-def datasets_of(trials: Iterable[Trial], registry: Registry) -> list[str]:
-    """Return the data sets that trials read."""
-    tables = {str(trial.problem.table): trial.problem.table for trial in trials if trial.kind != "kernel"}
-    names = (registry.dataset_of("problem", table) for table in tables.values())
-    return sorted({name for name in names if name})
-
-
-def survey_apart(question: Question) -> Mapping[str, Any]:
-    """Return the survey of this machine as a new process sees it; BenchfwError if that cannot be had."""
+def survey_apart(request: SurveyRequest) -> MachineSurvey:
+    """Return the survey of this machine as a new process sees it; BenchfwError if there is none."""
     done = subprocess.run(
         [sys.executable, "-P", "-m", __name__],
-        input=json.dumps({**asdict(question), "path": sys.path}),
+        input=json.dumps({**asdict(request), "path": sys.path}),
         env={**os.environ, "PYTHONPATH": str(Path(benchfw.__file__).parent.parent)},
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=SURVEY_SECONDS,
         check=False,
     )
     try:
@@ -135,7 +142,10 @@ def survey_apart(question: Question) -> Mapping[str, Any]:
         raise BenchfwError(f"it could not look at what it has: {last[0]}") from None
     if "fault" in answer:
         raise BenchfwError(answer["fault"])
-    return {**answer, "environment": Environment.from_json(answer["environment"])}
+    environment, devices = Environment.from_json(answer["environment"]), answer["devices"]
+    return MachineSurvey(
+        **{**answer, "environment": environment, "devices": tuple(Device(*each) for each in devices)}
+    )
 
 
 def main() -> None:
@@ -145,11 +155,9 @@ def main() -> None:
     asked = {name: tuple(each) if isinstance(each, list) else each for name, each in asked.items()}
     with contextlib.redirect_stdout(sys.stderr):
         try:
-            answer = survey(Question(**asked))
+            answer = asdict(survey(SurveyRequest(**asked)))
         except BenchfwError as fault:
             answer = {"fault": str(fault)}
-        else:
-            answer["environment"] = answer["environment"].to_json()
     print(json.dumps(answer))
 
 

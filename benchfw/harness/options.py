@@ -1,0 +1,53 @@
+"""How to run: jobs, threads, limits, and what to do with what is in the store already."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from benchfw.errors import BenchfwError
+from benchfw.harness.environment import default_threads
+from benchfw.parameters import fits
+from benchfw.records import Budget
+
+if TYPE_CHECKING:
+    from benchfw.harness.dask.cluster import Cluster
+
+BUDGETS_OF_SECONDS = 10.0  # a trial may take so many times its own, metrics and set-up included
+GRACE_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run, as against what to run; with a cluster, its workers take the place of the jobs.
+
+    0 jobs run the trials in this process, where limits of time and memory do not apply.
+    """
+
+    jobs: int = 1
+    threads: int = field(default_factory=default_threads)
+    timeout: float | None = None
+    memory: int | None = None
+    fresh: bool = False
+    retry_failed: bool = False
+    fail_fast: bool = False
+    cluster: Cluster | None = None
+
+    def __post_init__(self) -> None:
+        limits = (
+            ("jobs", self.jobs, 0, 1024),
+            ("threads", self.threads, 1, 1024),
+            ("memory", self.memory, 1, 2**60),
+        )
+        for name, value, least, most in limits:
+            if value is not None and (not isinstance(value, int) or not least <= value <= most):
+                raise BenchfwError(f"{name} must be a whole number from {least} to {most:,}, got {value!r}")
+        if self.timeout is not None and not (fits(self.timeout, float) and 0 < self.timeout < math.inf):
+            raise BenchfwError(f"timeout must be a positive number of seconds, got {self.timeout!r}")
+
+    def timeout_of(self, budget: Budget) -> float | None:
+        """Return the seconds after which a trial is ended: as asked, or from its budget of seconds."""
+        if self.timeout is None and budget.seconds is not None:
+            return BUDGETS_OF_SECONDS * budget.seconds + GRACE_SECONDS
+        return self.timeout
