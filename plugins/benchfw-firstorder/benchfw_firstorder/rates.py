@@ -69,7 +69,7 @@ def accelerated_rate(problem: Any, iterations: Iterations, step: float) -> Curve
     if not _at_most_one_over_smoothness(step, problem):
         return None
     (distance,) = _known(problem, "distance")
-    curve = 2 * distance**2 / (step * (iterations + 1.0) ** 2)
+    curve = np.asarray(2 * distance**2 / (step * (iterations + 1.0) ** 2), dtype=np.float64)
     return _with_start(problem, iterations, curve)
 
 
@@ -80,7 +80,8 @@ def averaged_sgd_rate(problem: Any, iterations: Iterations, step: float) -> Curv
     """
     points = iterations + 1.0
     distance, bound = _known(problem, "distance", "gradient_bound")
-    return _at_least(distance**2 / (2 * step * points) + step * bound**2 / 2, 0.0)
+    curve = np.asarray(distance**2 / (2 * step * points) + step * bound**2 / 2, dtype=np.float64)
+    return _at_least(curve, 0.0)
 
 
 def smallest(curves: Sequence[Curve | None]) -> Curve | None:

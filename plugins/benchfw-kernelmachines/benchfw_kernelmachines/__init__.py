@@ -35,7 +35,7 @@ OPTIMIZERS = {
     "peer-falkon": "peers.falkon:PeerFalkon",
     "small-network": "peers.small_network:SmallNetwork",
 }
-OTHERS = ("covariances:get_covariance", "features:get_frequencies", "losses:get_loss")
+OTHERS: tuple[str, ...] = ("covariances:get_covariance", "features:get_frequencies", "losses:get_loss")
 OTHERS += ("predictor:FeaturePredictor", "predictor:GramPredictor")
 OTHERS += tuple(
     f"oracles:{name}" for name in ("Batch", "Covariance", "Frequencies", "KernelRisk", "Loss", "Predictor")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 from benchfw import Array, Backend, Problem
 from benchfw.backends import Rng
@@ -26,9 +26,20 @@ class Loss(Protocol):
     value is the sum over the columns: with C classes it trains one machine a class against the rest.
     """
 
-    name: str
-    task: Literal["classes", "signs", "numbers"]  # what it is made for: several classes, two, or regression
-    smoothness: float | None  # the Lipschitz constant of the derivative, None where there is none
+    @property
+    def name(self) -> str:
+        """As a suite names it."""
+        ...
+
+    @property
+    def task(self) -> str:
+        """What it is made for: several "classes", two ("signs"), or "numbers"."""
+        ...
+
+    @property
+    def smoothness(self) -> float | None:
+        """The Lipschitz constant of the derivative, None where there is none."""
+        ...
 
     def encode(self, labels: Array, num_classes: int) -> Array:
         """Return the targets of class numbers 0 … num_classes-1, (n,); of real labels for num_classes = 0."""
@@ -46,9 +57,13 @@ class Loss(Protocol):
 class Covariance(Protocol):
     """k(x - y), with the law of its frequencies: k = E cos ω'(x - y), ω ~ P. A frozen dataclass."""
 
-    name: str
-    distance: Distance  # that its length is measured in
-    length: float
+    name: ClassVar[str]
+    distance: ClassVar[Distance]  # that its length is measured in
+
+    @property
+    def length(self) -> float:
+        """Where k has fallen by about half."""
+        ...
 
     def gram(self, left: Array, right: Array) -> Array:
         """Return k(x_i - y_j), (n, m), for rows (n, d) and (m, d)."""
@@ -66,13 +81,37 @@ class Covariance(Protocol):
 class Frequencies(Protocol):
     """Blocks of F frequencies that are never stored: block j is made from (seed, stream, j) at need."""
 
-    kind: str
-    backend: Backend
-    covariance: Covariance
-    dimension: int
-    count: int  # F, of a block
-    seed: int
-    stream: int
+    kind: ClassVar[str]
+
+    @property
+    def backend(self) -> Backend:
+        """Where blocks are made."""
+        ...
+
+    @property
+    def covariance(self) -> Covariance:
+        """Whose frequencies they are."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """D."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """F, of a block."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """The address of all blocks."""
+        ...
+
+    @property
+    def stream(self) -> int:
+        """Its second half."""
+        ...
 
     def block(self, number: int) -> Array:
         """Return the frequencies of block `number`, (d, F) float32."""
@@ -86,7 +125,10 @@ class Frequencies(Protocol):
 class Predictor(Protocol):
     """An answer: a function of rows, whatever stands behind it."""
 
-    num_features: int  # random features, support vectors or centres that a prediction goes through
+    @property
+    def num_features(self) -> int:
+        """Random features, support vectors or centres that a prediction goes through."""
+        ...
 
     def predict(self, rows: Array) -> Array:
         """Return f at new rows, (n, d) -> (n, C)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -71,7 +71,7 @@ class FeaturePredictor:
                 dimension=frequencies.dimension,
                 address=np.array([frequencies.seed, frequencies.stream], dtype=np.uint64),
                 covariance=frequencies.covariance.name,
-                **asdict(frequencies.covariance),
+                **vars(frequencies.covariance),
                 coefficients=coefficients,
                 scale=self.scale,
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from benchfw import Array
@@ -26,6 +28,7 @@ class RunningScores:
         """Return the scores of an answer, (n, C)."""
         if not isinstance(answer, FeaturePredictor):
             return answer.predict(self._rows)
+        before: Sequence[Array]
         last = self._last
         if last is None or last.frequencies != answer.frequencies or not bool(abs(self._sums).max() < np.inf):
             self._sums, before = 0.0, ()

@@ -42,7 +42,12 @@ DISTRIBUTIONS = {
     "deterministic": "distributions.deterministic:Deterministic",
     "oracle": "distributions.oracle:Oracle",
 }
-OTHERS = ("functions:Analytic", "functions:Function", "functions:get_function", "oracles:Estimate")
+OTHERS: tuple[str, ...] = (
+    "functions:Analytic",
+    "functions:Function",
+    "functions:get_function",
+    "oracles:Estimate",
+)
 OTHERS += ("oracles:SpectralObjective", "variance:weighted_variance")
 KERNELS = {
     "chebyshev": ("chebyshev_forms", "chebyshev_pairs"),

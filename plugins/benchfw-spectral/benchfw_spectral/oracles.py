@@ -64,7 +64,7 @@ def has_parameters(problem: Any, method: str, estimates: str) -> bool:
 
 def operator_of(matrix: Any) -> Operator:
     """Return what kernels take: the matrix's operator, or its bare `matmat` as one."""
-    found = getattr(matrix, "operator", None)
+    found: Operator | None = getattr(matrix, "operator", None)
     if found is not None:
         return found
     if not hasattr(matrix, "matmat"):

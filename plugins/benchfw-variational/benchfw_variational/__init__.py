@@ -43,7 +43,12 @@ OPTIMIZERS = {
     "peer-gpytorch": "peers.gpytorch_natural:PeerGPyTorch",
     "peer-sklearn-laplace": "peers.sklearn_laplace:PeerSklearnLaplace",
 }
-OTHERS = ("likelihoods:get_likelihood", "oracles:LatentGaussian", "oracles:Likelihood", "oracles:Local")
+OTHERS: tuple[str, ...] = (
+    "likelihoods:get_likelihood",
+    "oracles:LatentGaussian",
+    "oracles:Likelihood",
+    "oracles:Local",
+)
 OTHERS += ("oracles:Posterior", "oracles:Prior")
 KERNELS = {
     "expectations": ("logistic_expectations", "logistic_log_mean", "scaled_erfc"),

@@ -42,7 +42,7 @@ def factor_params(problem: LatentGaussianModel, posterior: DualPosterior) -> Arr
     """
     xp = problem.backend.xp
     factor = problem.prior_factor()
-    loadings = getattr(problem.prior, "features", factor)  # a low-rank prior has W, a dense one W = C
+    loadings: Array = getattr(problem.prior, "features", factor)  # a low-rank prior has W, a dense one W = C
     inner = xp.eye(problem.dimension) + loadings.T @ (posterior.precisions[:, None] * loadings)
     covariance = factor @ xp.linalg.solve(inner, factor.T)
     mean = factor @ (loadings.T @ posterior.dual)

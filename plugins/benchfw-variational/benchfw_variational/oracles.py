@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from benchfw import Array, Backend, FiniteSum
+from benchfw import Array, FiniteSum
 
 
 class Local(NamedTuple):
@@ -84,11 +84,13 @@ class Prior(Protocol):
 class LatentGaussian(FiniteSum, Protocol):
     """Minimize F(q) = Σ_i f_i(m_i, v_i) + KL(q | N(0, K)) over Gaussians q = N(m, V), counted in examples."""
 
-    backend: Backend
-    num_samples: int
-    prior: Prior
     likelihood: Likelihood
     targets: Array
+
+    @property
+    def prior(self) -> Prior:
+        """Of the latent values."""
+        ...
 
     def local(self, batch: Array, mean: Array, variance: Array) -> Local:
         """Return the exact expectations of a batch whose marginals are given, (B,) each; costs B."""
@@ -134,8 +136,15 @@ class LatentGaussian(FiniteSum, Protocol):
 class Posterior(Protocol):
     """A Gaussian answer, whatever parameters stand behind it."""
 
-    mean: Array  # of the latent values of the training examples, (n,)
-    variance: Array  # (n,)
+    @property
+    def mean(self) -> Array:
+        """Of the latent values of the training examples, (n,)."""
+        ...
+
+    @property
+    def variance(self) -> Array:
+        """Likewise, (n,)."""
+        ...
 
     def negative_bound(self) -> float:
         """Return F(q), with exact expectations."""

@@ -25,7 +25,7 @@ class Exact:
         chosen = self.estimates
         if chosen == "auto":
             chosen = "grad" if hasattr(problem, "grad") else "value"
-        oracle = getattr(problem, chosen, None)
+        oracle: Callable[[Array], Array] | None = getattr(problem, chosen, None)
         if oracle is None:
             raise BenchfwError(f"{type(problem).__name__} has no exact {chosen} to give")
         return oracle

@@ -55,7 +55,7 @@ def quadratic_minimum(
         return float(np.abs(x - forward_backward(x)).max()) * largest
 
     def free_at(x: Vector) -> NDArray[np.bool_]:
-        return (x > lower) & (x < upper) & ((weight == 0) | (x != 0))
+        return np.asarray((x > lower) & (x < upper) & ((weight == 0) | (x != 0)))
 
     def solved(x: Vector) -> Vector:
         """Return x with its free coordinates moved, by the shortest way, to where their slopes vanish."""

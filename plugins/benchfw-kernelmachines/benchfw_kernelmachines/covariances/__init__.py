@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from benchfw import BenchfwError, Positive
@@ -24,7 +25,9 @@ def get_covariance(name: str | Covariance, length: float, smoothness: float = 1.
     """Return the covariance of this name and length, or the covariance itself; `smoothness` is Matérn's."""
     if not isinstance(name, str):
         return name
-    known = {each.name: each for each in (Gaussian, Laplace, Cauchy, Matern)}
+    known: dict[str, Callable[[float], Covariance]] = {
+        each.name: each for each in (Gaussian, Laplace, Cauchy, Matern)
+    }
     if name not in known:
         raise BenchfwError(f"unknown covariance '{name}'{nearest(name, known)}")
     if not fits(length, Positive):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from benchfw import BenchfwError
@@ -28,13 +29,13 @@ FEATURE_STREAM = 3
 
 FeatureKind: TypeAlias = Literal["independent", "orthogonal", "quasi-monte-carlo"]
 
-KINDS = {
+KINDS: dict[str, Callable[..., Frequencies]] = {
     each.kind: each for each in (IndependentFrequencies, OrthogonalFrequencies, QuasiMonteCarloFrequencies)
 }
 
 
 def get_frequencies(
-    kind: FeatureKind,
+    kind: str,
     backend: Backend,
     covariance: Covariance,
     dimension: int,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from benchfw import BenchfwError
@@ -34,7 +35,7 @@ def get_loss(name: str | Loss, epsilon: float = 0.1) -> Loss:
     """Return the loss of this name, or the loss itself; `epsilon` is that of epsilon-insensitive."""
     if not isinstance(name, str):
         return name
-    known: dict[str, type] = {
+    known: dict[str, Callable[[], Loss]] = {
         each.name: each for each in (Squared, Logistic, Softmax, Hinge, SquaredHinge, EpsilonInsensitive)
     }
     if name not in known:

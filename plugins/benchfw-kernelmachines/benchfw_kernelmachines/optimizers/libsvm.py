@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from benchfw import Array, BenchfwError, Count, Positive, Rng
 from benchfw.errors import Unavailable
+from benchfw_kernelmachines.losses import EpsilonInsensitive
 from benchfw_kernelmachines.optimizers.kernel_ridge_exact import zero_predictor
 from benchfw_kernelmachines.oracles import Covariance, KernelRisk
 from benchfw_kernelmachines.predictor import GramPredictor
@@ -73,7 +74,8 @@ class LIBSVM:
         yield zero_predictor(problem) if has_scores else LabelPredictor(_first_class, 0)
         rows, targets = problem.rows(np.arange(problem.num_samples))
         seen = rows if own else covariance.gram(rows, rows)
-        machine = svm.SVR(epsilon=loss.epsilon, **settings) if numbers else svm.SVC(**settings)
+        epsilon = loss.epsilon if isinstance(loss, EpsilonInsensitive) else 0.0
+        machine = svm.SVR(epsilon=epsilon, **settings) if numbers else svm.SVC(**settings)
         machine.random_state = 0  # nothing is random, but without it scikit-learn draws from numpy.random
         machine.fit(seen, targets[:, 0] if numbers else _classes(targets))
         if has_scores:
@@ -105,4 +107,4 @@ def _svm() -> ModuleType:
         raise Unavailable(
             "scikit-learn is not installed; pip install 'benchfw-kernelmachines[peers]'"
         ) from fault
-    return svm
+    return cast(ModuleType, svm)

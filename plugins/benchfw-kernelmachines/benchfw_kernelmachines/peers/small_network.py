@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from benchfw import Array, Backend, Count, Positive, Rng
 from benchfw.errors import Unavailable
@@ -79,4 +79,4 @@ def _torch() -> ModuleType:
         import torch
     except ImportError as fault:
         raise Unavailable("torch is not installed; pip install torch") from fault
-    return torch
+    return cast(ModuleType, torch)

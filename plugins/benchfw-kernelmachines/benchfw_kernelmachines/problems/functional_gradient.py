@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Annotated
 
@@ -13,7 +13,7 @@ from benchfw_kernelmachines.oracles import Selection
 from benchfw_kernelmachines.predictor import GramPredictor
 from benchfw_kernelmachines.problems.kernel_classification import KernelClassification
 from benchfw_kernelmachines.problems.kernel_regression import MOST_EXACT, KernelRegression
-from benchfw_kernelmachines.problems.kernel_risk import Length
+from benchfw_kernelmachines.problems.kernel_risk import KernelRiskProblem, Length
 
 STEPS = 2
 """How many exact steps of gradient descent lead from f = 0 to the start."""
@@ -66,7 +66,8 @@ class FunctionalGradient:
                 f"functional-gradient stores gram matrices: rows = {rows:,} is over {MOST_EXACT:,}"
             )
         is_regression = get_loss(loss).task == "numbers"
-        self.risk = (KernelRegression if is_regression else KernelClassification)(
+        kind: Callable[..., KernelRiskProblem] = KernelRegression if is_regression else KernelClassification
+        self.risk = kind(
             backend,
             rng,
             dataset=dataset,

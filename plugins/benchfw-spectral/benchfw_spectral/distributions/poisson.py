@@ -34,8 +34,8 @@ class Poisson:
         return log_tails(
             degree,
             mean,
-            tail=lambda j: gammainc(j, mean),
-            head=lambda j: gammaincc(j, mean),
+            tail=lambda j: np.asarray(gammainc(j, mean), dtype=np.float64),
+            head=lambda j: np.asarray(gammaincc(j, mean), dtype=np.float64),
             log_mass=lambda j: j * math.log(mean) - mean - gammaln(j + 1),
             ratio=lambda i: mean / (i + 1),
             limit=0.0,

@@ -32,4 +32,4 @@ class Inverse(Positive):
         low, high = interval
         logs = math.log(2) - np.arange(degree + 1) * log_radius(interval)
         logs[0] = 0.0
-        return alternating(degree), logs - (math.log(low) + math.log(high)) / 2
+        return alternating(degree), np.asarray(logs - (math.log(low) + math.log(high)) / 2, dtype=np.float64)

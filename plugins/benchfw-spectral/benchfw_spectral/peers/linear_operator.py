@@ -71,7 +71,7 @@ def _operator(library: Any, stored: Any) -> Any:
         warnings.simplefilter("ignore")  # torch calls its sparse rows a beta
         rows = torch.sparse_csr_tensor(*arrays, size=stored.shape, check_invariants=False)
 
-    class SparseRows(library.LinearOperator):
+    class SparseRows(library.LinearOperator):  # type: ignore[misc]
         def _matmul(self, rhs: Any) -> Any:
             return rows @ rhs
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from benchfw import BenchfwError
 from benchfw.data import load, load_table, split
 
 Array = NDArray[np.float64]
-Arrays = Mapping[str, NDArray[Any]]
+Arrays = dict[str, NDArray[Any]]
 
 SOUND_POINTS = 35_000  # as many training samples as the paper takes of the 59,309
 

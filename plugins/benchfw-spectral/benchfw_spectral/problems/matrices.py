@@ -82,21 +82,21 @@ def spread(kind: str, size: int, low: float, high: float) -> Vector:
     if kind == "uniform":
         return np.linspace(low, high, size)
     if kind == "low-rank":
-        return np.maximum(low, high - (high - low) / RANK * np.arange(size))
+        return np.asarray(np.maximum(low, high - (high - low) / RANK * np.arange(size)))
     if kind == "geometric":
         if not low > 0:
             raise BenchfwError(f"a geometric spectrum needs low > 0, got {low}")
         return np.geomspace(low, high, size)
     angles = (np.arange(size) + 0.5) * (np.pi / size)
-    return (low + high) / 2 - (high - low) / 2 * np.cos(angles)
+    return np.asarray((low + high) / 2 - (high - low) / 2 * np.cos(angles))
 
 
 def read_matrix(backend: Backend, path: str, shift: float) -> Matrix:
     """Return the matrix of a Matrix Market or .npz file, plus shift·I."""
     import scipy.sparse
 
-    found = _checked(_read(path), path)
-    if scipy.sparse.issparse(found):
+    found: Any = _checked(_read(path), path)
+    if hasattr(found, "tocsr"):
         return stored(backend, found + shift * scipy.sparse.eye_array(found.shape[0]))
     dense = backend.asarray(found + shift * np.eye(len(found)))
     return Matrix(as_operator(dense), dense)

@@ -88,7 +88,8 @@ class SpectralSumProblem:
             ends = (0.05 if low is None else low) + shift, (0.95 if high is None else high) + shift
             found = with_spectrum(backend, rng, spread(spectrum, size, *ends), ends)
         elif matrix.endswith((".mtx", ".npz")):
-            known = {name: end + shift for name, end in {"low": low, "high": high}.items() if end is not None}
+            ends_known = {"low": low, "high": high}
+            known: dict[str, Any] = {name: end + shift for name, end in ends_known.items() if end is not None}
             found = read_matrix(backend, matrix, shift)._replace(**known)
         else:
             hint = nearest(matrix, ["laplacian-2d", "rbf", "spectrum", "a .mtx file", "a .npz file"])

@@ -45,7 +45,7 @@ class BayesianGLM(LatentGaussianModel):
         chosen = get_likelihood(likelihood)
         classes = chosen.name.startswith("bernoulli")
         train, test = load_examples(backend, dataset, classes=classes)
-        self._deviation = variance**0.5
+        self._deviation: float = variance**0.5
         super().__init__(
             backend,
             LowRankPrior(self._deviation * train.features),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 from benchfw import Array, Backend, DatasetName, NonNegative, Rng
 from benchfw.kernels import cholesky_solve, explained_variances, gaussian_gram
@@ -48,7 +48,7 @@ class GPClassification(LatentGaussianModel):
       diagonal: how λ = (m, L) stores L_ii: its logarithm, or raw.
     """
 
-    check_with = (
+    check_with: ClassVar[Sequence[Mapping[str, Any]]] = (
         {"dataset": "sonar-like(rows=30, features=4, train=20)", "log_length": 1.0, "log_scale": 0.0},
         {"dataset": "sonar-like(rows=30, features=4, train=20)", "likelihood": "bernoulli-probit"},
     )
