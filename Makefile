@@ -23,7 +23,7 @@ types: $(INSTALLED)
 	$(BIN)/mypy
 
 tests: $(INSTALLED)
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 # only on a machine with an NVIDIA GPU and the extra cuda12 or cuda13
 test-gpu: $(INSTALLED)

@@ -1,17 +1,27 @@
 """A toy plugin of one file with a helper beside it, made-up results with known numbers, and a browser."""
 
+import contextlib
+import contextvars
 import importlib.util
+import io
 import math
+import os
+import signal
+import subprocess
 import sys
 import time
+import traceback
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from benchfw.cli import main
 from benchfw.measure import clock
 from benchfw.records import (
     Budget,
@@ -44,122 +54,8 @@ HELPER = '''"""Helps."""
 FACTOR = 1.0
 '''
 
-TOYS = '''"""Toys: a bowl, a noisy gradient, a slide."""
-
-from dataclasses import dataclass
-from typing import Literal
-
-import toy_helper
-from benchfw import Claims, Composite, DatasetName, Distribution, Estimator, FiniteSum, NonNegative, Smooth
-from benchfw import hookimpl
-
-
-class Bowl:
-    """Half the squared distance to a random centre."""
-
-    cost_unit = "slopes"
-
-    def __init__(self, backend, rng, size: int = 2, dataset: DatasetName = ""):
-        self.backend, self.cost = backend, 0.0
-        self.optimum = rng.standard_normal(size)
-
-    def start(self):
-        return self.backend.xp.zeros_like(self.optimum)
-
-    def value(self, params):
-        self.cost += 1
-        return float(((params - self.optimum) ** 2).sum()) / 2 * toy_helper.FACTOR
-
-    def grad(self, params):
-        self.cost += 1
-        return params - self.optimum
-
-    def project(self, params):
-        return params
-
-    def metrics(self, answer):
-        return {"gap": self.value(answer)}
-
-
-@dataclass(frozen=True)
-class Noisy:
-    """The gradient plus noise."""
-
-    scale: NonNegative = 1.0
-    distribution: Distribution | None = None
-    solves = Smooth
-    estimates = "grad"
-    claims = Claims(unbiased=True)
-
-    def draw(self, problem, rng):
-        noise = self.scale * rng.standard_normal(problem.optimum.shape)
-        return lambda params: problem.grad(params) + noise
-
-
-@dataclass(frozen=True)
-class Batched(Noisy):
-    """Asks for more than a bowl has."""
-
-    solves = FiniteSum
-
-
-@dataclass(frozen=True)
-class Slide:
-    """Gradient descent."""
-
-    step: float = 0.5
-    mode: Literal["fast", "slow"] = "fast"
-    layers: tuple[int, ...] = ()
-    estimator: Estimator | None = None
-    solves = Smooth
-
-    def __post_init__(self):
-        if self.step <= 0:
-            raise ValueError(f"step must be positive, got {self.step}")
-
-    def run(self, problem, rng):
-        x = problem.start()
-        while True:
-            yield x
-            slope = self.estimator.draw(problem, rng)(x) if self.estimator else problem.grad(x)
-            x = x - self.step * slope
-
-
-@dataclass(frozen=True)
-class Needy(Slide):
-    """Asks for a proximal operator."""
-
-    solves = Composite
-
-
-@dataclass(frozen=True)
-class Fixed:
-    """Always cuts at one degree."""
-
-    mean: int = 3
-
-
-@hookimpl
-def register_problems(register):
-    register("bowl", Bowl)
-
-
-@hookimpl
-def register_estimators(register):
-    register("noisy", Noisy)
-    register("batched", Batched)
-
-
-@hookimpl
-def register_optimizers(register):
-    register("slide", Slide)
-    register("needy", Needy)
-
-
-@hookimpl
-def register_distributions(register):
-    register("fixed", Fixed)
-'''
+PLUGINS = Path(__file__).parent / "plugins"
+TOYS = (PLUGINS / "toys.py").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -361,6 +257,72 @@ def make():
 @pytest.fixture
 def realistic():
     return realistic_results
+
+
+@pytest.fixture(scope="session")
+def run_inline():
+    """Return a function that runs `benchfw` in this process and puts back what it changes around itself."""
+
+    def run(words, folder, environment, *, together=False):
+        out, err = (
+            io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors=errors)
+            for errors in ("strict", "backslashreplace")
+        )
+        with (
+            contextlib.chdir(folder),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(out if together else err),
+            mock.patch.dict(os.environ, environment, clear=True),
+            mock.patch.object(sys, "argv", ["benchfw", *words]),
+            mock.patch.object(sys, "path", [str(folder), *sys.path]),
+            mock.patch.object(sys, "dont_write_bytecode", True),
+            warnings.catch_warnings(action="default"),
+            forgotten_modules(folder.parent),
+            kept_signals(),
+        ):
+            code = contextvars.copy_context().run(exit_code)
+        for stream in (out, err):
+            stream.flush()
+        return subprocess.CompletedProcess(
+            words, code, out.buffer.getvalue().decode(), err.buffer.getvalue().decode()
+        )
+
+    return run
+
+
+def exit_code():
+    """Run the command line as `python -m benchfw` would; return its exit code."""
+    try:
+        main()
+    except SystemExit as ended:
+        return ended.code or 0
+    except Exception:  # noqa: BLE001 - as Python itself does
+        traceback.print_exc()
+        return 1
+
+
+@contextlib.contextmanager
+def forgotten_modules(folder):
+    """Forget afterwards which modules below a folder were imported: the next test has others of that name."""
+    importlib.invalidate_caches()  # a file may have been written in the same moment as the last look
+    try:
+        yield
+    finally:
+        for name, module in list(sys.modules.items()):
+            if str(getattr(module, "__file__", None)).startswith(str(folder)):
+                del sys.modules[name]
+
+
+@contextlib.contextmanager
+def kept_signals():
+    """Put back the handlers of signals."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    handlers = [signal.getsignal(number) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, handlers, strict=True):
+            signal.signal(number, handler)
 
 
 @pytest.fixture

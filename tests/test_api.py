@@ -1,48 +1,13 @@
 """The same from Python: run a suite, load its records, build a method directly."""
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 import benchfw
 
-PLUGIN = '''
-from dataclasses import dataclass
-from benchfw import Smooth, hookimpl
-
-class Bowl:
-    """Half the squared distance to a random point."""
-    def __init__(self, backend, rng, size: int = 3):
-        self.backend, self.cost, self.goal = backend, 0.0, rng.standard_normal(size)
-    def start(self):
-        return 0 * self.goal
-    def value(self, params):
-        return float(((params - self.goal) ** 2).sum()) / 2
-    def grad(self, params):
-        self.cost += 1
-        return params - self.goal
-    def project(self, params):
-        return params
-    def metrics(self, answer):
-        return {"gap": self.value(answer)}
-
-@dataclass(frozen=True)
-class Slide:
-    """Gradient descent."""
-    step: float = 0.5
-    solves = Smooth
-    def run(self, problem, rng):
-        answer = problem.start()
-        while True:
-            yield answer
-            answer = answer - self.step * problem.grad(answer)
-
-@hookimpl
-def register_problems(register):
-    register("bowl", Bowl)
-
-@hookimpl
-def register_optimizers(register):
-    register("slide", Slide)
-'''
+PLUGIN = Path(__file__).parent / "plugins" / "bowls.py"
 
 SUITE = """
 plugins = ["slides.py"]
@@ -57,7 +22,7 @@ use = "slide"
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    (tmp_path / "slides.py").write_text(PLUGIN)
+    shutil.copy(PLUGIN, tmp_path / "slides.py")
     (tmp_path / "slides.toml").write_text(SUITE)
     monkeypatch.chdir(tmp_path)
     return tmp_path

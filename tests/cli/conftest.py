@@ -1,10 +1,7 @@
 """Runs the command line in a folder of the test's own: in this process, or in one of its own."""
 
 import contextlib
-import contextvars
 import csv
-import importlib
-import io
 import json
 import os
 import shutil
@@ -12,16 +9,11 @@ import signal
 import subprocess
 import sys
 import termios
-import traceback
-import warnings
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
-from benchfw.cli import main
-
-PLUGINS = Path(__file__).parent / "plugins"
+PLUGINS = Path(__file__).parents[1] / "plugins"
 
 SUITE = """
 title = "Bowls"
@@ -48,15 +40,20 @@ class CommandLine:
 
     suite = SUITE
 
-    def __init__(self, folder, mark=""):
+    def __init__(self, folder, run_inline, mark=""):
         self.folder = folder
         self.mark = mark
+        self._run_inline = run_inline
         self.environment = {key: value for key, value in os.environ.items() if key != "OMP_NUM_THREADS"}
 
     def __call__(self, *words, **variables):
         if self.mark == "process" or any(name.startswith("PYTHON") for name in variables):
             return self.in_process(*words, **variables)
         return self.inline(*words, **variables)
+
+    def elsewhere(self, folder):
+        """Return the same in another folder."""
+        return CommandLine(folder, self._run_inline, self.mark)
 
     def in_process(self, *words, **variables):
         """Run the command in a process of its own."""
@@ -71,32 +68,11 @@ class CommandLine:
         )
 
     def inline(self, *words, **variables):
-        """Run the command in this process and put back all that it changes around itself."""
+        """Run the command in this process, trials too where the test is not marked."""
         words = list(map(str, words))
         if words[:1] == ["run"] and not self.mark and not {"--jobs", "--dask", "--against"} & set(words):
             words += ["--jobs", "0"]
-        out, err = (
-            io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors=errors)
-            for errors in ("strict", "backslashreplace")
-        )
-        with (
-            contextlib.chdir(self.folder),
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(err),
-            mock.patch.dict(os.environ, {**self.environment, **variables}, clear=True),
-            mock.patch.object(sys, "argv", ["benchfw", *words]),
-            mock.patch.object(sys, "path", [str(self.folder), *sys.path]),
-            mock.patch.object(sys, "dont_write_bytecode", True),
-            warnings.catch_warnings(action="default"),
-            forgotten_modules(self.folder.parent),
-            kept_signals(),
-        ):
-            code = contextvars.copy_context().run(exit_code)
-        for stream in (out, err):
-            stream.flush()
-        return subprocess.CompletedProcess(
-            words, code, out.buffer.getvalue().decode(), err.buffer.getvalue().decode()
-        )
+        return self._run_inline(words, self.folder, {**self.environment, **variables})
 
     def in_terminal(self, *words, **variables):
         """Return all that a terminal is sent, and the exit code."""
@@ -145,41 +121,6 @@ class CommandLine:
         return json.loads(self.inline("runs", "--json").stdout)[-1]
 
 
-def exit_code():
-    """Run the command line as `python -m benchfw` would; return its exit code."""
-    try:
-        main()
-    except SystemExit as ended:
-        return ended.code or 0
-    except Exception:  # noqa: BLE001 - as Python itself does
-        traceback.print_exc()
-        return 1
-
-
-@contextlib.contextmanager
-def forgotten_modules(folder):
-    """Forget afterwards which modules below a folder were imported: the next test has others of that name."""
-    importlib.invalidate_caches()  # a file may have been written in the same moment as the last look
-    try:
-        yield
-    finally:
-        for name, module in list(sys.modules.items()):
-            if str(getattr(module, "__file__", None)).startswith(str(folder)):
-                del sys.modules[name]
-
-
-@contextlib.contextmanager
-def kept_signals():
-    """Put back the handlers of signals."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    handlers = [signal.getsignal(number) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, handlers, strict=True):
-            signal.signal(number, handler)
-
-
 @pytest.fixture(scope="session", autouse=True)
 def heard_interruptions():
     """What a shell puts into the background ignores SIGINT, and so would every process that tests start."""
@@ -188,10 +129,10 @@ def heard_interruptions():
 
 
 @pytest.fixture
-def cli(tmp_path, request):
+def cli(tmp_path, request, run_inline):
     """A folder with the bowls plugin and a suite for it."""
     shutil.copy(PLUGINS / "bowls.py", tmp_path)
     marks = [each for each in ("process", "workers") if request.node.get_closest_marker(each)]
-    line = CommandLine(tmp_path, *marks)
+    line = CommandLine(tmp_path, run_inline, *marks)
     line.write("bowls.toml", SUITE)
     return line

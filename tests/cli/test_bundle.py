@@ -15,7 +15,7 @@ def elsewhere(cli):
     assert packed.stdout == (
         "bundle: bowls.zip (4 trials with suite and versions, without data sets and plugins' code)\n"
     )
-    other = type(cli)(cli.folder / "other")
+    other = cli.elsewhere(cli.folder / "other")
     other.folder.mkdir()
     shutil.copy(cli.folder / "bowls.zip", other.folder)
     return other

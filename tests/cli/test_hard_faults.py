@@ -26,7 +26,7 @@ how = ["{how}", "nothing"]
 
 @pytest.fixture
 def hard(cli):
-    shutil.copy(Path(__file__).parent / "plugins" / "hard.py", cli.folder)
+    shutil.copy(Path(__file__).parents[1] / "plugins" / "hard.py", cli.folder)
 
     def run(how, *words, budget="iterations = 5", **variables):
         cli.write(

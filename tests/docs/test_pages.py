@@ -37,6 +37,7 @@ BLOCK = re.compile(
 )
 BEFORE = re.compile(r"^<!-- before: (.*) -->$", re.MULTILINE)
 CALL = re.compile(r"^(?:.* && |\$ )?(?:\w+=\S+ )*(?:python .*-m )?benchfw (.+)", re.MULTILINE)
+PLAIN_CALL = re.compile(r"benchfw [^|<>&;$*`~#=]+")  # nothing for a shell in it
 PLACEHOLDER = re.compile(r"[A-Z]+(?:\.\w+)?")  # NAME, FILE.zip
 OURS = re.compile(r"(?<![\w/.-])(?:benchfw|docs|examples|plugins|suites|tests)/[\w/.-]*\w")
 NUMBER = re.compile(r"\d[\d,]*(?:\\\.\d+)?(?:e[+\\-]*\d+)?")  # in a text that re.escape has passed over
@@ -78,7 +79,8 @@ def blocks_of(path):
 class Shell:
     """Runs what a page says in a folder of its own, with the Python of the tests."""
 
-    def __init__(self, place):
+    def __init__(self, place, run_inline):
+        self._run_inline, self._installed = run_inline, place / "installed"
         self.folder, tools, installed = place / "folder", place / "bin", place / "installed"
         for folder in (self.folder, tools):
             folder.mkdir()
@@ -87,7 +89,7 @@ class Shell:
             (tools / name).write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n', encoding="utf-8")
             (tools / name).chmod(0o755)
         self.environment = {
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
             "PATH": f"{tools}:{os.environ['PATH']}",
             "BENCHFW_DATA": "",
             "BENCHFW_CACHE": str(place / "cache"),
@@ -108,8 +110,16 @@ class Shell:
                 path.write_text(block.text, encoding="utf-8")
 
     def run(self, command, exit_codes=frozenset({0})):
-        """Return all that a command prints."""
-        done = subprocess.run(
+        """Return all that a command prints; a plain call of benchfw needs no process of its own."""
+        if PLAIN_CALL.fullmatch(command) and not self._installed.exists():
+            done = self._run_inline(shlex.split(command)[1:], self.folder, self.environment, together=True)
+        else:
+            done = self._run_in_shell(command)
+        assert done.returncode in exit_codes, f"$ {command}\n{done.stdout}"
+        return done.stdout
+
+    def _run_in_shell(self, command):
+        return subprocess.run(
             ["bash", "-c", command],
             cwd=self.folder,
             env=self.environment,
@@ -120,8 +130,6 @@ class Shell:
             timeout=TIMEOUT,
             check=False,
         )
-        assert done.returncode in exit_codes, f"$ {command}\n{done.stdout}"
-        return done.stdout
 
 
 def run_console(block, shell):
@@ -205,8 +213,8 @@ def try_block(block, shell):
             assert other == "text", f"the tests do not understand blocks of {other}"
 
 
-def try_page(path, place):
-    page, blocks, shell = path.read_text(encoding="utf-8"), blocks_of(path), Shell(place)
+def try_page(path, place, run_inline):
+    page, blocks, shell = path.read_text(encoding="utf-8"), blocks_of(path), Shell(place, run_inline)
     for command in BEFORE.findall(page):
         if command.startswith("files of "):
             shell.write(blocks_of(path.parent / command.removeprefix("files of ")))
@@ -227,8 +235,8 @@ def try_page(path, place):
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_what_a_page_shows_is_what_happens(path, tmp_path):
-    try_page(path, tmp_path)
+def test_what_a_page_shows_is_what_happens(path, tmp_path, run_inline):
+    try_page(path, tmp_path, run_inline)
 
 
 @pytest.mark.parametrize(
@@ -256,8 +264,8 @@ def test_what_a_page_shows_is_what_happens(path, tmp_path):
         "`suites/quickstrat.toml`",
     ],
 )
-def test_a_page_that_shows_something_else_is_found_out(text, tmp_path):
+def test_a_page_that_shows_something_else_is_found_out(text, tmp_path, run_inline):
     page = tmp_path / "page.md"
     page.write_text(f"{text}\n", encoding="utf-8")
     with pytest.raises((AssertionError, BenchfwError, click.ClickException, SyntaxError)):
-        try_page(page, tmp_path)
+        try_page(page, tmp_path, run_inline)

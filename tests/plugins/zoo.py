@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import bowls
 import numpy as np
 from threadpoolctl import threadpool_limits
 
@@ -17,43 +18,12 @@ from benchfw import Smooth, hookimpl
 SLEEP = "import time; time.sleep(300)"
 
 
-class Bowl:
-    """Half the squared distance to a random point; beyond 1e6 it counts as lost."""
-
-    def __init__(self, backend, rng):
-        self.backend, self.cost = backend, 0.0
-        self.optimum = rng.standard_normal(5)
-
-    def start(self):
-        return np.zeros(5)
+class Bowl(bowls.Bowl):
+    """A bowl that counts as lost beyond 1e6."""
 
     def value(self, params):
-        gap = float(((params - self.optimum) ** 2).sum()) / 2
+        gap = super().value(params)
         return float("inf") if gap > 1e6 else gap
-
-    def grad(self, params):
-        self.cost += 1
-        return params - self.optimum
-
-    def project(self, params):
-        return params
-
-    def metrics(self, answer):
-        return {"gap": self.value(answer)}
-
-
-@dataclass(frozen=True)
-class Slide:
-    """Gradient descent; a step above 2 diverges."""
-
-    step: float = 0.5
-    solves = Smooth
-
-    def run(self, problem, rng):
-        answer = problem.start()
-        while True:
-            yield answer
-            answer = answer - self.step * problem.grad(answer)
 
 
 @dataclass(frozen=True)
@@ -199,7 +169,7 @@ def register_problems(register):
 
 @hookimpl
 def register_optimizers(register):
-    register("slide", Slide)
+    register("slide", bowls.Slide)
     register("aware", Aware)
     for name, break_down in {**FAULTS, **FROM_THE_START}.items():
         register(name.replace(" ", "-"), method(name, break_down))
