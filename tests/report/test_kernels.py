@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from benchfw.records import Ending, Status
 from benchfw.report.figures.kernels import share_figures, size_figures
 from benchfw.report.html.page import write_report
 from benchfw.report.tables import caption, headline_table
 from benchfw.report.verdicts import verdict
+from benchfw.report.verdicts.faults import fault_advice
 from benchfw.summary.summarize import summarize
 
 HOSTILE = "<script>alert(1)</script>"
@@ -83,6 +85,12 @@ def test_always_and_never_are_said_so(make, run, seconds, said):
         for name, time in (("numpy", 1.0), ("cupy", seconds))
     ]
     assert verdict(summarize(run, results).comparisons[0]).endswith(said)
+
+
+def test_a_size_that_would_take_too_long_asks_for_more_seconds(make, run):
+    long = make.result("kernel", "size 9", "scale", 0, [], status=Status.SKIPPED, ending=Ending.SECONDS)
+    (fault,) = summarize(run, [long]).faults
+    assert fault_advice(fault) == "raise the budget's seconds (`benchfw time --limit`)"
 
 
 def test_the_speed_up_is_drawn_with_the_size_from_which_on_a_backend_pays(both, run):

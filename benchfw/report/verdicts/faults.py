@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchfw.records import Status
+from benchfw.records import Ending, Status
 from benchfw.report.text import join_names, plural
 from benchfw.summary.model import Caveat, Fault
 
@@ -41,6 +41,8 @@ def fault_sentence(fault: Fault) -> str:
 
 def fault_advice(fault: Fault) -> str:
     """Return what to try; a command stands in backticks."""
+    if fault.status is Status.SKIPPED and fault.first.outcome.ending is Ending.SECONDS:
+        return "raise the budget's seconds (`benchfw time --limit`)"
     if fault.status is not Status.DIVERGED:
         return _ADVICE.get(fault.status, "").format(id=fault.first.id)
     step = fault.first.trial.method.params.get("step")
