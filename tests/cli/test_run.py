@@ -5,6 +5,9 @@ import sqlite3
 
 import pytest
 
+from benchfw.cli.execution import describe_counts
+from benchfw.records import Run
+
 
 def test_a_run_prints_verdicts_tables_and_where_the_report_is(cli):
     done = cli("run", "bowls.toml")
@@ -151,3 +154,9 @@ def test_a_bad_suite_among_several_stops_all_of_them_before_anything_runs(cli):
     done = cli("run", "bowls.toml", "missing.toml", "--no-report")
     assert done.returncode == 2
     assert not (cli.folder / "reports").exists()
+
+
+@pytest.mark.parametrize(("trials", "said"), [(1, "its one trial is in"), (3, "all 3 trials are in")])
+def test_a_run_that_found_everything_says_so_of_one_trial_and_of_many(tmp_path, trials, said):
+    run = Run(1, "s", "", tmp_path, "now", counts={"done": trials}, reused=trials)
+    assert f"nothing was run, {said} {tmp_path} already" in describe_counts(run)
