@@ -71,7 +71,7 @@ def _overview(registry: Registry, *, as_json: bool) -> None:
                 break_on_hyphens=False,
             )
             click.echo(text)
-    click.echo("\nbenchfw list KIND tells more of each, benchfw show NAME tells all of one.")
+    click.echo("\nbenchfw list KIND describes each of a kind; benchfw show NAME describes one in full.")
 
 
 def names_of(kind: str, registry: Registry) -> list[str]:

@@ -89,7 +89,7 @@ class FeaturePredictor:
                 frequencies = get_frequencies(str(saved["kind"]), backend, covariance, *place)
         except (KeyError, ValueError, TypeError, EOFError, BadZipFile) as fault:
             raise BenchfwError(
-                f"{path} is no predictor: load reads what FeaturePredictor.save wrote"
+                f"{path} is not a predictor: load reads what FeaturePredictor.save wrote"
             ) from fault
         return cls(frequencies, tuple(map(backend.asarray, blocks)), scale, num_outputs)
 

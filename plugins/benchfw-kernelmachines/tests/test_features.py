@@ -97,7 +97,7 @@ def test_orthogonal_frequencies_are_orthogonal_and_keep_their_lengths(covariance
 
 @pytest.mark.parametrize("covariance", [Laplace(1.0), Cauchy(1.0)], ids=repr)
 def test_orthogonal_frequencies_refuse_covariances_of_single_coordinates(covariance):
-    with pytest.raises(BenchfwError, match=f"and {covariance.name} is none; take gaussian or matern"):
+    with pytest.raises(BenchfwError, match=f"and {covariance.name} is not one; take gaussian or matern"):
         get_frequencies("orthogonal", BACKEND, covariance, 3, 4, seed=1)
 
 

@@ -300,9 +300,9 @@ LATE[299] = 9
         (
             {"y": NUMBERS},
             {},
-            "has labels that are no whole numbers; number its classes, or take kernel-regression",
+            "has labels that are not whole numbers; number its classes, or take kernel-regression",
         ),
-        ({"y": np.where(CLASSES, CLASSES, np.nan)}, {}, "has labels that are no whole numbers"),
+        ({"y": np.where(CLASSES, CLASSES, np.nan)}, {}, "has labels that are not whole numbers"),
         ({"y": LATE}, {}, "data set 'own' has a row of class 9, of which no row"),
         ({"x": np.ones_like(FEATURES)}, {}, "median distance between rows is 0"),
         ({"x": BROKEN}, {}, "data set 'own' has features that are not finite"),
@@ -329,7 +329,7 @@ def test_what_cannot_be_classified_is_refused_in_one_sentence(write, arrays, par
     ("arrays", "params", "sentence"),
     [
         ({"y": np.ones(300)}, {}, "the targets of 'own' are all 1: nothing to predict"),
-        ({"y": np.where(CLASSES, 1.0, np.inf)}, {}, "has targets that are no finite numbers"),
+        ({"y": np.where(CLASSES, 1.0, np.inf)}, {}, "has targets that are not finite"),
         ({"x": BROKEN}, {}, "has features that are not finite"),
         ({"y": FEATURES[:, :2]}, {}, r"has labels of the shape \(300, 2\)"),
         ({}, {"loss": "logistic"}, "the loss 'logistic' is for classes"),

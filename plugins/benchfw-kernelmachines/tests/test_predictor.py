@@ -118,7 +118,7 @@ def test_a_file_that_is_no_predictor_is_refused(tmp_path):
     (tmp_path / "other.txt").write_text("some text")
     (tmp_path / "empty").touch()
     for path in tmp_path.iterdir():
-        with pytest.raises(BenchfwError, match=f"{path.name} is no predictor: load reads what"):
+        with pytest.raises(BenchfwError, match=f"{path.name} is not a predictor: load reads what"):
             FeaturePredictor.load(path, BACKEND)
 
 

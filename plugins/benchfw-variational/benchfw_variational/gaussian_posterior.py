@@ -52,7 +52,7 @@ class GaussianPosterior:
         return bool(xp.isfinite(self.mean).all() & xp.isfinite(self._lower).all())
 
     def negative_bound(self) -> float:
-        """Return F(q); infinite where q is no Gaussian."""
+        """Return F(q); infinite where q is not a Gaussian."""
         return self._factored.negative_bound() if self.proper else math.inf
 
     def predict(self, features: Array) -> tuple[Array, Array]:

@@ -34,7 +34,7 @@ class OrthogonalFrequencies:
         if not getattr(self.covariance, "isotropic", False):
             raise BenchfwError(
                 "orthogonal frequencies need a covariance of Euclidean distances, "
-                f"and {self.covariance.name} is none; take gaussian or matern, or independent frequencies"
+                f"and {self.covariance.name} is not one; take gaussian or matern, or independent frequencies"
             )
 
     def block(self, number: int) -> Array:

@@ -69,7 +69,7 @@ class KernelClassification(KernelRiskProblem):
         classes = np.unique(labels)
         if not np.isfinite(classes).all() or not (classes == np.rint(classes)).all():
             raise BenchfwError(
-                f"data set '{self._dataset}' has labels that are no whole numbers; "
+                f"data set '{self._dataset}' has labels that are not whole numbers; "
                 "number its classes, or take kernel-regression"
             )
         if len(classes) == 1:

@@ -98,7 +98,7 @@ class KernelRegression(KernelRiskProblem):
     def _check_labels(self, labels: np.ndarray) -> None:
         if not np.isfinite(labels).all():
             raise BenchfwError(
-                f"data set '{self._dataset}' has targets that are no finite numbers; leave out those rows"
+                f"data set '{self._dataset}' has targets that are not finite; leave out those rows"
             )
 
     def errors(self, train: Array, test: Array) -> Mapping[str, float]:

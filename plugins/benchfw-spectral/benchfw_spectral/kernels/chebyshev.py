@@ -179,7 +179,9 @@ def _double(operator: Operator, interval: Interval) -> tuple[Operator, float]:
     """Return the operator of 2At, and 2 / (b - a)."""
     low, high = float(interval[0]), float(interval[1])
     if not low < high:
-        raise BenchfwError(f"[{low:g}, {high:g}] is no interval; give the lower end first, then the upper")
+        raise BenchfwError(
+            f"[{low:g}, {high:g}] is not an interval; give the lower end first, then the upper"
+        )
     slope = 2.0 / (high - low)
     return shifted(operator, 2.0 * slope, -slope * (high + low)), slope
 

@@ -244,7 +244,7 @@ def test_a_recurrence_that_overflows_is_the_same_error():
 
 
 def test_an_interval_without_inside_is_an_error():
-    with pytest.raises(BenchfwError, match=r"\[2, 2\] is no interval"):
+    with pytest.raises(BenchfwError, match=r"\[2, 2\] is not an interval"):
         chebyshev_forms(np.ones((3, 1)), 2.0 * np.eye(3), 4, (2.0, 2.0))
 
 

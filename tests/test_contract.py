@@ -1,0 +1,34 @@
+"""What an object may have beside its protocol is typed, and read with a default."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from benchfw import Claims, Constants, claims_of, constants_of
+from benchfw.contract import cost_unit_of
+from benchfw.errors import PluginError
+
+
+def test_what_an_object_does_not_say_has_a_default():
+    assert constants_of(object()) == Constants()
+    assert claims_of(object()) == Claims(unbiased=False)
+    assert cost_unit_of(object()) == "gradients"
+
+
+def test_what_it_says_is_taken():
+    known, claims = Constants(smoothness=2.0), Claims(unbiased=True, averages="probes")
+    assert constants_of(SimpleNamespace(constants=known)) is known
+    assert claims_of(SimpleNamespace(claims=claims)) is claims
+
+
+@pytest.mark.parametrize(
+    ("read", "member", "value", "sentence"),
+    [
+        (claims_of, "claims", {"unbiased": True}, "claims of SimpleNamespace must be Claims, got"),
+        (constants_of, "constants", 2.0, "constants of SimpleNamespace must be Constants, got 2.0"),
+        (cost_unit_of, "cost_unit", 3, "cost_unit of SimpleNamespace must be str, got 3"),
+    ],
+)
+def test_another_type_is_refused(read, member, value, sentence):
+    with pytest.raises(PluginError, match=sentence):
+        read(SimpleNamespace(**{member: value}))
