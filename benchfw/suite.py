@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from benchfw.errors import SuiteError, nearest
 from benchfw.loading import package_with
-from benchfw.parameters import fits
+from benchfw.parameters import Positive, fits
 from benchfw.records import Budget, MethodKind
 
 METHOD_KINDS: tuple[MethodKind, ...] = get_args(MethodKind)
@@ -137,7 +137,7 @@ def _suite_of(table: Mapping[str, Any], text: str, where: str, *, quick: bool = 
     if table.get("backends") == []:
         raise SuiteError(f'{where}: backends is an empty list; name at least one, as in ["numpy"]')
     precision = table.get("precision")
-    if precision is not None and not (fits(precision, float) and precision > 0):
+    if precision is not None and not fits(precision, Positive):
         raise SuiteError(f"{where}: precision must be a positive number, got {precision!r}")
     return Suite(
         name=name,
@@ -160,7 +160,7 @@ def _budget_of(table: Any, where: str) -> Budget:
     check_type(table, dict, "budget", where)
     _check_keys(table, BUDGET_KEYS, f"{where}, budget")
     for key, value in table.items():
-        if not fits(value, float) or not 0 < value < math.inf:
+        if not fits(value, Positive):
             raise SuiteError(f"{where}: budget {key} must be a positive number, got {value!r}")
     if not table:
         raise SuiteError(f"{where}: budget is empty; give seconds, iterations or cost")
