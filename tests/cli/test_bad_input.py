@@ -91,7 +91,7 @@ def test_a_foreign_database_is_refused_and_left_as_it_was(cli):
         base.execute("CREATE TABLE mine (x)")
     base.close()
     before = (cli.folder / "mine.sqlite").read_bytes()
-    one_clear_line(cli("run", "bowls.toml", "--store", "mine.sqlite"), "no benchfw store")
+    one_clear_line(cli("run", "bowls.toml", "--store", "mine.sqlite"), "not a benchfw store")
     assert (cli.folder / "mine.sqlite").read_bytes() == before
 
 
