@@ -16,6 +16,7 @@ from benchfw.kernels.blocks import squares_and_dots
 from benchfw.kernels.updates import dense_update, sparse_product, sparse_update, sparse_update_and_dots
 
 Order = Literal["C", "F"]
+"""How the entries of a block lie in memory: row after row (C) or column after column (F)."""
 
 
 class Operator(Protocol):
