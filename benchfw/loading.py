@@ -71,14 +71,12 @@ def package_with(kind: str, name: str) -> str:
     """Return the package of ours that has a name and is not installed; empty where there is none."""
     import json
 
-    packages: dict[str, dict[str, str]] = json.loads(
-        (Path(__file__).parent / "packages.json").read_text(encoding="utf-8")
-    )
-    package = packages.get(kind, {}).get(name, "")
+    text = (Path(__file__).parent / "packages.json").read_text(encoding="utf-8")
+    packages = [each for each, kinds in json.loads(text).items() if name in kinds.get(kind, ())]
     try:
-        importlib.metadata.distribution(package or __package__)
+        importlib.metadata.distribution(packages[0] if packages else __package__)
     except importlib.metadata.PackageNotFoundError:
-        return package
+        return packages[0]
     return ""
 
 

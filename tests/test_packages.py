@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -22,23 +23,16 @@ STORED = Path(benchfw.__file__).parent / "packages.json"
 
 
 def packages():
-    """Return {kind: {name: package}} of everything that the families register."""
+    """Return {package: {kind: names}} of everything that the families register."""
     registry = Registry()
-    found = {
-        kind: {
-            name: entry.plugin.distribution
-            for name, entry in registry.entries(kind).items()
-            if entry.plugin.distribution.startswith("benchfw-")
-        }
-        for kind in (*KINDS, "kernel")
-    }
-    found["suite"] = {
-        path.relative_to(folder).with_suffix("").as_posix(): folder.parent.name.replace("_", "-")
-        for folder in registry.suite_folders
-        if folder.parent.name.startswith("benchfw_")
-        for path in sorted(folder.rglob("*.toml"))
-    }
-    return {kind: dict(sorted(names.items())) for kind, names in found.items() if names}
+    found = defaultdict(lambda: defaultdict(list))
+    for kind in (*KINDS, "kernel"):
+        for name, entry in registry.entries(kind).items():
+            found[entry.plugin.distribution][kind].append(name)
+    for folder in registry.suite_folders:
+        names = [path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.toml")]
+        found[folder.parent.name.replace("_", "-")]["suite"] = sorted(names)
+    return {package: kinds for package, kinds in sorted(found.items()) if package.startswith("benchfw-")}
 
 
 @pytest.fixture
@@ -105,4 +99,6 @@ def test_the_core_alone_lists_and_plans(alone):
 
 
 if __name__ == "__main__":
-    print(json.dumps(packages(), indent=1))
+    # a line a package: a name more is one line changed
+    lines = [f" {json.dumps(package)}: {json.dumps(kinds)}" for package, kinds in packages().items()]
+    print("{", ",\n".join(lines), "}", sep="\n")
