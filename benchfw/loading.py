@@ -72,7 +72,7 @@ def package_with(kind: str, name: str) -> str:
     import json
 
     text = (Path(__file__).parent / "packages.json").read_text(encoding="utf-8")
-    packages = [each for each, kinds in json.loads(text).items() if name in kinds.get(kind, ())]
+    packages = [str(each) for each, kinds in json.loads(text).items() if name in kinds.get(kind, ())]
     try:
         importlib.metadata.distribution(packages[0] if packages else __package__)
     except importlib.metadata.PackageNotFoundError:
