@@ -5,13 +5,8 @@ They are named, not imported: listing what there is should not cost the import o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from benchfw.hookspecs import hookimpl
-from benchfw.loading import register_kernel_places
-
-if TYPE_CHECKING:
-    from benchfw.hookspecs import RegisterKernel
+from benchfw.loading import make_kernel_registrar
 
 KERNELS = {
     "blocks": ("add_scaled", "column_dots", "squares_and_dots"),
@@ -23,8 +18,4 @@ KERNELS = {
 }
 """The kernels by their file; `sample_NAME` beside each makes arguments of a given size."""
 
-
-@hookimpl
-def register_kernels(register: RegisterKernel) -> None:
-    """Add the kernels of the core."""
-    register_kernel_places(register, "benchfw", KERNELS)
+register_kernels = hookimpl(make_kernel_registrar("benchfw", KERNELS))

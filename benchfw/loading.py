@@ -144,19 +144,27 @@ def _is_free(name: str, path: Path) -> bool:
     return found is None or found.origin == str(path)
 
 
-def register_places(register: Callable[[str, str], None], package: str, places: Mapping[str, str]) -> None:
-    """Register every name with its place in the package."""
-    for name, place in places.items():
-        register(name, f"{package}.{place}")
+def make_registrar(package: str, places: Mapping[str, str]) -> Callable[[Callable[[str, str], None]], None]:
+    """Return the body of a `register_*` hook that adds every name with its place in the package."""
+
+    def add_places(register: Callable[[str, str], None]) -> None:
+        for name, place in places.items():
+            register(name, f"{package}.{place}")
+
+    return add_places
 
 
-def register_kernel_places(
-    register: Callable[[str, str], None], package: str, kernels: Mapping[str, Iterable[str]]
-) -> None:
-    """Register kernels by the files of the package's `kernels` folder, each with its `sample_NAME`."""
-    for file, names in kernels.items():
-        for name in names:
-            register(f"{package}.kernels.{file}:{name}", f"{package}.kernels.{file}:sample_{name}")
+def make_kernel_registrar(
+    package: str, kernels: Mapping[str, Iterable[str]]
+) -> Callable[[Callable[[str, str], None]], None]:
+    """Return the body of `register_kernels` for the files of `kernels`, each name with its `sample_NAME`."""
+
+    def add_kernels(register: Callable[[str, str], None]) -> None:
+        for file, names in kernels.items():
+            for name in names:
+                register(f"{package}.kernels.{file}:{name}", f"{package}.kernels.{file}:sample_{name}")
+
+    return add_kernels
 
 
 def attributes_at(

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from benchfw.loading import attributes_at, register_places
+from benchfw.loading import attributes_at, make_registrar
 
 
 @pytest.fixture
@@ -30,5 +30,5 @@ def test_an_attribute_is_imported_when_it_is_first_asked_for(package):
 
 def test_names_are_registered_with_their_whole_place():
     found = {}
-    register_places(found.__setitem__, "shop", {"hammer": "tools:Hammer"})
+    make_registrar("shop", {"hammer": "tools:Hammer"})(found.__setitem__)
     assert found == {"hammer": "shop.tools:Hammer"}

@@ -57,6 +57,18 @@ def test_the_stored_packages_are_those_that_have_the_names():
     assert json.loads(STORED.read_text(encoding="utf-8")) == packages()
 
 
+def test_the_families_give_every_number_a_range():
+    registry = Registry()
+    plain = {
+        f"{entry.name} {parameter.name}"
+        for kind in KINDS
+        for entry in registry.entries(kind).values()
+        for parameter in entry.parameters.values()
+        if entry.plugin.distribution.startswith("benchfw-") and parameter.hint in {int, float}
+    }
+    assert plain == {"box-least-squares lower", "box-least-squares upper"}  # any number will do
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "package"),
     [

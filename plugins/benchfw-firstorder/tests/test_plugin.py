@@ -6,41 +6,6 @@ import subprocess
 import sys
 
 import benchfw_firstorder
-from benchfw import Composite, FiniteSum, Problem, Smooth
-from benchfw.registry import Registry
-
-
-def collected(hook):
-    names = {}
-    hook(names.__setitem__)
-    return names
-
-
-def test_every_method_is_registered_under_its_name():
-    assert set(collected(benchfw_firstorder.register_optimizers)) == {
-        *("gd", "heavy-ball", "nesterov", "subgradient", "proximal-gradient", "fista", "sgd", "svrg", "saga"),
-        *("adagrad", "rmsprop", "adadelta", "adam", "lbfgs"),
-    }
-    assert set(collected(benchfw_firstorder.register_estimators)) == {"exact", "minibatch", "svrg", "saga"}
-    assert set(collected(benchfw_firstorder.register_problems)) == {
-        *("quadratic", "least-squares", "logistic-regression", "lasso", "elastic-net", "box-least-squares"),
-    }
-
-
-def test_every_method_is_documented_and_says_what_it_needs():
-    for kind in ("optimizer", "estimator"):
-        own = [entry for entry in Registry().entries(kind).values() if entry.plugin.name == "firstorder"]
-        assert own
-        for entry in own:
-            assert entry.summary
-            assert entry.factory.solves in {
-                Problem,
-                Smooth,
-                FiniteSum,
-                Composite,
-                benchfw_firstorder.Subdifferentiable,
-            }
-            entry.factory()
 
 
 def test_every_public_name_is_there():

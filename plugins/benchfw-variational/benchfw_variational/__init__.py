@@ -7,13 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchfw import hookimpl
-from benchfw.loading import attributes_at, register_kernel_places, register_places
-
-if TYPE_CHECKING:
-    from benchfw.hookspecs import Register, RegisterKernel
+from benchfw.loading import attributes_at, make_kernel_registrar, make_registrar
 
 benchfw_api = 1
 
@@ -57,29 +53,10 @@ KERNELS = {
 }
 """The kernels by their file; `sample_NAME` beside each makes arguments of a given size."""
 
-
-@hookimpl
-def register_problems(register: Register) -> None:
-    """Add the problems."""
-    register_places(register, __name__, PROBLEMS)
-
-
-@hookimpl
-def register_estimators(register: Register) -> None:
-    """Add the estimators of the bound's gradient."""
-    register_places(register, __name__, ESTIMATORS)
-
-
-@hookimpl
-def register_optimizers(register: Register) -> None:
-    """Add the optimizers."""
-    register_places(register, __name__, OPTIMIZERS)
-
-
-@hookimpl
-def register_kernels(register: RegisterKernel) -> None:
-    """Add the kernels."""
-    register_kernel_places(register, __name__, KERNELS)
+register_problems = hookimpl(make_registrar(__name__, PROBLEMS))
+register_estimators = hookimpl(make_registrar(__name__, ESTIMATORS))
+register_optimizers = hookimpl(make_registrar(__name__, OPTIMIZERS))
+register_kernels = hookimpl(make_kernel_registrar(__name__, KERNELS))
 
 
 @hookimpl
