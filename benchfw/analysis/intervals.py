@@ -172,17 +172,6 @@ def censored_ratio_interval(values: Values, reference: Values, level: float = LE
     return middle if enough else Interval(middle.estimate, 0.0, math.inf, len(ratios))
 
 
-def std_error_interval(estimate: float, std_error: float, level: float = LEVEL) -> Interval:
-    """Return the interval of a positive estimate from one long trial's own standard error.
-
-    Normal on the scale of the logarithm (delta method), so that a variance's interval stays positive.
-    """
-    if not estimate > 0:
-        return Interval(estimate, estimate, estimate, 1)
-    factor = math.exp(min(normal_quantile(level) * std_error / estimate, 700.0))
-    return Interval(estimate, estimate / factor, estimate * factor, 1)
-
-
 def independent_ratio(value: Interval, reference: Interval, level: float = LEVEL) -> Interval:
     """Return the ratio of two positive quantities from their own 95 % intervals, taken as independent.
 

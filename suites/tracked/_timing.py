@@ -1,11 +1,14 @@
-"""CPU times of calls, by one thread, all calls in turn: the machine's drift falls on all of them alike."""
+"""CPU times of calls, by one thread, all in turn, so that drift falls on all of them; and of processes."""
 
 from __future__ import annotations
 
 import os
+import resource
 import statistics
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from time import process_time
 
 
@@ -21,6 +24,14 @@ def cpu_seconds(call: Callable[[], object]) -> float:
     began = process_time()
     call()
     return process_time() - began
+
+
+def child_cpu_seconds(words: list[str], folder: Path | None = None) -> float:
+    """Return the CPU time of one Python process and of those that it starts."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *words], cwd=folder, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def medians(calls: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:

@@ -133,10 +133,10 @@ class Run:
     def phase(self) -> str:
         """Return how far it is."""
         events = self.folder / "events"
-        told = events.read_text(encoding="utf-8") if events.exists() else ""
-        if '"started"' not in told:
+        text = events.read_text(encoding="utf-8") if events.exists() else ""
+        if '"started"' not in text:
             return "before the first trial"
-        return "during a trial" if told.count('"finished"') < TRIALS else "after the last trial"
+        return "during a trial" if text.count('"finished"') < TRIALS else "after the last trial"
 
 
 def new_run(folder: Path) -> Run:

@@ -105,14 +105,7 @@ def sound_store(path: Path) -> None:
                 problem, budget = Spec("quadratic", {}, "quadratic"), Budget(iterations=30)
                 key = f"{suite} {number}"
                 trial = Trial("optimizer", problem, method, "numpy", 0, 7, budget, key=key)
-                store.add(
-                    run,
-                    number,
-                    trial,
-                    Outcome(
-                        Status.DONE, Ending.ITERATIONS, "budget", rows, seconds=1.0, cost_unit="gradients"
-                    ),
-                )
+                store.add(run, number, trial, Outcome(Status.DONE, Ending.ITERATIONS, "budget", rows))
             store.finish(run)
 
 
@@ -124,11 +117,9 @@ def damaged(content: bytes, rng: random.Random) -> bytes:
     if kind == "cut":
         return content[:place]
     if kind == "swap":  # two pages, as a broken disk may
-        one, other = rng.randrange(len(changed) // 4096) * 4096, rng.randrange(len(changed) // 4096) * 4096
-        changed[one : one + 4096], changed[other : other + 4096] = (
-            changed[other : other + 4096],
-            changed[one : one + 4096],
-        )
+        starts = (4096 * rng.randrange(len(changed) // 4096) for _ in range(2))
+        one, other = (slice(start, start + 4096) for start in starts)
+        changed[one], changed[other] = changed[other], changed[one]
     elif kind.startswith("flip"):
         for _ in range(1 if kind == "flip" else rng.randrange(2, 200)):
             changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
@@ -190,9 +181,8 @@ def _write(path: Path) -> None:
         with store.hold_run_lock(run):
             store.claim(run, ["one 1"])
             trial = Trial("optimizer", Spec("a"), Spec("b"), "numpy", 0, 0, Budget(), key="one 1")
-            store.add(
-                run, 0, trial, Outcome(Status.DONE, Ending.ITERATIONS, "", (Record("gap", 0, 0.0, 0.0, 0.0),))
-            )
+            outcome = Outcome(Status.DONE, Ending.ITERATIONS, "", (Record("gap", 0, 0.0, 0.0, 0.0),))
+            store.add(run, 0, trial, outcome)
             store.finish(run)
 
 
@@ -236,18 +226,10 @@ def fuzz_names(count: int | None = None) -> Counter[str]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "good.toml").write_text(GOOD, encoding="utf-8")
         for words in attempts(count):
-            given = [os.fsencode(word) for word in words]
-            done = subprocess.run(
-                [sys.executable, "-m", "benchfw", *given],
-                cwd=folder,
-                capture_output=True,
-                timeout=120,
-                check=False,
-            )
+            command = [sys.executable, "-m", "benchfw", *map(os.fsencode, words)]
+            done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120, check=False)
             said = (done.stdout + done.stderr).decode(errors="replace")
-            harm = [
-                character for character in said if not (character.isprintable() or character in "\n\t\ufffd")
-            ]
+            harm = [each for each in said if not (each.isprintable() or each in "\n\t\ufffd")]
             if done.returncode not in {0, 1, 2} or "Traceback" in said or harm:
                 raise AssertionError(f"benchfw {words!r} ended with {done.returncode} and {harm}:\n{said}")
             ends[f"exit code {done.returncode}"] += 1
@@ -265,5 +247,5 @@ if __name__ == "__main__":
         ("stores", partial(fuzz_stores, arguments.stores, arguments.seed)),
         ("names", fuzz_names),
     ):
-        told = ", ".join(f"{count:,} {end}" for end, count in sorted(fuzz().items()))
-        print(f"{title}: {told}", flush=True)
+        counts = ", ".join(f"{count:,} {end}" for end, count in sorted(fuzz().items()))
+        print(f"{title}: {counts}", flush=True)

@@ -69,6 +69,13 @@ def show(title: str, calls: Calls, floor: str, rounds: int) -> dict[str, float]:
     return seconds
 
 
+def show_errors(values: Mapping[str, list[float]], exact: float) -> None:
+    """Print the relative error of what each method found."""
+    for name, each in values.items():
+        error = float(np.sqrt(np.mean((np.array(each) / exact - 1) ** 2)))
+        print(f"  {name}: relative error {error:.1e}")
+
+
 def times(count: int, product: Callable[[], Any]) -> Callable[[], None]:
     """Return a call that makes the product so often."""
 
@@ -188,9 +195,7 @@ def log_determinant(rounds: int) -> None:
             values["gpytorch"].append(float(operator.inv_quad_logdet(logdet=True)[1]))
 
     show(f"log det: n = {SIZE:,}, {PROBES} probes", {"gpytorch": theirs, "lanczos": ours}, "gpytorch", rounds)
-    for name, each in values.items():
-        error = float(np.sqrt(np.mean((np.array(each) / exact - 1) ** 2)))
-        print(f"  {name}: relative error {error:.1e}")
+    show_errors(values, exact)
 
 
 def log_determinant_gradient(rounds: int) -> None:
@@ -236,9 +241,7 @@ def log_determinant_gradient(rounds: int) -> None:
     show(title, {"gpytorch": theirs, "conjugate gradients": ours}, "gpytorch", rounds)
     many = backend.rng(99).rademacher((SIZE, 512))
     exact = change(cholesky_solve(backend.xp.linalg.cholesky(noisy_gram(points)), many), many)
-    for name, each in values.items():
-        error = float(np.sqrt(np.mean((np.array(each) / exact - 1) ** 2)))
-        print(f"  {name}: relative error {error:.1e}")
+    show_errors(values, exact)
 
 
 CASES = {

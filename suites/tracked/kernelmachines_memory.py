@@ -63,16 +63,8 @@ def peak_of_training(rows: int = ROWS, pixels: int = PIXELS, block: int = BLOCK,
     return peak
 
 
-def track_peak_memory() -> float:
-    """Return the peak in megabytes."""
-    return peak_of_training() / 1e6
-
-
-track_peak_memory.unit = "MB"  # type: ignore[attr-defined]
-track_peak_memory.timeout = 600  # type: ignore[attr-defined]
-
 if __name__ == "__main__":
-    megabytes = track_peak_memory()
+    megabytes = peak_of_training() / 1e6
     size = ROWS * PIXELS / 1e9
     print(
         f"{STEPS * BLOCK:,} features on {ROWS:,} rows, {size:.3g} GB: peak {megabytes:.3g} MB (limit 1000 MB)"

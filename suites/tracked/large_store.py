@@ -61,14 +61,7 @@ def write_store(folder: Path, trials: int) -> None:
     planned = api.plan_suite(suite)
     agenda = api.look_up(planned, folder / "none.sqlite", Options())
     records = tuple(Record("gap", k, 1e-3 * k, float(k), 1.0 / (k + 1)) for k in range(RECORDS))
-    outcome = Outcome(
-        Status.DONE,
-        Ending.ITERATIONS,
-        "budget of 100 iterations",
-        records,
-        seconds=0.1,
-        cost_unit="gradients",
-    )
+    outcome = Outcome(Status.DONE, Ending.ITERATIONS, "budget of 100 iterations", records, seconds=0.1)
     with Store(folder / "large.sqlite", create=True) as store:
         store._base.execute("PRAGMA synchronous = OFF")  # noqa: SLF001 - 100,000 waits for the disk are no part of this
         run = store.begin("large", "Large", suite.read_text(encoding="utf-8"), agenda.environment)

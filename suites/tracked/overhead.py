@@ -1,17 +1,17 @@
-"""What the harness itself costs: CPU time a trial whose method does nothing, store and processes included.
+"""What the harness costs: CPU and wall time of a trial that does nothing, store and processes included.
 
-`python suites/tracked/overhead.py` prints one line. Start-up is taken out by measuring a run of one
-trial too.
+`python suites/tracked/overhead.py` prints one line; with `--dask` one for two workers of Dask and one for
+two local ones. Start-up is taken out by measuring a run of one trial a worker too.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
+from time import perf_counter
+
+from _timing import child_cpu_seconds
 
 PLUGIN = '''
 from dataclasses import dataclass
@@ -52,25 +52,32 @@ use = "idle"
 """
 
 
-def cpu_seconds(repetitions: int) -> float:
-    """Return the CPU time of a whole run of that many trials, its worker included."""
+def seconds(trials: int, *words: str) -> tuple[float, float]:
+    """Return CPU and wall time of a whole run of that many trials, all its processes included."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "nothing.py").write_text(PLUGIN, encoding="utf-8")
-        Path(folder, "idle.toml").write_text(SUITE.format(repetitions=repetitions), encoding="utf-8")
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        words = [sys.executable, "-m", "benchfw", "run", "idle.toml", "--no-report", "--json"]
-        subprocess.run(words, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        Path(folder, "idle.toml").write_text(SUITE.format(repetitions=trials), encoding="utf-8")
+        began = perf_counter()
+        command = ["-m", "benchfw", "run", "idle.toml", "--no-report", "--json", *words]
+        return child_cpu_seconds(command, Path(folder)), perf_counter() - began
 
 
-def overhead(trials: int) -> float:
-    """Return the milliseconds of CPU that one idle trial costs beyond start-up."""
-    return 1000 * (cpu_seconds(trials) - cpu_seconds(1)) / (trials - 1)
+def overhead(trials: int, workers: int = 1, *words: str) -> tuple[float, float]:
+    """Return the milliseconds of CPU and of wall time that one idle trial costs beyond start-up."""
+    given = ("--jobs", str(workers), *words)
+    few, many = seconds(workers, *given), seconds(trials, *given)
+    cpu, wall = (1000 * (more - less) / (trials - workers) for less, more in zip(few, many, strict=True))
+    return cpu, wall
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=1000)
-    trials = parser.parse_args().trials
-    print(f"{overhead(trials):.3f} ms of CPU a trial ({trials} trials)")
+    parser.add_argument("--dask", action="store_true", help="two workers, by Dask and without")
+    asked = parser.parse_args()
+    ways = (
+        {"2 workers of Dask": (2, "--dask", "local"), "2 workers": (2,)} if asked.dask else {"1 worker": (1,)}
+    )
+    for name, way in ways.items():
+        cpu, wall = overhead(asked.trials, *way)
+        print(f"{name}: {cpu:.3f} ms of CPU and {wall:.3f} ms of wall time a trial ({asked.trials} trials)")

@@ -8,14 +8,12 @@ are the same on a busy one.
 
 from __future__ import annotations
 
-import resource
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 from _chromium import PROGRAM, Chromium
+from _timing import child_cpu_seconds
 
 from benchfw.records import Budget, Ending, Environment, Outcome, Record, Spec, Status, Trial
 from benchfw.report.html.script import drawing_script
@@ -57,22 +55,15 @@ def measure(*, browser: bool = True) -> dict[str, float]:
     """Return what LIMITS is about; the browser is left out where there is none."""
     with tempfile.TemporaryDirectory() as folder:
         write_store(Path(folder, "reports", "benchfw.sqlite"))
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        words = [sys.executable, "-m", "benchfw", "report"]
-        subprocess.run(words, cwd=folder, check=True, stdout=subprocess.DEVNULL)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = child_cpu_seconds(["-m", "benchfw", "report"], Path(folder))
         page = Path(folder, "reports", "run-1", "index.html")
-        found = {
-            "CPU seconds": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
-            "megabytes": page.stat().st_size / 1e6,
-        }
+        found = {"CPU seconds": cpu, "megabytes": page.stat().st_size / 1e6}
         if browser and PROGRAM is not None:
             empty = page.with_name("empty.html")
             empty.write_text(SCRIPT_ALONE, encoding="utf-8")
             _, found["CPU seconds of the script alone"] = first_figure(empty)
-            found["seconds to the first figure"], found["CPU seconds to the first figure"] = first_figure(
-                page
-            )
+            wall, cpu = first_figure(page)
+            found |= {"seconds to the first figure": wall, "CPU seconds to the first figure": cpu}
     return found
 
 

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from benchfw.analysis.intervals import std_error_interval
 from benchfw.analysis.variance import (
     FEWEST_DRAWS,
     FEWEST_EQUAL_DRAWS,
@@ -55,22 +54,6 @@ def test_std_error_of_the_variance_tends_to_the_fourth_moment_formula(name, kurt
     statistics = fed(draws)
     expected = draws.var() * math.sqrt((kurtosis - 1) / len(draws))
     assert statistics.variance_std_error == pytest.approx(expected, rel=0.06)
-
-
-@pytest.mark.parametrize("size", [1, 3])
-@pytest.mark.parametrize("name", ["normal", "uniform"])
-def test_variance_interval_covers_the_truth(name, size):
-    experiments, count = 300, 200
-    rng = np.random.default_rng(7)
-    scales = np.array([1.0, 2.0, 0.5])[:size]
-    unit = 1.0 if name == "normal" else 1 / 12
-    truth = unit * float(scales @ scales)
-    covered = 0
-    for _ in range(experiments):
-        statistics = fed(getattr(rng, name)(size=(count, size)) * scales)
-        interval = std_error_interval(statistics.variance, statistics.variance_std_error)
-        covered += interval.low <= truth <= interval.high
-    assert abs(covered / experiments - 0.95) < 4 * math.sqrt(0.95 * 0.05 / experiments)
 
 
 def test_vector_bias_is_centred_at_zero_for_an_unbiased_estimator():

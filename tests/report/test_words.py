@@ -72,6 +72,9 @@ def scenes(make):
         + optimizer(make, "adam", 50, arrive=0)
         + optimizer(make, "saga", 500, arrive=3),
         "fewer calls but more time": gd + optimizer(make, "svrg", 100, seconds=3),
+        "another is first in time": optimizer(make, "gd", 200)
+        + optimizer(make, "svrg", 100)
+        + optimizer(make, "lbfgs", 150, seconds=0.25),
         "no difference beyond noise": optimizer(make, "gd", 100) + optimizer(make, "svrg", 100),
         "two runs are too few": optimizer(make, "gd", 200, runs=2) + optimizer(make, "svrg", 100, runs=2),
         "one run": optimizer(make, "gd", 200, runs=1) + optimizer(make, "svrg", 100, runs=1),
@@ -79,6 +82,9 @@ def scenes(make):
         "the reference never arrives": optimizer(make, "gd", 100, arrive=0) + optimizer(make, "svrg", 300),
         "nobody arrives": optimizer(make, "gd", 100, arrive=0) + optimizer(make, "svrg", 300, arrive=0),
         "a method alone": gd,
+        "a target where the reference ends": [
+            make.result("optimizer", "p", "gd", 0, make.curve("gap", [9, 1.17e-5]))
+        ],
         "a method that diverges": gd
         + broken(
             make, "sgd", Status.DIVERGED, "gap became inf at iteration 2", records=diverging,

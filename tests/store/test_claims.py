@@ -1,4 +1,4 @@
-"""Runs on one store share the work."""
+"""Runs on one store share the work, and a run is going while its process lives."""
 
 import pytest
 
@@ -52,3 +52,15 @@ def test_the_claims_of_a_run_that_died_are_void(path):
         with store.hold_run_lock(second):
             assert store.claim(second, ["a"]) == {}
     assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_the_store_tells_a_going_run_from_a_stopped_and_a_finished_one(path):
+    with Store(path, create=True) as store:
+        number = store.begin("mine", "Mine", "", Environment(trials=40))
+        with store.hold_run_lock(number):
+            assert store.run(number).standing == "run 1 is still going: 0 of 40 trials"
+        assert store.run(number).standing == (
+            "run 1 was stopped: 0 of 40 trials; the same command goes on from there"
+        )
+        store.finish(number)
+        assert store.run(number).standing == ""
