@@ -11,7 +11,7 @@ from benchfw.data.dataset import Dataset, resolve_function
 from benchfw.data.files import FOLDERS_VARIABLE, describe_search, local_datasets, locate
 from benchfw.errors import DataError, PluginError, nearest
 from benchfw.loading import package_with
-from benchfw.parameters import accepts_any_keyword, parameters_of
+from benchfw.parameters import accepts_any_keyword, fits, misfit, parameters_of
 from benchfw.registry import Entry, active_registry
 
 
@@ -103,12 +103,14 @@ def parse_dataset_name(text: str, params: Mapping[str, Any] | None = None) -> tu
 
 
 def check_parameters(entry: Dataset, source: Any, params: Mapping[str, Any]) -> None:
-    """Raise DataError for a parameter that a synthetic set does not take."""
+    """Raise DataError for a parameter that a synthetic set does not take, or a value outside of its range."""
     function = resolve_function(entry.name, source)
     legal = parameters_of(function)
-    for key in params:
+    for key, value in params.items():
         if key not in legal and not accepts_any_keyword(function):
             raise DataError(f"data set '{entry.name}' has no parameter '{key}'{nearest(key, legal)}")
+        if key in legal and not fits(value, legal[key].hint):
+            raise DataError(f"{misfit(key, value, legal[key].hint)}, in data set '{entry.name}'")
 
 
 def describe_unknown(name: str) -> str:

@@ -147,8 +147,26 @@ def test_the_stream_has_the_classes_or_the_numbers_that_are_asked_for():
     assert numbers.dtype == np.float32
     assert abs(numbers.mean()) < 0.5 < 2 * numbers.std()
     for classes in (1, -1, "two", 1 << 16):
-        with pytest.raises(DataError, match="classes must be 0, for numbers, or at least 2"):
+        with pytest.raises(DataError, match="classes must be a whole number from 2 and below 65536 or 0"):
             data.load("stream-like", classes=classes)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        (
+            "movielens-like(users=0)",
+            "users must be a whole number from 1, got 0, in data set 'movielens-like'",
+        ),
+        ("movielens-like(noise=-1)", "noise must be at least 0, got -1"),
+        ("ap-like(words=70_000)", "words must be a whole number from 1 to 65536, got 70000"),
+        ("sonar-like(train=208)", "train must leave rows to test, got 208 of 208"),
+        ("mnist-8m-like(source=3)", "source must be the name of a data set, got 3"),
+    ],
+)
+def test_parameters_outside_of_their_ranges_are_refused(name, sentence):
+    with pytest.raises(DataError, match=sentence):
+        data.load(name)
 
 
 def test_the_classes_of_the_stream_need_more_than_a_line():

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from benchfw import BenchfwError
 from benchfw.backends import Rng, get_backend
 
 Array = np.ndarray[Any, Any]
@@ -14,13 +15,6 @@ Array = np.ndarray[Any, Any]
 def open_stream(seed: int, number: int = 0) -> Rng:
     """Return the random stream of a synthetic set; `number` is the set's own, or a block of its rows."""
     return Rng(get_backend("numpy"), seed, 0x7477696E0000 + number)  # "twin"
-
-
-def check_sizes(**sizes: int) -> None:
-    """Raise ValueError unless every size is a positive whole number."""
-    for name, size in sizes.items():
-        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-            raise ValueError(f"{name} must be a whole number from 1, got {size!r}")
 
 
 def squash(values: Array, low: float, high: float) -> Array:
@@ -53,6 +47,8 @@ def popularity_weights(count: int, flatness: float) -> Array:
 
 def draw_split(rng: Rng, rows: int, train: int) -> dict[str, Array]:
     """Return train_idx and test_idx, int32, sorted."""
+    if train >= rows:
+        raise BenchfwError(f"train must leave rows to test, got {train} of {rows}")
     order = rng.permutation(rows)
     return {
         "train_idx": np.sort(order[:train]).astype(np.int32),

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchfw import DatasetName
+from benchfw import Count, DatasetName
 from benchfw.backends import Rng
 from benchfw.data import load
-from benchfw_datasets.synthetic.draws import Array, check_sizes, open_stream
+from benchfw_datasets.synthetic.draws import Array, open_stream
 
 SIDE = 28
 BLOCK = 1000
@@ -36,9 +36,8 @@ STROKES = (
 )
 
 
-def mnist_like(rows: int = 6_000, test_rows: int = 1_000, seed: int = 0) -> dict[str, Array]:
+def mnist_like(rows: Count = 6_000, test_rows: Count = 1_000, seed: int = 0) -> dict[str, Array]:
     """Return x_train, y_train, x_test, y_test like MNIST: digits of seven strokes, shifted and warped."""
-    check_sizes(rows=rows, test_rows=test_rows)
     total = rows + test_rows
     pieces = [_digits(number, seed) for number in range(-(-total // BLOCK))]
     x, y = (np.concatenate([piece[key] for piece in pieces])[:total] for key in ("x", "y"))
@@ -60,20 +59,19 @@ def _templates() -> Array:
     return pictures
 
 
-def deformed(rows: int = 10_000, source: DatasetName = "mnist", seed: int = 0) -> dict[str, Array]:
+def deformed(rows: Count = 10_000, source: DatasetName = "mnist", seed: int = 0) -> dict[str, Array]:
     """Return x (rows, 784) and y like MNIST-8M: pictures of `source`, shifted and warped."""
     pieces = list(deformed_stream(rows, source, seed))
     return {key: np.concatenate([piece[key] for piece in pieces]) for key in ("x", "y")}
 
 
 def deformed_stream(
-    rows: int = 8_100_000, source: DatasetName = "mnist", seed: int = 0
+    rows: Count = 8_100_000, source: DatasetName = "mnist", seed: int = 0
 ) -> Iterator[dict[str, Array]]:
     """Yield pieces of x (…, 784) uint8 and y: the training pictures of `source`, shifted and warped.
 
     `source` is "mnist", or "mnist-like" in its place. Row i depends on the seed and i alone.
     """
-    check_sizes(rows=rows)
     arrays = load(source)
     pictures, labels = arrays["x_train"], arrays["y_train"]
     for start in range(0, rows, BLOCK):
@@ -116,9 +114,8 @@ def _sampled(pictures: Array, down: Array, right: Array) -> Array:
     return np.asarray(upper * (1 - below) + lower * below)
 
 
-def cifar10_like(rows: int = 5_000, test_rows: int = 1_000, seed: int = 0) -> dict[str, Array]:
+def cifar10_like(rows: Count = 5_000, test_rows: Count = 1_000, seed: int = 0) -> dict[str, Array]:
     """Return x (…, 32, 32, 3) uint8 and y like CIFAR-10: smooth colour fields about one a class."""
-    check_sizes(rows=rows, test_rows=test_rows)
     rng = open_stream(seed)
     total = rows + test_rows
     labels = rng.integers(0, 10, size=total)
@@ -132,9 +129,8 @@ def cifar10_like(rows: int = 5_000, test_rows: int = 1_000, seed: int = 0) -> di
     return {"x_train": x[:rows], "y_train": y[:rows], "x_test": x[rows:], "y_test": y[rows:]}
 
 
-def pca_like(rows: int = 5_000, test_rows: int = 1_000, seed: int = 0) -> dict[str, Array]:
+def pca_like(rows: Count = 5_000, test_rows: Count = 1_000, seed: int = 0) -> dict[str, Array]:
     """Return the arrays of cifar10-pca100: coordinates whose variance falls as 1/k, ten classes."""
-    check_sizes(rows=rows, test_rows=test_rows)
     rng = open_stream(seed)
     total = rows + test_rows
     scale = 8.0 / (1 + np.arange(100))

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchfw_datasets.synthetic.draws import Array, check_sizes, open_stream, popularity_weights
+from benchfw import BenchfwError, Count, NonNegative
+from benchfw_datasets.synthetic.draws import Array, open_stream, popularity_weights
 
 
 def movielens_like(
-    users: int = 943,
-    items: int = 1682,
-    ratings: int = 100_000,
-    rank: int = 5,
-    noise: float = 0.7,
+    users: Count = 943,
+    items: Count = 1682,
+    ratings: Count = 100_000,
+    rank: Count = 5,
+    noise: NonNegative = 0.7,
     seed: int = 0,
 ) -> dict[str, Array]:
     """Return user, item, rating, timestamp like MovieLens: 1 to 5 stars, low rank, few popular films.
 
     Types are those of movielens-100k and -1m, or of -10m where ids need more than 16 bits.
     """
-    check_sizes(users=users, items=items, ratings=ratings, rank=rank)
     if 2 * ratings > users * items:
-        raise ValueError(f"{ratings} ratings fill more than half of {users} x {items}")
+        raise BenchfwError(f"{ratings} ratings fill more than half of {users} x {items}")
     rng = open_stream(seed)
     cells = _cells(seed, users, items, ratings)
     user, item = np.divmod(cells, items)

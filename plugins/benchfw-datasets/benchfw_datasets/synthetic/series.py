@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchfw_datasets.synthetic.draws import Array, check_sizes, open_stream, squash
+from benchfw import BenchfwError, Count
+from benchfw_datasets.synthetic.draws import Array, open_stream, squash
 
 
-def sound_like(samples: int = 60_000, held_out: int = 691, gaps: int = 56, seed: int = 0) -> dict[str, Array]:
+def sound_like(
+    samples: Count = 60_000, held_out: Count = 691, gaps: Count = 56, seed: int = 0
+) -> dict[str, Array]:
     """Return y, the bit mask `test`, n and hyperparameters like the sound: an oscillation with gaps."""
-    check_sizes(samples=samples, held_out=held_out, gaps=gaps)
     if not 4 * held_out <= samples or gaps > held_out:
-        raise ValueError("held_out must be at most a quarter of the samples, and at least one a gap")
+        raise BenchfwError("held_out must be at most a quarter of the samples, and at least one a gap")
     rng = open_stream(seed)
     radius, cosine = 0.98, 0.95  # a resonance: the poles of the recursion
     wave = _recursion(rng.standard_normal(samples), 2 * radius * cosine, -radius * radius)
@@ -30,9 +32,8 @@ def sound_like(samples: int = 60_000, held_out: int = 691, gaps: int = 56, seed:
     }
 
 
-def weather_like(hours: int = 96_453, seed: int = 0) -> dict[str, Array]:
+def weather_like(hours: Count = 96_453, seed: int = 0) -> dict[str, Array]:
     """Return the columns of szeged-weather: seasons, days, slow weather and noise."""
-    check_sizes(hours=hours)
     rng = open_stream(seed)
     time = np.arange(hours)
     day, year = _wave(time, 24), _wave(time, 24 * 365.25)

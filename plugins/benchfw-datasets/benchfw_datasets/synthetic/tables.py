@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 
+from benchfw import Count, NonNegative, Range
 from benchfw.backends import Rng
 from benchfw_datasets.synthetic.draws import (
     Array,
-    check_sizes,
     draw_correlated,
     draw_split,
     open_stream,
@@ -22,14 +23,19 @@ UNITS = 40
 QUESTIONS = (5, 8, 5, 16, 5, 7, 14, 6, 5, 2, 2, 2, 5, 41)
 """How many answers each question of Adult has as LIBSVM codes it: 123 in all."""
 
+Classes: TypeAlias = Annotated[int, Range(least=2, below=1 << 16)] | Literal[0]
+"""How many classes there are; 0 for numbers in their place."""
+
 
 def two_classes(
-    rows: int = 208, features: int = 60, train: int = 165, low: float = 0.0, high: float = 1.0, seed: int = 0
+    rows: Count = 208,
+    features: Count = 60,
+    train: Count = 165,
+    low: float = 0.0,
+    high: float = 1.0,
+    seed: int = 0,
 ) -> dict[str, Array]:
     """Return X in (low, high), y of ±1, train_idx, test_idx: neighbour columns alike, classes overlap."""
-    check_sizes(rows=rows, features=features, train=train)
-    if train >= rows:
-        raise ValueError(f"train must leave rows to test, got {train} of {rows}")
     rng = open_stream(seed)
     labels = rng.rademacher(rows)
     shift = draw_correlated(rng, 1, features)[0] * 0.35
@@ -41,17 +47,16 @@ def two_classes(
     }
 
 
-def usps_like(rows: int = 1540, train: int = 767, seed: int = 0) -> dict[str, Array]:
+def usps_like(rows: Count = 1540, train: Count = 767, seed: int = 0) -> dict[str, Array]:
     """Return two_classes of 256 float32 columns in (-1, 1), and `digits`."""
     arrays = two_classes(rows, 256, train, -1.0, 1.0, seed)
     return {**arrays, "X": arrays["X"].astype(np.float32), "digits": np.array([3, 5], dtype=np.int8)}
 
 
-def counts_like(rows: int = 600, features: int = 10, train: int = 400, seed: int = 0) -> dict[str, Array]:
+def counts_like(
+    rows: Count = 600, features: Count = 10, train: Count = 400, seed: int = 0
+) -> dict[str, Array]:
     """Return X, y = 0, 1, 2, … of a mean that grows with a sum of the columns, train_idx, test_idx."""
-    check_sizes(rows=rows, features=features, train=train)
-    if train >= rows:
-        raise ValueError(f"train must leave rows to test, got {train} of {rows}")
     rng = open_stream(seed)
     X = draw_correlated(rng, rows, features) / 4
     rates = squash(weighted_sum(X, rng.standard_normal(features)), 0.0, 6.0)
@@ -60,9 +65,8 @@ def counts_like(rows: int = 600, features: int = 10, train: int = 400, seed: int
     return {"X": X, "y": counts.astype(np.int64), **draw_split(rng, rows, train)}
 
 
-def adult_like(rows: int = 32_561, test_rows: int = 16_281, seed: int = 0) -> dict[str, Array]:
+def adult_like(rows: Count = 32_561, test_rows: Count = 16_281, seed: int = 0) -> dict[str, Array]:
     """Return bit-packed answers to fourteen questions, 123 features, and labels of ±1, one in four +1."""
-    check_sizes(rows=rows, test_rows=test_rows)
     rng = open_stream(seed)
     total = rows + test_rows
     bits = np.zeros((total, sum(QUESTIONS)), dtype=np.uint8)
@@ -85,9 +89,8 @@ def adult_like(rows: int = 32_561, test_rows: int = 16_281, seed: int = 0) -> di
     }
 
 
-def covtype_like(rows: int = 20_000, seed: int = 0) -> dict[str, Array]:
+def covtype_like(rows: Count = 20_000, seed: int = 0) -> dict[str, Array]:
     """Return x (rows, 54) int16: ten numbers, one of four and one of forty indicators; y in 1 … 7."""
-    check_sizes(rows=rows)
     rng = open_stream(seed)
     numbers = draw_correlated(rng, rows, 10, 0.5)
     score = numbers[:, 0] + 0.5 * numbers[:, 1] * numbers[:, 2] + 0.4 * rng.standard_normal(rows)
@@ -100,17 +103,19 @@ def covtype_like(rows: int = 20_000, seed: int = 0) -> dict[str, Array]:
 
 
 def epsilon_like(
-    rows: int = 10_000, test_rows: int = 2_500, features: int = 2000, seed: int = 0
+    rows: Count = 10_000, test_rows: Count = 2_500, features: Count = 2000, seed: int = 0
 ) -> dict[str, Array]:
     """Return x_train, y_train, x_test, y_test: float32 rows of length 1, two classes."""
-    check_sizes(rows=rows, test_rows=test_rows, features=features)
     pieces = [_epsilon_block(number, features, seed) for number in range(-(-(rows + test_rows) // BLOCK))]
     x, y = (np.concatenate([piece[key] for piece in pieces])[: rows + test_rows] for key in ("x", "y"))
     return {"x_train": x[:rows], "y_train": y[:rows], "x_test": x[rows:], "y_test": y[rows:]}
 
 
 def epsilon_stream(
-    rows: int = 400_000, test_rows: int = 0, features: int = 2000, seed: int = 0
+    rows: Count = 400_000,
+    test_rows: Annotated[int, Range(least=0)] = 0,
+    features: Count = 2000,
+    seed: int = 0,
 ) -> Iterator[dict[str, Array]]:
     """Yield pieces x, y of the training and then the test rows of epsilon_like."""
     total = rows + test_rows
@@ -129,10 +134,9 @@ def _epsilon_block(number: int, features: int, seed: int) -> dict[str, Array]:
 
 
 def regression_like(
-    rows: int = 20_000, features: int = 9, noise: float = 0.3, seed: int = 0
+    rows: Count = 20_000, features: Count = 9, noise: NonNegative = 0.3, seed: int = 0
 ) -> dict[str, Array]:
     """Return x, y float32 and ten packed 90/10 splits: a smooth function of a few columns with noise."""
-    check_sizes(rows=rows, features=features)
     rng = open_stream(seed)
     x = draw_correlated(rng, rows, features, 0.3)
     weights = rng.standard_normal(features)
@@ -148,9 +152,8 @@ def regression_like(
     }
 
 
-def year_like(rows: int = 20_000, seed: int = 0) -> dict[str, Array]:
+def year_like(rows: Count = 20_000, seed: int = 0) -> dict[str, Array]:
     """Return x (rows, 90) float32 and years y int16, 1922 to 2011, most of them late."""
-    check_sizes(rows=rows)
     rng = open_stream(seed)
     x = draw_correlated(rng, rows, 90, 0.4)
     score = weighted_sum(x, rng.standard_normal(90)) / np.sqrt(90.0)
@@ -158,23 +161,22 @@ def year_like(rows: int = 20_000, seed: int = 0) -> dict[str, Array]:
     return {"x": x.astype(np.float32), "y": np.clip(np.rint(2009 - 9 * late), 1922, 2011).astype(np.int16)}
 
 
-def stream_like(rows: int = 10_000, features: int = 20, classes: int = 10, seed: int = 0) -> dict[str, Array]:
+def stream_like(
+    rows: Count = 10_000, features: Count = 20, classes: Classes = 10, seed: int = 0
+) -> dict[str, Array]:
     """Return x (rows, features) float32 and y: class numbers or, for classes = 0, numbers."""
     pieces = list(stream_rows(rows, features, classes, seed))
     return {key: np.concatenate([piece[key] for piece in pieces]) for key in ("x", "y")}
 
 
 def stream_rows(
-    rows: int = 8_000_000, features: int = 20, classes: int = 10, seed: int = 0
+    rows: Count = 8_000_000, features: Count = 20, classes: Classes = 10, seed: int = 0
 ) -> Iterator[dict[str, Array]]:
     """Yield pieces x (…, features) float32 and y of normal rows; row i depends on the seed and i alone.
 
     Behind y stands a layer of bent units: y is the number of the largest of its noisy outputs, uint16, or
     for classes = 0 its one noisy output, float32.
     """
-    check_sizes(rows=rows, features=features)
-    if classes not in {0, *range(2, 1 << 16)}:
-        raise ValueError(f"classes must be 0, for numbers, or at least 2, got {classes!r}")
     for start in range(0, rows, BLOCK):
         weights = open_stream(seed)
         number = start // BLOCK

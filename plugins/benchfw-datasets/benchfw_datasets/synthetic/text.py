@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Annotated, TypeAlias
+
 import numpy as np
 
-from benchfw_datasets.synthetic.draws import Array, check_sizes, draw_split, open_stream, popularity_weights
+from benchfw import Count, Range
+from benchfw_datasets.synthetic.draws import Array, draw_split, open_stream, popularity_weights
+
+Words: TypeAlias = Annotated[int, Range(least=1, most=1 << 16)]
 
 
 def counts_like(
-    documents: int = 2246, words: int = 10_473, tokens: int = 194, topics: int = 10, seed: int = 0
+    documents: Annotated[int, Range(least=2)] = 2246,
+    words: Words = 10_473,
+    tokens: Count = 194,
+    topics: Count = 10,
+    seed: int = 0,
 ) -> dict[str, Array]:
     """Return CSR counts data, indices, indptr, shape, with vocab, half1, train_idx, test_idx.
 
     Each topic ranks the words in an order of its own, with weights 1/(rank + 3); a document has about
     `tokens` words of a few topics.
     """
-    check_sizes(documents=documents, words=words, tokens=tokens, topics=topics)
-    if words > 1 << 16:
-        raise ValueError(f"at most 65,536 words, got {words}")
     rng = open_stream(seed, 1)
     lengths = np.maximum(1, np.rint(tokens * (0.4 + 1.2 * rng.random(documents))).astype(np.int64))
     share = np.square(np.square(rng.standard_normal((documents, topics))))  # a few topics take most
@@ -43,9 +49,8 @@ def counts_like(
     }
 
 
-def topics_like(words: int = 10_473, topics: int = 10, seed: int = 0) -> dict[str, Array]:
+def topics_like(words: Words = 10_473, topics: Count = 10, seed: int = 0) -> dict[str, Array]:
     """Return beta (words, topics) float32, mu and Sigma of the topics that counts_like draws from."""
-    check_sizes(words=words, topics=topics)
     beta = np.empty((words, topics), dtype=np.float32)
     weights = popularity_weights(words, 3.0)
     for topic, order in enumerate(_ranks(words, topics, seed)):
