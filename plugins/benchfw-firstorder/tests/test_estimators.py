@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchfw import BenchfwError
-from benchfw_firstorder import Exact, LogisticRegression, Minibatch, Quadratic, SagaGradient, SvrgGradient
+from benchfw_firstorder import LogisticRegression, Minibatch, Quadratic, SagaGradient, SvrgGradient
 
 DRAWS = 4000
 EVERY = [
@@ -71,12 +71,6 @@ def test_full_batch_without_replacement_is_the_gradient(problem):
     estimator = Minibatch(size=50, replace=False)
     draw = estimator.draw(problem, problem.backend.rng(1))
     np.testing.assert_allclose(draw(problem.optimum), problem.grad(problem.optimum), atol=1e-14)
-
-
-@pytest.mark.parametrize("estimator", [Exact(), *EVERY], ids=repr)
-def test_a_draw_is_a_deterministic_function(problem, estimator):
-    draw = estimator.draw(problem, problem.backend.rng(4))
-    np.testing.assert_array_equal(draw(problem.optimum), draw(problem.optimum))
 
 
 @pytest.mark.parametrize("kind", [SvrgGradient, SagaGradient])

@@ -72,18 +72,6 @@ def test_answers_do_not_change_after_they_are_given(build, backend):
 
 
 @with_torch
-def test_a_seed_gives_one_network(build, backend):
-    problem = build("softmax")
-    rows = problem.test.features
-    first, second, other = (
-        list(islice(SmallNetwork(width=8, batch=50).run(problem, backend.rng(seed)), 4))[-1].predict(rows)
-        for seed in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(first, second)
-    assert not np.allclose(first, other)
-
-
-@with_torch
 def test_a_step_follows_the_gradient_of_its_own_objective(build, backend):
     """Adam's first step is `step` times the sign of the gradient, whatever its size."""
     problem = build("softmax")

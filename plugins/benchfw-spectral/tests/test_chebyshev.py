@@ -214,13 +214,6 @@ def test_one_draw_is_one_function_so_that_svrg_has_no_variance_at_its_snapshot(b
     )
 
 
-def test_two_draws_differ_and_equal_seeds_agree(backend):
-    problem, estimator, rng = quadratic(backend), Chebyshev(probes=2), backend.rng(6)
-    one, other = (estimator.draw(problem, rng)(THETA) for _ in range(2))
-    assert not np.array_equal(one, other)
-    np.testing.assert_array_equal(estimator.draw(problem, backend.rng(6))(THETA), one)
-
-
 @pytest.mark.parametrize(
     "estimator",
     [

@@ -93,13 +93,3 @@ def test_a_mean_over_no_rows_is_zero(value, gradient, labels, body):
     A, b, x = np.zeros((0, COLUMNS)), np.zeros(0), np.ones(COLUMNS)
     assert float(body_of(value, body)(A, b, x)) == 0.0
     assert body_of(gradient, body)(A, b, x).tolist() == [0.0] * COLUMNS
-
-
-@pytest.mark.parametrize(("value", "gradient", "labels"), PAIRS)
-def test_arguments_are_left_as_they_were(value, gradient, labels):
-    arguments = data(labels)
-    copies = [argument.copy() for argument in arguments]
-    value(*arguments)
-    gradient(*arguments)
-    for argument, copy in zip(arguments, copies, strict=True):
-        np.testing.assert_array_equal(argument, copy)

@@ -134,26 +134,6 @@ def test_single_precision_stays_single():
         np.testing.assert_allclose(result, expected[:9], rtol=1e-4, atol=1e-30)
 
 
-@pytest.mark.parametrize("kernel", [logistic_expectations, logistic_log_mean, scaled_erfc])
-@pytest.mark.parametrize("size", [0, 1, 17, 5000])
-def test_the_portable_body_is_strict_and_agrees(kernel, size):
-    backend = get_backend("numpy")
-    sample = getattr(expectations, f"sample_{kernel.portable.__name__}")
-    arguments = sample(backend, backend.rng(31), size)
-    ours = np.asarray(kernel(*arguments))
-    strict = kernel(*(array_api_strict.asarray(argument) for argument in arguments))
-    theirs = np.stack([np.asarray(part) for part in strict]) if isinstance(strict, tuple) else strict
-    np.testing.assert_allclose(np.asarray(theirs), ours, rtol=1e-13)
-
-
-@pytest.mark.parametrize("kernel", [logistic_expectations, logistic_log_mean, scaled_erfc])
-def test_counts_grow_with_the_size(kernel):
-    backend = get_backend("numpy")
-    sample = getattr(expectations, f"sample_{kernel.portable.__name__}")
-    small, large = (kernel.counts(*sample(backend, backend.rng(31), size)) for size in (1000, 10_000))
-    assert all(0 < one < other for one, other in zip(small, large, strict=True))
-
-
 @LIBRARIES
 def test_the_log_mean_of_the_logistic_function_is_finite_in_its_tails(asarray):
     mean, variance, expected = np.array(

@@ -1,3 +1,5 @@
+"""What the tests of every family start from."""
+
 from __future__ import annotations
 
 import pytest
