@@ -146,6 +146,7 @@ MISTAKES = {
         "'end'",
     ),
     "a backend that nobody knows": ('backends = ["nunpy"]\n' + SLIDE, "'nunpy'", "mean 'numpy'", "my.toml"),
+    "a backend named twice": ('backends = ["numpy", "numpy"]\n' + SLIDE, "backend 'numpy' is named twice"),
     "the same place twice": (
         '[[estimator]]\nuse = "noisy"\n[[estimator]]\nuse = "noisy"\nat = "start"\n',
         "noisy",
@@ -162,16 +163,6 @@ def test_a_mistake_is_one_line_that_says_what_and_where(registry, mistake):
     message = fault_of(head + BASE + ("[[" + tail if tail else ""), registry)
     for part in parts:
         assert part in message
-
-
-def test_a_backend_named_twice_does_not_give_the_same_trial_twice(registry):
-    try:
-        trials = planned('backends = ["numpy", "numpy"]\n' + BASE + SLIDE, registry)
-    except SuiteError as fault:
-        message = str(fault)
-        assert "numpy" in message
-    else:
-        assert len(trials) == 2
 
 
 def test_methods_without_a_problem_are_an_error(registry):

@@ -92,18 +92,11 @@ def test_a_hook_with_a_misspelled_name_is_noticed(plugin_file):
     assert any("register_optimisers" in each for each in registry.broken)
 
 
-def test_two_plugins_with_one_name_are_an_error_that_names_both(plugin_file):
-    first, second = plugin_file(OPTIMIZER, "first.py"), plugin_file(OPTIMIZER, "second.py")
-    with pytest.raises(PluginError, match=r"optimizer 'mine'.*first\.py.*second\.py"):
-        Registry([str(first), str(second)])
-
-
-def test_two_files_of_one_name_in_two_folders_are_told_apart(plugin_file):
-    first, second = plugin_file(OPTIMIZER, "one/plugin.py"), plugin_file(OPTIMIZER, "two/plugin.py")
-    with pytest.raises(PluginError) as caught:
-        Registry([str(first), str(second)])
-    assert "one/plugin.py" in str(caught.value)
-    assert "two/plugin.py" in str(caught.value)
+@pytest.mark.parametrize("files", [("first.py", "second.py"), ("one/plugin.py", "two/plugin.py")])
+def test_two_plugins_with_one_name_are_an_error_that_names_both(plugin_file, files):
+    first, second = files
+    with pytest.raises(PluginError, match=rf"optimizer 'mine'.*{first}.*{second}"):
+        Registry([str(plugin_file(OPTIMIZER, first)), str(plugin_file(OPTIMIZER, second))])
 
 
 def test_a_plugin_named_twice_is_loaded_once(toys, monkeypatch):

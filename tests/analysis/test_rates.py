@@ -34,17 +34,6 @@ def test_the_start_is_no_part_of_the_rate():
     assert slope(STEPS, errors, "sublinear") == pytest.approx(-2)
 
 
-@pytest.mark.parametrize("repetitions", [3, 10])
-def test_the_interval_over_runs_covers_though_points_of_a_run_depend_on_each_other(repetitions):
-    rng = np.random.default_rng(1)
-    experiments, covered = 500, 0
-    for _ in range(experiments):
-        walks = np.cumsum(rng.normal(0, 0.1, (repetitions, len(STEPS))), axis=1)
-        found = rate_interval([curve(np.exp(walk) / STEPS) for walk in walks], "sublinear")
-        covered += found.low <= -1 <= found.high
-    assert abs(covered / experiments - 0.95) < 4 * math.sqrt(0.95 * 0.05 / experiments)
-
-
 def test_one_run_has_a_slope_and_no_interval():
     found = rate_interval([curve(1 / STEPS)], "sublinear")
     assert found.estimate == pytest.approx(-1)

@@ -71,24 +71,6 @@ def test_no_success_bounds_the_expected_running_time_from_below():
     assert found.low == pytest.approx(2 / (1 - 0.025**0.1))
 
 
-@pytest.mark.parametrize("count", [10, 20])
-def test_intervals_of_times_to_target_cover_at_about_their_level(count):
-    rng = np.random.default_rng(2)
-    experiments, covered = 600, np.zeros(2)
-    truths = 0.8 * math.log(2), 0.8  # the ERT of an exponential is its mean
-    for _ in range(experiments):
-        needed = rng.exponential(0.8, count)
-        ends, reached = np.minimum(needed, 1.2), needed <= 1.2
-        if not np.any(reached):
-            continue
-        found = (
-            median_time(ends, reached),
-            expected_running_time(ends, reached),
-        )
-        covered += [each.low <= truth <= each.high for each, truth in zip(found, truths, strict=True)]
-    np.testing.assert_allclose(covered / experiments, 0.95, atol=4 * math.sqrt(0.95 * 0.05 / experiments))
-
-
 def test_no_run_is_not_a_number():
     for found in (median_time([], []), expected_running_time([], [])):
         assert math.isnan(found.estimate)

@@ -43,11 +43,6 @@ def test_odd_names_are_looked_for_in_vain(folders):
             data.find_path(name)
 
 
-def test_an_unknown_data_set_is_named_with_the_nearest_one(folders):
-    with pytest.raises(DataError, match=r"no data set 'wien'.*did you mean 'wine'"):
-        data.load("wien")
-
-
 def test_without_folders_the_variable_is_named(cache):
     assert data.local_datasets() == {}
     with pytest.raises(DataError, match=r"no data set 'meadow'.*BENCHFW_DATA.*meadow\.npz"):

@@ -104,15 +104,6 @@ def test_an_edit_changes_the_key_at_once_also_in_a_notebook_and_a_comment_does_n
     assert (key(make_trial()) == before) is same
 
 
-def test_moving_the_folder_does_not_change_the_key(toys, make_trial):
-    before = Identity(Registry([str(toys)]), DEVICES, 1).stamp(make_trial()).key
-    moved = toys.parent / "elsewhere"
-    moved.mkdir()
-    for name in ("toys.py", "toy_helper.py"):
-        (toys.parent / name).rename(moved / name)
-    assert Identity(Registry([str(moved / "toys.py")]), DEVICES, 1).stamp(make_trial()).key == before
-
-
 def test_an_edit_of_a_nested_estimators_plugin_changes_the_key(key, make_trial, plugin_file):
     trial = make_trial(method=NESTED)
     one = plugin_file(OTHER, "one/other.py")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from benchfw import api
-from benchfw.errors import BenchfwError, SuiteError
+from benchfw.errors import SuiteError
 from benchfw.harness import run as harness
 from benchfw.harness.events import Finished, Started
 from benchfw.harness.options import Options
@@ -207,22 +207,6 @@ def test_trials_on_an_absent_backend_are_skipped_with_the_reason_and_tried_the_n
     assert {t.backend for t in executor.ran} == {"numpy"}
     assert {r.outcome.reason for r in store.results(run.id) if r.trial.backend == "cupy"} == {"no GPU here"}
     assert go(text)[0].reused == 6
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("budget", 'backends = ["numpy", "numpy"]\nbudget'),
-        ("[0.5, 0.25]", "[0.5, 0.5]"),
-        ('"noisy"', '"noisy"\n[[estimator]]\nuse = "noisy"\nat = "start"'),
-    ],
-)
-def test_the_same_trial_twice_is_an_error_before_the_run_or_no_trouble_in_it(go, old, new):
-    try:
-        run, _, _ = go(SUITE.replace(old, new))
-    except BenchfwError:
-        return
-    assert set(run.counts) == {"done"}
 
 
 def test_a_value_that_a_plugin_refuses_is_an_error_before_anything_runs(registry, make_trial):

@@ -13,7 +13,6 @@ from benchfw.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply, la
 from benchfw.kernels.operators import Counted, MatrixFree, as_operator
 
 SIZE, PROBES = 30, 4
-KERNELS = ["column_dots", "add_scaled", "lanczos", "gauss_quadrature", "lanczos_apply"]
 
 
 def numbers(seed=3):
@@ -72,14 +71,6 @@ def test_a_product_that_returns_its_own_argument_is_left_alone():
     assert not beta.any()
 
 
-def test_the_length_of_a_probe_does_not_matter():
-    lengths = np.array([1e-6, 1.0, 3.0, 1e9])
-    for found, expected in zip(
-        lanczos(NORMALS * lengths, MATRIX, 6), lanczos(NORMALS, MATRIX, 6), strict=True
-    ):
-        np.testing.assert_allclose(found, expected, rtol=1e-10)
-
-
 def test_a_step_costs_one_product_a_column():
     counted = []
     lanczos(NORMALS, Counted(as_operator(MATRIX), counted.append), 5)
@@ -96,14 +87,9 @@ def test_k_steps_are_exact_for_polynomials_of_degree_2k_minus_1(steps):
     )
 
 
-def test_the_logarithm_is_exact_when_steps_equal_size():
-    found = quadrature(NORMALS, MATRIX, SIZE, np.log, reorthogonalize=True)
-    np.testing.assert_allclose(found, exact(NORMALS, MATRIX, np.log), rtol=1e-12)
-
-
-@pytest.mark.parametrize("reorthogonalize", [False, True])
-def test_more_steps_than_the_size_change_nothing(reorthogonalize):
-    found = quadrature(NORMALS, MATRIX, 2 * SIZE, np.log, reorthogonalize)
+@pytest.mark.parametrize(("steps", "reorthogonalize"), [(SIZE, True), (2 * SIZE, True), (2 * SIZE, False)])
+def test_the_logarithm_is_exact_when_steps_equal_or_exceed_the_size(steps, reorthogonalize):
+    found = quadrature(NORMALS, MATRIX, steps, np.log, reorthogonalize)
     np.testing.assert_allclose(found, exact(NORMALS, MATRIX, np.log), rtol=1e-12)
 
 
@@ -181,13 +167,8 @@ def test_a_function_of_the_matrix_is_exact_for_polynomials_below_the_number_of_s
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
-@pytest.mark.parametrize(
-    "matrix",
-    [MATRIX, sparse.csr_array(MATRIX), MatrixFree(lambda block: MATRIX @ block, SIZE)],
-    ids=["dense", "csr", "matrix-free"],
-)
-def test_a_square_root_of_the_matrix_converges(matrix):
-    found = lanczos_apply(NORMALS, matrix, np.sqrt, 25)
+def test_a_square_root_of_the_matrix_converges():
+    found = lanczos_apply(NORMALS, MATRIX, np.sqrt, 25)
     np.testing.assert_allclose(found, linalg.sqrtm(MATRIX) @ NORMALS, atol=1e-12)
 
 
@@ -222,13 +203,6 @@ def test_tiny_matrices_have_their_quadratures(size, columns, steps):
 def test_no_steps_are_refused():
     with pytest.raises(BenchfwError, match="at least one step, not 0"):
         lanczos(NORMALS, MATRIX, 0)
-
-
-def test_arguments_are_left_as_they_were():
-    probes, matrix = NORMALS.copy(), MATRIX.copy()
-    lanczos_apply(probes, matrix, np.sqrt, 4, True)
-    np.testing.assert_array_equal(probes, NORMALS)
-    np.testing.assert_array_equal(matrix, MATRIX)
 
 
 def test_the_rule_of_radau_has_its_node_and_is_exact_for_one_degree_more():

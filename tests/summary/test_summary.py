@@ -8,10 +8,10 @@ import pytest
 
 from benchfw.analysis.convergence import curves_by_metric
 from benchfw.analysis.intervals import LEVEL, independent_ratio, t_quantile
-from benchfw.records import Cell, Ending, Record, Status
+from benchfw.records import Cell, Ending, Status
 from benchfw.report.figures.build import build_figures
 from benchfw.report.tables import headline_table
-from benchfw.report.verdicts.faults import caveat_sentence, fault_advice, fault_place, fault_sentence
+from benchfw.report.verdicts.faults import caveat_sentence, fault_place, fault_sentence
 from benchfw.summary.rows import SUMMARY_COLUMNS, summary_rows
 from benchfw.summary.summarize import summarize
 
@@ -117,18 +117,6 @@ def test_methods_without_a_number_have_no_row_in_the_table(make, run):
     assert [row[0] for row in headline_table(comparison).rows] == ["gd"]
 
 
-def test_a_diverged_step_gets_advice(make, run):
-    results = [
-        make.result(
-            "optimizer", "p", "sgd", r, [], status=Status.DIVERGED, reason="inf", params={"step": 0.1}
-        )
-        for r in range(3)
-    ]
-    (fault,) = summarize(run, results).faults
-    assert fault_sentence(fault) == "3 of 3 trials diverged: inf"
-    assert fault_advice(fault) == "take a step of 0.03 or lower (this was 0.1)"
-
-
 def test_estimator_quantities_multiply(make, run):
     results = []
     for repetition, variance in enumerate((1.0, 4.0)):
@@ -181,21 +169,6 @@ def test_bias_beyond_noise_is_found_and_noise_is_not(make, run):
         for r, wiggle in enumerate(noise)
     ]
     assert [cell.method for cell in summarize(run, results).comparisons[0].biased] == ["skewed"]
-
-
-def test_kernels_are_compared_with_themselves_on_another_backend(make, run):
-    results = []
-    for name, scale in (("gram", 1.0), ("matmul", 10.0)):
-        for backend, speed in (("numpy", 1.0), ("cupy", 0.25)):
-            for r in range(3):
-                records = [
-                    Record("seconds_per_call", b, 0, 0, scale * speed * (1 + 0.1 * r) * w)
-                    for b, w in enumerate((1, 1, 5))
-                ]
-                results.append(make.result("kernel", "", name, r, records, backend=backend))
-    summary = summarize(run, results)
-    assert rows_of(summary, "matmul")["seconds_per_call"].ratio is None
-    assert rows_of(summary, "matmul", "cupy")["seconds_per_call"].ratio.estimate == pytest.approx(0.25)
 
 
 def test_export_rows_have_the_promised_columns(realistic, run):
