@@ -72,7 +72,7 @@ def plan_bundle(run: Run, plugins: Sequence[str] = ()) -> Planned:
         if source.endswith(".py") and not Path(source).is_file():
             raise PluginError(
                 f"{path} needs the plugin {source}, and a bundle carries no code; "
-                "lay it beside the bundle or give it by --plugin"
+                "put it next to the bundle or pass it with --plugin"
             )
     suite = parse_suite(run.text, str(path), quick=changes.quick)
     return _planned(
@@ -217,7 +217,7 @@ def report_run(
         written = replace(run, report=write_report(summary, run, results, folder, figures, reload))
     except OSError as fault:
         raise StoreError(
-            f"the report cannot be written to {folder} ({fault}); make room or give --store"
+            f"the report cannot be written to {folder} ({fault}); free some space or use --store"
         ) from None
     runs = store.runs()
     write_overview(runs, {each.id: page_folder(store.path, each) / "index.html" for each in runs})

@@ -225,8 +225,7 @@ def checked_answers(method: Any, problem: Any, rng: Rng) -> Iterator[Any]:
     answers: Iterator[Any] = method.run(problem, rng)
     if not hasattr(answers, "__next__"):
         raise PluginError(
-            f"run() of {type(method).__name__} gave {type(answers).__name__}, not answers in turn; "
-            "write it as a generator, with yield"
+            f"run() of {type(method).__name__} gave {type(answers).__name__}, not a generator; use yield"
         )
     return answers
 

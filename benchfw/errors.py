@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 class BenchfwError(Exception):
-    """Something the user can fix; its message says what is wrong, where, and what to do."""
+    """An error that the user can fix; its message says what is wrong, where, and what to do."""
 
 
 class SuiteError(BenchfwError):

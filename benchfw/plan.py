@@ -228,7 +228,7 @@ def _check_oracles(problems: list[Spec], methods: list[Method], registry: Regist
                 lack = f"problem '{problem.use}' has no {', '.join(fewest)}"
                 raise SuiteError(
                     f"{where}: {name} needs a {wanted} problem, but {lack}; "
-                    "take another problem or leave it out"
+                    "choose another problem or remove the method"
                 )
 
 

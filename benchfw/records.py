@@ -188,7 +188,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Project:
-    """The git commit of the folder a run was started in; `changed` is None where git could not tell."""
+    """The git commit of the folder a run was started in; `changed` is None where git could not say."""
 
     commit: str
     date: str = ""
@@ -285,4 +285,4 @@ class Run:
         there = f"{sum(self.counts.values())} of {self.environment.trials} trials"
         if self.going:
             return f"run {self.id} is still going: {there}"
-        return f"run {self.id} was stopped: {there}; the same command goes on from there"
+        return f"run {self.id} was stopped: {there}; the same command continues from there"

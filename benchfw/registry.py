@@ -64,7 +64,7 @@ class Entry(NamedTuple):
             found: Callable[..., Any] = getattr(importlib.import_module(module), name)
         except Exception as fault:
             raise PluginError(
-                f"{self} is not at '{source}' ({fault_text(fault)}); give it as 'module:name'"
+                f"{self} is not at '{source}' ({fault_text(fault)}); register it as 'module:name'"
             ) from fault
         return found
 
@@ -79,7 +79,7 @@ class Entry(NamedTuple):
         try:
             return parameters_of(factory, hidden=2 if self.kind == "problem" else 0)
         except (TypeError, ValueError) as fault:
-            raise PluginError(f"{self} has no signature to read ({fault}); wrap it in a function") from fault
+            raise PluginError(f"{self} has no readable signature ({fault}); wrap it in a function") from fault
 
     @property
     def summary(self) -> str:
@@ -217,7 +217,7 @@ class Registry:
                 hint = nearest(
                     caller.name, (name for name in vars(hookspecs) if name.startswith("register_"))
                 )
-                self.broken.append(f"plugin '{origin.name}': there is no hook '{caller.name}'{hint}")
+                self.broken.append(f"plugin '{origin.name}': unknown hook '{caller.name}'{hint}")
 
     def _collect(self) -> None:
         for kind in KINDS:

@@ -91,7 +91,7 @@ def read_suite(path: Path, *, quick: bool = False) -> Suite:
     """Read a suite file."""
     if path.suffix == ".py":
         raise SuiteError(
-            f"{path} is a Python file, and a suite is a .toml file; give a plugin by --plugin {path}"
+            f"{path} is a Python file, and a suite is a .toml file; pass a plugin with --plugin {path}"
         )
     try:
         text = path.read_text(encoding="utf-8-sig")

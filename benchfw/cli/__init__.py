@@ -19,19 +19,19 @@ COMPLETE_VARIABLE = "_BENCHFW_COMPLETE"  # in which a shell asks for completions
 VERBS = {
     "run": "Run suites: every method on every problem, then a report.",
     "list": "List suites, problems, estimators, optimizers, distributions, kernels.",
-    "show": "Show what a name is: its parameters, where it comes from.",
+    "show": "Describe a name: what it is, its parameters, where it comes from.",
     "runs": "List the runs in the store.",
     "report": "Print the summary of a run and write its page again.",
     "compare": "Compare two runs: what got better, what got worse, what is noise.",
     "export": "Write a run as CSV, JSON or Parquet, or for ASV, or pack it for another machine.",
     "replay": "Run one stored trial again, here, and compare its records.",
-    "time": "Time kernels: every size and backend, beside what the hardware can do.",
+    "time": "Time kernels at every size and backend, against what the hardware can do.",
     "store": "Look for damage in a store, and save what can be read.",
     "new": "Write a plugin to start from: one file, or a whole package.",
-    "check": "Check a plugin: does it do what its role promises, and what to do where not.",
+    "check": "Check a plugin: what is wrong with it, and how to fix it.",
     "data": "List, fetch and verify data sets.",
-    "completion": "Print the script that completes words in bash, zsh or fish.",
-    "env": "Show this machine, its backends and the versions that matter.",
+    "completion": "Print the completion script for bash, zsh or fish.",
+    "env": "Show this machine, its backends and relevant versions.",
 }
 
 
@@ -123,7 +123,7 @@ def main() -> None:
     except OSError as fault:
         if fault.errno != errno.ENAMETOOLONG:
             raise
-        click.echo(f"benchfw: no file can have the name {printable(str(fault.filename))[:60]}…", err=True)
+        click.echo(f"benchfw: invalid file name {printable(str(fault.filename))[:60]}…", err=True)
         code = 2
     except (KeyboardInterrupt, click.Abort):
         click.echo("benchfw: interrupted", err=True)

@@ -137,7 +137,7 @@ def _report_interrupted(planned: Planned, store: Path, begun: Sequence[int], *, 
         run, _ = report_run(opened, opened.run(begun[0]), planned.registry, page=page)
         kept = sum(run.counts.values())
         click.echo(
-            f"benchfw: interrupted; {kept} finished trials are kept, the same command goes on from there",
+            f"benchfw: interrupted; {kept} finished trials are kept, the same command continues from there",
             err=True,
         )
         if run.report:
@@ -167,7 +167,7 @@ def run_and_compare(
     else:
         print_comparison(found, FLOOR, ("regressed", "improved"))
         numbers = ", ".join(f"`benchfw compare {before.id} {after.id}`" for before, after in runs)
-        click.echo(f"A is {revision}, B the files as they are; all rows: {numbers}")
+        click.echo(f"A is {revision}, B the working tree; all rows: {numbers}")
     return 1 if found.count("regressed") or any(after.faults for _, after in runs) else 0
 
 

@@ -37,7 +37,7 @@ def lock_dataset(name: str) -> Iterator[None]:
         lock.acquire()
     except OSError as fault:
         raise DataError(
-            f"the cache {folder} cannot be written ({fault}); set {CACHE_VARIABLE} to a folder of yours"
+            f"the cache {folder} cannot be written ({fault}); set {CACHE_VARIABLE} to a writable folder"
         ) from None
     try:
         _sweep(folder, name)
@@ -91,7 +91,7 @@ def place(entry: Dataset, found: Any, facts: Mapping[str, Any], checked: str = "
         shutil.rmtree(other, ignore_errors=True) if other.is_dir() else other.unlink(missing_ok=True)
     except OSError as fault:
         raise NotWritten(
-            f"data set '{entry.name}' cannot be written to {folder} ({fault}); make room"
+            f"data set '{entry.name}' cannot be written to {folder} ({fault}); free some space"
         ) from None
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -117,10 +117,10 @@ def _compare_content(entry: Dataset, content: str, checked: str) -> str:
     if entry.sealed:
         wanted = ", ".join(each[:12] for each in entry.contents)
         raise DataError(
-            f"the file for '{entry.name}' does not hold what the catalog knows: "
+            f"the file for '{entry.name}' does not match the catalog: "
             f"its content hash is {content[:12]}…, not {wanted}…; nothing was kept"
         )
-    return checked or "shapes and types only: neither checksum of this copy is known"
+    return checked or "shapes and types only: no checksum of this copy is known"
 
 
 def _write_npz(path: Path, arrays: Arrays) -> None:

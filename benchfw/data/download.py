@@ -47,19 +47,19 @@ def download(file: RawFile, folder: Path, progress: Progress | None = None) -> P
     try:
         path = pooch.retrieve(url, known, fname=file.name, path=folder, downloader=fetch)
     except (_Interrupted, ProtocolError) as fault:
-        raise Unreachable("the connection breaks off") from fault
+        raise Unreachable("the connection broke") from fault
     except (requests.exceptions.RequestException, HTTPError) as fault:
         raise Unreachable(_reason(fault, url)) from fault
     except OSError as fault:
         raise DataError(
-            f"{url} cannot be written to {folder} ({fault}); make room or set another cache"
+            f"{url} cannot be written to {folder} ({fault}); free some space or set another cache"
         ) from None
     except ValueError:
         if not fetch.complete:
             raise
         # pooch has nothing else to say about a file that came whole
         raise DataError(
-            f"{url} is not the file that the catalog knows: its sha256 is not {file.sha256}; "
+            f"{url} is not the file in the catalog: its sha256 is not {file.sha256}; "
             "it was removed, nothing was kept"
         ) from None
     return Path(path)
@@ -143,5 +143,5 @@ def refuse_insecure(url: str) -> None:
 def _reason(fault: Exception, url: str) -> str:
     response: requests.Response | None = getattr(fault, "response", None)
     if response is not None:
-        return f"the host answers {response.status_code} {response.reason}"
+        return f"the host answered {response.status_code} {response.reason}"
     return f"{urlsplit(url).hostname} cannot be reached"

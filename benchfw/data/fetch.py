@@ -86,9 +86,7 @@ def import_files(name: str, paths: Sequence[Path]) -> Path:
     digests = {each.name: each.sha256 for each in entry.files}
     for each, path in files.items():
         if digests[each] and _sha256(path) != digests[each]:
-            raise DataError(
-                f"{path} is not the file that the catalog knows: its sha256 is not {digests[each]}"
-            )
+            raise DataError(f"{path} is not the file in the catalog: its sha256 is not {digests[each]}")
     checked = "sha256 of the file" if all(digests.values()) else ""
     with lock_dataset(entry.name):
         return place(entry, _parse(entry, files), _facts(files, origin), checked)

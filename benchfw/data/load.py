@@ -164,7 +164,7 @@ def verify(name: str) -> Verification:
     arrays = read_arrays(name, path)
     content = hash_file(name, path)
     if entry is None:
-        return Verification(name, path, content, "readable; it is in no catalog")
+        return Verification(name, path, content, "readable; not in any catalog")
     try:
         check_arrays(entry, arrays, path)
     except DataError as fault:
@@ -178,4 +178,4 @@ def verify(name: str) -> Verification:
         wanted = note.get("content") or next(iter(entry.contents))
         wrong = f"its content hash is {content[:12]}…, not {str(wanted)[:12]}…; remove it and fetch it again"
         return Verification(name, path, content, "content hash", wrong)
-    return Verification(name, path, content, "shapes and types; the content is none that the catalog knows")
+    return Verification(name, path, content, "shapes and types; the content is not in the catalog")

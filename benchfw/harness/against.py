@@ -166,7 +166,7 @@ def check_out(name: str) -> Iterator[Revision]:
 def _commit(name: str) -> str:
     done = _call(["git", "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"])
     if done.returncode:
-        raise BenchfwError(f"--against {name}: there is no such revision; give a commit, a branch or a tag")
+        raise BenchfwError(f"--against {name}: unknown revision; give a commit, a branch or a tag")
     return done.stdout.strip()
 
 
@@ -206,9 +206,9 @@ def _git(*words: str) -> str:
     try:
         done = _call(["git", *words])
     except OSError as fault:
-        raise BenchfwError(f"--against needs git, which does not start ({fault})") from None
+        raise BenchfwError(f"--against needs git, which could not be started ({fault})") from None
     if done.returncode:
-        raise BenchfwError(f"--against: git {words[0]} said: {_last_line(done.stderr)}")
+        raise BenchfwError(f"--against: git {words[0]} failed: {_last_line(done.stderr)}")
     return done.stdout.strip()
 
 

@@ -180,7 +180,7 @@ def as_operator(matrix: Any, size: int | None = None) -> Operator:
         return SparseOperator(matrix)
     if callable(matrix):
         if size is None:
-            raise BenchfwError("a product function says nothing of its size; give size as well")
+            raise BenchfwError("a product function does not know its size; give size as well")
         return MatrixFree(matrix, size)
     return DenseOperator(matrix)
 

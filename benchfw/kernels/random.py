@@ -75,7 +75,7 @@ def _rademacher_cupy(words: Any, count: int, dtype: Any = np.float64) -> Any:
 
 def _check(words: Any, count: int) -> None:
     if not 0 <= count <= 64 * words.shape[0]:
-        raise BenchfwError(f"{words.shape[0]} words hold no {count} signs; give (count + 63) // 64 of them")
+        raise BenchfwError(f"{words.shape[0]} words are too few for {count} signs; give (count + 63) // 64")
 
 
 def sample_rademacher(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:

@@ -67,7 +67,7 @@ def _collect_facts(
                 caveats += each.caveats(*arguments)
         except Exception as fault:  # noqa: BLE001 - a stranger's method may raise anything
             caveats.append(
-                f"{type(each).__name__} could not tell its facts ({type(fault).__name__}: {fault})"
+                f"{type(each).__name__} could not report its facts ({type(fault).__name__}: {fault})"
             )
     finite = {name: value for name, value in facts.items() if math.isfinite(value)}
     return finite, tuple(dict.fromkeys(caveats))

@@ -90,7 +90,7 @@ def _reached(target: Mapping[str, float], metrics: Mapping[str, float], iteratio
     for name in target:
         if name not in metrics:
             raise BenchfwError(
-                f"target '{name}' is no metric of this problem, which has {', '.join(metrics)}"
+                f"target '{name}' is not a metric of this problem, which has {', '.join(metrics)}"
             )
     if all(metrics[name] <= value for name, value in target.items()):
         goals = ", ".join(f"{name} ≤ {value:g}" for name, value in target.items())

@@ -16,13 +16,13 @@ REFUSALS = (sqlite3.Error, UnicodeDecodeError)
 """What SQLite raises; of a damaged file even the message may not be text."""
 DAMAGED = "it is damaged; `benchfw store repair` keeps what can be read"
 ADVICE = {
-    sqlite3.SQLITE_FULL: "make room; what was finished is kept and the same command goes on from there",
-    sqlite3.SQLITE_IOERR: "make room or look after the disk; what was finished is kept",
-    sqlite3.SQLITE_BUSY: "another process has held it for long; wait for it or give another by --store",
-    sqlite3.SQLITE_READONLY: "it cannot be written; give another by --store",
+    sqlite3.SQLITE_FULL: "free some space; finished trials are kept, the same command continues from there",
+    sqlite3.SQLITE_IOERR: "free some space or check the disk; finished trials are kept",
+    sqlite3.SQLITE_BUSY: "another process is using it; wait for it, or use another --store",
+    sqlite3.SQLITE_READONLY: "it cannot be written; use another --store",
     sqlite3.SQLITE_CORRUPT: DAMAGED,
     sqlite3.SQLITE_ERROR: DAMAGED,  # a statement that is right where the tables are as they were made
-    sqlite3.SQLITE_NOTADB: f"if it ever was one, {DAMAGED}; else give another by --store",
+    sqlite3.SQLITE_NOTADB: f"if it ever was one, {DAMAGED}; else use another --store",
 }
 
 
@@ -35,13 +35,13 @@ def explain_refusal(path: Path, fault: BaseException) -> StoreError:
     in_the_way = next((folder for folder in path.parents if folder.is_file()), None)
     if in_the_way:
         return StoreError(
-            f"no store can be at {path}: {in_the_way} is a file; move it or give another by --store"
+            f"no store can be at {path}: {in_the_way} is a file; move it or use another --store"
         )
     code = getattr(fault, "sqlite_errorcode", None)
     # text that cannot be decoded is a fault without a code
-    advice = ADVICE.get(code & 0xFF, "give another by --store") if code is not None else DAMAGED
+    advice = ADVICE.get(code & 0xFF, "use another --store") if code is not None else DAMAGED
     if isinstance(fault, OSError):
-        advice = "give another by --store"
+        advice = "use another --store"
     return StoreError(f"{path} cannot be used as a store ({fault}); {advice}")
 
 
@@ -83,12 +83,12 @@ def make_tables(base: sqlite3.Connection) -> None:
 def check_schema(base: sqlite3.Connection, path: Path) -> None:
     """Raise unless this is a store that this benchfw reads."""
     if base.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-        raise StoreError(f"{path} is a database, but not a benchfw store; give another file by --store")
+        raise StoreError(f"{path} is a database, but not a benchfw store; use another --store")
     version = int(base.execute("PRAGMA user_version").fetchone()[0])
     if version != SCHEMA_VERSION:
         raise OtherSchema(
             f"{path} has schema {version} and this benchfw reads schema {SCHEMA_VERSION}; "
-            "take the benchfw that wrote it or give another file by --store"
+            "use the benchfw that wrote it, or use another --store"
         )
 
 

@@ -108,7 +108,7 @@ def _look_through(path: Path, saved: sqlite3.Connection | None) -> Findings:
     except (*REFUSALS, OSError) as refusal:
         raise explain_refusal(path, refusal) from None
     if fault is not None and not found.runs + found.trials:
-        raise StoreError(f"{path}: nothing in it can be read as a store ({fault}); give another by --store")
+        raise StoreError(f"{path}: nothing in it can be read as a store ({fault}); use another --store")
     return found
 
 

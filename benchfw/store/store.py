@@ -76,7 +76,7 @@ def explain_bad_rows(method: Callable[Concatenate[Store, P], T]) -> Callable[Con
         try:
             return method(self, *args, **kwargs)
         except GARBLED as fault:
-            raise StoreError(f"{self.path} holds a row that no benchfw wrote ({fault}); {DAMAGED}") from fault
+            raise StoreError(f"{self.path} has a row that is not benchfw's ({fault}); {DAMAGED}") from fault
 
     return explain_sqlite_errors(guarded)
 
@@ -195,7 +195,7 @@ class Store:
     def _seal(self, run: int) -> None:
         row = self._base.execute(SELECT_RUN, (run,)).fetchone()
         if row is None:
-            raise Damaged(f"run {run} is not where it was put")
+            raise Damaged(f"run {run} is missing")
         self._base.execute(SEAL_RUN, (digest_of(row[1:]), run))
 
     def _link(self, run: int, links: Iterable[tuple[int, Trial, int, bool]]) -> None:

@@ -100,7 +100,7 @@ def _busy(run: Run) -> str:
     load, cores = run.environment.machine.load, run.environment.machine.cores or math.inf
     if load <= cores or run.environment.clock == "cpu":  # which stands still during other work
         return ""
-    return f"run {run.id} began at a load of {load:g} on {cores} cores: its times may be those of other work"
+    return f"run {run.id} started at a load of {load:g} on {cores} cores: its times may include other work"
 
 
 def _found(before: Side, after: Side, refused: Refused) -> Iterator[Pair]:

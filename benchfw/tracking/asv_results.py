@@ -62,8 +62,7 @@ def _commit(run: Run) -> tuple[str, int]:
         raise BenchfwError(f"run {run.id} was made outside a git repository; ASV orders results by commits")
     if project.changed is not False:
         raise BenchfwError(
-            f"run {run.id} was made with changes that are in no commit (git status told of some); "
-            "commit or ignore them and run again"
+            f"run {run.id} was made with uncommitted changes; commit or ignore them and run again"
         )
     date = datetime.fromisoformat(project.date or run.started)
     return project.commit, int(1000 * date.timestamp())

@@ -294,7 +294,7 @@ def cases() -> Iterator[Case]:
     yield Case("rate", "slope of 10 correlated curves", rate_covers)
     yield Case("errors", "Holm: one of 20 unbiased called biased", some_unbiased_is_called_biased, 0.0, 0.05)
     # 5 % and two standard errors of a thousand experiments
-    yield Case("errors", "ranks: 5 like methods told apart", like_methods_are_ranked_apart, 0.0, 0.065)
+    yield Case("errors", "ranks: 5 equal methods found different", like_methods_are_ranked_apart, 0.0, 0.065)
 
 
 MACHINES = {

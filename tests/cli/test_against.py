@@ -96,7 +96,7 @@ def test_a_method_that_the_other_revision_lacks_is_told_and_the_rest_compared(re
     table = done.stdout.splitlines()
     assert any("noisy" in line and " variance " in line and line.endswith("improved") for line in table)
     assert "not compared: no value in A (failed: unknown estimator 'newer'" in done.stdout
-    assert "A is HEAD, B the files as they are; all rows: `benchfw compare 1 2`" in done.stdout
+    assert "A is HEAD, B the working tree; all rows: `benchfw compare 1 2`" in done.stdout
     # what did not change is left to that
     assert "iterations_to_target" not in done.stdout
     assert "iterations_to_target" in repository("compare", 1, 2).stdout
@@ -114,7 +114,7 @@ def test_a_method_that_now_fails_is_a_failure(repository):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--against", "nowhere"), "--against nowhere: there is no such revision; give a commit"),
+        (("--against", "nowhere"), "--against nowhere: unknown revision; give a commit"),
         (("--against", "HEAD", "--jobs", "2"), "--against runs one trial at a time; leave out --jobs"),
     ],
 )

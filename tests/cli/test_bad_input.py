@@ -104,7 +104,7 @@ def test_a_store_from_a_newer_schema_is_refused(cli):
     one_clear_line(
         cli("run", "bowls.toml", "--store", "new.sqlite"),
         f"schema {SCHEMA_VERSION + 1}",
-        "take the benchfw",
+        "use the benchfw",
     )
 
 
@@ -117,7 +117,7 @@ def test_a_file_where_the_folder_of_the_store_would_be_is_named(cli, store):
 
 
 def test_a_python_file_in_the_place_of_a_suite_is_called_a_plugin(cli):
-    one_clear_line(cli("run", "bowls.py"), "bowls.py is a Python file", "give a plugin by --plugin bowls.py")
+    one_clear_line(cli("run", "bowls.py"), "bowls.py is a Python file", "with --plugin bowls.py")
 
 
 @pytest.mark.parametrize("folder", [".", "./", "suites/"])
@@ -130,9 +130,7 @@ def test_a_folder_in_the_place_of_a_plugin_is_called_one(cli, folder):
     "words", [("run", "bowls.toml", "--plugin"), ("check",), ("time", "--plugin"), ("new", "optimizer")]
 )
 def test_a_name_too_long_for_a_file_is_one_line(cli, words):
-    one_clear_line(
-        cli(*words, "x" * 300 + ("" if "new" in words else ".py")), "no file can have the name xxx"
-    )
+    one_clear_line(cli(*words, "x" * 300 + ("" if "new" in words else ".py")), "invalid file name xxx")
 
 
 def test_a_store_whose_name_is_no_text_is_one_like_any_other(cli):

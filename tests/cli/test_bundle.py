@@ -26,7 +26,7 @@ def test_a_bundle_runs_again_elsewhere_and_is_compared(cli, elsewhere):
     assert missing.returncode == 2
     assert missing.stderr == (
         "benchfw: bowls.zip needs the plugin bowls.py, and a bundle carries no code; "
-        "lay it beside the bundle or give it by --plugin\n"
+        "put it next to the bundle or pass it with --plugin\n"
     )
     changed = elsewhere.write("mine/bowls.py", (cli.folder / "bowls.py").read_text() + "\nOTHER = 1\n")
     again = elsewhere("run", "--from-bundle", "bowls.zip", "--plugin", changed, "--no-report", "--jobs", 2)

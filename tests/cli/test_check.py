@@ -39,7 +39,7 @@ def test_a_bad_target_exits_with_2_and_one_line(cli):
 def test_a_file_beside_is_what_a_mistyped_target_may_have_meant(cli):
     done = cli("check", "bols")
     assert done.returncode == 2
-    assert done.stderr == "benchfw: nothing is called 'bols'; did you mean 'bowls.py'?\n"
+    assert done.stderr == "benchfw: unknown name 'bols'; did you mean 'bowls.py'?\n"
 
 
 def test_a_plugin_that_does_not_load_is_to_be_fixed_first(cli):
@@ -47,7 +47,7 @@ def test_a_plugin_that_does_not_load_is_to_be_fixed_first(cli):
     done = cli("check", "mine.py")
     assert done.returncode == 2
     assert done.stderr == (
-        "benchfw: fix this first: plugin 'mine.py': there is no hook 'register_optimizer'; "
+        "benchfw: fix this first: plugin 'mine.py': unknown hook 'register_optimizer'; "
         "did you mean 'register_optimizers'?\n"
     )
 

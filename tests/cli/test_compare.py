@@ -160,7 +160,7 @@ def test_a_few_bytes_of_memory_make_no_other_machine(cli, write):
 def test_a_run_that_began_on_a_busy_machine_is_named(cli, write):
     write()
     write(environment=replace(HERE, machine=replace(MACHINE, load=31.5)))
-    assert "run 2 began at a load of 31.5 on 8 cores" in cli("compare", "1", "2").stdout
+    assert "run 2 started at a load of 31.5 on 8 cores" in cli("compare", "1", "2").stdout
 
 
 def test_a_busy_machine_does_not_matter_to_cpu_seconds(cli, write):

@@ -162,7 +162,7 @@ def test_show_gives_citation_licence_arrays_and_statistics(data):
 def test_verify_says_what_was_checked(line, data):
     done = data("verify")
     assert done.returncode == 0, done.stderr
-    assert "in no catalog" in done.stdout
+    assert "not in any catalog" in done.stdout
     (line.folder / "data" / "mine.npz").write_bytes(b"damaged")
     done = data("verify")
     assert done.returncode == 1
@@ -194,7 +194,7 @@ def test_import_places_a_file_and_says_what_was_checked(line, data):
         (["verify", "photos"], "is not in "),
         (["import", "photos", "nothing.gz"], "there is no file nothing.gz"),
         (["import", "grid", "surveys.py"], "has no raw format; give grid.npz"),
-        (["import", "reeds", "surveys.py"], "is not the file that the catalog knows"),
+        (["import", "reeds", "surveys.py"], "is not the file in the catalog"),
         (["import", "letters", "surveys.py"], "cannot be read as letters.csv"),
         (["import", "my-simulation", "surveys.py"], "made on demand; there is nothing to import"),
         (["list", "--plugin", "nowhere.py"], "no plugin file 'nowhere.py'"),

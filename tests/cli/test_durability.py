@@ -98,7 +98,7 @@ def test_a_full_disk_is_one_clear_line_and_what_was_finished_is_kept(cli):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
     process = started(cli, "run", "many.toml", "--no-report", preexec_fn=small_disk)
-    one_clear_line(completed(process), "benchfw.sqlite", "make room")
+    one_clear_line(completed(process), "benchfw.sqlite", "free some space")
     kept = trials_in(cli)
     assert 0 < len(kept) < 120
     assert cli("store", "check").returncode == 0

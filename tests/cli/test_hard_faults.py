@@ -46,7 +46,7 @@ def hard(cli):
 
 FAULTS = {
     "child": ("crashed", "the worker process ended with exit code 3"),
-    "kill": ("crashed", "was killed by SIGKILL, perhaps by a system that ran out of memory"),
+    "kill": ("crashed", "was killed by SIGKILL, perhaps because the system ran out of memory"),
     "unknown signal": ("crashed", "was killed by"),
     "exit": ("failed", "SystemExit: enough (hard.py"),
     "interrupt": ("failed", "KeyboardInterrupt"),

@@ -37,9 +37,9 @@ def test_a_new_plugin_passes_its_checks_and_runs_at_once(cli, kind):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("optimizer", "My_Method"), "is no name"),
-        (("optimizer", "numpy"), "a module of Python already"),
-        (("kernel", "class"), "a word or a module"),
+        (("optimizer", "My_Method"), "is not a valid name"),
+        (("optimizer", "numpy"), "a Python keyword or module"),
+        (("kernel", "class"), "a Python keyword or module"),
         (("optimizer", "gd"), "optimizer 'gd' of benchfw-firstorder"),
         (("package", "benchfw-gd"), "optimizer 'gd' of benchfw-firstorder"),
         (("optimiser", "mine"), "optimiser"),
@@ -56,7 +56,7 @@ def test_nothing_is_overwritten(cli):
     cli.write("mine.py", "precious = True\n")
     done = cli("new", "optimizer", "mine")
     assert done.returncode == 2
-    assert "is there already" in done.stderr
+    assert "already exists" in done.stderr
     assert (cli.folder / "mine.py").read_text() == "precious = True\n"
     (cli.folder / "benchfw-mine").mkdir()
     assert cli("new", "package", "benchfw-mine").returncode == 2

@@ -48,7 +48,7 @@ def test_markdown_goes_to_standard_output_or_to_a_file(ran):
     assert (ran.folder / "report.md").read_text(encoding="utf-8") == shown.stdout
     refused = ran("report", "--format", "md", "-o", ".")
     assert refused.returncode == 2
-    assert "give another file by --output" in refused.stderr
+    assert "use another --output" in refused.stderr
 
 
 def test_figures_for_a_paper_go_to_a_folder(cli):

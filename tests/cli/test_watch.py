@@ -85,7 +85,7 @@ def test_a_going_run_is_shown_as_far_as_it_is_and_watched_until_it_ends(cli, beg
     run.kill()  # as the system would: the run itself has no say in it
     told = patient.communicate(timeout=60)[0]
     assert patient.returncode == 0
-    assert "run 1 was stopped: 1 of 2 trials; the same command goes on from there" in told
+    assert "run 1 was stopped: 1 of 2 trials; the same command continues from there" in told
     assert "Run 1 was stopped" in page.read_text(encoding="utf-8")
     assert 'http-equiv="refresh"' not in page.read_text(encoding="utf-8")
 

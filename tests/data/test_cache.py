@@ -61,7 +61,7 @@ def test_a_download_that_did_not_fit_when_parsed_is_kept(cache, host, monkeypatc
 
     with monkeypatch.context() as patch:
         patch.setattr("benchfw.data.cache._write_npz", full)
-        with pytest.raises(DataError, match="make room"):
+        with pytest.raises(DataError, match="free some space"):
             fetch_entry(entry)
     fetch_entry(entry)
     assert len(host.requests) == 1

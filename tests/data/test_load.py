@@ -133,7 +133,7 @@ def test_a_set_in_no_catalog_is_verified_as_readable(folder):
     np.savez(folder / "mine.npz", x=np.arange(3))
     verification = data.verify("mine")
     assert not verification.fault
-    assert "no catalog" in verification.checked
+    assert "not in any catalog" in verification.checked
 
 
 def test_a_changed_file_of_a_known_content_is_found(folder):

@@ -36,7 +36,7 @@ def test_the_signs_are_those_of_the_generator(give, count, dtype):
 @BODIES
 @pytest.mark.parametrize("count", [-1, 129])
 def test_too_few_words_are_refused(give, count):
-    with pytest.raises(BenchfwError, match=f"2 words hold no {count} signs"):
+    with pytest.raises(BenchfwError, match=f"2 words are too few for {count} signs"):
         rademacher(give(np.zeros(2, dtype=np.uint64)), count)
 
 

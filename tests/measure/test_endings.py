@@ -46,7 +46,7 @@ def test_who_has_nothing_to_say_adds_nothing():
 def test_a_fault_while_telling_leaves_the_trial_as_it_ended():
     facts, caveats = facts_of_method(Law(), SimpleNamespace())  # without a name, its caveat cannot be made
     assert facts == {"mean": 5.0}
-    assert caveats[0].startswith("Law could not tell its facts (AttributeError")
+    assert caveats[0].startswith("Law could not report its facts (AttributeError")
 
 
 def test_the_last_answer_may_tell_facts_too():

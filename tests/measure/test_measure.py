@@ -138,7 +138,7 @@ def test_a_target_of_two_metrics_needs_both(follow):
 
 
 def test_a_target_that_is_no_metric_is_an_error_that_names_the_metrics(follow):
-    with pytest.raises(BenchfwError, match="target 'gpa' is no metric of this problem, which has gap, steps"):
+    with pytest.raises(BenchfwError, match="'gpa' is not a metric of this problem, which has gap, steps"):
         follow(halving(), target={"gpa": 0.01})
 
 

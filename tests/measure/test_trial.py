@@ -217,7 +217,7 @@ def test_a_fault_is_told_to_whom_asks(registry, make_trial):
         ({"backend": "nowhere"}, Status.SKIPPED, "nowhere"),
         ({"method": Spec("slied")}, Status.FAILED, "did you mean 'slide'"),
         ({"problem": Spec("bowl", {"size": -1})}, Status.FAILED, ""),
-        ({"target": {"gpa": 1.0}}, Status.FAILED, "target 'gpa' is no metric"),
+        ({"target": {"gpa": 1.0}}, Status.FAILED, "target 'gpa' is not a metric"),
     ],
 )
 def test_a_trial_that_cannot_run_has_a_status_and_a_reason(ran, make_trial, change, status, part):

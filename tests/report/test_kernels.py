@@ -75,7 +75,7 @@ def test_the_verdict_names_the_limit_and_the_break_even(both, run):
     ("seconds", "said"),
     [
         (0.5, "cupy is faster than numpy at every size, 2.0 [2.0, 2.0] times at size 20."),
-        (2.0, "cupy is no faster than numpy up to size 20."),
+        (2.0, "cupy is not faster than numpy up to size 20."),
     ],
 )
 def test_always_and_never_are_said_so(make, run, seconds, said):

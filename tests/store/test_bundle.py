@@ -136,7 +136,7 @@ def changed_store(packed, tmp_path, *statements):
         ("UPDATE trial SET settings = '{}'", "budget"),
         ("UPDATE trial SET status = 'odd'", "odd"),
         ("DROP TABLE record", "no such table: record"),
-        ("PRAGMA user_version = 99", "take the benchfw that wrote it"),
+        ("PRAGMA user_version = 99", "use the benchfw that wrote it"),
         ("PRAGMA application_id = 7", "not a benchfw store"),
     ],
 )

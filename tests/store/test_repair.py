@@ -80,7 +80,7 @@ def test_a_changed_value_is_named_when_it_is_read_and_by_the_check(path, stateme
     assert any(part in line for line in check(path).damage)
     with pytest.raises(StoreError, match=r"store\.sqlite.*benchfw store repair") as caught:
         read_all(path)
-    assert part.strip() in str(caught.value) or "no benchfw wrote" in str(caught.value)
+    assert part.strip() in str(caught.value) or "a row that is not benchfw's" in str(caught.value)
 
 
 def test_a_repair_keeps_all_but_the_damaged_trial_and_the_damaged_file(path):

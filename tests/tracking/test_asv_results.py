@@ -68,7 +68,7 @@ def test_a_second_suite_adds_to_the_first(run, tmp_path):
     ("project", "said"),
     [
         ({}, "outside a git repository"),
-        ({"commit": COMMIT, "changed": True}, "changes that are in no commit"),
+        ({"commit": COMMIT, "changed": True}, "uncommitted changes"),
     ],
 )
 def test_a_run_of_no_commit_is_refused(run, tmp_path, project, said):

@@ -23,7 +23,7 @@ from benchfw.report.text import printable
     default=3.0,
     metavar="SECONDS",
     show_default=True,
-    help="Processor time for testing a claim about chance, on each problem.",
+    help="CPU time for each statistical test on each problem.",
 )
 @click.option(
     "--timeout",
@@ -31,7 +31,7 @@ from benchfw.report.text import printable
     default=60.0,
     metavar="SECONDS",
     show_default=True,
-    help="Stop a check that takes longer on one problem: it has failed.",
+    help="Stop a check that takes longer than this on one problem, as failed.",
 )
 @click.option(
     "--verbose", "-v", is_flag=True, help="Also print what does not apply, with the reason, and warnings."

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     default=FLOOR,
     metavar="SHARE",
     show_default=True,
-    help="The smallest change worth a word: 0.05 is 5 %.",
+    help="The smallest change to report: 0.05 is 5 %.",
 )
 @store_option
 @json_option
@@ -111,7 +111,7 @@ def print_comparison(found: RunComparison, floor: float, words: Sequence[str] = 
     for sentence in found.busy:
         click.echo(sentence)
     if found.in_both:
-        click.echo(f"{plural(found.in_both, 'trial')} in both runs, not measured again (`run --fresh` would)")
+        click.echo(f"{plural(found.in_both, 'trial')} in both runs, not measured again (use `run --fresh`)")
     said = ", ".join(f"{found.count(word)} {word}" for word in WORDS if found.count(word))
     click.echo(f"{said} (floor {floor:.0%}, medians, p for all {len(found.rows)} rows together)")
 

@@ -70,7 +70,7 @@ def list_(plugins: tuple[str, ...], as_json: bool) -> None:
 
 @command.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME…", shell_complete=complete_datasets)
-@click.option("--again", is_flag=True, help="Download even what is here.")
+@click.option("--again", is_flag=True, help="Download again what is already here.")
 @plugin_option
 def fetch(names: tuple[str, ...], again: bool, plugins: tuple[str, ...]) -> None:
     """Download NAMEs, verify and parse them, and keep them in the cache.
@@ -202,9 +202,7 @@ def _report(name: str, path: Path) -> None:
     found = data.verify(name)
     click.echo(printable(f"{name}: {path} ({found.fault or found.checked})"))
     if found.path != path:
-        click.echo(
-            f"benchfw: {found.path} comes first and hides it; remove that, or name another folder", err=True
-        )
+        click.echo(f"benchfw: {found.path} takes precedence; remove it, or use another folder", err=True)
     if found.fault:
         raise click.exceptions.Exit(1)
 
@@ -223,7 +221,7 @@ def _describe(entry: Dataset) -> dict[str, Any]:
     return {
         "title": entry.title,
         "citation": entry.citation,
-        "licence": entry.licence + ("" if entry.redistributable else " (do not pass it on)"),
+        "licence": entry.licence + ("" if entry.redistributable else " (do not redistribute)"),
         "state": entry.origin,
         "arrays": {
             key: f"{spec}{' (in some copies)' if spec.optional else ''}" for key, spec in entry.arrays.items()

@@ -85,7 +85,7 @@ def command(
     except BrokenPipeError:  # the reader has seen enough, as in `benchfw export | head`
         raise
     except OSError as fault:
-        raise BenchfwError(f"{output} cannot be written ({fault}); give another file by --output") from None
+        raise BenchfwError(f"{output} cannot be written ({fault}); use another --output") from None
 
 
 def _pack(run: Run, bundle: Path) -> None:
@@ -108,7 +108,7 @@ def _write_asv(output: Path | None, run: Run, rows: Iterable[Sequence[Any]]) -> 
     try:
         click.echo(write_asv(run, rows, output))
     except (OSError, ValueError) as fault:
-        raise BenchfwError(f"{output} cannot be written ({fault}); give another folder by --output") from None
+        raise BenchfwError(f"{output} cannot be written ({fault}); use another --output") from None
 
 
 def _write_json(file: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -41,7 +41,7 @@ def command(kind: str | None, plugins: tuple[str, ...], as_json: bool) -> None:
     from benchfw.registry import Registry
 
     if kind is not None and kind not in KINDS and f"{kind}s" not in KINDS:
-        raise BenchfwError(f"nothing is called '{kind}'{nearest(kind, KINDS)}")
+        raise BenchfwError(f"unknown name '{kind}'{nearest(kind, KINDS)}")
     registry = Registry(plugins)
     click.get_current_context().with_resource(registry.activate())
     if kind is None:
@@ -71,7 +71,7 @@ def _overview(registry: Registry, *, as_json: bool) -> None:
                 break_on_hyphens=False,
             )
             click.echo(text)
-    click.echo("\nbenchfw list KIND describes each of a kind; benchfw show NAME describes one in full.")
+    click.echo("\n`benchfw list KIND` describes each of them, `benchfw show NAME` one in detail.")
 
 
 def names_of(kind: str, registry: Registry) -> list[str]:

@@ -22,7 +22,7 @@ TEMPLATES = Path(__file__).parents[2] / "templates"
     "--into",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     default=Path(),
-    help="Write into this folder instead of the present one.",
+    help="Folder to write into. [default: the current one]",
 )
 def command(kind: str, name: str, into: Path) -> None:
     """Write a plugin to start from: a file that runs at once, or a whole package.
@@ -52,14 +52,14 @@ def command(kind: str, name: str, into: Path) -> None:
 def check_spelling(name: str) -> None:
     """Raise BenchfwError for what cannot be a name."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
-        raise BenchfwError(f"'{name}' is no name; write small letters, digits and hyphens, as in my-method")
+        raise BenchfwError(f"'{name}' is not a valid name; use a-z, 0-9 and hyphens, as in my-method")
 
 
 def check_free(paths: Iterable[Path]) -> None:
     """Raise BenchfwError where something would be overwritten."""
     for path in paths:
         if path.exists():
-            raise BenchfwError(f"{path} is there already; remove it, or take another name")
+            raise BenchfwError(f"{path} already exists; remove it, or choose another name")
 
 
 def check_untaken(kind: str, name: str) -> None:
@@ -71,11 +71,11 @@ def check_untaken(kind: str, name: str) -> None:
 
     module = _module(name)
     if keyword.iskeyword(module) or importlib.util.find_spec(module) is not None:
-        raise BenchfwError(f"'{module}' is a word or a module of Python already; take another name")
+        raise BenchfwError(f"'{module}' is already a Python keyword or module; choose another name")
     role, own = ("optimizer", _short(name)) if kind == "package" else (kind, name)
     taken = Registry().entries(role).get(own)
     if taken is not None:
-        raise BenchfwError(f"{taken} is there already; take another name")
+        raise BenchfwError(f"{taken} already exists; choose another name")
 
 
 def rendered(kind: str, name: str) -> dict[Path, str]:

@@ -40,7 +40,7 @@ _DRAWN = ("svg", "pdf", "png")
     "--output",
     "-o",
     type=click.Path(path_type=Path),
-    help="Where to: the file of --format md (else standard output) or --single-file, the folder of figures.",
+    help="Output: the file of --format md (else standard output) or --single-file, the folder of figures.",
 )
 @click.option(
     "--watch",
@@ -158,7 +158,7 @@ def _write(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", errors="replace")
     except OSError as fault:
-        raise BenchfwError(f"{path} cannot be written ({fault}); give another file by --output") from None
+        raise BenchfwError(f"{path} cannot be written ({fault}); use another --output") from None
 
 
 def _follow(store: Store, run: Run, registry: Registry) -> None:

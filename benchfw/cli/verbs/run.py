@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     help="Run on this backend instead of the suite's; repeatable.",
 )
 @click.option(
-    "--repetitions", type=click.IntRange(min=1), metavar="N", help="Repeat every trial so often instead."
+    "--repetitions",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Repetitions of each trial.",
 )
 @click.option(
     "--quick",
@@ -65,15 +68,15 @@ if TYPE_CHECKING:
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="End a trial after so long.  [default: 10 x the budget's seconds + 60, else never]",
+    help="End a trial after this time.  [default: 10 x the budget's seconds + 60, else never]",
 )
 @click.option(
     "--memory",
     metavar="SIZE",
     callback=parse_bytes,
-    help="End a trial that allocates more, as in 2GB.  [default: the machine's / jobs]",
+    help="End a trial that uses more memory, as in 2GB.  [default: the machine's / jobs]",
 )
-@click.option("--fresh", is_flag=True, help="Run also what is in the store already.")
+@click.option("--fresh", is_flag=True, help="Run all trials, even those already in the store.")
 @click.option(
     "--retry-failed", is_flag=True, help="Run again what failed, crashed, timed out or ran out of memory."
 )

@@ -44,7 +44,7 @@ def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
         protocols = _protocols(registry)
         if name not in protocols:
             names = {each for kind in kinds for each in registry.entries(kind)}
-            raise BenchfwError(f"nothing is called '{name}'{nearest(name, {*names, *protocols})}")
+            raise BenchfwError(f"unknown name '{name}'{nearest(name, {*names, *protocols})}")
         facts = [protocol_facts(protocols[name])]
         texts = [protocol_description(facts[0])]
     if as_json:

@@ -67,7 +67,7 @@ def parse_sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str,
     default=1.0,
     show_default=True,
     metavar="SECONDS",
-    help="Time a kernel for so long at each size; a size at which one call would take longer is skipped.",
+    help="Time for each size of a kernel; a size at which one call would take longer is skipped.",
 )
 @click.option("--no-report", is_flag=True, help="Write no page.")
 @plugin_option

@@ -180,13 +180,13 @@ class DaskExecutor:
         if not self._tasks and monotonic() - self._went_on > NO_WORKER_SECONDS:
             raise BenchfwError(
                 f"no worker of the Dask cluster at {self._cluster.address} can run what is left; finished "
-                "trials are kept, and the same command goes on from there"
+                "trials are kept, and the same command continues from there"
             )
 
     def _gone(self, fault: BaseException) -> BenchfwError:
         return BenchfwError(
             f"the Dask scheduler at {self._cluster.address} is gone ({fault}); finished trials are kept, and "
-            "the same command goes on from there"
+            "the same command continues from there"
         )
 
     def _welcome(self, address: str, future: Future) -> None:
@@ -200,6 +200,6 @@ class DaskExecutor:
             self._known.discard(address)
             return
         if faults:
-            self._note(f"the Dask worker {address} came late and was not used: {'; '.join(faults)}")
+            self._note(f"the Dask worker {address} joined late and was not used: {'; '.join(faults)}")
         else:
             self._slots[address] = self._cluster.slot_of(address, found)

@@ -90,7 +90,7 @@ class WorkerPool(WorkerPlugin):  # type: ignore[misc]
             self._used = monotonic()
         if len(ended) < len(trials):
             executor.close()
-            raise BenchfwError("given up: no client waits for it")
+            raise BenchfwError("cancelled: no client is waiting for it")
         idle.append(executor)
         if self._closed:
             self._close_idle()

@@ -117,14 +117,12 @@ class LocalExecutor:
             return outcome
         if self._outgrown(worker):
             size = f"{self._memory / 1e9:.3g} GB"
-            reason = f"it held more than {size}; --retry-failed and a larger --memory let it go on"
+            reason = f"it held more than {size}; try --retry-failed with a larger --memory"
             return worker.stopped(Status.OUT_OF_MEMORY, reason)
         if not worker.ready and monotonic() - worker.began > START_SECONDS:
             return self._not_started(worker, waiting)
         if worker.ready and monotonic() - worker.began > self._timeout:
-            reason = (
-                f"still running after {self._timeout:g} s; --retry-failed and a larger --timeout let it go on"
-            )
+            reason = f"still running after {self._timeout:g} s; try --retry-failed with a larger --timeout"
             return worker.stopped(Status.TIMEOUT, reason)
         return None
 

@@ -126,7 +126,7 @@ class WorkerProcess:
                 self.began = monotonic()  # the start of Python is not the trial's
             case "ready", _:
                 raise BenchfwError(
-                    "workers of the other revision do not understand this one; take a revision with "
+                    "workers of the other revision do not understand this one; use a revision with "
                     f"PROTOCOL = {PROTOCOL} in benchfw/harness/workers/worker.py"
                 )
             case "end", (Outcome() as outcome, bool() as alone):
@@ -150,16 +150,16 @@ class WorkerProcess:
         try:
             code = self._process.wait(STOP_SECONDS / 2)
         except subprocess.TimeoutExpired:
-            return "closed its pipe and went on"
+            return "closed its pipe but kept running"
         if code == OUT_OF_MEMORY:
-            return "had no memory left to go on"
+            return "ran out of memory"
         if code >= 0:
             return f"ended with exit code {code}"
         try:
             name = signal.Signals(-code).name
         except ValueError:
             name = f"signal {-code}"
-        hint = ", perhaps by a system that ran out of memory" if code == -signal.SIGKILL else ""
+        hint = ", perhaps because the system ran out of memory" if code == -signal.SIGKILL else ""
         return f"was killed by {name}{hint}"
 
     def last_words(self) -> str:

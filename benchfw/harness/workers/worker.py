@@ -106,7 +106,7 @@ def _contained(run: Callable[[], Outcome]) -> Outcome:
     try:
         return run()
     except MemoryError:  # the method had kept all there was
-        return Outcome(Status.OUT_OF_MEMORY, Ending.FAULT, "not enough memory to go on")
+        return Outcome(Status.OUT_OF_MEMORY, Ending.FAULT, "not enough memory to continue")
     except BaseException as fault:  # noqa: BLE001 - no key of the user's: this process has its own session
         return Outcome(Status.FAILED, Ending.FAULT, explain(fault))
 

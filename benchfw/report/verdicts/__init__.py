@@ -14,5 +14,5 @@ _VERDICTS = {"optimizer": optimizer_verdict, "estimator": estimator_verdict, "ke
 def verdict(comparison: Comparison) -> str:
     """Return what the run says about the methods of one kind on one problem, in one to three sentences."""
     if not any(each.finished for each in comparison.trials):
-        return f"No trial finished: {plural(len(comparison.trials), 'trial')}, none to the end."
+        return f"No trial finished: 0 of {plural(len(comparison.trials), 'trial')}."
     return _VERDICTS[comparison.kind](comparison)

@@ -94,11 +94,11 @@ def _bias(comparison: Comparison) -> Iterator[str]:
     frank = [cell for cell in comparison.biased if cell not in comparison.claims]
     if broken:
         yield (
-            "Called unbiased but off in the mean, by a bias or for want of rare draws: "
+            "Claimed to be unbiased, but the mean is off, by a bias or for lack of rare draws: "
             f"{_off(comparison, broken)}"
         )
     if frank:
-        yield f"Off in the mean: {_off(comparison, frank)}"
+        yield f"The mean is off: {_off(comparison, frank)}"
     others = [
         row
         for row in rows_of(comparison, "bias")

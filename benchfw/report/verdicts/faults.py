@@ -8,7 +8,7 @@ from benchfw.summary.model import Caveat, Fault
 
 _ADVICE = {
     Status.TIMEOUT: "raise --timeout, or lower the budget in the suite",
-    Status.OUT_OF_MEMORY: "raise --memory, or take a smaller problem",
+    Status.OUT_OF_MEMORY: "raise --memory, or use a smaller problem",
     Status.CRASHED: "`benchfw replay {id}` runs it alone",
     Status.FAILED: "`benchfw replay {id}` runs it alone and shows the traceback",
     Status.SKIPPED: "`benchfw env` says what this machine has",
@@ -47,8 +47,8 @@ def fault_advice(fault: Fault) -> str:
         return _ADVICE.get(fault.status, "").format(id=fault.first.id)
     step = fault.first.trial.method.params.get("step")
     if isinstance(step, int | float) and not isinstance(step, bool) and step > 0:
-        return f"take a step of {0.3 * step:.1g} or lower (this was {step:g})"
-    return "take a smaller step"
+        return f"use a step of {0.3 * step:.1g} or less (this was {step:g})"
+    return "use a smaller step"
 
 
 def caveat_sentence(caveat: Caveat) -> str:

@@ -60,7 +60,7 @@ def _sizes_verdict(comparison: Comparison) -> str:
         both = [row for row in rows if row.cell.backend == backend and row.ratio is not None]
         if math.isinf(size) or not both or both[-1].ratio is None:
             last = max(comparison.size(row.cell) for row in rows if row.cell.backend == backend)
-            said.append(f"{backend} is no faster than {first} up to size {last:,}.")
+            said.append(f"{backend} is not faster than {first} up to size {last:,}.")
             continue
         start = "at every size" if size == 0 else f"from size {float(f'{size:.3g}'):,.0f} on"
         times = f"{ratio_text(both[-1].ratio.inverted())} times at {both[-1].cell.problem}"

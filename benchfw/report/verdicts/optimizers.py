@@ -69,7 +69,7 @@ def _reference_first(comparison: Comparison, reference: Row, reached: Sequence[R
     """Return the sentence for a reference that no other method is ahead of, not even in its estimate."""
     rival = min((row for row in reached if row is not reference), key=estimate_of, default=None)
     if rival is None:
-        return f"Only {_alone(comparison, reference)}"
+        return f"Only {_alone(comparison, reference, ',')}"
     more = comparative(rival, "fewer", f"more {comparison.cost_unit}")
     if rival.ratio is None or more is None:
         return _no_difference(comparison, rival)
@@ -92,19 +92,17 @@ def _without_reference(comparison: Comparison, reached: Sequence[Row], costs: Se
     order = sorted(reached, key=estimate_of)
     if len(order) == 1:
         sometimes = any(row.reached and row.reached[0] for row in costs if row is not order[0])
-        return f"{'' if sometimes else 'Only '}{_alone(comparison, order[0])}"
+        return _alone(comparison, order[0]) if sometimes else f"Only {_alone(comparison, order[0], ',')}"
     names = join_names([comparison.name(row.cell) for row in order])
     shown = join_names([interval_text(row.interval) for row in order[:FEW_NAMES]])
     number = plural(order[0].interval.count, "run")
     return f"{names} reach {target_text(comparison)} with {shown} {comparison.cost_unit} ({number})"
 
 
-def _alone(comparison: Comparison, row: Row) -> str:
-    cost = interval_text(row.interval)
-    return (
-        f"{comparison.name(row.cell)} reaches {target_text(comparison)} with {cost} {comparison.cost_unit} "
-        f"({plural(row.interval.count, 'run')})"
-    )
+def _alone(comparison: Comparison, row: Row, comma: str = "") -> str:
+    name, cost = comparison.name(row.cell), f"{interval_text(row.interval)} {comparison.cost_unit}"
+    runs = plural(row.interval.count, "run")
+    return f"{name} reaches {target_text(comparison)}{comma} with {cost} ({runs})"
 
 
 def _others(comparison: Comparison, costs: Sequence[Row]) -> str:
@@ -126,8 +124,8 @@ def _fastest(comparison: Comparison, best: Row) -> str:
     if first is None or first.cell == best.cell or first.ratio is None:
         return ""
     less = comparative(first, "less", "more")
-    reference = comparison.name(comparison.reference)
-    return f" In time {comparison.name(first.cell)} is ahead: {less} than {reference} ({paired_runs(first)})."
+    name, reference = comparison.name(first.cell), comparison.name(comparison.reference)
+    return f" In time, {name} is ahead: {less} than {reference} ({paired_runs(first)})."
 
 
 def _end(comparison: Comparison, best: Row) -> str:
@@ -140,7 +138,7 @@ def _end(comparison: Comparison, best: Row) -> str:
         return ""  # so far down rounding decides
     less = comparative(lowest, "less", "more")
     return (
-        f" At the end {comparison.name(lowest.cell)} has the smallest {metric}: "
+        f" At the end, {comparison.name(lowest.cell)} has the smallest {metric}: "
         f"{interval_text(lowest.interval)}, {less} than {comparison.name(comparison.reference)} "
         f"({paired_runs(lowest)})."
     )

@@ -40,9 +40,9 @@ def no_difference_text(row: Row) -> str:
     if row.ratio is None:
         return "No difference beyond noise"
     if row.ratio.count == 2:
-        return "Two paired runs are too few to tell a difference"
+        return "Two paired runs are too few to detect a difference"
     if not row.ratio.bounded:
-        return f"Too little to tell a difference ({paired_runs(row)})"
+        return f"Too few data to detect a difference ({paired_runs(row)})"
     return f"No difference beyond noise ({paired_runs(row)})"
 
 

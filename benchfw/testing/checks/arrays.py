@@ -110,7 +110,7 @@ def no_mix_up(subject: Subject) -> str:
             seen = f"strict arrays refuse its code: {fault}; {_spelling(fault, backend)}"
             raise NotApplicable(seen) from None
         except TypeError as fault:
-            raise CheckFailed(f"arrays of two libraries met: {fault}") from None
+            raise CheckFailed(f"arrays of two libraries were mixed: {fault}") from None
         for made in found:
             require(not isinstance(made, np.ndarray), f"it answers with NumPy arrays on {setting.name}")
     return "array-api-strict"

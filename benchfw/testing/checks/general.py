@@ -88,13 +88,13 @@ def _check_protocols(solves: Any) -> None:
 def documented(subject: Subject) -> None:
     """There is a docstring, and every parameter has a type and a line about its meaning."""
     factory = subject.entry.factory
-    require(bool(inspect.getdoc(factory)), "there is no docstring")
+    require(bool(inspect.getdoc(factory)), "it has no docstring")
     if subject.kind == "kernel":
         return
     meanings = meanings_of(factory)
     for name, parameter in subject.entry.parameters.items():
         require(parameter.hint is not Any, f"parameter '{name}' has no type")
-        require(name in meanings, f"nothing says what parameter '{name}' means")
+        require(name in meanings, f"parameter '{name}' has no description")
 
 
 @define_check(

@@ -36,7 +36,7 @@ def test_a_page_of_a_going_run_says_so_and_loads_itself_again(write, browser):
     assert page.evaluate("window.scrollY") > 100
     write(8, going=False)
     ends = monotonic() + 30
-    stopped, shown = "Run 7 was stopped: 8 of 40 trials; the same command goes on from there.", ""
+    stopped, shown = "Run 7 was stopped: 8 of 40 trials; the same command continues from there.", ""
     while shown != stopped and monotonic() < ends:
         sleep(0.1)
         with contextlib.suppress(RuntimeError):  # asked while it was loading

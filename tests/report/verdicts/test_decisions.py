@@ -98,13 +98,13 @@ def test_another_may_be_first_in_time_where_the_reference_never_arrives(make, ru
 
 def test_one_run_of_a_reference_that_never_arrives_gives_no_ratio(make, run):
     results = optimizer(make, "gd", [inf]) + optimizer(make, "svrg", [100])
-    assert said(run, results) == "Only svrg reaches gap 1 with 100 gradients (1 run); gd never does."
+    assert said(run, results) == "Only svrg reaches gap 1, with 100 gradients (1 run); gd never does."
 
 
 def test_two_pairs_never_make_a_claim(make, run):
     results = optimizer(make, "gd", [200, 200.1]) + optimizer(make, "svrg", [100, 100.1])
     assert said(run, results) == (
-        "Two paired runs are too few to tell a difference in gradients to gap 1 "
+        "Two paired runs are too few to detect a difference in gradients to gap 1 "
         "between gd and the next best, svrg."
     )
     draws = [
@@ -114,7 +114,7 @@ def test_two_pairs_never_make_a_claim(make, run):
     ]
     assert (
         said(run, draws)
-        == "Two paired runs are too few to tell a difference in variance x time between a and b."
+        == "Two paired runs are too few to detect a difference in variance x time between a and b."
     )
 
 
@@ -127,7 +127,7 @@ def test_where_the_reference_sets_the_target_the_smallest_end_is_named_too(make,
     first, last = re.split(r"(?<=\.) (?=At)", said(run, results))
     assert first.startswith("svrg reaches gap 0.011 (where gd ends) with 2 times fewer gradients than gd")
     assert last == (
-        "At the end lbfgs has the smallest gap: 1.00e-04 [9.70e-05, 1.03e-04], 100 times less than gd "
+        "At the end, lbfgs has the smallest gap: 1.00e-04 [9.70e-05, 1.03e-04], 100 times less than gd "
         "(5 paired runs)."
     )
 
