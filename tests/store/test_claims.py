@@ -60,7 +60,7 @@ def test_the_store_tells_a_going_run_from_a_stopped_and_a_finished_one(path):
         with store.hold_run_lock(number):
             assert store.run(number).standing == "run 1 is still going: 0 of 40 trials"
         assert store.run(number).standing == (
-            "run 1 was stopped: 0 of 40 trials; the same command goes on from there"
+            "run 1 was stopped: 0 of 40 trials; the same command continues from there"
         )
         store.finish(number)
         assert store.run(number).standing == ""
