@@ -62,5 +62,9 @@ def register_suites(register: Callable[[Path], None]) -> None:
 
 
 __getattr__, __dir__ = attributes_at(
-    __name__, PROBLEMS.values(), ESTIMATORS.values(), OPTIMIZERS.values(), ["oracles:Subdifferentiable"]
+    __name__,
+    PROBLEMS.values(),
+    ESTIMATORS.values(),
+    OPTIMIZERS.values(),
+    ["optimizers.subgradient:Subdifferentiable"],
 )

@@ -1,12 +1,12 @@
-"""Step sizes: the automatic one, and the schedules a_0, a_1, … of the stochastic methods."""
+"""Step sizes: the automatic one, the schedules a_0, a_1, … of stochastic methods; and the proximal step."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Annotated, Any, Literal, TypeAlias
 
-from benchfw import BenchfwError, Range, constants_of
+from benchfw import Array, BenchfwError, Range, constants_of
 
 Step: TypeAlias = float | Literal["auto"]
 Decay: TypeAlias = Annotated[float, Range(least=0, below=1)]
@@ -58,3 +58,9 @@ def step_sizes(step: float, schedule: Schedule, decay: float, power: float) -> I
                 yield step / (k + 1) ** 0.5
             case "power":
                 yield step * (k + 1) ** -power
+
+
+def backward_step(problem: Any) -> Callable[[Array, float], Array]:
+    """Return (x, a) ↦ prox_{a g}(x) where the problem has a penalty g, else the projection of x."""
+    prox: Callable[[Array, float], Array] | None = getattr(problem, "prox", None)
+    return prox or (lambda params, _: problem.project(params))

@@ -39,13 +39,7 @@ def build(tmp_path, monkeypatch):
     }
     monkeypatch.setenv("BENCHFW_DATA", str(tmp_path))
     for name, targets in labels.items():
-        np.savez(
-            tmp_path / f"{name}.npz",
-            x_train=features[:ROWS],
-            y_train=targets[:ROWS],
-            x_test=features[ROWS:],
-            y_test=targets[ROWS:],
-        )
+        np.savez(tmp_path / f"{name}.npz", X=features, y=targets, train_idx=np.arange(ROWS))
 
     def problem(loss, penalty=0.01, length=1.0, classes="classes"):
         numbers = loss in {"squared", "epsilon-insensitive"}

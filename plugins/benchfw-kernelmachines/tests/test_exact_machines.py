@@ -32,14 +32,12 @@ def build(tmp_path, monkeypatch):
     features = rng.uniform(-2, 2, (ROWS + 50, 2)).astype(np.float32)
     wave = np.sin(2 * features[:, 0]) + features[:, 1] + 0.3 * rng.standard_normal(ROWS + 50)
     monkeypatch.setenv("BENCHFW_DATA", str(tmp_path))
-    for name, targets in (("numbers", wave), ("two", wave > 0), ("three", np.digitize(wave, [-1, 1]))):
-        np.savez(
-            tmp_path / f"{name}.npz",
-            x_train=features[:ROWS],
-            y_train=targets[:ROWS].astype(np.float64 if name == "numbers" else np.int64),
-            x_test=features[ROWS:],
-            y_test=targets[ROWS:].astype(np.float64 if name == "numbers" else np.int64),
-        )
+    for name, targets in {
+        "numbers": wave,
+        "two": 1 * (wave > 0),
+        "three": np.digitize(wave, [-1, 1]),
+    }.items():
+        np.savez(tmp_path / f"{name}.npz", X=features, y=targets, train_idx=np.arange(ROWS))
 
     def problem(name, loss, penalty=1e-3, covariance="gaussian", **more):
         kind = KernelRegression if name == "numbers" else KernelClassification

@@ -11,6 +11,7 @@ from benchfw import BenchfwError
 from benchfw.backends import get_backend
 from benchfw_firstorder.estimators.minibatch import Minibatch
 from benchfw_firstorder.optimizers.sgd import SGD
+from benchfw_firstorder.optimizers.svrg import SVRG
 from benchfw_kernelmachines import fixed_features
 from benchfw_kernelmachines.features import get_frequencies
 from benchfw_kernelmachines.fixed_features import FixedFeatures
@@ -30,12 +31,8 @@ def build(tmp_path, monkeypatch):
     features = rng.uniform(-2, 2, (ROWS + 20, 2)).astype(np.float32)
     wave = np.sin(2 * features[:, 0]) + features[:, 1]
     monkeypatch.setenv("BENCHFW_DATA", str(tmp_path))
-    test = np.arange(len(wave)) >= ROWS
-    parts = {"train": ~test, "test": test}
     for name, targets in (("numbers", wave), ("classes", np.digitize(wave, [-1, 1]))):
-        arrays = {f"x_{part}": features[places] for part, places in parts.items()}
-        arrays |= {f"y_{part}": targets[places] for part, places in parts.items()}
-        np.savez(tmp_path / f"{name}.npz", **arrays)
+        np.savez(tmp_path / f"{name}.npz", X=features, y=targets, train_idx=np.arange(ROWS))
 
     def problem(loss="squared", penalty=0.1):
         kind, name = (KernelRegression, "numbers") if loss == "squared" else (KernelClassification, "classes")
@@ -44,9 +41,9 @@ def build(tmp_path, monkeypatch):
     return problem
 
 
-def fixed(problem, memory=1e9):
+def fixed(problem, memory=1e9, kind="independent"):
     space = problem.covariance, problem.dimension
-    return FixedFeatures(problem, get_frequencies("independent", BACKEND, *space, COUNT, 1), memory)
+    return FixedFeatures(problem, get_frequencies(kind, BACKEND, *space, COUNT, 1), memory)
 
 
 def explicit(problem, block=0):
@@ -94,13 +91,51 @@ def test_values_and_gradients_are_those_of_the_linear_model(build, loss, memory)
     assert answer.squared_norm() == pytest.approx(float((params**2).sum()), rel=1e-5)
 
 
-def test_the_steps_are_those_of_sgd_on_the_linear_model(build):
+@pytest.mark.parametrize("kind", ["independent", "orthogonal", "quasi-monte-carlo"])
+@pytest.mark.parametrize(
+    ("method", "settings", "linear"),
+    [
+        (RandomFeaturesSVRG, {}, SVRG(estimator=Minibatch(16))),
+        (RandomFeaturesSVRG, {"step": 0.2, "inner": 4}, SVRG(0.2, 4, estimator=Minibatch(16))),
+        (
+            RandomFeaturesSVRG,
+            {"inner": 4, "snapshot": "average"},
+            SVRG("auto", 4, "average", Minibatch(16)),
+        ),
+        (RandomFeaturesSGD, {}, SGD(estimator=Minibatch(16))),
+        (
+            RandomFeaturesSGD,
+            {"step": 0.2, "schedule": "inverse", "decay": 0.5},
+            SGD(0.2, "inverse", 0.5, estimator=Minibatch(16)),
+        ),
+        (
+            RandomFeaturesSGD,
+            {"schedule": "power", "power": 0.3, "average": True},
+            SGD("auto", "power", power=0.3, average=True, estimator=Minibatch(16)),
+        ),
+    ],
+)
+def test_the_steps_are_those_of_the_linear_method(build, method, settings, linear, kind):
     problem = build("softmax")
-    optimizer = RandomFeaturesSGD(features=COUNT, batch=16, step=0.5, schedule="inverse")
-    model = fixed(problem)
-    linear = SGD(0.5, "inverse", estimator=Minibatch(16)).run(model, BACKEND.rng(1))
-    for answer, params in islice(zip(optimizer.run(problem, BACKEND.rng(1)), linear, strict=True), 20):
+    model = fixed(problem, kind=kind)
+    ours = method(features=COUNT, batch=16, kind=kind, **settings).run(problem, BACKEND.rng(1))
+    theirs = linear.run(model, BACKEND.rng(1))
+    for answer, params in islice(zip(ours, theirs, strict=True), 12):
+        assert answer.frequencies == model.frequencies
         np.testing.assert_array_equal(answer.coefficients[0].reshape(params.shape), params)
+
+
+@pytest.mark.parametrize("method", [RandomFeaturesSVRG, RandomFeaturesSGD])
+def test_features_are_kept_only_where_memory_is_enough(build, method):
+    """To keep them costs one look at all rows."""
+    problem = build()
+    costs = []
+    for memory in (1e9, 4 * 2 * COUNT * ROWS - 1):
+        problem.cost = 0.0
+        answers = method(features=COUNT, batch=16, memory=memory).run(problem, BACKEND.rng(1))
+        next(islice(answers, 3, None))
+        costs.append(problem.cost)
+    assert costs[0] == costs[1] + ROWS
 
 
 def test_rows_are_counted_whether_features_are_kept_or_not(build):

@@ -7,7 +7,6 @@ import pytest
 
 from benchfw import BenchfwError
 from benchfw.analysis.variance import DrawStatistics
-from benchfw.backends import get_backend
 from benchfw_kernelmachines.estimators.doubly_stochastic import DoublyStochastic
 from benchfw_kernelmachines.problems.functional_gradient import FunctionalGradient
 
@@ -20,11 +19,6 @@ KINDS = [
     for kind in ("independent", "orthogonal", "quasi-monte-carlo")
     for covariance in (ISOTROPIC if kind == "orthogonal" else COVARIANCES)
 ]
-
-
-@pytest.fixture(scope="module")
-def backend():
-    return get_backend("numpy")
 
 
 @pytest.fixture

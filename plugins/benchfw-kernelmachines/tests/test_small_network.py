@@ -8,7 +8,6 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from benchfw.backends import get_backend
 from benchfw.errors import Unavailable
 from benchfw_kernelmachines.peers.small_network import SmallNetwork
 from benchfw_kernelmachines.problems.kernel_classification import KernelClassification
@@ -16,11 +15,6 @@ from benchfw_kernelmachines.problems.kernel_regression import KernelRegression
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 with_torch = pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed")
-
-
-@pytest.fixture(scope="module")
-def backend():
-    return get_backend("numpy")
 
 
 @pytest.fixture

@@ -10,13 +10,12 @@ import pytest
 
 from benchfw import BenchfwError
 from benchfw.kernels.operators import Counted, as_operator
-from benchfw_spectral.estimators.hutch_plus_plus import HutchPlusPlus
+from benchfw_spectral.estimators.hutch_plus_plus import HutchPlusPlus, apply_series
 from benchfw_spectral.estimators.hutchinson import Hutchinson
 from benchfw_spectral.estimators.lanczos import Lanczos
 from benchfw_spectral.estimators.xtrace import XTrace
 from benchfw_spectral.functions import get_function
 from benchfw_spectral.probes import draw_probes
-from benchfw_spectral.series import apply_series
 
 DRAWS = 400
 KINDS = ["rademacher", "gaussian"]

@@ -21,21 +21,21 @@ PROBLEMS = {
 }
 ESTIMATORS = {
     "quadrature": "estimators.quadrature:Quadrature",
-    "score-function": "estimators.score_function:ScoreFunction",
-    "reparameterization": "estimators.reparameterization:Reparameterization",
+    "score-function": "estimators.sampled:ScoreFunction",
+    "reparameterization": "estimators.sampled:Reparameterization",
 }
 OPTIMIZERS = {
     "pg-svi": "optimizers.pg_svi:PGSVI",
     "pg": "optimizers.pg:PG",
-    "pg-mc": "optimizers.pg_mc:PGMC",
+    "pg-mc": "optimizers.pg:PGMC",
     "proximal-svi": "optimizers.proximal_svi:ProximalSVI",
     "laplace": "optimizers.laplace:Laplace",
-    "ctm-pg": "optimizers.ctm_pg:CTMProximalGradient",
+    "ctm-pg": "optimizers.ctm_em:CTMProximalGradient",
     "ctm-pg-svi": "optimizers.ctm_pg_svi:CTMProximalSVI",
     "ctm-pg-svi-mf": "optimizers.ctm_pg_svi:CTMProximalSVIMeanField",
-    "ctm-mean-field": "optimizers.ctm_mean_field:CTMMeanField",
-    "ctm-delta": "optimizers.ctm_delta:CTMDelta",
-    "ctm-laplace": "optimizers.ctm_laplace:CTMLaplace",
+    "ctm-mean-field": "optimizers.ctm_em:CTMMeanField",
+    "ctm-delta": "optimizers.ctm_em:CTMDelta",
+    "ctm-laplace": "optimizers.ctm_em:CTMLaplace",
     "peer-gpytorch": "peers.gpytorch_natural:PeerGPyTorch",
     "peer-sklearn-laplace": "peers.sklearn_laplace:PeerSklearnLaplace",
 }

@@ -46,17 +46,3 @@ def batch_local(
         return problem.local(batch, mean, variance)
     normals = rng.standard_normal((samples, batch.shape[0]))
     return problem.sampled(batch, mean, variance, normals, expectation)
-
-
-def draw_sampled(
-    problem: LatentGaussian, rng: Rng, size: int | None, samples: int, kind: str
-) -> Callable[[Array], Array]:
-    """Draw a batch, then `samples` normals for each of its examples; return the gradient from these."""
-    batch = draw_batch(problem, rng, size)
-    normals = rng.standard_normal((samples, batch.shape[0]))
-
-    def gradient(params: Array) -> Array:
-        local = problem.sampled(batch, *problem.marginals(params, batch), normals, kind)
-        return problem.gradient(params, batch, local)
-
-    return gradient

@@ -9,10 +9,7 @@ import pytest
 
 from benchfw import BenchfwError
 from benchfw.data import local_datasets
-from benchfw_variational.optimizers.ctm_delta import CTMDelta
-from benchfw_variational.optimizers.ctm_laplace import CTMLaplace
-from benchfw_variational.optimizers.ctm_mean_field import CTMMeanField
-from benchfw_variational.optimizers.ctm_pg import CTMProximalGradient
+from benchfw_variational.optimizers.ctm_em import CTMDelta, CTMLaplace, CTMMeanField, CTMProximalGradient
 from benchfw_variational.optimizers.ctm_pg_svi import CTMProximalSVI, CTMProximalSVIMeanField
 from benchfw_variational.problems.correlated_topics import CorrelatedTopics
 from benchfw_variational.topic_oracles import Topics

@@ -9,8 +9,7 @@ import pytest
 
 from benchfw import BenchfwError
 from benchfw_variational.estimators.quadrature import Quadrature
-from benchfw_variational.estimators.reparameterization import Reparameterization
-from benchfw_variational.estimators.score_function import ScoreFunction
+from benchfw_variational.estimators.sampled import Reparameterization, ScoreFunction
 from benchfw_variational.likelihoods.sampling import sampled_local
 from benchfw_variational.oracles import Local
 from benchfw_variational.problems.bayesian_glm import BayesianGLM

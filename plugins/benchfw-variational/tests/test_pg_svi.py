@@ -14,8 +14,7 @@ from benchfw import BenchfwError
 from benchfw.data import local_datasets
 from benchfw_variational.implicit_covariance import ImplicitCovariance, ReusedCovariance
 from benchfw_variational.optimizers.laplace import Laplace
-from benchfw_variational.optimizers.pg import PG
-from benchfw_variational.optimizers.pg_mc import PGMC
+from benchfw_variational.optimizers.pg import PG, PGMC
 from benchfw_variational.optimizers.pg_svi import PGSVI
 from benchfw_variational.priors.matrix_free import MatrixFreePrior
 from benchfw_variational.problems.bayesian_glm import BayesianGLM
@@ -39,10 +38,7 @@ def build(tmp_path, monkeypatch, backend):
 
 
 @pytest.fixture(scope="module")
-def ionosphere():
-    from benchfw.backends import get_backend
-
-    backend = get_backend("numpy")
+def ionosphere(backend):
     return GPClassification(backend, backend.rng(0))
 
 

@@ -19,10 +19,7 @@ ITERATIONS = np.arange(1, 41)
 
 
 @pytest.fixture(scope="module")
-def problem():
-    from benchfw.backends import get_backend
-
-    backend = get_backend("numpy")
+def problem(backend):
     return ScaledGP(backend, backend.rng(0), samples=20)
 
 

@@ -14,8 +14,7 @@ from benchfw_variational.likelihoods import (
     Poisson,
     StudentT,
 )
-from benchfw_variational.likelihoods.hermite import hermite_local
-from benchfw_variational.likelihoods.sampling import sampled_local
+from benchfw_variational.likelihoods.sampling import hermite_local, sampled_local
 
 SIGNS, COUNTS, NUMBERS = [1.0, -1.0, 1.0, -1.0], [0.0, 1.0, 3.0, 8.0], [0.5, -2.0, 1.0, 3.0]
 CASES = [

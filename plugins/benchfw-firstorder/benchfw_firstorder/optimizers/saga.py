@@ -9,8 +9,7 @@ from typing import ClassVar, Literal
 from benchfw import Array, Count, FiniteSum, Positive, Rng
 from benchfw_firstorder.estimators.anchor import sample_gradients
 from benchfw_firstorder.estimators.minibatch import Minibatch, draw_batch
-from benchfw_firstorder.optimizers.backward import backward_step
-from benchfw_firstorder.steps import resolve_stochastic_step
+from benchfw_firstorder.steps import backward_step, resolve_stochastic_step
 
 SAFETY = 3.0  # Defazio et al. 2014
 

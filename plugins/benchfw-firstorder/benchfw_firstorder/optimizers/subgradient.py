@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Protocol
 
-from benchfw import Array, NonNegative, Positive, Rng
-from benchfw_firstorder.oracles import Subdifferentiable
+from benchfw import Array, NonNegative, Positive, Rng, Smooth
 from benchfw_firstorder.steps import Schedule, resolve_step, step_sizes
+
+
+class Subdifferentiable(Smooth, Protocol):
+    """A convex function with some subgradient of all of it, penalty included, at any point."""
+
+    def subgrad(self, params: Array) -> Array: ...
 
 
 @dataclass(frozen=True)

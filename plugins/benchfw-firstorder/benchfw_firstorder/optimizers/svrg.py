@@ -9,8 +9,7 @@ from typing import ClassVar, Literal
 from benchfw import Array, Count, Estimator, Positive, Rng, Smooth
 from benchfw_firstorder.estimators.minibatch import MINIBATCH
 from benchfw_firstorder.estimators.svrg import anchored
-from benchfw_firstorder.optimizers.backward import backward_step
-from benchfw_firstorder.steps import resolve_stochastic_step
+from benchfw_firstorder.steps import backward_step, resolve_stochastic_step
 
 SAFETY = 3.0  # as for SAGA, Defazio et al. 2014
 

@@ -40,15 +40,7 @@ class BoxLeastSquares(SquaredLoss):
     ) -> None:
         if not lower < upper:
             raise BenchfwError(f"lower must be below upper, got {lower} and {upper}")
-        rows, targets = regression_data(
-            backend,
-            rng,
-            samples=samples,
-            features=features,
-            condition=condition,
-            noise=noise,
-            dataset=dataset,
-        )
+        rows, targets = regression_data(backend, rng, (samples, features), condition, noise, dataset)
         super().__init__(backend, rows, targets)
         self.box = (float(lower), float(upper))
         self._know_minimum(*self.box)

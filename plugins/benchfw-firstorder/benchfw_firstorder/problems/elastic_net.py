@@ -37,16 +37,7 @@ class ElasticNet(Lasso):
     ) -> None:
         self._build(
             backend,
-            *regression_data(
-                backend,
-                rng,
-                samples=samples,
-                features=features,
-                condition=condition,
-                noise=noise,
-                nonzeros=nonzeros,
-                dataset=dataset,
-            ),
+            *regression_data(backend, rng, (samples, features), condition, noise, dataset, nonzeros),
             penalty_ratio,
             ridge=ridge,
         )

@@ -30,14 +30,6 @@ class LeastSquares(SquaredLoss):
         noise: NonNegative = 0.1,
         dataset: DatasetName | None = None,
     ) -> None:
-        rows, targets = regression_data(
-            backend,
-            rng,
-            samples=samples,
-            features=features,
-            condition=condition,
-            noise=noise,
-            dataset=dataset,
-        )
+        rows, targets = regression_data(backend, rng, (samples, features), condition, noise, dataset)
         super().__init__(backend, rows, targets)
         self._know_minimum()

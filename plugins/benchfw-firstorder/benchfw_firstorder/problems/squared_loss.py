@@ -86,18 +86,17 @@ class SquaredLoss(LinearModel):
 def regression_data(
     backend: Backend,
     rng: Rng,
-    *,
-    samples: int,
-    features: int,
+    shape: tuple[int, int],
     condition: float,
     noise: float,
+    dataset: str | None,
     nonzeros: int | None = None,
-    dataset: str | None = None,
 ) -> tuple[Array, Array]:
     """Return A (n, d) and b (n,): b = A x + noise, A normal with the given condition number, or a data set.
 
     x is normal, of length about 1, with `nonzeros` entries that are not 0 (all, if None).
     """
+    samples, features = shape
     if dataset is not None:
         table, targets = regression_table(dataset)
         return backend.asarray(table), backend.asarray(targets)

@@ -8,9 +8,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from benchfw import Array, BenchfwError, Claims, Range, Rng, SpectralSum
 from benchfw.kernels import namespace
+from benchfw_spectral.estimators.hutch_plus_plus import apply_series
 from benchfw_spectral.oracles import Estimate, operator_of
 from benchfw_spectral.probes import Kind, ValueDraw, draw_probes, mean_of
-from benchfw_spectral.series import apply_series
 
 
 @dataclass(frozen=True)

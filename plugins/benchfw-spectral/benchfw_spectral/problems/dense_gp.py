@@ -6,8 +6,8 @@ from functools import cached_property
 
 from benchfw import Array, Backend, BenchfwError
 from benchfw.kernels import DenseOperator, gaussian_gram, gaussian_gram_length_derivative
-from benchfw_spectral.collatz import collatz_bound
 from benchfw_spectral.functions.function import Interval
+from benchfw_spectral.problems.matrices import collatz_bound
 
 LARGEST = 5_000  # points: 200 MB a matrix, and a gradient holds three
 POWER_STEPS = 5

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw import Backend, BenchfwError, Rng
+from benchfw import Array, Backend, BenchfwError, Rng
 from benchfw.kernels import MatrixFree, Operator, as_operator
-from benchfw_spectral.collatz import collatz_bound
 from benchfw_spectral.functions.function import Interval, Vector
 
 POWER_STEPS = 5
+FLOOR = 1e-3  # of the largest entry of a vector that must stay positive
 RANK = 3  # of a low-rank matrix, before it is shifted
 
 
@@ -163,3 +164,18 @@ def _checked(matrix: Any, path: str) -> Any:
     if gap > 1e-12 * abs(matrix).max():
         raise BenchfwError(f"the matrix in '{path}' is not symmetric: entries differ by up to {gap:.3g}")
     return matrix
+
+
+def collatz_bound(backend: Backend, product: Callable[[Array], Array], size: int, steps: int) -> float:
+    """Return max_i (Gx)_i/x_i, x being `steps` - 1 products from 1: no eigenvalue of G >= 0 is larger.
+
+    It holds for every x > 0 and falls towards the largest eigenvalue with each product. Collatz 1942. It
+    depends on G alone, so that what is computed with it remains a function of the parameters.
+    """
+    xp = backend.xp
+    x = xp.ones(size)
+    for _ in range(steps):
+        image = product(x)
+        bound = float((image / x).max())
+        x = xp.maximum(image / (bound or 1.0), FLOOR)
+    return bound

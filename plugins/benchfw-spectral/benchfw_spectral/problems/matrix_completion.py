@@ -9,11 +9,11 @@ from functools import cached_property
 from benchfw import Array, Backend, Constants, DatasetName, Positive, Rng
 from benchfw.data import local_datasets
 from benchfw.kernels import Counted, Order, gauss_quadrature, lanczos
-from benchfw_spectral.collatz import collatz_bound
 from benchfw_spectral.functions.function import Interval
 from benchfw_spectral.functions.power import Power
 from benchfw_spectral.oracles import Estimate
 from benchfw_spectral.probes import mean_of
+from benchfw_spectral.problems.matrices import collatz_bound
 from benchfw_spectral.problems.ratings import BOX, Known, read_ratings
 
 POWER_STEPS = 3  # they bound λmax within 1.3 % on MovieLens 100K and 1M

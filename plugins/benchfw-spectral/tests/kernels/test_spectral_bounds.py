@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
@@ -25,6 +25,7 @@ def rotated(eigenvalues, rng):
     return (matrix + matrix.T) / 2
 
 
+@settings(deadline=None)
 @given(
     eigenvalues=st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=60),
     seed=st.integers(0, 2**32),

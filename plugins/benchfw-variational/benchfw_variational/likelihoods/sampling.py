@@ -1,4 +1,4 @@
-"""What a batch says of q, by means over random points z = m + √v ε."""
+"""What a batch says of q, by means over points z = m + √v ε, random or Gauss-Hermite's."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from benchfw import Array, BenchfwError
 from benchfw.errors import nearest
 from benchfw.kernels import namespace
+from benchfw_variational.kernels.expectations import gauss_hermite
 from benchfw_variational.kernels.monte_carlo import score_function_gradients
 from benchfw_variational.oracles import Likelihood, Local
 
@@ -30,6 +31,18 @@ def sampled_local(
             return Local(xp.mean(losses, axis=0), *score_function_gradients(losses, normals, variance))
     kinds = ("reparameterization", "score-function")
     raise BenchfwError(f"unknown kind of sampled expectation '{kind}'{nearest(kind, kinds)}")
+
+
+def hermite_local(likelihood: Likelihood, targets: Array, mean: Array, variance: Array, points: int) -> Local:
+    """Return loss, slope and curvature by a rule of so many points; targets, mean and variance are (B,).
+
+    Close where the loss is smooth on the scale of √v; `likelihood.expectations` is right everywhere.
+    """
+    xp = namespace(mean)
+    nodes, weights = (xp.asarray(part, dtype=mean.dtype) for part in gauss_hermite(points))
+    with np.errstate(over="ignore", invalid="ignore"):  # an overflow is reported as diverged
+        parts = at_points(likelihood, targets, mean, variance, nodes[:, None])
+        return Local(*(weights @ part for part in parts))
 
 
 def at_points(likelihood: Likelihood, targets: Array, mean: Array, variance: Array, normals: Array) -> Local:

@@ -1,13 +1,13 @@
-"""Proximal-gradient variational inference with all examples."""
+"""Proximal-gradient variational inference with all examples, expectations exact or by Monte Carlo."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import repeat
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from benchfw import Positive, Rng
+from benchfw import Count, Positive, Rng
 from benchfw_variational.oracles import LatentGaussian
 from benchfw_variational.posterior import DualPosterior
 from benchfw_variational.proximal_step import Form, proximal_path
@@ -32,3 +32,32 @@ class PG:
     def run(self, problem: LatentGaussian, rng: Rng) -> Iterator[DualPosterior]:
         """Yield q_0 = prior, q_1, …, one a pass."""
         return proximal_path(problem, rng, repeat(None), step=self.step, form=self.form)
+
+
+@dataclass(frozen=True)
+class PGMC:
+    """PG-MC (Khan et al. 2016, §7.1.1): steps of size β on all examples, sampled expectations."""
+
+    step: Positive = 1.0
+    """β."""
+    samples: Count = 500
+    """Draws of the latent value of each example."""
+    expectation: Literal["score-function", "reparameterization"] = "score-function"
+    """How expectations of the likelihood are estimated."""
+    form: Form = "approximate"
+    """"approximate" moves the mean by the new precisions (eq. 19), "exact" by the decayed ones (eq. 82: the
+    proximal step itself, for two factors a step)."""
+
+    solves: ClassVar[type] = LatentGaussian
+
+    def run(self, problem: LatentGaussian, rng: Rng) -> Iterator[DualPosterior]:
+        """Yield q_0 = prior, q_1, …, one a pass."""
+        return proximal_path(
+            problem,
+            rng,
+            repeat(None),
+            step=self.step,
+            expectation=self.expectation,
+            samples=self.samples,
+            form=self.form,
+        )

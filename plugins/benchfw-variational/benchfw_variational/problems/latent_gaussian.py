@@ -12,8 +12,7 @@ import numpy as np
 
 from benchfw import Array, Backend, BenchfwError
 from benchfw.data import load, load_table
-from benchfw_variational.likelihoods.hermite import hermite_local
-from benchfw_variational.likelihoods.sampling import sampled_local
+from benchfw_variational.likelihoods.sampling import hermite_local, sampled_local
 from benchfw_variational.oracles import Likelihood, Local, Posterior, Prior
 from benchfw_variational.posterior import FactorPosterior
 
