@@ -21,19 +21,22 @@ def run_pytest(folder, text, *words):
     )  # fmt: skip
 
 
-def test_every_timed_call_waits_for_the_device_and_the_first_is_not_timed(tmp_path):
+def test_blocks_of_calls_wait_for_the_device_and_the_first_calls_are_not_timed(tmp_path):
     text = """
 class Device:
     name, waited = "device", 0
     def synchronize(self):
         self.waited += 1
+    def stopwatch(self):
+        return None
 
 def test_it(benchfw_benchmark, benchmark):
     calls, device = [], Device()
     assert benchfw_benchmark(device, calls.append, 1) is None
-    assert device.waited == len(calls)
-    assert benchmark.extra_info == {"backend": "device"}
-    assert benchmark.stats["rounds"] < len(calls)
+    rounds, calls_a_round = benchmark.stats["rounds"], benchmark.extra_info["calls_a_round"]
+    assert benchmark.extra_info["backend"] == "device"
+    assert len(calls) == 2 + rounds * calls_a_round
+    assert device.waited == 2 + 2 * rounds  # before and after each block, and around the call that sizes them
 """
     done = run_pytest(tmp_path, text)
     assert "1 passed" in done.stdout, done.stdout
