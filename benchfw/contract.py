@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, ru
 from benchfw.errors import PluginError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from benchfw.backends import Backend, Rng
 
 Array: TypeAlias = Any
@@ -152,44 +150,6 @@ class Estimator(Protocol):
         ...
 
 
-def estimated_quantity(method: Any, problem: Any) -> Literal["value", "grad"]:
-    """Return what an estimator estimates on a problem; "auto" is the gradient where there is one."""
-    found = method.estimates
-    if found == "auto":
-        return "grad" if hasattr(problem, "grad") else "value"
-    if found not in {"value", "grad"}:
-        raise PluginError(
-            f'{type(method).__name__}.estimates must be "value", "grad" or "auto", not {found!r}'
-        )
-    return "value" if found == "value" else "grad"
-
-
-def checked_draw(method: Any, problem: Any, rng: Rng) -> Callable[[Params], Array]:
-    """Return one draw of an estimator, or explain why it is not one."""
-    draw: Callable[[Params], Array] = method.draw(problem, rng)
-    if not callable(draw):
-        raise PluginError(
-            f"draw() of {type(method).__name__} gave {type(draw).__name__}; "
-            "it must return a function of the parameters"
-        )
-    return draw
-
-
-def checked_estimate(method: Any, problem: Any, value: Any) -> NDArray[Any]:
-    """Return what a draw gave as a NumPy array of real numbers, or explain what is wrong with it."""
-    import numpy as np
-
-    name = type(method).__name__
-    if value is None:
-        raise PluginError(
-            f"the function that draw() of {name} returned gave None instead of a number or an array"
-        )
-    estimate = np.asarray(problem.backend.to_numpy(value))
-    if estimate.dtype.kind not in "fiub":
-        raise PluginError(f"{name} drew {estimate.dtype} values; estimates are real numbers")
-    return estimate
-
-
 @runtime_checkable
 class Bounded(Protocol):
     """An optimizer with a theorem: `bound` is its curve for the metric named by `bounds`."""
@@ -215,19 +175,6 @@ class Optimizer(Protocol):
     def run(self, problem: Any, rng: Rng) -> Iterator[Any]:
         """Yield answers for ever; the clock runs inside `next` alone, and the harness says when to stop."""
         ...
-
-
-NO_ANSWER = "the method yielded no answer; run() must yield the start first"
-
-
-def checked_answers(method: Any, problem: Any, rng: Rng) -> Iterator[Any]:
-    """Return an optimizer's answers in turn, or explain why there are none."""
-    answers: Iterator[Any] = method.run(problem, rng)
-    if not hasattr(answers, "__next__"):
-        raise PluginError(
-            f"run() of {type(method).__name__} gave {type(answers).__name__}, not a generator; use yield"
-        )
-    return answers
 
 
 class Distribution(Protocol):

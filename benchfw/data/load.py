@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchfw.data.cache import read_note
 from benchfw.data.catalog import (
@@ -18,15 +18,12 @@ from benchfw.data.catalog import (
     find_dataset,
     parse_dataset_name,
 )
-from benchfw.data.dataset import Dataset, check_arrays, resolve_function
+from benchfw.data.dataset import Arrays, Dataset, check_arrays, resolve_function
+from benchfw.data.download import Progress
 from benchfw.data.fetch import fetch_entry
 from benchfw.data.files import content_hash, file_state, locate, read_arrays
 from benchfw.errors import DataError
 from benchfw.parameters import parameters_of
-
-if TYPE_CHECKING:
-    from benchfw.data.dataset import Arrays
-    from benchfw.data.download import Progress
 
 
 def find_path(name: str) -> Path:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchfw.analysis.variance import DrawStatistics
 from benchfw.backends import Rng
-from benchfw.contract import checked_draw, checked_estimate, claims_of, estimated_quantity
-from benchfw.errors import BenchfwError
+from benchfw.contract import Array, Params, claims_of
+from benchfw.errors import BenchfwError, PluginError
 from benchfw.measure.meter import Emit, Meter, next_look
 from benchfw.records import Ending, Outcome, Record, Status, Trial
 
@@ -72,3 +74,39 @@ def _place(trial: Trial, problem: Any) -> Any:
 def _exact(quantity: str, problem: Any, params: Any) -> Any:
     oracle = getattr(problem, quantity, None)
     return None if oracle is None else np.asarray(problem.backend.to_numpy(oracle(params)), dtype=np.float64)
+
+
+def estimated_quantity(method: Any, problem: Any) -> Literal["value", "grad"]:
+    """Return what an estimator estimates on a problem; "auto" is the gradient where there is one."""
+    found = method.estimates
+    if found == "auto":
+        return "grad" if hasattr(problem, "grad") else "value"
+    if found not in {"value", "grad"}:
+        raise PluginError(
+            f'{type(method).__name__}.estimates must be "value", "grad" or "auto", not {found!r}'
+        )
+    return "value" if found == "value" else "grad"
+
+
+def checked_draw(method: Any, problem: Any, rng: Rng) -> Callable[[Params], Array]:
+    """Return one draw of an estimator, or explain why it is not one."""
+    draw: Callable[[Params], Array] = method.draw(problem, rng)
+    if not callable(draw):
+        raise PluginError(
+            f"draw() of {type(method).__name__} gave {type(draw).__name__}; "
+            "it must return a function of the parameters"
+        )
+    return draw
+
+
+def checked_estimate(method: Any, problem: Any, value: Any) -> NDArray[Any]:
+    """Return what a draw gave as a NumPy array of real numbers, or explain what is wrong with it."""
+    name = type(method).__name__
+    if value is None:
+        raise PluginError(
+            f"the function that draw() of {name} returned gave None instead of a number or an array"
+        )
+    estimate = np.asarray(problem.backend.to_numpy(value))
+    if estimate.dtype.kind not in "fiub":
+        raise PluginError(f"{name} drew {estimate.dtype} values; estimates are real numbers")
+    return estimate

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from benchfw.backends import Rng
-from benchfw.contract import NO_ANSWER, checked_answers
-from benchfw.errors import BenchfwError
+from benchfw.errors import BenchfwError, PluginError
 from benchfw.measure.endings import facts_of_answer
 from benchfw.measure.meter import Emit, Interrupted, Meter, next_look
 from benchfw.records import Ending, Outcome, Record, Status, Trial
+
+NO_ANSWER = "the method yielded no answer; run() must yield the start first"
 
 
 def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Outcome:
@@ -115,3 +116,13 @@ def _bound_records(method: Any, problem: Any, taken: Sequence[Record]) -> list[R
         for each, value in zip(points, values, strict=True)
         if math.isfinite(value)
     ]
+
+
+def checked_answers(method: Any, problem: Any, rng: Rng) -> Iterator[Any]:
+    """Return an optimizer's answers in turn, or explain why there are none."""
+    answers: Iterator[Any] = method.run(problem, rng)
+    if not hasattr(answers, "__next__"):
+        raise PluginError(
+            f"run() of {type(method).__name__} gave {type(answers).__name__}, not a generator; use yield"
+        )
+    return answers

@@ -8,7 +8,7 @@ from benchfw.records import Result, Run
 from benchfw.report.tables import TextTable, caption, heading, headline_table
 from benchfw.report.text import escape_markdown, flat_facts, plural, printable
 from benchfw.report.verdicts import verdict
-from benchfw.report.verdicts.faults import caveat_sentence, fault_advice, fault_place, fault_sentence
+from benchfw.report.verdicts.phrases import caveat_sentence, fault_advice, fault_place, fault_sentence
 from benchfw.summary.model import Summary
 
 _NOTED = {

@@ -120,32 +120,17 @@ def _first_header(comparison: Comparison) -> str:
 
 def full_table(comparison: Comparison) -> TextTable:
     """Return every number of the comparison: a row a method and quantity, in seconds where it is a time."""
-    header = (
-        _first_header(comparison),
-        "quantity",
-        "estimate",
-        "low",
-        "high",
-        "runs",
-        "ratio",
-        "ratio low",
-        "ratio high",
-    )
+    numbers = ("estimate", "low", "high", "runs", "ratio", "ratio low", "ratio high")
+    cells = tuple(row.cell for row in comparison.rows)
     rows = tuple(
-        (
-            comparison.name(row.cell),
-            row.quantity,
-            *(figures(x, 4) for x in (row.interval.estimate, row.interval.low, row.interval.high)),
-            str(row.interval.count),
-            *(
-                (figures(row.ratio.estimate, 4), figures(row.ratio.low, 4), figures(row.ratio.high, 4))
-                if row.ratio
-                else ("", "", "")
-            ),
-        )
-        for row in comparison.rows
+        (comparison.name(cell), quantity, *map(_text, values[:3]), str(values[3]), *map(_text, values[4:]))
+        for cell, (_, _, quantity, *values) in zip(cells, exact_rows(comparison), strict=True)
     )
-    return TextTable(header, rows, tuple(row.cell for row in comparison.rows))
+    return TextTable((_first_header(comparison), "quantity", *numbers), rows, cells)
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else figures(value, 4)
 
 
 def exact_rows(comparison: Comparison) -> list[tuple[Any, ...]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TextIO
 from benchfw.report.tables import TextTable, caption, heading, headline_table
 from benchfw.report.text import align, printable
 from benchfw.report.verdicts import verdict
-from benchfw.report.verdicts.faults import caveat_sentence, fault_advice, fault_place, fault_sentence
+from benchfw.report.verdicts.phrases import caveat_sentence, fault_advice, fault_place, fault_sentence
 from benchfw.summary.model import Comparison, Summary
 
 if TYPE_CHECKING:

@@ -1,16 +1,25 @@
-"""A run's results as numbers to show: per problem and kind of method, each quantity with its interval."""
+"""A run's results as numbers to show: each quantity of each method with its interval; faults and caveats."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from benchfw.analysis.intervals import LEVEL, Interval
 from benchfw.analysis.variance import unbiased_probabilities
-from benchfw.records import Cell, MethodKind, Result, Run
-from benchfw.summary.faults import find_caveats, find_faults
+from benchfw.records import Cell, Ending, MethodKind, Result, Run, Status
 from benchfw.summary.kernels import rate_intervals
-from benchfw.summary.model import Comparison, History, Row, Summary, histories_by_cell
+from benchfw.summary.model import (
+    FINISHED,
+    Caveat,
+    Comparison,
+    Fault,
+    History,
+    Row,
+    Summary,
+    histories_by_cell,
+)
 from benchfw.summary.quantities import TO_TARGET, Sample, choose_targets, last_seconds, metric_names
 from benchfw.summary.rates import find_rates
 from benchfw.summary.samples import sample_trials
@@ -26,7 +35,7 @@ def summarize(run: Run, results: Sequence[Result]) -> Summary:
         subject = cell.method if cell.kind == "kernel" and by_kernel else cell.problem
         groups.setdefault((subject, cell.kind), {})[cell] = histories
     comparisons = tuple(_with_biases([_compare(*place, group) for place, group in groups.items()]))
-    return Summary(run.title or run.suite, comparisons, find_faults(results), find_caveats(results))
+    return Summary(run.title or run.suite, comparisons, _find_faults(results), _find_caveats(results))
 
 
 def _compare(
@@ -112,3 +121,46 @@ def _with_biases(compared: Sequence[tuple[Comparison, Mapping[Cell, Sample]]]) -
     for comparison, _ in compared:
         biased = tuple(cell for cell in comparison.cells if cell in found)
         yield replace(comparison, biased=biased, tested=len(biases))
+
+
+def _find_faults(results: Sequence[Result]) -> tuple[Fault, ...]:
+    """Return the faults in order of first appearance; trials of one cell with one reason are one fault.
+
+    So are all trials that a missing backend skips, whatever their cell.
+    """
+    totals = Counter(result.trial.cell for result in results)
+    groups: dict[tuple[Cell | str, Status, str], list[Result]] = {}
+    for result in results:
+        status, trial = result.outcome.status, result.trial
+        if status not in FINISHED:
+            place = trial.backend if status is Status.SKIPPED else trial.cell
+            groups.setdefault((place, status, result.outcome.reason), []).append(result)
+    found = []
+    for (_, status, reason), group in groups.items():
+        cells = tuple(dict.fromkeys(result.trial.cell for result in group))
+        numbers = tuple(result.id for result in group)
+        found.append(Fault(cells, status, reason, numbers, sum(totals[cell] for cell in cells), group[0]))
+    return tuple(found)
+
+
+def _find_caveats(results: Sequence[Result]) -> tuple[Caveat, ...]:
+    """Return the caveats in order of first appearance, each once."""
+    found: dict[str, list[Cell]] = {}
+    for result in results:
+        for text in (*result.outcome.caveats, *_early_end(result)):
+            found.setdefault(text, []).append(result.trial.cell)
+    return tuple(
+        Caveat(
+            tuple(dict.fromkeys(cell.method for cell in cells)),
+            tuple(dict.fromkeys(cell.problem for cell in cells)),
+            text,
+        )
+        for text, cells in found.items()
+    )
+
+
+def _early_end(result: Result) -> Iterator[str]:
+    """Yield a caveat on a method that stopped although its budget would have let it go on to the target."""
+    outcome = result.outcome
+    if result.trial.target and outcome.status is Status.DONE and outcome.ending is Ending.BY_ITSELF:
+        yield "it ended by itself, before the target and before its budget was spent"

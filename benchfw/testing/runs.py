@@ -7,9 +7,10 @@ from itertools import islice
 from time import perf_counter
 from typing import Any
 
-from benchfw.contract import NO_ANSWER, checked_answers, checked_draw, checked_estimate
 from benchfw.errors import BenchfwError, PluginError
 from benchfw.loading import fault_text
+from benchfw.measure.estimators import checked_draw, checked_estimate
+from benchfw.measure.optimizers import NO_ANSWER, checked_answers
 from benchfw.testing.arrays import require_finite
 from benchfw.testing.limit import restart_limit
 

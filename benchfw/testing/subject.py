@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchfw.backends import Backend, Rng, get_backend
-from benchfw.contract import estimated_quantity
 from benchfw.errors import BenchfwError, PluginError, Unavailable
+from benchfw.measure.estimators import estimated_quantity
 from benchfw.plan import missing_oracles, needs_of
 from benchfw.registry import Entry, Registry
 from benchfw.testing.arrays import answer_numbers, flat_numbers

@@ -9,7 +9,7 @@ from benchfw.report.figures.kernels import share_figures, size_figures
 from benchfw.report.html.page import write_report
 from benchfw.report.tables import caption, headline_table
 from benchfw.report.verdicts import verdict
-from benchfw.report.verdicts.faults import fault_advice
+from benchfw.report.verdicts.phrases import fault_advice
 from benchfw.summary.summarize import summarize
 
 HOSTILE = "<script>alert(1)</script>"

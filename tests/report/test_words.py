@@ -13,7 +13,7 @@ import pytest
 
 from benchfw.records import Record, Status
 from benchfw.report.verdicts import verdict
-from benchfw.report.verdicts.faults import fault_advice, fault_names, fault_sentence
+from benchfw.report.verdicts.phrases import fault_advice, fault_names, fault_sentence
 from benchfw.summary.summarize import summarize
 
 WORDS = Path(__file__).parent / "words.txt"

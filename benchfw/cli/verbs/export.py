@@ -7,17 +7,15 @@ import math
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import click
 
 from benchfw.cli.options import store_option
 from benchfw.cli.verbs.completion import complete_runs
 from benchfw.errors import BenchfwError
+from benchfw.records import Run
 from benchfw.report.text import plural, printable
-
-if TYPE_CHECKING:
-    from benchfw.records import Run
 
 
 @click.command(name="export")

@@ -9,16 +9,13 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from benchfw.cli.options import plugin_option, store_option
 from benchfw.harness.environment import THREAD_VARIABLES
+from benchfw.records import Record
 from benchfw.report.text import printable
-
-if TYPE_CHECKING:
-    from benchfw.records import Record
 
 
 @click.command(name="replay")

@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from benchfw.cli.options import json_option, parse_bytes, plugin_option, store_option
 from benchfw.cli.verbs.completion import complete_suites
 from benchfw.errors import BenchfwError
-
-if TYPE_CHECKING:
-    from benchfw.records import Changes, Run
+from benchfw.records import Changes, Run
 
 
 @click.command(name="run")
@@ -147,7 +144,6 @@ def command(
     from benchfw.api import on_cluster, plan_bundle, plan_suites
     from benchfw.harness.environment import default_threads
     from benchfw.harness.options import Options
-    from benchfw.records import Changes
 
     changes = Changes(only, backends, repetitions, quick)
     packed = _packed(bundle, suites, changes)

@@ -17,7 +17,7 @@ from benchfw.report.side_tables import comparison_tables, summary_tables
 from benchfw.report.tables import EXACT_COLUMNS, caption, exact_rows, full_table, heading, headline_table
 from benchfw.report.text import flat_facts, plural, script_json
 from benchfw.report.verdicts import verdict
-from benchfw.report.verdicts.faults import caveat_sentence, fault_advice, fault_names, fault_sentence
+from benchfw.report.verdicts.phrases import caveat_sentence, fault_advice, fault_names, fault_sentence
 from benchfw.summary.model import Fault, Summary
 from benchfw.summary.rows import SUMMARY_COLUMNS, summary_rows, write_csv, write_records
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from benchfw.analysis.intervals import normal_quantile
 from benchfw.analysis.variance import DrawStatistics
-from benchfw.contract import claims_of, estimated_quantity
+from benchfw.contract import claims_of
+from benchfw.measure.estimators import estimated_quantity
 from benchfw.testing.arrays import flat_numbers, require_finite
 from benchfw.testing.check import NotApplicable, define_check, require
 from benchfw.testing.runs import METHOD_SEED, point_near_start

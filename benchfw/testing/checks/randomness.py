@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchfw.backends import get_backend
-from benchfw.contract import checked_answers
+from benchfw.measure.optimizers import checked_answers
 from benchfw.testing.arrays import answer_numbers, copy_arrays, flat_numbers, is_close
 from benchfw.testing.check import ROLES, CheckFailed, NotApplicable, define_check, require
 from benchfw.testing.new_process import numbers_in_new_process
