@@ -55,12 +55,12 @@ def _plan(path: Path, registry: Registry, changes: Changes) -> Planned:
     suite = read_suite(path, quick=changes.quick)
     if suite.plugins:
         registry = Registry([*registry.sources, *(_beside(path, each) for each in suite.plugins)])
-    return _planned(suite, path, registry, changes)
+    return _plan_parsed(suite, path, registry, changes)
 
 
 def plan_text(text: str, name: str, registry: Registry) -> Planned:
     """Plan a suite that is in no file; `name` is the suite's, and names it in messages."""
-    return _planned(parse_suite(text, name), Path(name), registry, Changes())
+    return _plan_parsed(parse_suite(text, name), Path(name), registry, Changes())
 
 
 def plan_bundle(run: Run, plugins: Sequence[str] = ()) -> Planned:
@@ -75,12 +75,12 @@ def plan_bundle(run: Run, plugins: Sequence[str] = ()) -> Planned:
                 "put it next to the bundle or pass it with --plugin"
             )
     suite = parse_suite(run.text, str(path), quick=changes.quick)
-    return _planned(
+    return _plan_parsed(
         replace(suite, name=run.suite, title=run.title), path, Registry([*plugins, *sources]), changes
     )
 
 
-def _planned(suite: Suite, path: Path, registry: Registry, changes: Changes) -> Planned:
+def _plan_parsed(suite: Suite, path: Path, registry: Registry, changes: Changes) -> Planned:
     if changes.backends:
         suite = replace(suite, backends=changes.backends)
     if changes.repetitions is not None:

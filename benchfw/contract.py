@@ -259,23 +259,23 @@ class OptionalOfPlugin(Protocol):
 
 def constants_of(problem: Any) -> Constants:
     """Return what a problem knows about its function."""
-    return _typed(problem, "constants", Constants())
+    return _read_member(problem, "constants", Constants())
 
 
 def claims_of(estimator: Any) -> Claims:
     """Return what an estimator claims; without a claim it may be biased."""
-    return _typed(estimator, "claims", Claims(unbiased=False))
+    return _read_member(estimator, "claims", Claims(unbiased=False))
 
 
 def cost_unit_of(problem: Any) -> str:
     """Return what one unit of a problem's cost is."""
-    return _typed(problem, "cost_unit", "gradients")
+    return _read_member(problem, "cost_unit", "gradients")
 
 
 T = TypeVar("T")
 
 
-def _typed(owner: Any, member: str, default: T) -> T:
+def _read_member(owner: Any, member: str, default: T) -> T:
     found = getattr(owner, member, default)
     if not isinstance(found, type(default)):
         name, kind = type(owner).__name__, type(default).__name__

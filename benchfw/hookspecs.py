@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import pluggy
 
-if TYPE_CHECKING:
-    from benchfw.records import Run, Status, Trial
+from benchfw.records import Run, Status, Trial
 
 PROJECT = "benchfw"
 hookspec = pluggy.HookspecMarker(PROJECT)

@@ -234,19 +234,19 @@ class Environment:
             changes = dict(data["changes"])
             changes["backends"] = tuple(map(str, changes.get("backends", ())))
             parts = {
-                "machine": _typed(Machine(**data["machine"])),
+                "machine": _check_types(Machine(**data["machine"])),
                 "project": Project(**data["project"]) if data["project"] else None,
-                "changes": _typed(Changes(**changes)),
+                "changes": _check_types(Changes(**changes)),
                 "plugins": tuple(map(str, data["plugins"])),
             }
             if set(data) != {each.name for each in fields(cls)}:
                 raise KeyError(*sorted(set(data) ^ {each.name for each in fields(cls)}))
-            return _typed(cls(**{**data, **parts}))
+            return _check_types(cls(**{**data, **parts}))
         except (TypeError, LookupError, AttributeError, BenchfwError) as fault:
             raise ValueError(f"it does not say where and how it was run ({fault})") from None
 
 
-def _typed(found: T) -> T:
+def _check_types(found: T) -> T:
     """Return an object each of whose fields has the type of its default; the others are a TypeError."""
     usual = type(found)()
     for name, value in vars(usual).items():

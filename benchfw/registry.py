@@ -47,16 +47,16 @@ class Entry(NamedTuple):
     @property
     def factory(self) -> Callable[..., Any]:
         """What makes the object, imported now if it was registered by name."""
-        return self._found(self.source)
+        return self._resolve(self.source)
 
     @property
     def sample(self) -> Callable[..., tuple[Any, ...]]:
         """What makes a kernel's arguments, imported now if it was registered by name."""
         if self.sample_source is None:
             raise PluginError(f"{self} was registered without a sample")
-        return self._found(self.sample_source)
+        return self._resolve(self.sample_source)
 
-    def _found(self, source: Callable[..., Any] | str) -> Callable[..., Any]:
+    def _resolve(self, source: Callable[..., Any] | str) -> Callable[..., Any]:
         if not isinstance(source, str):
             return source
         module, _, name = source.partition(":")
@@ -270,13 +270,13 @@ def active_registry() -> Registry:
     """Return the registry that was activated; where nobody did, that of the installed plugins is."""
     found = _active.get(None)
     if found is None:
-        found = _installed()
+        found = _installed_registry()
         found.activate()
     return found
 
 
 @cache
-def _installed() -> Registry:
+def _installed_registry() -> Registry:
     return Registry()
 
 

@@ -32,7 +32,7 @@ class Survival:
 
 def survival(times: Values, reached: Values) -> Survival:
     """Return the product-limit estimate (Kaplan & Meier 1958): a run that ended counts as long as it ran."""
-    ends, hits = _checked(times, reached)
+    ends, hits = _check_times(times, reached)
     events, counts = np.unique(ends[hits], return_counts=True)
     at_risk = np.array([np.sum(ends >= event) for event in events], dtype=np.float64)
     with np.errstate(divide="ignore"):
@@ -68,7 +68,7 @@ def expected_running_time(times: Values, reached: Values, level: float = LEVEL) 
     on the scale of the logarithm with Student's law, which covers far better than a bootstrap of ten runs;
     with no success at all, the least that is compatible with that (Clopper & Pearson 1934).
     """
-    ends, hits = _checked(times, reached)
+    ends, hits = _check_times(times, reached)
     count = len(ends)
     if count == 0:
         return Interval(math.nan, math.nan, math.nan, 0)
@@ -88,7 +88,7 @@ def expected_running_time(times: Values, reached: Values, level: float = LEVEL) 
     return Interval(estimate, estimate / factor, estimate * factor, count)
 
 
-def _checked(times: Values, reached: Values) -> tuple[Floats, Flags]:
+def _check_times(times: Values, reached: Values) -> tuple[Floats, Flags]:
     ends, hits = np.asarray(times, dtype=np.float64), np.asarray(reached, dtype=np.bool_)
     if ends.shape != hits.shape:
         raise ValueError(f"{len(ends)} times and {len(hits)} flags; there must be one each")

@@ -194,7 +194,8 @@ def variance_interval(
         return Interval(variance, variance if known else 0.0, variance if known else math.inf, 1)
     quantile = t_quantile(level, terms - 1)
     low, high = (
-        variance - std_error * _unskewed(side * quantile, skewness / math.sqrt(terms)) for side in (1, -1)
+        variance - std_error * _remove_skewness(side * quantile, skewness / math.sqrt(terms))
+        for side in (1, -1)
     )
     return Interval(variance, max(low, 0.0), high, 1)
 
@@ -232,7 +233,7 @@ def _unbiased_probability(biases: NDArray[np.float64]) -> float:
     return t_probability(mean / error, count - 1) if error > 0 else float(mean == 0)
 
 
-def _unskewed(quantile: float, skewness: float) -> float:
+def _remove_skewness(quantile: float, skewness: float) -> float:
     """Return the t with t + g t²/3 + g² t³/27 + g/6 = quantile, g being the skewness over the root of n."""
     if abs(skewness) < 1e-6:
         return quantile

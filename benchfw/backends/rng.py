@@ -164,12 +164,12 @@ class Rng:
         if p is not None:
             if not replace:
                 raise BenchfwError("choice takes either p or replace=False, not both")
-            return self._weighted(count, size, p)
+            return self._choose_weighted(count, size, p)
         if replace or size is None:
             return self.integers(0, count, size)
         return self._distinct(count, _shape(size))
 
-    def _weighted(self, count: int, size: Size | None, p: Any) -> Any:
+    def _choose_weighted(self, count: int, size: Size | None, p: Any) -> Any:
         """Return indices by inverting the cumulative sum, which the host adds up in one fixed order."""
         weights = self.backend.to_numpy(self.backend.asarray(p)).astype(np.float64)
         if weights.shape != (count,) or not np.all(weights >= 0) or abs(weights.sum() - 1) > 1e-6:

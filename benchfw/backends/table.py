@@ -44,7 +44,7 @@ class BackendTable:
         """Return the backend of this name, opened at the first call; BackendUnavailable says why not."""
         if name not in self._open:
             built_in = name in BUILT_IN
-            self._open[name] = _built_in(name) if built_in else _opened(name, self._factory)
+            self._open[name] = _built_in(name) if built_in else _open_backend(name, self._factory)
         return self._open[name]
 
     def _factory(self, name: str) -> Factory:
@@ -87,10 +87,10 @@ def _built_in_class(name: str) -> type[Backend]:
 
 @cache
 def _built_in(name: str) -> Backend:
-    return _opened(name, _built_in_class)
+    return _open_backend(name, _built_in_class)
 
 
-def _opened(name: str, find_factory: Callable[[str], Factory]) -> Backend:
+def _open_backend(name: str, find_factory: Callable[[str], Factory]) -> Backend:
     try:
         made: Any = find_factory(name)()
     except BackendUnavailable:

@@ -63,10 +63,10 @@ def echo_json(value: Any) -> None:
     import json
 
     lines = json.dumps(value, indent=2, ensure_ascii=False, default=str).split("\n")
-    click.echo("\n".join(line if line.isprintable() else _escaped(line) for line in lines))
+    click.echo("\n".join(line if line.isprintable() else _escape(line) for line in lines))
 
 
-def _escaped(line: str) -> str:
+def _escape(line: str) -> str:
     """Return a line of JSON without what could steer a terminal; the letters of all languages stay."""
     import json
 

@@ -90,7 +90,7 @@ def _bar(title: str) -> Iterator[Shown]:
     console = Console(stderr=True)
     pace = Pace()
     live = Live(
-        get_renderable=lambda: _drawn(printable(title), pace),
+        get_renderable=lambda: _draw(printable(title), pace),
         console=console,
         refresh_per_second=DRAWN_A_SECOND,
         transient=True,
@@ -106,7 +106,7 @@ def _bar(title: str) -> Iterator[Shown]:
         yield shown
 
 
-def _drawn(title: str, pace: Pace) -> Group:
+def _draw(title: str, pace: Pace) -> Group:
     """Return the bar, how far the run is, and the trials now running, the longest first."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar

@@ -79,11 +79,11 @@ def prepare(
     if store is None or options.fresh:
         return agenda
     newest = store.newest()  # before the look: what comes between the two counts as new
-    found = _found(agenda, range(len(trials)), store, retry_failed=options.retry_failed)
+    found = _find_stored(agenda, range(len(trials)), store, retry_failed=options.retry_failed)
     return replace(agenda, known=found, newest=newest)
 
 
-def _found(
+def _find_stored(
     agenda: Agenda, positions: Iterable[int], store: Store, *, retry_failed: bool, since: float = math.inf
 ) -> dict[int, int]:
     """Return the ids of the trials that need not be run: all that the store has, or, where what failed is to
@@ -162,7 +162,7 @@ def _rounds(
     agenda: Agenda, run: int, store: Store, options: Options, listen: Listener
 ) -> Iterator[Sequence[int]]:
     """Yield positions to run until none is pending; what another run is at is waited for and taken over."""
-    waiting, told = agenda.pending, False
+    waiting, announced = agenda.pending, False
     if options.fresh:
         yield waiting
         return
@@ -172,13 +172,13 @@ def _rounds(
         waiting = [position for position in waiting if agenda.trials[position].key in theirs]
         # ended between the first look and the claim
         if free:
-            found = _found(agenda, free, store, retry_failed=options.retry_failed, since=agenda.newest)
+            found = _find_stored(agenda, free, store, retry_failed=options.retry_failed, since=agenda.newest)
             store.reuse(run, _links(agenda, found))
             yield [position for position in free if position not in found]
         elif waiting:
-            if not told:
+            if not announced:
                 listen(Awaited(len(waiting), tuple(sorted(set(theirs.values())))))
-            told = True
+            announced = True
             sleep(POLL_SECONDS)
 
 
@@ -193,10 +193,10 @@ def _tell_plugins(registry: Registry, event: Event) -> None:
         _call(registry, "trial_started", trial=event.trial)
 
 
-def _call(registry: Registry, hook: str, **told: Any) -> None:
+def _call(registry: Registry, hook: str, **arguments: Any) -> None:
     """Call a hook; a plugin that raises in it is named, and loses nothing but its own work."""
     try:
-        getattr(registry.hook, hook)(**told)
+        getattr(registry.hook, hook)(**arguments)
     except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's hook may raise anything
         registry.note(f"a plugin's {hook} raised {fault_text(fault)}")
 

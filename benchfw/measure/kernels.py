@@ -61,7 +61,7 @@ def kernel_arguments(
 ) -> tuple[Any, ...]:
     """Return a kernel's sample of arguments; `dtype` replaces the type of its floating-point arrays."""
     arguments = entry.sample(backend, backend.rng(seed), size)
-    return arguments if dtype is None else _converted(arguments, backend, dtype)
+    return arguments if dtype is None else _convert(arguments, backend, dtype)
 
 
 def measure_kernel(
@@ -215,9 +215,9 @@ def _bring(backend: Backend, *arrays: Any) -> None:
         backend.asarray(array)
 
 
-def _converted(value: Any, backend: Backend, dtype: str) -> Any:
+def _convert(value: Any, backend: Backend, dtype: str) -> Any:
     if isinstance(value, tuple):
-        return tuple(_converted(each, backend, dtype) for each in value)
+        return tuple(_convert(each, backend, dtype) for each in value)
     if isinstance(value, backend.xp.ndarray) and value.dtype.kind == "f":
         return value.astype(dtype)
     return value

@@ -40,7 +40,7 @@ def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
         ]
         emit(records)
         taken.extend(records)
-        return _diverged(records) or _reached(trial.target, metrics, iteration)
+        return _find_divergence(records) or _check_target(trial.target, metrics, iteration)
 
     try:
         outcome = _follow(meter, answers, look)
@@ -77,7 +77,7 @@ def _follow(meter: Meter, answers: Iterator[Any], look: Callable[[int, Any], Out
         until = next_look(iteration)
 
 
-def _diverged(records: Sequence[Record]) -> Outcome | None:
+def _find_divergence(records: Sequence[Record]) -> Outcome | None:
     for each in records:
         if not math.isfinite(each.value):
             reason = f"{each.metric} became {each.value} at iteration {each.iteration}"
@@ -85,7 +85,9 @@ def _diverged(records: Sequence[Record]) -> Outcome | None:
     return None
 
 
-def _reached(target: Mapping[str, float], metrics: Mapping[str, float], iteration: int) -> Outcome | None:
+def _check_target(
+    target: Mapping[str, float], metrics: Mapping[str, float], iteration: int
+) -> Outcome | None:
     if not target:
         return None
     for name in target:

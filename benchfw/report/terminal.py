@@ -91,7 +91,7 @@ def _draw_table(comparison: Comparison, console: Console) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    table = _fitted(comparison, console.width)
+    table = _fit(comparison, console.width)
     drawn = RichTable(
         title=Text(printable(heading(comparison)), style="bold"),
         caption=Text(printable(caption(comparison)), style="dim"),
@@ -109,21 +109,21 @@ def _draw_table(comparison: Comparison, console: Console) -> None:
     console.print(drawn)
 
 
-def _fitted(comparison: Comparison, width: int) -> TextTable:
+def _fit(comparison: Comparison, width: int) -> TextTable:
     """Return the first that fits: the table, its intervals below the estimates, fewer ratios as well."""
-    wide = _shown(headline_table(comparison))
+    wide = _escape(headline_table(comparison))
     if _width(wide) <= width:
         return wide
-    stacked = _stacked(wide)
-    return stacked if _width(stacked) <= width else _stacked(_shown(headline_table(comparison, brief=True)))
+    stacked = _stack(wide)
+    return stacked if _width(stacked) <= width else _stack(_escape(headline_table(comparison, brief=True)))
 
 
-def _shown(table: TextTable) -> TextTable:
+def _escape(table: TextTable) -> TextTable:
     rows = tuple(tuple(map(printable, row)) for row in table.rows)
     return TextTable(tuple(map(printable, table.header)), rows, table.cells)
 
 
-def _stacked(table: TextTable) -> TextTable:
+def _stack(table: TextTable) -> TextTable:
     header = tuple("\n".join(textwrap.wrap(name, 12)) for name in table.header)
     rows = tuple((row[0], *(cell.replace(" [", "\n[") for cell in row[1:])) for row in table.rows)
     return TextTable(header, rows, table.cells)

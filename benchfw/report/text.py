@@ -40,7 +40,7 @@ def figures(value: float, count: int = 3) -> str:
     exponent = _exponent(value, count)
     if not _FIXED[0] <= exponent <= _FIXED[1]:
         return f"{value:.{count - 1}e}"
-    return _fixed(value, count - 1 - exponent)
+    return _format_fixed(value, count - 1 - exponent)
 
 
 def interval_text(interval: Interval, unit: str = "", count: int = 3) -> str:
@@ -74,11 +74,11 @@ def _alike(end: float, estimate: float, count: int) -> str:
         return f"{end:.{count - 1}e}" if end else "0"
     if abs(end) >= 10.0 ** (_FIXED[1] + 1):
         return figures(end, count)
-    text = _fixed(end, count - 1 - exponent)
+    text = _format_fixed(end, count - 1 - exponent)
     return figures(end, count) if end and float(text) == 0 else text
 
 
-def _fixed(value: float, decimals: int) -> str:
+def _format_fixed(value: float, decimals: int) -> str:
     return f"{round(value, decimals):.{max(decimals, 0)}f}"
 
 

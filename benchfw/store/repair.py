@@ -15,7 +15,7 @@ from typing import Any
 from benchfw.errors import StoreError
 from benchfw.store.claims import running_runs
 from benchfw.store.connection import REFUSALS, OtherSchema, check_schema, connect, explain_refusal
-from benchfw.store.rows import GARBLED, Damaged, Row, checked, result_of, run_of
+from benchfw.store.rows import GARBLED, Damaged, Row, check_digest, result_of, run_of
 from benchfw.store.schema import (
     COPY_RUN,
     COPY_TRIAL,
@@ -102,7 +102,7 @@ def _look_through(path: Path, saved: sqlite3.Connection | None) -> Findings:
                     shutil.copyfile(each, Path(folder, each.name))
             pattern = Path(folder, "pattern")
             connect(pattern, create=True).close()
-            base, fault = _opened(Path(folder, path.name), pattern)
+            base, fault = _open_copy(Path(folder, path.name), pattern)
             with contextlib.closing(base):
                 found = _save(Survey(base, fault), saved)
     except (*REFUSALS, OSError) as refusal:
@@ -112,7 +112,7 @@ def _look_through(path: Path, saved: sqlite3.Connection | None) -> Findings:
     return found
 
 
-def _opened(copy: Path, pattern: Path) -> tuple[sqlite3.Connection, Exception | None]:
+def _open_copy(copy: Path, pattern: Path) -> tuple[sqlite3.Connection, Exception | None]:
     """Open a copy; where its first page is damaged, with that of a new store, and return the fault too.
 
     The first page says where the tables begin, which is the same in every store.
@@ -226,7 +226,7 @@ class Survey:
         found = {row[2]: row for row in self._both_ways(SELECT_LINKS, run)}
         for digest, *link in found.values():
             try:
-                checked(f"position {link[1]} of run {run}", digest, tuple(link))
+                check_digest(f"position {link[1]} of run {run}", digest, tuple(link))
             except Damaged as fault:
                 self.damage.append(str(fault))
             else:

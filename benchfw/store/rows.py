@@ -45,7 +45,7 @@ def digest_of(*values: Any) -> str:
     return hashlib.blake2b(repr(values).encode(errors="replace"), digest_size=8).hexdigest()
 
 
-def checked(what: str, digest: str, *values: Any) -> None:
+def check_digest(what: str, digest: str, *values: Any) -> None:
     """Raise Damaged unless the values are those that were sealed."""
     if digest != digest_of(*values):
         raise Damaged(f"{what} does not match its checksum")
@@ -102,7 +102,7 @@ def record_of(
 
 def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: Row) -> Result:
     """Return the result that a row of TRIAL_COLUMNS, its records and a row of LINK_COLUMNS describe."""
-    checked(f"trial {number}", digest, row, records)
+    check_digest(f"trial {number}", digest, row, records)
     key, kind, problem, method, backend, repetition, settings, *ended, _ = row
     status, ending, reason, facts, caveats, unbiased, peak_memory, cost_unit, wall, device = ended
     _, _, _, problem_label, method_label, reused = link
@@ -127,7 +127,7 @@ def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: 
 def run_of(store: Path, digest: str, row: Row, counts: Mapping[str, int], *, going: bool) -> Run:
     """Return the run that a row of RUN_COLUMNS describes."""
     number, suite, title, text, environment, started, finished, reused = row
-    checked(f"run {number}", digest, row)
+    check_digest(f"run {number}", digest, row)
     if not all(isinstance(each, str) for each in (suite, title, text, started)):
         raise ValueError(f"run {number} has text that is not text")
     return Run(

@@ -22,7 +22,7 @@ from benchfw.store.rows import (
     GARBLED,
     Damaged,
     Row,
-    checked,
+    check_digest,
     digest_of,
     now,
     record_rows,
@@ -249,7 +249,7 @@ class Store:
         results = []
         for digest, *link in self._base.execute(SELECT_LINKS, (run,)):
             number = link[2]
-            checked(f"position {link[1]} of run {run}", digest, tuple(link))
+            check_digest(f"position {link[1]} of run {run}", digest, tuple(link))
             if number not in trials:
                 raise Damaged(f"trial {number} of run {run} is missing")
             sealed, *row = trials[number]
@@ -264,6 +264,6 @@ class Store:
         link = self._base.execute(SELECT_FIRST_LINK, (number,)).fetchone()
         if row is None or link is None:
             raise StoreError(f"no trial {trial} in {self.path}; `benchfw export last` lists trials by number")
-        checked(f"the link to trial {trial}", link[0], link[1:])
+        check_digest(f"the link to trial {trial}", link[0], link[1:])
         records = list(self._base.execute(SELECT_TRIAL_RECORDS, (number,)))
         return result_of(trial, row[0], row[1:], records, link[1:])

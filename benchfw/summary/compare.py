@@ -79,7 +79,7 @@ def compare_runs(before: Side, after: Side, floor: float) -> RunComparison:
 def compare_pairs(pairs: Sequence[tuple[Side, Side]], floor: float) -> RunComparison:
     """Return what `compare_runs` does for several pairs of runs, all of their rows judged together."""
     refused: Refused = {}
-    found = [row for before, after in pairs for row in _found(before, after, refused)]
+    found = [row for before, after in pairs for row in _find_pairs(before, after, refused)]
     reasons = tuple(f"{why}: {', '.join(dict.fromkeys(whose))}" for why, whose in refused.items())
     if not found:
         why = "; ".join(reasons) or "they have no trial in common"
@@ -103,7 +103,7 @@ def _busy(run: Run) -> str:
     return f"run {run.id} started at a load of {load:g} on {cores} cores: its times may include other work"
 
 
-def _found(before: Side, after: Side, refused: Refused) -> Iterator[Pair]:
+def _find_pairs(before: Side, after: Side, refused: Refused) -> Iterator[Pair]:
     """Yield what two runs share; add the reasons for the rest."""
     old, new = histories_by_cell(before[1]), histories_by_cell(after[1])
     for name, mine, other in (("A", old, new), ("B", new, old)):
@@ -113,7 +113,7 @@ def _found(before: Side, after: Side, refused: Refused) -> Iterator[Pair]:
     for cell in old:
         if cell in new:
             unlike = _unlike(before[0].environment, after[0].environment, cell.backend)
-            yield from _shared(cell, old, new, unlike, refused)
+            yield from _pair_quantities(cell, old, new, unlike, refused)
 
 
 def _in_both(before: Side, after: Side) -> int:
@@ -150,7 +150,7 @@ def _unlike(before: Environment, after: Environment, backend: str) -> str:
     return ", ".join(f"{name} {old[name]} and {new[name]}" for name in old if old[name] != new[name])
 
 
-def _shared(cell: Cell, old: Groups, new: Groups, unlike: str, refused: Refused) -> Iterator[Pair]:
+def _pair_quantities(cell: Cell, old: Groups, new: Groups, unlike: str, refused: Refused) -> Iterator[Pair]:
     """Yield the quantities of one method that can be compared; add the reasons for the others."""
     mine, theirs = old[cell], new[cell]
     trials = mine[0].result.trial, theirs[0].result.trial

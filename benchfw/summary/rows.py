@@ -60,7 +60,7 @@ def record_rows(run: Run, results: Iterable[Result]) -> Iterator[tuple[Any, ...]
     """
     for result in results:
         start, device = _start(run, result), result.outcome.device
-        rows = [(*start, *each, device) for each in _measured(result.outcome)]
+        rows = [(*start, *each, device) for each in _record_values(result.outcome)]
         yield from rows or [(*start, *[None] * 6, device)]
 
 
@@ -71,7 +71,7 @@ def _start(run: Run, result: Result) -> tuple[Any, ...]:
     return run.id, result.id, run.suite, *labels, outcome.status.value, outcome.ending.value, outcome.reason
 
 
-def _measured(outcome: Outcome) -> Iterator[tuple[str, str, int, float, float, float]]:
+def _record_values(outcome: Outcome) -> Iterator[tuple[str, str, int, float, float, float]]:
     """Yield role, metric, iteration, seconds, cost and value of all records and facts."""
     for each in outcome.records:
         yield each.role, each.metric, each.iteration, each.seconds, each.cost, each.value
@@ -92,7 +92,7 @@ def write_records(file: IO[str], run: Run, results: Iterable[Result]) -> None:
     """Write what write_csv makes of record_rows, but faster: the cells that a trial's rows share once."""
     file.write(_line(RECORD_COLUMNS) + "\n")
     for result in results:
-        measured = list(_measured(result.outcome))
+        measured = list(_record_values(result.outcome))
         metrics = {name: _line((name,)) for name in {name for _, name, *_ in measured}}
         start = _line(_start(run, result))
         device = _line((result.outcome.device,)) if result.outcome.device else ""

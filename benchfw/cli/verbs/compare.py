@@ -59,7 +59,7 @@ def command(before: str, after: str, floor: float, store: Path, as_json: bool) -
     old, new = _read(before, store), _read(after, store)
     found = compare_runs(old, new, floor)
     if as_json:
-        sides = {"before": _named(old[0]), "after": _named(new[0])}
+        sides = {"before": _run_data(old[0]), "after": _run_data(new[0])}
         echo_json({**sides, **comparison_data(found, floor)})
     else:
         print_comparison(found, floor)
@@ -116,7 +116,7 @@ def print_comparison(found: RunComparison, floor: float, words: Sequence[str] = 
     click.echo(f"{said} (floor {floor:.0%}, medians, p for all {len(found.rows)} rows together)")
 
 
-def _named(run: Run) -> dict[str, Any]:
+def _run_data(run: Run) -> dict[str, Any]:
     return {"store": str(run.store), "run": run.id, "suite": run.suite, "started": run.started}
 
 

@@ -37,7 +37,7 @@ def command(kind: str, name: str, into: Path) -> None:
       benchfw new suite mine                  writes mine.toml
     """
     check_spelling(name)
-    files = _suite(name) if kind == "suite" else rendered(kind, name)
+    files = _suite(name) if kind == "suite" else render(kind, name)
     written = {into / path: text for path, text in files.items()}
     check_free([into / name] if kind == "package" else written)
     if kind != "suite":
@@ -78,11 +78,11 @@ def check_untaken(kind: str, name: str) -> None:
         raise BenchfwError(f"{taken} already exists; choose another name")
 
 
-def rendered(kind: str, name: str) -> dict[Path, str]:
+def render(kind: str, name: str) -> dict[Path, str]:
     """Return the files of a new plugin, by their path."""
     if kind != "package":
         return {
-            Path(f"{_module(name)}.py"): _filled(f"{kind}.py.template", _words(name, f"{_module(name)}.py"))
+            Path(f"{_module(name)}.py"): _fill(f"{kind}.py.template", _words(name, f"{_module(name)}.py"))
         }
     module, short = _module(name), _short(name)
     words = {**_words(short, module), "distribution": name, "module": module}
@@ -93,10 +93,10 @@ def rendered(kind: str, name: str) -> dict[Path, str]:
         parts = relative.removesuffix(".template").removeprefix("package/").split("/")
         stems = [re.sub("^dot-", ".", part) for part in parts]
         path = Path(name, *(re.sub("MODULE|NAME", lambda found: places[found[0]], stem) for stem in stems))
-        files[path] = _filled(relative, words)
-    files[Path(name, module, "optimizer.py")] = _filled("optimizer.py.template", words)
+        files[path] = _fill(relative, words)
+    files[Path(name, module, "optimizer.py")] = _fill("optimizer.py.template", words)
     problem = {**words, **_words(f"{short}-problem", module)}
-    files[Path(name, module, "problem.py")] = _filled("problem.py.template", problem)
+    files[Path(name, module, "problem.py")] = _fill("problem.py.template", problem)
     return files
 
 
@@ -122,7 +122,7 @@ def _short(distribution: str) -> str:
     return distribution.removeprefix("benchfw-")
 
 
-def _filled(template: str, words: Mapping[str, str]) -> str:
+def _fill(template: str, words: Mapping[str, str]) -> str:
     from string import Template
 
     return Template((TEMPLATES / template).read_text(encoding="utf-8")).substitute(words)

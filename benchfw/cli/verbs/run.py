@@ -146,7 +146,7 @@ def command(
     from benchfw.harness.options import Options
 
     changes = Changes(only, backends, repetitions, quick)
-    packed = _packed(bundle, suites, changes)
+    packed = _read_packed(bundle, suites, changes)
     options = Options(
         jobs=jobs,
         threads=threads or (packed.environment.threads if packed else default_threads()),
@@ -190,7 +190,7 @@ def command(
     sys.exit(code)
 
 
-def _packed(bundle: Path | None, suites: tuple[str, ...], changes: Changes) -> Run | None:
+def _read_packed(bundle: Path | None, suites: tuple[str, ...], changes: Changes) -> Run | None:
     """Return the run in a bundle, where one is named; there is either that or a suite to run."""
     if bundle is None:
         if not suites:

@@ -104,10 +104,10 @@ def _cost_unit(entry: Entry) -> str | None:
 
 def _solved_by(factory: Any) -> str | None:
     """Return the oracle protocols of a method, by name."""
-    return " or ".join(each.__name__ for each in _wanted(factory)) or None
+    return " or ".join(each.__name__ for each in _needed_protocols(factory)) or None
 
 
-def _wanted(factory: Any) -> list[type]:
+def _needed_protocols(factory: Any) -> list[type]:
     """Return the oracle protocols of a method."""
     wanted = getattr(factory, "solves", None)
     return [each for each in (wanted if isinstance(wanted, tuple) else (wanted,)) if isinstance(each, type)]
@@ -116,7 +116,7 @@ def _wanted(factory: Any) -> list[type]:
 def _protocols(registry: Registry) -> dict[str, type]:
     """Return every protocol that a registered method needs, by name."""
     methods = (*registry.entries("optimizer").values(), *registry.entries("estimator").values())
-    return {each.__name__: each for entry in methods for each in _wanted(entry.factory)}
+    return {each.__name__: each for entry in methods for each in _needed_protocols(entry.factory)}
 
 
 def protocol_facts(protocol: type) -> dict[str, Any]:

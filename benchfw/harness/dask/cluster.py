@@ -55,7 +55,7 @@ class Cluster:
         self._request, self._versions = request, versions
         self._await_workers()
         surveys = self._surveys()
-        self._backends = {name: _described(name, surveys.values()) for name in request.backends}
+        self._backends = {name: _describe_backend(name, surveys.values()) for name in request.backends}
         _refuse({address: self.faults(found) for address, found in surveys.items()})
         self.worker_slots = {address: self.slot_of(address, found) for address, found in surveys.items()}
         environment = next(iter(surveys.values())).environment
@@ -161,7 +161,7 @@ def _offers(backend: str, found: MachineSurvey) -> bool:
     return bool(found.gpus) or not is_on_device(backend)
 
 
-def _described(name: str, surveys: Iterable[MachineSurvey]) -> Mapping[str, str]:
+def _describe_backend(name: str, surveys: Iterable[MachineSurvey]) -> Mapping[str, str]:
     """Return a backend's description on the first worker that offers it."""
     able = (found.environment.backends[name] for found in surveys if _offers(name, found))
     reason = f"no Dask worker declares a GPU for {name}; start one with --resources GPU=1"

@@ -75,12 +75,12 @@ def serve(requests: Connection, replies: Connection) -> None:
             return
         began = perf_counter()
         if trial.cell not in warm:
-            _contained(partial(warm_up, trial, registry, emit))
+            _contain_faults(partial(warm_up, trial, registry, emit))
             surroundings.restore()
             warm.add(trial.cell)
             replies.send(("restart",))
         watched = setup.resources and forget_peak()
-        outcome = _contained(partial(run_trial, trial, registry, emit))
+        outcome = _contain_faults(partial(run_trial, trial, registry, emit))
         if watched and not outcome.status.faulty:  # one that broke has no peak to compare
             outcome = replace(outcome, peak_memory=peak_memory())
         if os.getpid() != process:
@@ -101,7 +101,7 @@ def _apply_setup(setup: Setup) -> Registry:
     return registry
 
 
-def _contained(run: Callable[[], Outcome]) -> Outcome:
+def _contain_faults(run: Callable[[], Outcome]) -> Outcome:
     """Return how a trial ended, also where what it raises is beyond `run_trial`."""
     try:
         return run()
