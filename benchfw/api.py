@@ -163,9 +163,9 @@ def run_against(
     options: Options,
     listen: Listener = lambda _: None,
 ) -> list[tuple[Run, Run]]:
-    """Run planned suites on another revision of this repository and on the files as they are, in turn.
+    """Run planned suites on another revision of this repository and on the working tree, in turn.
 
-    Return two runs a suite, the other revision's first.
+    Return two runs per suite, the other revision's first.
     """
     sources = tuple(dict.fromkeys(source for each in planned for source in each.registry.sources))
     options = replace(options, fresh=True)
@@ -267,7 +267,7 @@ def run(
 
 
 def load(run: Run | int | str = "last", store: str | Path = DEFAULT_STORE) -> pd.DataFrame:
-    """Return the records of a run in long form, one row a measured value."""
+    """Return the records of a run in long form, one row per measured value."""
     try:
         import pandas as pd
     except ImportError:

@@ -173,7 +173,7 @@ class Optimizer(Protocol):
         ...
 
     def run(self, problem: Any, rng: Rng) -> Iterator[Any]:
-        """Yield answers for ever; the clock runs inside `next` alone, and the harness says when to stop."""
+        """Yield answers without end; the clock runs only inside `next`; the harness decides when to stop."""
         ...
 
 
@@ -190,16 +190,16 @@ class Distribution(Protocol):
 
 
 class OptionalOfProblem(Protocol):
-    """Every member that a problem may have beside its oracles; a method asks before it uses one."""
+    """The optional members of a problem, besides its oracles; methods check for them before use."""
 
     cost_unit: str
-    """What one unit of cost is; "gradients" where it says nothing."""
+    """What one unit of cost is. Default: "gradients"."""
     optimum: Params
     """The answer, where it is known."""
     unique: bool
     """Whether that optimum is the only one."""
     constants: Constants
-    """What it knows about its function; read it by `constants_of`."""
+    """What it knows about its function; read it with `constants_of`."""
     caveats: Sequence[str]
     """What a reader must know to believe the numbers: made-up data, added jitter."""
     quadratic: bool
@@ -223,7 +223,7 @@ class OptionalOfProblem(Protocol):
 
 
 class OptionalOfMethod(Protocol):
-    """Every member that an optimizer, an estimator or a distribution may have beside its protocol's.
+    """Every member that an optimizer, an estimator or a distribution may have besides its protocol's.
 
     An optimizer's answer may have `facts` and `caveats` too, without arguments; the last one is asked.
     """
@@ -231,7 +231,7 @@ class OptionalOfMethod(Protocol):
     bounds: str
     """The metric that its theorem is about, with `bound`: see `Bounded`."""
     unbiased: bool
-    """Of a distribution: False where it cuts the series for good; True where it says nothing."""
+    """For a distribution: False if it truncates the series for good. Default: True."""
 
     def facts(self, problem: Any) -> Mapping[str, float]:
         """Return named numbers that explain what was measured: shown in the report, never ranked."""
@@ -250,11 +250,11 @@ class OptionalOfPlugin(Protocol):
     """What a factory, or a plugin's module, may say about itself."""
 
     check_with: Sequence[Mapping[str, Any]]
-    """Of a factory: the small parameters that `benchfw check` builds it with."""
+    """For a factory: the small parameters that `benchfw check` builds it with."""
     expected_failures: Mapping[str, str]
-    """Of a factory: the checks that it fails on purpose, each with the reason."""
+    """For a factory: the checks that it fails on purpose, each with the reason."""
     benchfw_api: int
-    """Of a module: the `benchfw.API_VERSION` that it was written for."""
+    """For a module: the `benchfw.API_VERSION` that it was written for."""
 
 
 def constants_of(problem: Any) -> Constants:

@@ -1,4 +1,4 @@
-"""What the core itself registers, by the same door as everybody else: its kernels.
+"""What the core itself registers, through the same hooks as any plugin: its kernels.
 
 They are named, not imported: listing what there is should not cost the import of NumPy.
 """

@@ -172,7 +172,7 @@ def register_commands(register: Callable[[Any], None]) -> None:
 
 @hookspec
 def trial_started(trial: Trial) -> None:
-    """Hear of a trial that begins, in the process that runs the suite.
+    """Called when a trial starts, in the process that runs the suite.
 
     ::
 
@@ -184,7 +184,7 @@ def trial_started(trial: Trial) -> None:
 
 @hookspec
 def trial_finished(trial: Trial, status: Status) -> None:
-    """Hear of a trial that ended, after it was stored.
+    """Called when a trial has ended and has been stored.
 
     ::
 
@@ -196,7 +196,7 @@ def trial_finished(trial: Trial, status: Status) -> None:
 
 @hookspec
 def run_finished(run: Run) -> None:
-    """Hear of the end of a run.
+    """Called at the end of a run.
 
     ::
 

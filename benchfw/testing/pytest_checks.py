@@ -1,4 +1,4 @@
-"""Conformance checks as tests: one test a check."""
+"""Conformance checks as tests: one test per check."""
 
 from __future__ import annotations
 

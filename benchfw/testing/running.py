@@ -29,14 +29,14 @@ class CheckStatus(StrEnum):
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What one check said of one plugin."""
+    """The result of one check of one plugin."""
 
     subject: str
     check: Check
     status: CheckStatus
     detail: str = ""
     advice: str = ""
-    """What to do: said where the check itself has failed, and not where the plugin raised."""
+    """What to do, if the check itself failed; empty if the plugin raised."""
 
     def __str__(self) -> str:
         head = f"{self.status}: {self.subject}: {self.check.name}"

@@ -87,10 +87,10 @@ def names(module: str) -> str:
 
 def _documented(name: str, value: Any) -> Iterator[str]:
     if not (inspect.isclass(value) or inspect.isfunction(value)):
-        yield prose(_told(name, _below(name, value)))
+        yield prose(_required(name, _below(name, value)))
         return
     yield f"```python\n{name}{_signature(value)}\n```"
-    yield prose(_told(name, inspect.getdoc(value)))
+    yield prose(_required(name, inspect.getdoc(value)))
     if inspect.isclass(value) and not issubclass(value, Exception):
         yield "\n".join(_members(value))
 
@@ -123,10 +123,10 @@ def _members(owner: type) -> Iterator[str]:
         body = value.fget if isinstance(value, property) else value
         if not name.startswith("_") and inspect.isfunction(body):
             shown = name if isinstance(value, property) else f"{name}{_signature(value)}"
-            yield f"- `{shown}`: {' '.join(_told(f'{owner.__name__}.{name}', body.__doc__).split())}"
+            yield f"- `{shown}`: {' '.join(_required(f'{owner.__name__}.{name}', body.__doc__).split())}"
 
 
-def _told(name: str, text: str | None) -> str:
+def _required(name: str, text: str | None) -> str:
     if not text:
         raise ValueError(f"{name} is public and has no docstring")
     return text

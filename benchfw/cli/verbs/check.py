@@ -49,7 +49,7 @@ def command(
     plugins: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Check a plugin: whether it does what its role promises, and what to do where it does not.
+    """Check a plugin: what is wrong with it, and how to fix it.
 
     TARGET is a file, a folder with a pyproject.toml, a module, an installed plugin, or a name that
     `benchfw list` shows. The first line names what was found, then every check is a line. Exits with 1 when

@@ -43,7 +43,7 @@ def command(before: str, after: str, floor: float, store: Path, as_json: bool) -
     regressed, improved   by more than the floor, and not by chance: all rows together at 5 %
                           (Benjamini & Hochberg)
     no change             the whole interval of the ratio lies within the floor
-    within noise          neither can be said; more repetitions would tell
+    within noise          neither; more repetitions may decide
 
     Times are compared only if processor, cores, memory, governor, threads and device are alike; variance
     and quality always. Exit code 1 if something regressed.

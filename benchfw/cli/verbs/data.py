@@ -183,7 +183,7 @@ def show(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
 @plugin_option
 def import_(name: str, files: tuple[Path, ...], plugins: tuple[str, ...]) -> None:
-    """Put FILEs that you got by hand into the cache as NAME, verified: NAME.npz, or its raw files.
+    """Put FILEs that you downloaded yourself into the cache as NAME, verified: NAME.npz, or its raw files.
 
     \b
     Examples:

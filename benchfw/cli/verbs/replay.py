@@ -24,7 +24,7 @@ from benchfw.report.text import printable
 @plugin_option
 @store_option
 def command(trial: int, debug: bool, plugins: tuple[str, ...], store: Path) -> None:
-    """Run one stored trial again in this process and compare its records, times apart.
+    """Run one stored trial again in this process and compare its records, except for times.
 
     TRIAL is a number from the `trial` column of `benchfw export`; the plugins of its run are loaded. What
     the method prints is shown, and so is the traceback of a fault. Exit code 1: the records differ.

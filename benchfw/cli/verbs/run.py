@@ -127,8 +127,8 @@ def command(
     SUITE is a file, or a name that is looked up in ./suites and in the installed suites; the name of a
     folder stands for all suites in it. Trials that the store already has are not run again.
 
-    With --against REV every trial runs twice, on REV as it is in git and on the files as they are, trial by
-    trial in turn. Times are then CPU seconds, and the peak of memory is compared too.
+    With --against REV every trial runs twice, on REV as committed and on the working tree, in turn. Times
+    are then CPU seconds, and the peak of memory is compared too.
 
     \b
     Examples:

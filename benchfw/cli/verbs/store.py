@@ -54,7 +54,7 @@ def check(store: Path) -> None:
 @command.command()
 @store_option
 def repair(store: Path) -> None:
-    """Put what can be read into a new file under the same name; the damaged one stays beside it.
+    """Put what can be read into a new file under the same name; the damaged one is kept next to it.
 
     The trials that are lost are run again by the next `benchfw run`.
 

@@ -85,12 +85,12 @@ def command(
     store: Path,
     as_json: bool,
 ) -> None:
-    """Time kernels at several sizes on every backend, beside what the hardware can do.
+    """Time kernels at several sizes on every backend, against what the hardware can do.
 
     Without KERNEL, all that are registered. The highest rates of moving bytes and of multiplying matrices are
     measured in the same run; a kernel's share of that limit follows from the operations and bytes that it
     declares. With two backends: how many times faster, and from what size on. The run is kept in the store:
-    `benchfw compare` and `benchfw export` take it as any other.
+    `benchfw compare` and `benchfw export` read it like any other.
 
     \b
     Examples:

@@ -77,7 +77,9 @@ def _backends_verdict(comparison: Comparison) -> str:
             sentences.append(f"{row.cell.method} takes {_time_text(row)} a call on {row.cell.backend}.")
         elif row.ratio is not None:
             said = comparative(row, "faster", "slower")
-            unclear = "cannot yet be told" if row.ratio.count == 2 else "shows no difference beyond noise"
+            unclear = (
+                "cannot yet be distinguished" if row.ratio.count == 2 else "shows no difference beyond noise"
+            )
             verb = f"is {said} than" if said else f"{unclear} from that"
             alone = f" ({paired_runs(row)})" if row.ratio.count == 1 and not row.ratio.bounded else ""
             sentences.append(f"{row.cell.method} on {row.cell.backend} {verb} on {first.backend}{alone}.")

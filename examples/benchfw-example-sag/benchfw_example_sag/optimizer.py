@@ -37,5 +37,5 @@ class ExampleSag:
 
 @hookimpl
 def register_optimizers(register):
-    """Tell benchfw the name."""
+    """Register the name."""
     register("example-sag", ExampleSag)

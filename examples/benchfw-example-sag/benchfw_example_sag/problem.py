@@ -62,5 +62,5 @@ class ExampleSagProblem:
 
 @hookimpl
 def register_problems(register):
-    """Tell benchfw the name."""
+    """Register the name."""
     register("example-sag-problem", ExampleSagProblem)

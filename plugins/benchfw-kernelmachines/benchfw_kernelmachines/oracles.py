@@ -151,7 +151,7 @@ class KernelRisk(Problem, Protocol):
     covariance: Covariance
 
     def batches(self, rng: Rng, size: int) -> Iterator[Batch]:
-        """Yield mini-batches for ever: different rows drawn at random, or the next ones of a stream."""
+        """Yield mini-batches without end: different rows drawn at random, or the next ones of a stream."""
         ...
 
     def rows(self, numbers: Array) -> Batch:

@@ -22,7 +22,7 @@ PAIRS = 1 << 24  # of rows and centres at once
 
 @dataclass(frozen=True)
 class FeaturePredictor:
-    """f(x) = scale Σ_j Φ_j(x) A_j, with features that are made anew whenever f is asked for.
+    """f(x) = scale Σ_j Φ_j(x) A_j, with features that are regenerated whenever f is evaluated.
 
     `told` is what the optimizer has to say about this answer. Dai et al. 2014.
     """
@@ -54,7 +54,7 @@ class FeaturePredictor:
         return self.num_features * float(self.scale) ** 2 * squares
 
     def facts(self) -> Mapping[str, float]:
-        """Return what the optimizer told."""
+        """Return what the optimizer reported."""
         return self.told
 
     def save(self, path: str | Path) -> None:

@@ -208,7 +208,7 @@ def test_the_start_is_better_than_nothing_and_free(build, loss):
 
 
 def test_bad_numbers_are_refused(build, backend):
-    with pytest.raises(BenchfwError, match="'numbers' has 50 test rows; points must be 1 to so many"):
+    with pytest.raises(BenchfwError, match="'numbers' has 50 test rows; points must be between 1 and that"):
         build(points=51)
     with pytest.raises(BenchfwError, match="stores gram matrices: rows = 10,001 is over 10,000"):
         build(rows=10_001)

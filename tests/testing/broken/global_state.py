@@ -12,7 +12,7 @@ class Global:
     """The mean gradient of `size` samples."""
 
     size: int = 32
-    """Samples a draw."""
+    """Samples per draw."""
 
     solves = FiniteSum
     estimates = "grad"

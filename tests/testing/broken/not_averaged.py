@@ -10,7 +10,7 @@ class Repeated:
     """The mean gradient of `size` samples."""
 
     size: int = 4
-    """Samples a draw."""
+    """Samples per draw."""
 
     solves = FiniteSum
     estimates = "grad"

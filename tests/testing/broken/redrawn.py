@@ -10,7 +10,7 @@ class Redrawn:
     """The mean gradient of `size` samples."""
 
     size: int = 32
-    """Samples a draw."""
+    """Samples per draw."""
 
     solves = FiniteSum
     estimates = "grad"

@@ -51,7 +51,7 @@ class Batch:
     """The mean gradient of `size` samples."""
 
     size: int = 8
-    """Samples a draw."""
+    """Samples per draw."""
 
     solves = FiniteSum
     estimates = "grad"

@@ -33,7 +33,7 @@ def _usps(first: int, second: int, rows: int, train: int, content: str, notes: s
         f"benchfw_datasets.loaders.classification:usps_{first}vs{second}",
         {content: "the resampled USPS digits of GPML"},
         by_hand=(
-            "its home has no https: get the archive usps_resampled from "
+            "its site has no https: get the archive usps_resampled from "
             "http://www.gaussianprocess.org/gpml/data/ and unpack usps_resampled.mat"
         ),
         notes=notes,

@@ -105,7 +105,7 @@ YEAR_MSD = Dataset(
     redistributable=True,
     notes=(
         "The first 463,715 rows train and the last 51,630 test, so that no artist is in both (UCI). No "
-        "checksum is known to us: shape and types are checked."
+        "checksum is known: shape and types are checked."
     ),
     twin="year-msd-like(rows=515345)",
     split=("first", 463_715),

@@ -51,7 +51,7 @@ AP = Dataset(
     {"657d593482b6f64fe0f2b0f760a0f365aaa45fb39c24e239d2c40ee3fa5ef83e": "with stored split and halves"},
     size=678_623,
     by_hand=(
-        "its home has no sure address any more: look for lda-c/ap.tgz on the pages of D. Blei "
+        "it no longer has a stable address: look for lda-c/ap.tgz on the pages of D. Blei "
         "(http://www.cs.columbia.edu/~blei/lda-c/)"
     ),
     notes=(

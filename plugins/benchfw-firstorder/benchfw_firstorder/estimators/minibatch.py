@@ -18,7 +18,7 @@ class Minibatch:
     """
 
     size: Count = 32
-    """Samples a draw."""
+    """Samples per draw."""
     replace: bool = True
     """Whether one sample may be drawn twice."""
 
@@ -37,7 +37,7 @@ class Minibatch:
 
 
 MINIBATCH = Minibatch()
-"""What the stochastic optimizers draw if not told otherwise."""
+"""What the stochastic optimizers draw by default."""
 
 
 def draw_batch(problem: FiniteSum, rng: Rng, size: int, *, replace: bool) -> Array:

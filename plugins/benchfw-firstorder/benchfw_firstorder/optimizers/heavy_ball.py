@@ -23,7 +23,7 @@ class HeavyBall:
     step: Positive | Literal["auto"] = "auto"
     """Step length; "auto" is 1/L."""
     momentum: Decay = 0.9
-    """The part of the last move that is made again."""
+    """The share of the last move that is repeated."""
 
     solves: ClassVar[type] = Smooth
     bounds: ClassVar[str] = "gap"

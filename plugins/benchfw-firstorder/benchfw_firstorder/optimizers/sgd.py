@@ -38,7 +38,7 @@ class SGD:
     average: bool = False
     """Whether the answer after k steps is the mean of x_0 … x_k (Polyak & Juditsky 1992)."""
     estimator: Estimator = MINIBATCH
-    """What draws the gradients ĝ, anew each step."""
+    """What draws the gradients ĝ, once per step."""
 
     solves: ClassVar[type] = Smooth
     bounds: ClassVar[str] = "gap"

@@ -38,7 +38,7 @@ class BlockDescent(ABC):
     batch: Count = 1024
     """Rows a step, B."""
     block: Count = 128
-    """Frequencies of a block, F; made anew whenever needed."""
+    """Frequencies of a block, F; regenerated whenever needed."""
     step: Positive = 1.0
     """γ_t = step/(1 + t/delay)^power. Good ones, found by trial: 1.2/μ for squared loss, μ the largest
     eigenvalue of gram/n; 3 for hinge loss, 15 to 20 for softmax; 1 to 4 with a preconditioner."""

@@ -35,7 +35,7 @@ class RandomFeaturesSVRG:
     kind: FeatureKind = "independent"
     """How frequencies are drawn."""
     memory: NonNegative = 1e9
-    """Bytes for the features of all rows; where these need more, they are made anew for every batch."""
+    """Bytes for the features of all rows; where these need more, they are regenerated for every batch."""
 
     solves: ClassVar[type] = KernelRisk
 

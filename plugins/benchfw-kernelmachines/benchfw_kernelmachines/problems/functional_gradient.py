@@ -81,7 +81,9 @@ class FunctionalGradient:
         )
         test = self.risk.test.features
         if not 1 <= points <= test.shape[0]:
-            raise BenchfwError(f"'{dataset}' has {test.shape[0]} test rows; points must be 1 to so many")
+            raise BenchfwError(
+                f"'{dataset}' has {test.shape[0]} test rows; points must be between 1 and that"
+            )
         self.backend = backend
         self.cost = 0.0
         self.caveats = self.risk.caveats

@@ -109,7 +109,7 @@ class KernelRiskProblem(ABC):
         """Return how far scores of the training rows looked at, and of the test rows, (n, C), are off."""
 
     def batches(self, rng: Rng, size: int) -> Iterator[Batch]:
-        """Yield mini-batches for ever; each costs its rows."""
+        """Yield mini-batches without end; each costs its rows."""
         for table in self._source.batches(rng, size):
             self.look(size)
             yield self._encoded(table)

@@ -49,7 +49,7 @@ class RowSource(Protocol):
         ...
 
     def batches(self, rng: Rng, size: int) -> Iterator[Table]:
-        """Yield batches of `size` rows for ever."""
+        """Yield batches of `size` rows without end."""
         ...
 
 

@@ -21,8 +21,8 @@ class Quadrature:
     batch: Count | None = None
     """Examples a draw, without replacement, of weight n/batch; all, if not given."""
     points: Count | None = None
-    """Takes expectations by Gauss-Hermite with so many points, which is off where latent values vary on a
-    larger scale than the loss bends on."""
+    """Takes expectations by Gauss-Hermite with this many points, which is inaccurate where latent values vary
+    on a larger scale than the loss bends on."""
 
     check_with = ({"batch": 8},)
 

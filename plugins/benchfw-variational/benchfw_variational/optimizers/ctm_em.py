@@ -20,7 +20,7 @@ class CTMBySearch:
     """Variational EM for correlated topics, with a search for q of each document until nothing moves."""
 
     batch: Count | None = None
-    """Documents after which θ is computed anew; all, if not given."""
+    """Documents after which θ is recomputed; all, if not given."""
     tolerance: Positive = 1e-4
     """A search ends when no entry moves by more."""
     iterations: Count = 200
@@ -76,7 +76,7 @@ class CTMProximalGradient:
     """
 
     batch: Count | None = None
-    """Documents after which θ is computed anew; all, if not given."""
+    """Documents after which θ is recomputed; all, if not given."""
     samples: Annotated[int, Range(least=2, multiple_of=2)] = 10
     """Samples of an expectation, in antithetic pairs."""
     covariance: Shape = "full"

@@ -25,7 +25,7 @@ class PGSVI:
     step: Positive = 0.01
     """β itself; the paper's table gives β n."""
     batch: Count = 5
-    """Examples a step, in an order drawn anew each pass."""
+    """Examples a step, in an order redrawn each pass."""
     expectation: Expectation = "exact"
     """How expectations of the likelihood are found; "exact" takes no samples."""
     samples: Count = 500
@@ -36,7 +36,7 @@ class PGSVI:
     stride: int | None = None
     """Takes the examples of every pass in the order stride·i mod n instead."""
     refactor: Count = 1
-    """Steps after which the covariance, stored whole, is factored anew; variances are right to 1e-12 of the
+    """Steps after which the covariance, stored whole, is factored again; variances are right to 1e-12 of the
     prior's. About 4 pays for batches of 20 of 900 examples, 10 for smaller ones of more."""
 
     solves: ClassVar[type] = LatentGaussian

@@ -54,7 +54,7 @@ class ProximalSVI:
     power: NonNegative = 0.0
     """How fast the steps fall."""
     batch: Count | None = None
-    """Examples a step, in an order drawn anew each pass; all, if not given."""
+    """Examples a step, in an order redrawn each pass; all, if not given."""
     expectation: Expectation = "exact"
     """How expectations of the likelihood are found; "exact" takes no samples."""
     samples: Count = 500

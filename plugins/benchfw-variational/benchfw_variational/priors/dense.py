@@ -14,7 +14,7 @@ JITTER_LIMIT = 1e-3  # of the largest variance: with more the prior would be ano
 class DensePrior:
     """z ~ N(0, K + jitter I), K (n, n).
 
-    The jitter grows by powers of ten until a Cholesky factor exists, which `caveats` then tells.
+    The jitter grows by powers of ten until a Cholesky factor exists, which `caveats` then reports.
     """
 
     def __init__(self, gram: Array, jitter: float = 0.0) -> None:

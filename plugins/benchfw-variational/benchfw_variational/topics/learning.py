@@ -68,7 +68,7 @@ def expectation_maximization(
 ) -> Iterator[TopicAnswer]:
     """Yield the start, then an answer a pass; where θ is known, a single pass is all.
 
-    θ is computed anew after each batch. A document is inferred from the mean it had.
+    θ is recomputed after each batch. A document is inferred from the mean it had.
     """
     topics = problem.start()
     statistics = Statistics(problem, topics)
