@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from benchfw.backends import Backend, Rng, get_backend
 from benchfw.errors import BenchfwError, PluginError, Unavailable
 from benchfw.measure.estimators import estimated_quantity
-from benchfw.plan import missing_oracles, needs_of
+from benchfw.plan import missing_oracles, needs_of, produced_class
 from benchfw.registry import Entry, Registry
 from benchfw.testing.arrays import answer_numbers, flat_numbers
 from benchfw.testing.check import NotApplicable
@@ -40,11 +40,15 @@ class Effort:
 
 @dataclass(frozen=True)
 class Setting:
-    """A small problem by name: `build()` makes it anew from the same data, on any backend."""
+    """A small problem by name: `build()` makes it anew from the same data, on any backend.
+
+    `produces` is its class, where that is known before it is built.
+    """
 
     name: str
     make: Callable[[Backend, Rng], Any]
     built_in: bool = False
+    produces: type | None = None
 
     def build(self, backend: Backend | None = None, seed: int = DATA_SEED) -> Any:
         """Return the problem, on the host unless a backend is given."""
@@ -165,9 +169,11 @@ class Subject:
 
     def _accepts(self, setting: Setting) -> bool:
         """Return whether a problem has the oracles, and the method does not refuse it with a BenchfwError."""
+        if setting.produces is not None and not self._has_oracles(setting.produces):
+            return False  # problems of other plugins may take long to build
         try:
             problem = setting.build()
-            if not self._has_oracles(problem):
+            if not self._has_oracles(type(problem)) or self._ignores_prox(problem):
                 return False
             method = self.build()
             if self.kind == "estimator":
@@ -185,13 +191,18 @@ class Subject:
             return False
         return True
 
-    def _has_oracles(self, problem: Any) -> bool:
-        needs = [protocols for _, protocols in needs_of(self.kind, self.tables[0], self.registry)]
-        proximal = any(hasattr(each, "prox") for protocols in needs for each in protocols)
-        if self.kind == "optimizer" and hasattr(problem, "prox") and not proximal:
-            # without a proximal operator a method minimizes another function
-            return False
-        return all(any(not missing_oracles(each, type(problem)) for each in every) for every in needs)
+    @cached_property
+    def _needs(self) -> list[tuple[type, ...]]:
+        """The protocols that a problem must have, one of each tuple."""
+        return [protocols for _, protocols in needs_of(self.kind, self.tables[0], self.registry)]
+
+    def _has_oracles(self, problem: type) -> bool:
+        return all(any(not missing_oracles(each, problem) for each in every) for every in self._needs)
+
+    def _ignores_prox(self, problem: Any) -> bool:
+        """Return whether an optimizer would leave out the problem's prox, and minimize another function."""
+        proximal = any(hasattr(each, "prox") for protocols in self._needs for each in protocols)
+        return self.kind == "optimizer" and hasattr(problem, "prox") and not proximal
 
 
 def tables_of(entry: Entry) -> list[dict[str, Any]]:
@@ -208,4 +219,5 @@ def describe_options(table: Mapping[str, Any]) -> str:
 def _setting(registry: Registry, table: Mapping[str, Any]) -> Setting:
     options = describe_options(table)
     name = f"{table['use']} ({options})" if options else str(table["use"])
-    return Setting(name, partial(registry.build, "problem", table))
+    produces = produced_class(registry.get("problem", str(table["use"])).factory)
+    return Setting(name, partial(registry.build, "problem", table), produces=produces)
