@@ -220,19 +220,28 @@ def attempts(count: int | None = None) -> Iterator[tuple[str, ...]]:
     yield from lines[::step]
 
 
-def fuzz_names(count: int | None = None) -> Counter[str]:
+def call_in_process(words: tuple[str, ...], folder: Path) -> tuple[int, str]:
+    """Return the exit code of a command line in a process of its own, and everything it prints."""
+    command = [sys.executable, "-m", "benchfw", *map(os.fsencode, words)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120, check=False)
+    return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
+
+
+def fuzz_names(
+    count: int | None = None, call: Callable[..., tuple[int, str]] = call_in_process
+) -> Counter[str]:
     """Call the command line with hostile names; return how often each exit code came."""
     ends: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "good.toml").write_text(GOOD, encoding="utf-8")
+    with tempfile.TemporaryDirectory() as parent:
+        folder = Path(parent, "two", "below")  # where ../../ leads nowhere else
+        folder.mkdir(parents=True)
+        (folder / "good.toml").write_text(GOOD, encoding="utf-8")
         for words in attempts(count):
-            command = [sys.executable, "-m", "benchfw", *map(os.fsencode, words)]
-            done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120, check=False)
-            said = (done.stdout + done.stderr).decode(errors="replace")
+            code, said = call(words, folder)
             harm = [each for each in said if not (each.isprintable() or each in "\n\t\ufffd")]
-            if done.returncode not in {0, 1, 2} or "Traceback" in said or harm:
-                raise AssertionError(f"benchfw {words!r} ended with {done.returncode} and {harm}:\n{said}")
-            ends[f"exit code {done.returncode}"] += 1
+            if code not in {0, 1, 2} or "Traceback" in said or harm:
+                raise AssertionError(f"benchfw {words!r} ended with {code} and {harm}:\n{said}")
+            ends[f"exit code {code}"] += 1
     return ends
 
 

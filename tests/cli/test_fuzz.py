@@ -1,6 +1,7 @@
 """A small version of `make fuzz`: hostile input gives a result or a clean error."""
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
@@ -31,5 +32,9 @@ def test_no_damaged_store_raises_anything_but_a_clean_error(fuzz):
     assert ends["repair: fine"] > 20
 
 
-def test_no_file_name_makes_a_traceback_or_steers_the_terminal(fuzz):
-    assert sum(fuzz.fuzz_names(12).values()) >= 12
+def test_no_file_name_makes_a_traceback_or_steers_the_terminal(fuzz, run_inline):
+    def call(words, folder):
+        done = run_inline(list(words), folder, dict(os.environ))
+        return done.returncode, done.stdout + done.stderr
+
+    assert sum(fuzz.fuzz_names(12, call).values()) >= 12

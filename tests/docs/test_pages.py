@@ -64,6 +64,11 @@ class Block:
         return "numbers vary" in self.marks
 
     @property
+    def more_words(self):
+        found = re.search(r"tested with ([^,]+)", self.marks)
+        return f" {found[1]}" if found else ""
+
+    @property
     def exit_codes(self):
         found = re.search(r"exit code (\d+)(?: or (\d+))?", self.marks)
         return {int(code) for code in found.groups() if code} if found else {0}
@@ -138,7 +143,7 @@ def run_console(block, shell):
     assert not head, f"a console block begins with a command, not with {head!r}"
     for number, call in enumerate(calls, 1):
         command, _, shown = call.partition("\n")
-        printed = shell.run(command, block.exit_codes if number == len(calls) else {0})
+        printed = shell.run(command + block.more_words, block.exit_codes if number == len(calls) else {0})
         lines = [pattern_of(line, block.numbers_vary) for line in shown.rstrip().splitlines()]
         found = re.search(f"^{''.join(lines)}", printed, re.MULTILINE)
         assert found, f"$ {command}\n{printed}\nis not what is shown:\n{shown}"
@@ -248,6 +253,7 @@ def test_what_a_page_shows_is_what_happens(path, tmp_path, run_inline):
         "```console\n$ printf 'one\\ntwo\\nthree\\n'\none\nthree\n```",
         "```console\n$ false\n```",
         "<!-- exit code 1 -->\n```console\n$ true\n```",
+        "<!-- tested with two -->\n```console\n$ echo one\none\n```",
         "<!-- not run: slow -->\n```console\n$ benchfw run quickstart --onyl gd\n```",
         "<!-- not run: slow -->\n```python\ndef\n```",
         "```python\nassert False\n```",
