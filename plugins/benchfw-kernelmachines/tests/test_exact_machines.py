@@ -111,7 +111,7 @@ def test_nystrom_reads_a_few_rows_at_a_time(build, monkeypatch):
     np.testing.assert_allclose(parts.coefficients, whole.coefficients, rtol=1e-6)
 
 
-def test_a_gram_that_is_singular_to_rounding_is_told(build):
+def test_a_gram_that_is_singular_to_rounding_is_refused(build):
     with pytest.raises(BenchfwError, match="the gram is singular to rounding; raise penalty"):
         answers_of(build("numbers", "squared", penalty=1e-18, length=5.0), KernelRidgeExact())
 
@@ -193,7 +193,7 @@ def test_libsvm_is_not_for_squared_loss_on_numbers(build):
         ("falkon", PeerFalkon(), "falkon is not installed"),
     ],
 )
-def test_what_is_not_installed_is_told(build, monkeypatch, module, method, message):
+def test_what_is_not_installed_is_named(build, monkeypatch, module, method, message):
     monkeypatch.setitem(sys.modules, module, None)  # as if it were not installed
     with pytest.raises(Unavailable, match=message):
         answers_of(build("numbers", "squared"), method)

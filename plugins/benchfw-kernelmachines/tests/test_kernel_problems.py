@@ -320,9 +320,9 @@ def test_what_cannot_be_classified_is_refused_in_one_sentence(write, arrays, par
     if sentence is None:  # the broken row is none of those taken
         assert classification(**params).num_samples == 10
         return
-    with pytest.raises(BenchfwError, match=sentence) as told:
+    with pytest.raises(BenchfwError, match=sentence) as refusal:
         classification(**params)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(refusal.value)
 
 
 @pytest.mark.parametrize(

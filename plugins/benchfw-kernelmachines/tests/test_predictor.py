@@ -122,10 +122,10 @@ def test_a_file_that_is_no_predictor_is_refused(tmp_path):
             FeaturePredictor.load(path, BACKEND)
 
 
-def test_facts_are_what_the_optimizer_told():
+def test_facts_are_those_of_the_optimizer():
     plain = predictor_of()
-    told = FeaturePredictor(plain.frequencies, plain.coefficients, 1.0, OUTPUTS, {"accepted": 0.5})
-    assert told.facts() == {"accepted": 0.5}
+    reported = FeaturePredictor(plain.frequencies, plain.coefficients, 1.0, OUTPUTS, {"accepted": 0.5})
+    assert reported.facts() == {"accepted": 0.5}
     assert plain.facts() == {}
 
 

@@ -224,7 +224,7 @@ def test_one_draw_is_one_function_so_that_svrg_has_no_variance_at_its_snapshot(b
     ],
     ids=lambda each: type(each).__name__,
 )
-def test_an_interval_that_is_too_small_is_told_instead_of_a_wild_number(backend, estimator):
+def test_an_interval_that_is_too_small_is_refused_instead_of_a_wild_number(backend, estimator):
     problem = fixed_matrix(backend, "dense", "log")
     problem.interval = (0.5, 1.5)
     with pytest.raises(BenchfwError, match=r"not inside \[0.5, 1.5\].*widen the interval"):

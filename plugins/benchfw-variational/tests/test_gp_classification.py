@@ -127,7 +127,7 @@ def test_without_settings_the_length_is_the_root_mean_square_distance(small):
 
 
 @pytest.mark.usefixtures("folder")
-def test_rows_that_are_twins_get_more_jitter_and_the_report_is_told(backend):
+def test_rows_that_are_twins_get_more_jitter_and_the_report_says_so(backend):
     problem = GPClassification(backend, backend.rng(0), dataset="twins", jitter=0.0)
     assert "was added" in problem.caveats[0]
     assert math.isfinite(problem.metrics(problem.start())["negative_bound"])

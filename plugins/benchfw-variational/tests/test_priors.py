@@ -105,7 +105,7 @@ def test_a_weight_precision_that_is_indefinite_by_rounding_gives_no_numbers():
     assert math.isnan(factor.log_determinant)
 
 
-def test_jitter_grows_by_powers_of_ten_and_is_told():
+def test_jitter_grows_by_powers_of_ten_and_is_reported():
     prior = DensePrior(np.ones((5, 5)) - 1e-7 * np.eye(5), jitter=1e-9)
     assert prior.gram[0, 0] == pytest.approx(1 - 1e-7 + 1e-6, rel=1e-12)
     assert prior.caveats == (
