@@ -19,22 +19,8 @@ from benchfw.parameters import Positive, fits
 from benchfw.records import Budget, MethodKind
 
 METHOD_KINDS: tuple[MethodKind, ...] = get_args(MethodKind)
-TOP_KEYS = frozenset(
-    {
-        "title",
-        "seed",
-        "repetitions",
-        "backends",
-        "budget",
-        "target",
-        "precision",
-        "plugins",
-        "quick",
-        "problem",
-    }
-    | set(METHOD_KINDS)
-)
 QUICK_KEYS = frozenset({"repetitions", "budget", "target", "precision"})
+TOP_KEYS = QUICK_KEYS | {"title", "seed", "backends", "plugins", "quick", "problem", *METHOD_KINDS}
 BUDGET_KEYS = frozenset({"seconds", "iterations", "cost"})
 DEFAULT_BUDGET = Budget(seconds=10.0, iterations=10_000)
 QUICK_SHARE = 10  # without a [quick] table, --quick spends a tenth of the budget
@@ -122,13 +108,8 @@ def parse_suite(text: str, where: str, *, quick: bool = False) -> Suite:
 
 def _suite_of(table: Mapping[str, Any], text: str, where: str, *, quick: bool = False) -> Suite:
     name = Path(where).stem
-    for key, kind in (
-        ("title", str),
-        ("seed", int),
-        ("repetitions", int),
-        ("backends", list),
-        ("plugins", list),
-    ):
+    kinds = {"title": str, "seed": int, "repetitions": int, "backends": list, "plugins": list}
+    for key, kind in kinds.items():
         if key in table:
             check_type(table[key], kind, key, where)
     repetitions = table.get("repetitions", 5)

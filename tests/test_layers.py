@@ -89,19 +89,9 @@ def loaded_by(statement):
 
 
 HEAVY = {
-    "cupy",
-    "pandas",
-    "plotly",
-    "dask",
-    "distributed",
-    "rich",
-    "scipy",
-    "jinja2",
-    "matplotlib",
-    "sklearn",
-    "pooch",
-    "requests",
-}
+    "cupy", "pandas", "plotly", "dask", "distributed", "rich", "scipy", "jinja2", "matplotlib", "sklearn",
+    "pooch", "requests",
+}  # fmt: skip
 
 
 def test_importing_benchfw_brings_in_nothing_heavy():

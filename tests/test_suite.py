@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchfw.errors import BenchfwError, SuiteError
 from benchfw.records import Budget
-from benchfw.suite import find_suite, find_suites, parse_suite, read_suite
+from benchfw.suite import TOP_KEYS, find_suite, find_suites, parse_suite, read_suite
 
 METHODS = '[[problem]]\nuse = "bowl"\n[[optimizer]]\nuse = "slide"\n'
 
@@ -107,20 +107,7 @@ def test_any_text_is_a_suite_or_a_benchfw_error(text):
         assert "x.toml" in message
 
 
-keys = st.sampled_from(
-    [
-        "title",
-        "seed",
-        "repetitions",
-        "backends",
-        "budget",
-        "target",
-        "precision",
-        "plugins",
-        "quick",
-        "problem",
-    ]
-)
+keys = st.sampled_from(sorted(TOP_KEYS))
 atoms = st.sampled_from(
     ["1", "-2", "0.5", "inf", "nan", '"x"', "true", "1979-05-27", "[]", "{}", "[1]", '["a"]', "[[1]]",
      "{ seconds = 1 }", "{ iterations = 5 }", "{ cost = inf }", "{ iterations = inf }", '[{ use = "a" }]',

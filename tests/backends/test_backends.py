@@ -163,26 +163,22 @@ def test_a_cupy_that_cannot_be_found_is_not_installed(monkeypatch):
         CupyBackend()
 
 
-def test_a_cupy_without_a_driver_gives_the_words_of_cuda(monkeypatch):
-    cupy_with(monkeypatch, raises(RuntimeError("cudaErrorInsufficientDriver: driver too old\nmore advice")))
-    with pytest.raises(BackendUnavailable) as caught:
-        CupyBackend()
-    assert "finds no driver or GPU that it can use (cudaErrorInsufficientDriver: driver too old);" in str(
-        caught.value
-    )
+TOO_OLD = raises(RuntimeError("cudaErrorInsufficientDriver: driver too old\nmore advice"))
+NO_IMAGE = {"empty": raises(RuntimeError("no kernel image is available"))}
 
 
-def test_a_cupy_without_a_device_says_that_there_is_no_gpu(monkeypatch):
-    cupy_with(monkeypatch, lambda: 0)
-    with pytest.raises(BackendUnavailable, match="installed but there is no GPU;"):
-        CupyBackend()
-
-
-def test_a_cupy_that_cannot_run_a_kernel_is_unavailable(monkeypatch):
-    cupy_with(monkeypatch, lambda: 1, empty=raises(RuntimeError("no kernel image is available")))
-    with pytest.raises(
-        BackendUnavailable, match=r"cannot run a kernel; .* \(no kernel image is available\);"
-    ):
+@pytest.mark.parametrize(
+    ("device_count", "members", "words"),
+    [
+        (TOO_OLD, {}, r"no driver or GPU that it can use \(cudaErrorInsufficientDriver: driver too old\);"),
+        (lambda: 0, {}, "installed but there is no GPU;"),
+        (lambda: 1, NO_IMAGE, r"cannot run a kernel; .* \(no kernel image is available\);"),
+    ],
+    ids=["driver", "device", "kernel"],
+)
+def test_a_cupy_that_cannot_be_used_says_what_it_lacks(monkeypatch, device_count, members, words):
+    cupy_with(monkeypatch, device_count, **members)
+    with pytest.raises(BackendUnavailable, match=words):
         CupyBackend()
 
 

@@ -94,15 +94,8 @@ def test_an_absent_set_is_reported_with_all_that_helps(cache, monkeypatch):
     monkeypatch.setenv("BENCHFW_OFFLINE", "1")
     with pytest.raises(DataError) as caught:
         data.load("flowers")
-    parts = (
-        "BENCHFW_DATA",
-        str(cache),
-        "https://flowers.example.org",
-        "flowers.npz",
-        "data import",
-        "flowers-like",
-    )
-    assert all(part in str(caught.value) for part in parts)
+    for part in ("BENCHFW_DATA", str(cache), "https://flowers.example", "data import", "flowers-like"):
+        assert part in str(caught.value)
     with pytest.raises(DataError, match=r"write to the singer.*songs-like"):
         data.load("songs")
 
