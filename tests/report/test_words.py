@@ -25,10 +25,7 @@ def optimizer(make, name, cost, *, seconds=1.0, arrive=5, runs=5, **more):
     paces = [wobble ** (-1 if name == "gd" else 1) for wobble in WOBBLE]
     return [
         make.result(
-            "optimizer",
-            "p",
-            name,
-            r,
+            "optimizer", "p", name, r,
             make.curve("gap", [9, 0.5 if r < arrive else 5], cost=cost * pace, seconds=seconds * pace),
             target={"gap": 1.0},
             **more,

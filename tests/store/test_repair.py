@@ -23,14 +23,8 @@ def path(tmp_path, make_trial):
             for position in range(TRIALS):
                 rows = tuple(Record("gap", k, 0.1 * k, float(k), 1.0 / (k + 1)) for k in range(20))
                 trial = make_trial(repetition=position, key=f"{suite} {position}")
-                store.add(
-                    run,
-                    position,
-                    trial,
-                    Outcome(
-                        Status.DONE, Ending.ITERATIONS, "budget", rows, seconds=1.5, cost_unit="gradients"
-                    ),
-                )
+                outcome = Outcome(Status.DONE, Ending.ITERATIONS, "budget", rows, cost_unit="gradients")
+                store.add(run, position, trial, outcome)
             store.finish(run)
     return path
 

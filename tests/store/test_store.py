@@ -89,12 +89,8 @@ def test_a_tuple_in_a_spec_comes_back_as_one(store, make_trial):
 
 def test_a_cost_that_is_no_number_does_not_end_the_run(store, make_trial):
     run = begin(store)
-    store.add(
-        run,
-        0,
-        make_trial(),
-        Outcome(Status.DONE, Ending.ITERATIONS, "", (Record("gap", 0, 0.0, math.nan, 1.0),)),
-    )
+    outcome = Outcome(Status.DONE, Ending.ITERATIONS, "", (Record("gap", 0, 0.0, math.nan, 1.0),))
+    store.add(run, 0, make_trial(), outcome)
     assert math.isnan(store.results(run)[0].outcome.records[0].cost)
 
 

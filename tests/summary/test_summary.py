@@ -174,15 +174,8 @@ def test_bias_beyond_noise_is_found_and_noise_is_not(make, run):
 def test_export_rows_have_the_promised_columns(realistic, run):
     exported = summary_rows(summarize(run, realistic()))
     rows = [dict(zip(SUMMARY_COLUMNS, row, strict=True)) for row in exported]
-    assert {
-        "gap",
-        "seconds_to_target",
-        "cost_to_target",
-        "bias",
-        "variance",
-        "mse",
-        "variance_x_seconds",
-    } <= {row["quantity"] for row in rows}
+    promised = {"gap", "seconds_to_target", "cost_to_target", "bias", "variance", "mse", "variance_x_seconds"}
+    assert promised <= {row["quantity"] for row in rows}
     assert not [row for row in rows if str(row["quantity"]).startswith("bound")]
 
 
@@ -237,14 +230,11 @@ def test_caveats_are_told_once_with_all_whom_they_concern(make, run):
 
 
 def test_a_method_that_ends_by_itself_before_the_target_is_a_caveat(make, run):
-    ends = {
-        "gd": (0.5, Status.REACHED, Ending.TARGET),
-        "tired": (5, Status.DONE, Ending.BY_ITSELF),
-    }
+    reached = {"status": Status.REACHED, "ending": Ending.TARGET}
+    ends = {"gd": (0.5, reached), "tired": (5, {"ending": Ending.BY_ITSELF})}
     results = [
         make.result("optimizer", "p", name, 0, make.curve("gap", [9, end]), target={"gap": 1.0}, **how)
-        for name, (end, status, ending) in ends.items()
-        for how in [{"status": status, "ending": ending}]
+        for name, (end, how) in ends.items()
     ]
     (caveat,) = summarize(run, results).caveats
     assert caveat_sentence(caveat).startswith("tired on p: it ended by itself, before the target")

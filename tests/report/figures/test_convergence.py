@@ -79,13 +79,9 @@ def test_lines_of_sixty_methods_are_all_told_apart(make, run):
     ]
     (figure, *_) = build_figures(summarize(run, results))
     lines = [trace for trace in figure.views[0].data if trace["meta"]["part"] == "line"]
+    marks = ["markers" in trace["mode"] and trace["marker"]["symbol"] for trace in lines]
     looks = {
-        (
-            trace["line"]["color"],
-            trace["line"]["dash"],
-            "markers" in trace["mode"] and trace["marker"]["symbol"],
-        )
-        for trace in lines
+        (each["line"]["color"], each["line"]["dash"], mark) for each, mark in zip(lines, marks, strict=True)
     }
     assert len(lines) == len(looks) == 60
 

@@ -98,17 +98,11 @@ def test_every_trial_that_did_not_finish_is_shown_with_its_reason(make, run, tmp
 
 
 def test_a_page_of_many_methods_and_points_stays_small(make, run, tmp_path):
-    steps = range(200)
+    curves = [make.curve("gap", [0.123456789 + r + 1 / (1 + step) for step in range(200)]) for r in range(2)]
     results = [
-        make.result(
-            "optimizer",
-            "p",
-            f"sgd {method}",
-            repetition,
-            make.curve("gap", [0.123456789 + repetition + 1 / (1 + step) for step in steps]),
-        )
+        make.result("optimizer", "p", f"sgd {method}", repetition, curve)
         for method in range(50)
-        for repetition in range(2)
+        for repetition, curve in enumerate(curves)
     ]
     assert written(run, results, tmp_path / "7").stat().st_size < 3_000_000
 

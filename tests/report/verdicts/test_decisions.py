@@ -32,30 +32,23 @@ def optimizer(make, name, costs, seconds=None):
     seconds = [1.0 if math.isinf(cost) else cost for cost in costs] if seconds is None else seconds
     return [
         make.result(
-            "optimizer",
-            "p",
-            name,
-            repetition,
+            "optimizer", "p", name, repetition,
             make.curve("gap", [9, 5 if math.isinf(cost) else 0.5], cost=min(cost, 1e6), seconds=time),
             target={"gap": 1.0},
         )
         for repetition, (cost, time) in enumerate(zip(costs, seconds, strict=True))
-    ]
+    ]  # fmt: skip
 
 
 def ending(make, name, ends, cost=10.0, diverged=0):
     """Runs without a target in the suite, which end at these gaps; the first few of them diverge."""
     return [
         make.result(
-            "optimizer",
-            "p",
-            name,
-            repetition,
-            make.curve("gap", [9, 1, end], cost=cost * WOBBLE[repetition]),
-            status=Status.DIVERGED if repetition < diverged else Status.DONE,
+            "optimizer", "p", name, r, make.curve("gap", [9, 1, end], cost=cost * WOBBLE[r]),
+            status=Status.DIVERGED if r < diverged else Status.DONE,
         )
-        for repetition, end in enumerate(ends)
-    ]
+        for r, end in enumerate(ends)
+    ]  # fmt: skip
 
 
 def test_a_reference_that_arrives_at_times_gives_the_near_end_of_the_ratio(make, run):
