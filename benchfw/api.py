@@ -272,7 +272,7 @@ def load(run: Run | int | str = "last", store: str | Path = DEFAULT_STORE) -> pd
         import pandas as pd
     except ImportError:
         raise BenchfwError("benchfw.load needs pandas; pip install 'benchfw[report]'") from None
-    from benchfw.summary.rows import RECORD_COLUMNS, record_rows
+    from benchfw.summary.exports import RECORD_COLUMNS, record_rows
 
     path, name = (run.store, run.id) if isinstance(run, Run) else (Path(store), run)
     with Store(path) as opened:

@@ -167,10 +167,10 @@ def _rounds(
         yield waiting
         return
     while waiting:
-        theirs = store.claim(run, [agenda.trials[position].key for position in waiting])
+        theirs = store.reserve(run, [agenda.trials[position].key for position in waiting])
         free = [position for position in waiting if agenda.trials[position].key not in theirs]
         waiting = [position for position in waiting if agenda.trials[position].key in theirs]
-        # ended between the first look and the claim
+        # ended between the first look and the reservation
         if free:
             found = _find_stored(agenda, free, store, retry_failed=options.retry_failed, since=agenda.newest)
             store.reuse(run, _links(agenda, found))

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from benchfw.errors import StoreError
-from benchfw.store.claims import running_runs
 from benchfw.store.connection import REFUSALS, OtherSchema, check_schema, connect, explain_refusal
+from benchfw.store.reservations import running_runs
 from benchfw.store.rows import GARBLED, Damaged, Row, check_digest, result_of, run_of
 from benchfw.store.schema import (
     COPY_RUN,

@@ -24,7 +24,7 @@ CREATE TABLE record (
     trial INTEGER NOT NULL REFERENCES trial, number INTEGER NOT NULL, metric TEXT NOT NULL,
     role TEXT NOT NULL, iteration INTEGER NOT NULL, seconds REAL NOT NULL, cost REAL, value REAL,
     PRIMARY KEY (trial, number)) WITHOUT ROWID;
-CREATE TABLE claim (key TEXT PRIMARY KEY, run INTEGER NOT NULL REFERENCES run) WITHOUT ROWID
+CREATE TABLE reservation (key TEXT PRIMARY KEY, run INTEGER NOT NULL REFERENCES run) WITHOUT ROWID
 """
 
 RUN_COLUMNS = "id, suite, title, text, environment, started, finished, reused"

@@ -16,7 +16,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from benchfw.errors import StoreError
 from benchfw.records import Environment, Outcome, Result, Run, Status, Trial
-from benchfw.store import claims
+from benchfw.store import reservations
 from benchfw.store.connection import DAMAGED, REFUSALS, connect, explain_refusal
 from benchfw.store.rows import (
     GARBLED,
@@ -123,19 +123,19 @@ class Store:
 
     @contextlib.contextmanager
     def hold_run_lock(self, run: int) -> Iterator[None]:
-        """Let other processes know that this run goes on; its claims end with it."""
+        """Let other processes know that this run goes on; its reservations end with it."""
         with contextlib.ExitStack() as stack:
             try:
-                stack.enter_context(claims.hold_run_lock(self._base, self.path, run))
+                stack.enter_context(reservations.hold_run_lock(self._base, self.path, run))
             except OSError as fault:
                 raise explain_refusal(self.path, fault) from None
             yield
 
     @explain_sqlite_errors
-    def claim(self, run: int, keys: Iterable[str]) -> dict[str, int]:
-        """Claim trials for a run; return the keys that other runs have claimed, with that run."""
+    def reserve(self, run: int, keys: Iterable[str]) -> dict[str, int]:
+        """Reserve trials for a run; return the keys that other runs have reserved, with that run."""
         with self._transaction():
-            return claims.claim(self._base, self.path, run, keys)
+            return reservations.reserve(self._base, self.path, run, keys)
 
     @explain_bad_rows
     def newest(self) -> int:
@@ -167,7 +167,7 @@ class Store:
                 INSERT_RECORD, ((number, index, *each) for index, each in enumerate(records))
             )
             self._link(run, [(position, trial, number, False)])
-            self._base.execute("DELETE FROM claim WHERE key = ? AND run = ?", (trial.key, run))
+            self._base.execute("DELETE FROM reservation WHERE key = ? AND run = ?", (trial.key, run))
         return number
 
     @explain_sqlite_errors
@@ -177,7 +177,8 @@ class Store:
             self._link(run, [(position, trial, number, True) for position, trial, number in found])
             self._base.execute("UPDATE run SET reused = reused + ? WHERE id = ?", (len(found), run))
             self._base.executemany(
-                "DELETE FROM claim WHERE key = ? AND run = ?", [(trial.key, run) for _, trial, _ in found]
+                "DELETE FROM reservation WHERE key = ? AND run = ?",
+                [(trial.key, run) for _, trial, _ in found],
             )
             self._seal(run)
 
@@ -215,7 +216,7 @@ class Store:
         return [
             run_of(
                 self.path, digest, tuple(row), counts.get(row[0], {}),
-                going=not row[6] and claims.is_running(self.path, row[0]),
+                going=not row[6] and reservations.is_running(self.path, row[0]),
             )
             for digest, *row in rows
         ]  # fmt: skip

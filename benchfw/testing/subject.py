@@ -19,8 +19,8 @@ from benchfw.registry import Entry, Registry
 from benchfw.testing.arrays import answer_numbers, flat_numbers
 from benchfw.testing.check import NotApplicable
 from benchfw.testing.limit import restart_limit
+from benchfw.testing.methods import ANSWERS, answers_of, check_answers, check_draw, draw_once
 from benchfw.testing.problems import BUILT_IN
-from benchfw.testing.runs import ANSWERS, answers_of, check_answers, check_draw, draw_once
 
 DATA_SEED = 1201
 FEWEST_PROBLEMS = 3  # problems that a claim is tried on

@@ -25,7 +25,7 @@ from typing import Any
 
 from benchfw.store import Store
 from benchfw.store.repair import check
-from benchfw.summary.rows import RECORD_COLUMNS, record_rows
+from benchfw.summary.exports import RECORD_COLUMNS, record_rows
 
 TRIALS = 40
 MARK = "BENCHFW_DRILL"

@@ -179,7 +179,7 @@ def _write(path: Path) -> None:
     with Store(path, create=True) as store:
         run = store.begin("three", "three", "", Environment())
         with store.hold_run_lock(run):
-            store.claim(run, ["one 1"])
+            store.reserve(run, ["one 1"])
             trial = Trial("optimizer", Spec("a"), Spec("b"), "numpy", 0, 0, Budget(), key="one 1")
             outcome = Outcome(Status.DONE, Ending.ITERATIONS, "", (Record("gap", 0, 0.0, 0.0, 0.0),))
             store.add(run, 0, trial, outcome)

@@ -13,7 +13,7 @@ from benchfw.harness.workers.local import LocalExecutor
 from benchfw.records import Ending, Environment, Outcome, Run, Status
 from benchfw.registry import Registry
 from benchfw.store import Store
-from benchfw.summary.rows import RECORD_COLUMNS, record_rows, write_records
+from benchfw.summary.exports import RECORD_COLUMNS, record_rows, write_records
 
 DEVICES = tuple(Device(number, "Fake 9000", "FAKE_VISIBLE_DEVICES") for number in "01")
 

@@ -10,7 +10,7 @@ import pytest
 from benchfw.records import Record, Status
 from benchfw.report.side_tables import comparison_tables
 from benchfw.report.tables import caption, headline_table
-from benchfw.summary.rows import summary_rows
+from benchfw.summary.exports import summary_rows
 from benchfw.summary.summarize import summarize
 
 STEPS = np.unique(np.geomspace(1, 1000, 60).round())

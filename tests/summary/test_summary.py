@@ -12,7 +12,7 @@ from benchfw.records import Cell, Ending, Status
 from benchfw.report.figures.build import build_figures
 from benchfw.report.tables import headline_table
 from benchfw.report.verdicts.phrases import caveat_sentence, fault_place, fault_sentence
-from benchfw.summary.rows import SUMMARY_COLUMNS, summary_rows
+from benchfw.summary.exports import SUMMARY_COLUMNS, summary_rows
 from benchfw.summary.summarize import summarize
 
 

@@ -56,7 +56,7 @@ def command(
       benchfw export last --format asv -o .asv/results
     """
     from benchfw.store import Store
-    from benchfw.summary.rows import RECORD_COLUMNS, SUMMARY_COLUMNS, record_rows, summary_rows, write_csv
+    from benchfw.summary.exports import RECORD_COLUMNS, SUMMARY_COLUMNS, record_rows, summary_rows, write_csv
     from benchfw.summary.summarize import summarize
 
     if bundle is not None and (bundle.suffix != ".zip" or summary or output or form != "csv"):

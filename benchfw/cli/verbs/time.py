@@ -107,7 +107,7 @@ def command(
     from benchfw.cli.execution import check_pages, listen_to_run, print_faults, print_run
     from benchfw.harness.options import Options
     from benchfw.registry import Registry
-    from benchfw.summary.rows import SUMMARY_COLUMNS, summary_rows
+    from benchfw.summary.exports import SUMMARY_COLUMNS, summary_rows
 
     registry = Registry(plugins)
     print_faults([f"not loaded: {fault}" for fault in registry.broken])

@@ -18,8 +18,8 @@ from benchfw.report.tables import EXACT_COLUMNS, caption, exact_rows, full_table
 from benchfw.report.text import flat_facts, plural, script_json
 from benchfw.report.verdicts import verdict
 from benchfw.report.verdicts.phrases import caveat_sentence, fault_advice, fault_names, fault_sentence
+from benchfw.summary.exports import SUMMARY_COLUMNS, summary_rows, write_csv, write_records
 from benchfw.summary.model import Fault, Summary
-from benchfw.summary.rows import SUMMARY_COLUMNS, summary_rows, write_csv, write_records
 
 _TEMPLATES = Path(__file__).parent / "templates"
 

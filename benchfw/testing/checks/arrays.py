@@ -11,7 +11,7 @@ from benchfw.backends import Backend, available_backends, get_backend
 from benchfw.testing.arrays import answer_numbers, copy_arrays, flat_numbers, is_array, is_close
 from benchfw.testing.check import CheckFailed, NotApplicable, define_check, require
 from benchfw.testing.checks.problems import oracle_calls
-from benchfw.testing.runs import point_near_start
+from benchfw.testing.methods import point_near_start
 from benchfw.testing.strict import StrictBackend
 from benchfw.testing.subject import Setting, Subject
 

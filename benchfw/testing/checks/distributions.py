@@ -10,7 +10,7 @@ import numpy as np
 from benchfw.backends import get_backend
 from benchfw.testing.arrays import require_finite
 from benchfw.testing.check import NotApplicable, define_check, require
-from benchfw.testing.runs import METHOD_SEED
+from benchfw.testing.methods import METHOD_SEED
 from benchfw.testing.sequential import LEVEL
 from benchfw.testing.subject import Subject, describe_options
 

@@ -15,7 +15,7 @@ from benchfw.contract import claims_of
 from benchfw.measure.estimators import estimated_quantity
 from benchfw.testing.arrays import flat_numbers, require_finite
 from benchfw.testing.check import NotApplicable, define_check, require
-from benchfw.testing.runs import METHOD_SEED, point_near_start
+from benchfw.testing.methods import METHOD_SEED, point_near_start
 from benchfw.testing.sequential import LEVEL, MeanDifference, Vector, mean_test
 from benchfw.testing.subject import Setting, Subject, describe_options
 

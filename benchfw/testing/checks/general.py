@@ -14,7 +14,7 @@ from benchfw.backends import get_backend
 from benchfw.parameters import is_protocol, meanings_of
 from benchfw.testing.arrays import copy_arrays, find_changed_array, is_array
 from benchfw.testing.check import ROLES, CheckFailed, define_check, require
-from benchfw.testing.runs import ANSWERS, answers_of, draw_once, point_near_start
+from benchfw.testing.methods import ANSWERS, answers_of, draw_once, point_near_start
 from benchfw.testing.subject import Setting, Subject
 
 CALLS = {"estimator": "draw", "optimizer": "run"}

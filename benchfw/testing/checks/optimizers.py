@@ -10,7 +10,7 @@ import numpy as np
 from benchfw.contract import Bounded
 from benchfw.testing.arrays import FIX_NUMBERS, answer_numbers, flat_numbers, is_array, require_finite
 from benchfw.testing.check import NotApplicable, define_check, require
-from benchfw.testing.runs import METHOD_SEED, answers_of, follow
+from benchfw.testing.methods import METHOD_SEED, answers_of, follow
 from benchfw.testing.subject import Setting, Subject
 
 REPETITIONS = 12  # a theorem on an expectation is held against the mean of so many runs

@@ -17,7 +17,7 @@ from benchfw.testing.arrays import (
     require_finite,
 )
 from benchfw.testing.check import NotApplicable, define_check, require
-from benchfw.testing.runs import point_near_start
+from benchfw.testing.methods import point_near_start
 from benchfw.testing.subject import Setting, Subject
 
 DIRECTIONS = 6

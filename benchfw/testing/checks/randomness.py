@@ -13,8 +13,8 @@ from benchfw.backends import get_backend
 from benchfw.measure.optimizers import checked_answers
 from benchfw.testing.arrays import answer_numbers, copy_arrays, flat_numbers, is_close
 from benchfw.testing.check import ROLES, CheckFailed, NotApplicable, define_check, require
+from benchfw.testing.methods import ANSWERS, METHOD_SEED, point_near_start
 from benchfw.testing.new_process import numbers_in_new_process
-from benchfw.testing.runs import ANSWERS, METHOD_SEED, point_near_start
 from benchfw.testing.subject import DATA_SEED, Setting, Subject
 
 DECAY = 1.5  # of the series that a distribution is asked to cut

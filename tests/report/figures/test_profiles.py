@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from benchfw.report.figures.build import build_figures
 from benchfw.report.side_tables import summary_tables
-from benchfw.summary.rows import summary_rows
+from benchfw.summary.exports import summary_rows
 from benchfw.summary.summarize import summarize
 
 

@@ -15,7 +15,7 @@ from benchfw.report.figures.build import build_figures
 from benchfw.report.html.page import write_report
 from benchfw.report.html.script import drawing_script
 from benchfw.report.text import script_json
-from benchfw.summary.rows import (
+from benchfw.summary.exports import (
     RECORD_COLUMNS,
     record_rows,
     safe_cell,

@@ -1,7 +1,7 @@
 """Who runs which trial: runs on one store share the work, and none waits for a run that has died.
 
-A run holds the lock of a file of its own beside the store for as long as it lives; its claims are rows that
-name it. The system gives the lock back when the process ends, however it ends, and then its claims are void.
+A run holds the lock of a file of its own beside the store for as long as it lives; its reservations are rows
+that name it. The system releases the lock when the process ends, however it ends: they are void from then on.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 @contextlib.contextmanager
 def hold_run_lock(base: sqlite3.Connection, store: Path, run: int) -> Iterator[None]:
-    """Hold the run's lock; give up its claims in the end."""
+    """Hold the run's lock; give up its reservations in the end."""
     file = _lock_file(store, run)
     with file.open("w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -23,18 +23,18 @@ def hold_run_lock(base: sqlite3.Connection, store: Path, run: int) -> Iterator[N
             yield
         finally:
             with contextlib.suppress(sqlite3.Error):  # on a full disk: void all the same
-                base.execute("DELETE FROM claim WHERE run = ?", (run,))
+                base.execute("DELETE FROM reservation WHERE run = ?", (run,))
             file.unlink(missing_ok=True)
 
 
-def claim(base: sqlite3.Connection, store: Path, run: int, keys: Iterable[str]) -> dict[str, int]:
-    """Claim keys for a run, inside a transaction; return those that other runs hold, with the run."""
-    held: dict[str, int] = dict(base.execute("SELECT key, run FROM claim WHERE run != ?", (run,)))
+def reserve(base: sqlite3.Connection, store: Path, run: int, keys: Iterable[str]) -> dict[str, int]:
+    """Reserve keys for a run, inside a transaction; return those that other runs hold, with the run."""
+    held: dict[str, int] = dict(base.execute("SELECT key, run FROM reservation WHERE run != ?", (run,)))
     running = {other for other in set(held.values()) if is_running(store, other)}
     wanted = list(keys)
     theirs = {key: held[key] for key in wanted if held.get(key) in running}
     mine = [(key, run) for key in wanted if key not in theirs]
-    base.executemany("INSERT OR REPLACE INTO claim (key, run) VALUES (?, ?)", mine)
+    base.executemany("INSERT OR REPLACE INTO reservation (key, run) VALUES (?, ?)", mine)
     return theirs
 
 

@@ -20,37 +20,37 @@ def test_what_a_living_run_has_claimed_another_does_not_get(path):
     with Store(path, create=True) as one, Store(path, create=True) as two:
         first, second = begin(one), begin(two)
         with one.hold_run_lock(first), two.hold_run_lock(second):
-            assert one.claim(first, ["a", "b"]) == {}
-            assert two.claim(second, ["b", "c"]) == {"b": first}
-            assert one.claim(first, ["a", "b", "c"]) == {"c": second}
+            assert one.reserve(first, ["a", "b"]) == {}
+            assert two.reserve(second, ["b", "c"]) == {"b": first}
+            assert one.reserve(first, ["a", "b", "c"]) == {"c": second}
 
 
 def test_a_finished_trial_is_claimed_no_longer(path, make_trial):
     with Store(path, create=True) as one, Store(path, create=True) as two:
         first, second = begin(one), begin(two)
         with one.hold_run_lock(first), two.hold_run_lock(second):
-            one.claim(first, ["a"])
+            one.reserve(first, ["a"])
             one.add(first, 0, make_trial(key="a"), Outcome(Status.DONE, Ending.ITERATIONS, ""))
-            assert two.claim(second, ["a"]) == {}
+            assert two.reserve(second, ["a"]) == {}
 
 
 def test_the_claims_of_a_run_end_with_it_and_leave_no_file(path):
     with Store(path, create=True) as one, Store(path, create=True) as two:
         first, second = begin(one), begin(two)
         with one.hold_run_lock(first):
-            one.claim(first, ["a"])
+            one.reserve(first, ["a"])
         with two.hold_run_lock(second):
-            assert two.claim(second, ["a"]) == {}
+            assert two.reserve(second, ["a"]) == {}
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
 def test_the_claims_of_a_run_that_died_are_void(path):
     with Store(path, create=True) as store:
         first, second = begin(store), begin(store)
-        store.claim(first, ["a"])  # without its lock, as after kill -9
+        store.reserve(first, ["a"])  # without its lock, as after kill -9
         path.with_name(f"{path.name}-run-{first}").touch()
         with store.hold_run_lock(second):
-            assert store.claim(second, ["a"]) == {}
+            assert store.reserve(second, ["a"]) == {}
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
