@@ -99,7 +99,7 @@ def test_three_workers_give_the_records_of_one_job_but_for_the_times(cli, cluste
     reason = "no Dask worker declares a GPU for cupy; start one with --resources GPU=1"
     assert reason in {row["reason"] for row in cli.records()}
     assert cli.run_count() == 1
-    cli("run", "bowls.toml", "--no-report", "--jobs", 1, "--store", "one.sqlite")
+    cli.inline("run", "bowls.toml", "--no-report", "--jobs", 0, "--store", "one.sqlite")
     found = [row for row in cli.timeless() if row["backend"] == "numpy"]
     assert found == cli.timeless(store="one.sqlite")
     assert cluster.trial_processes() == []
@@ -143,7 +143,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_record(cli, cluster):
     cluster.workers[0].kill()
     _, told = run.communicate(timeout=60)
     assert run.returncode == 0, told
-    cli("run", "long.toml", "--no-report", "--jobs", 1, "--store", "one.sqlite")
+    cli.inline("run", "long.toml", "--no-report", "--jobs", 0, "--store", "one.sqlite")
     assert cli.timeless() == cli.timeless(store="one.sqlite")
     assert len({row["repetition"] for row in cli.timeless()}) == 12
 

@@ -13,8 +13,6 @@ from collections import Counter
 
 import pytest
 
-pytestmark = pytest.mark.process
-
 NAPPING = """
 seed = 3
 repetitions = 6
@@ -102,7 +100,7 @@ def test_a_full_disk_is_one_clear_line_and_what_was_finished_is_kept(cli):
     kept = trials_in(cli)
     assert 0 < len(kept) < 120
     assert cli("store", "check").returncode == 0
-    again = cli("run", "many.toml", "--no-report")
+    again = cli.in_process("run", "many.toml", "--no-report")  # trials of workers have keys of their own
     assert again.returncode == 0, again.stderr
     assert cli.last_run()["reused"] == len(kept)
     assert set(trials_in(cli).values()) == {1}

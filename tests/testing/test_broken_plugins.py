@@ -37,7 +37,7 @@ def failed(path, **effort):
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_plugin_is_found_by_the_check_that_is_meant_for_it(name):
-    found = failed(FOLDER / f"{name}.py", seconds=2.0, iterations=100)
+    found = failed(FOLDER / f"{name}.py", seconds=0.5, iterations=100)
     assert set(found) == BROKEN[name], "\n".join(map(str, found.values()))
 
 

@@ -34,7 +34,7 @@ from benchfw_spectral import (
 from benchfw_spectral.estimators import chebyshev
 from benchfw_spectral.kernels.chebyshev import chebyshev_pairs
 
-DRAWS = 5_000  # the suite spectral/unbiased makes more of them, of every combination
+DRAWS = 2_500  # the suite spectral/unbiased makes more of them, of every combination
 SIZE = 8
 THETA = np.linspace(0.2, 0.9, 3)
 
