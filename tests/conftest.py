@@ -34,6 +34,14 @@ PLUGINS = Path(__file__).parent / "plugins"
 TOYS = (PLUGINS / "toys.py").read_text(encoding="utf-8")
 
 
+def pytest_collection_modifyitems(items):
+    """Skip what needs the families where benchfw is installed alone."""
+    if importlib.util.find_spec("benchfw_firstorder") is None:
+        for item in items:
+            if item.get_closest_marker("families"):
+                item.add_marker(pytest.mark.skip("the packages of methods are not installed"))
+
+
 @pytest.fixture
 def plugin_file(tmp_path, monkeypatch):
     """Return a function that writes a plugin file; what it makes Python import is forgotten afterwards."""

@@ -15,6 +15,7 @@ def cells(path):
     return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
 
 
+@pytest.mark.families
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_from_the_first_cell_to_the_last(path, tmp_path):
     script = "\n\n".join("".join(cell["source"]) for cell in cells(path))

@@ -53,10 +53,12 @@ def alone(monkeypatch):
     monkeypatch.setattr(importlib.metadata, "distribution", core_distribution)
 
 
+@pytest.mark.families
 def test_the_stored_packages_are_those_that_have_the_names():
     assert json.loads(STORED.read_text(encoding="utf-8")) == packages()
 
 
+@pytest.mark.families
 def test_the_families_give_every_number_a_range():
     registry = Registry()
     plain = {

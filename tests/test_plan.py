@@ -61,16 +61,16 @@ def test_a_star_stands_for_every_kernel(registry):
 
 
 def test_a_kernel_needs_no_problem_and_its_size_is_one(registry):
-    trials = planned('repetitions = 1\n[[kernel]]\nuse = "soft-threshold"\nsize = [10, 1000]\n', registry)
+    trials = planned('repetitions = 1\n[[kernel]]\nuse = "column-dots"\nsize = [10, 1000]\n', registry)
     assert [t.problem.params["size"] for t in trials] == [10, 1000]
     assert [t.problem.label for t in trials] == ["size 10", "size 1,000"]
-    assert {t.method.label for t in trials} == {"soft-threshold"}
+    assert {t.method.label for t in trials} == {"column-dots"}
 
 
 def test_the_type_of_a_kernels_arguments_is_swept_and_leaves_its_data_alone(registry):
-    text = '[[kernel]]\nuse = "soft-threshold"\nsize = 10\ndtype = ["float32", "float64"]\n'
+    text = '[[kernel]]\nuse = "column-dots"\nsize = 10\ndtype = ["float32", "float64"]\n'
     trials = planned(f"repetitions = 1\n{text}", registry)
-    assert [t.method.label for t in trials] == ["soft-threshold (float32)", "soft-threshold (float64)"]
+    assert [t.method.label for t in trials] == ["column-dots (float32)", "column-dots (float64)"]
     assert len({data_seed(t) for t in trials}) == 1
     with pytest.raises(SuiteError, match="dtype must be 'float32' or 'float64', got 'float16'"):
         planned(text.replace('["float32", "float64"]', '"float16"'), registry)
@@ -99,7 +99,7 @@ MISTAKES = {
     "unknown choice": (SLIDE + 'mode = "fats"\n', "'fast' or 'slow'", "'fats'"),
     "empty sweep": (SLIDE + "step = []\n", "my.toml, [[optimizer]] 1", "'step' is an empty list"),
     "label of a kernel": (
-        '[[kernel]]\nuse = "soft-threshold"\nsize = 9\nlabel = "x"\n',
+        '[[kernel]]\nuse = "column-dots"\nsize = 9\nlabel = "x"\n',
         "no parameter 'label'",
     ),
     "label of a wrong type": (SLIDE + "label = 3\n", "'label' must be a string"),
@@ -138,7 +138,7 @@ MISTAKES = {
         "'bowl' has no grad_batch",
     ),
     "no method": ("", "names no method"),
-    "no size": ('[[kernel]]\nuse = "soft-threshold"\n', "kernel 'soft-threshold' needs the parameter 'size'"),
+    "no size": ('[[kernel]]\nuse = "column-dots"\n', "kernel 'column-dots' needs the parameter 'size'"),
     "a wrong place": (
         '[[estimator]]\nuse = "noisy"\nat = "end"\n',
         "at must be",

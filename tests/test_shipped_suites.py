@@ -10,11 +10,13 @@ from benchfw.plan import plan
 from benchfw.registry import Registry
 from benchfw.suite import read_suite
 
-FOLDER = Path(__file__).parents[1] / "suites"
+ROOT = Path(__file__).parents[1]
+SUITES = sorted([*ROOT.glob("suites/**/*.toml"), *ROOT.glob("plugins/*/*/suites/**/*.toml")])
 REGISTRY = Registry()
 
 
 @pytest.mark.parametrize("quick", [False, True], ids=["whole", "quick"])
-@pytest.mark.parametrize("name", sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.toml")))
-def test_a_suite_has_trials(name, quick):
-    assert plan(read_suite(FOLDER / name, quick=quick), REGISTRY)
+@pytest.mark.parametrize("path", SUITES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.families
+def test_a_suite_has_trials(path, quick):
+    assert plan(read_suite(path, quick=quick), REGISTRY)

@@ -26,7 +26,7 @@ from benchfw.harness.environment import total_memory
 from benchfw.harness.events import Begun, Event, Finished, Listener
 from benchfw.harness.options import Options
 from benchfw.harness.run import Agenda
-from benchfw.harness.workers.local import LocalExecutor
+from benchfw.harness.workers.executor import LocalExecutor
 from benchfw.records import Ending, Outcome, Project, Run, Status, Trial
 from benchfw.store import Store
 

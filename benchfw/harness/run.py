@@ -19,8 +19,8 @@ from benchfw.harness.environment import gather, total_memory
 from benchfw.harness.events import Awaited, Begun, Event, Executor, Finished, Listener
 from benchfw.harness.identity import Identity
 from benchfw.harness.options import Options
+from benchfw.harness.workers.executor import LocalExecutor
 from benchfw.harness.workers.inline import InlineExecutor
-from benchfw.harness.workers.local import LocalExecutor
 from benchfw.loading import fault_text
 from benchfw.measure.seeding import order_seed
 from benchfw.records import Changes, Ending, Environment, Outcome, Run, Status, Trial

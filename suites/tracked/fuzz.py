@@ -31,7 +31,11 @@ from benchfw.store.repair import check, repair
 from benchfw.suite import read_suite
 
 ROOT = Path(__file__).parents[2]
-SUITES = [path.read_bytes() for path in sorted((ROOT / "suites").rglob("*.toml"))]
+SUITES = [
+    path.read_bytes()
+    for pattern in ("suites/**/*.toml", "plugins/*/*/suites/**/*.toml")
+    for path in sorted(ROOT.glob(pattern))
+]
 WORDS = [
     b"nan", b"-1", b"0", b"1e400", b"9" * 400, b"[[optimizer]]", b"[[problem]]", b"[]", b"{}", b"{ use = 3 }",
     b'"\\u0000"', b"1979-05-27", b"true", b'"""', b"use = [", b"[1, 2, 3]", b"[[[]]]", b'{ use = ["sgd"] }',

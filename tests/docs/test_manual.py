@@ -15,6 +15,8 @@ from benchfw.suite import BUDGET_KEYS, QUICK_KEYS, TOP_KEYS
 
 pytest.importorskip("benchfw_firstorder", reason="the reference has what the plugins register")
 
+pytestmark = pytest.mark.families
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 

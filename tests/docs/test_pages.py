@@ -27,6 +27,8 @@ from benchfw.suite import parse_suite
 
 pytest.importorskip("benchfw_firstorder", reason="the examples use the first-order plugin")
 
+pytestmark = pytest.mark.families
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 

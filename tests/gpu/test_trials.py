@@ -22,7 +22,8 @@ except BackendUnavailable as missing:
     pytest.skip(str(missing), allow_module_level=True)
 
 REGISTRY = Registry()
-SUITES = sorted(Path(__file__).parents[2].glob("suites/**/*.toml"))
+ROOT = Path(__file__).parents[2]
+SUITES = sorted([*ROOT.glob("suites/**/*.toml"), *ROOT.glob("plugins/*/*/suites/**/*.toml")])
 ITERATIONS = 5
 FLOAT64, FLOAT32 = 1e-6, 5e-3  # relative, after five iterations
 SINGLE_PRECISION = {"kernel-classification", "kernel-regression", "functional-gradient"}

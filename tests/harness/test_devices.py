@@ -9,7 +9,7 @@ import pytest
 from benchfw.backends import Device, is_on_device
 from benchfw.harness.devices import TrialQueue, find_devices
 from benchfw.harness.events import Finished, Started
-from benchfw.harness.workers.local import LocalExecutor
+from benchfw.harness.workers.executor import LocalExecutor
 from benchfw.records import Ending, Environment, Outcome, Run, Status
 from benchfw.registry import Registry
 from benchfw.store import Store

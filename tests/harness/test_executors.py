@@ -5,7 +5,7 @@ import pytest
 from benchfw.errors import BenchfwError
 from benchfw.harness.events import Finished
 from benchfw.harness.workers import process
-from benchfw.harness.workers.local import LocalExecutor
+from benchfw.harness.workers.executor import LocalExecutor
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from benchfw.harness import run as harness
 from benchfw.harness.events import Finished, Started
 from benchfw.harness.identity import Identity
 from benchfw.harness.options import Options
+from benchfw.harness.workers.executor import LocalExecutor
 from benchfw.harness.workers.inline import InlineExecutor
-from benchfw.harness.workers.local import LocalExecutor
 from benchfw.records import Status
 
 

@@ -12,9 +12,8 @@ import pytest
 
 from benchfw.backends import get_backend
 from benchfw.errors import PluginError
-from benchfw.kernels import Kernel, kernel
+from benchfw.kernels import Kernel, column_dots, kernel
 from benchfw.registry import Registry
-from benchfw_firstorder.kernels.thresholding import soft_threshold
 
 
 def described(**bodies: str) -> Kernel:
@@ -122,14 +121,14 @@ def test_adding_a_body_returns_it_unchanged():
 
 
 def test_help_and_signature_are_those_of_the_portable_body():
-    assert inspect.signature(soft_threshold) == inspect.signature(soft_threshold.portable)
-    assert "proximal operator" in pydoc.render_doc(soft_threshold)
-    assert soft_threshold.__doc__ == soft_threshold.portable.__doc__
-    assert soft_threshold.__wrapped__ is soft_threshold.portable
+    assert inspect.signature(column_dots) == inspect.signature(column_dots.portable)
+    assert "inner products" in pydoc.render_doc(column_dots)
+    assert column_dots.__doc__ == column_dots.portable.__doc__
+    assert column_dots.__wrapped__ is column_dots.portable
 
 
 def test_a_kernel_is_pickled_by_name():
-    assert pickle.loads(pickle.dumps(soft_threshold)) is soft_threshold
+    assert pickle.loads(pickle.dumps(column_dots)) is column_dots
 
 
 def test_a_kernel_shows_its_name_and_bodies():
@@ -137,6 +136,6 @@ def test_a_kernel_shows_its_name_and_bodies():
 
 
 def test_declared_counts_are_kept():
-    x = np.zeros(1000, dtype=np.float32)
-    assert soft_threshold.counts(x, 0.5) == (3000.0, 8000.0)
+    x = np.zeros((100, 10), dtype=np.float32)
+    assert column_dots.counts(x, x) == (2000.0, 8000.0)
     assert described().counts is None

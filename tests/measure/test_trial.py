@@ -228,12 +228,12 @@ def test_a_trial_that_cannot_run_has_a_status_and_a_reason(ran, make_trial, chan
 
 
 def test_a_kernel_is_measured_on_arguments_of_its_size(ran, make_trial):
-    method = Spec("soft-threshold", {"dtype": "float32"})
-    trial = make_trial(kind="kernel", problem=Spec("size", {"size": 10}), method=method)
+    method = Spec("column-dots", {"dtype": "float32"})
+    trial = make_trial(kind="kernel", problem=Spec("size", {"size": 16}), method=method)
     outcome, records = ran(replace(trial, budget=Budget(iterations=2)))
     assert outcome.status is Status.DONE
     assert [each.iteration for each in records["seconds_per_call"]] == [1, 2]
-    assert outcome.facts["argument_bytes"] == 40
+    assert outcome.facts["argument_bytes"] == 2 * 16 * 4
 
 
 @pytest.mark.parametrize("kind", ["optimizer", "estimator"])

@@ -24,7 +24,7 @@ from benchfw.harness.dask.packing import PackedPlugins
 from benchfw.harness.dask.survey import MachineSurvey, SurveyRequest, survey_apart
 from benchfw.harness.environment import total_memory
 from benchfw.harness.events import Finished
-from benchfw.harness.workers.local import LocalExecutor
+from benchfw.harness.workers.executor import LocalExecutor
 from benchfw.records import Trial
 
 IDLE_SECONDS = 30.0  # after which processes without a trial end: the client may have died without a word
