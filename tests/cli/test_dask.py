@@ -20,7 +20,7 @@ SLOW = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "20s"}  # a busy machine an
 class RealCluster:
     """A scheduler and workers, each a process of its own as on a cluster."""
 
-    def __init__(self, folder, workers=3):
+    def __init__(self, folder, workers=2):
         self.folder = folder
         self.file = folder / "scheduler.json"
         self.workers = []
@@ -45,10 +45,10 @@ class RealCluster:
             time.sleep(0.05)
         return worker
 
-    def keep_three(self):
+    def keep_two(self):
         """Start workers in place of those that were killed."""
         self.workers = [each for each in self.workers if each.poll() is None]
-        while len(self.workers) < 3:
+        while len(self.workers) < 2:
             self.start()
 
     def trial_processes(self):
@@ -86,16 +86,16 @@ def shared(tmp_path_factory):
 
 @pytest.fixture
 def cluster(shared):
-    """A cluster of three workers with a thread each."""
-    shared.keep_three()
+    """A cluster of two workers with a thread each."""
+    shared.keep_two()
     return shared
 
 
-def test_three_workers_give_the_records_of_one_job_but_for_the_times(cli, cluster):
+def test_two_workers_give_the_records_of_one_job_but_for_the_times(cli, cluster):
     done = cli("run", "bowls.toml", "--dask", cluster.address, "--backend", "numpy", "--backend", "cupy")
     assert done.returncode == 0, done.stderr
     page = (cli.folder / "reports/run-1/index.html").read_text()
-    assert "3 trials of 1 threads at once" in page
+    assert "2 trials of 1 threads at once" in page
     reason = "no Dask worker declares a GPU for cupy; start one with --resources GPU=1"
     assert reason in {row["reason"] for row in cli.records()}
     assert cli.run_count() == 1
@@ -173,7 +173,7 @@ def test_an_interruption_keeps_finished_trials_and_leaves_no_process_on_the_work
 def test_no_trial_goes_on_when_its_client_was_killed(cli, cluster):
     cli.write("hanging.toml", HANGING)
     run = begin(cli, "hanging.toml", "--only", "faulty", "--dask", cluster.address)
-    wait_until(lambda: len(cluster.trial_processes()) == 3)
+    wait_until(lambda: len(cluster.trial_processes()) == 2)
     run.kill()
     run.communicate(timeout=60)
     wait_until(lambda: not cluster.trial_processes())
@@ -291,7 +291,7 @@ def test_a_worker_with_another_version_of_a_plugin_is_refused_by_name(cli, clust
     assert done.returncode == 2
     assert "nothing was run, since Dask workers differ" in done.stderr
     lines = [line.strip() for line in done.stderr.splitlines() if "stranger is" in line]
-    assert len(lines) == 4
+    assert len(lines) == 3
     assert sum("stranger is 2.0 there and 1.0 here" in line for line in lines) == 1
     assert all(line.startswith("tcp://") for line in lines)
     assert cli.run_count() == 0
