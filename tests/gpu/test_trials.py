@@ -23,7 +23,7 @@ except BackendUnavailable as missing:
 
 REGISTRY = Registry()
 ROOT = Path(__file__).parents[2]
-SUITES = sorted([*ROOT.glob("suites/**/*.toml"), *ROOT.glob("plugins/*/*/suites/**/*.toml")])
+SUITES = [*sorted(ROOT.glob("suites/**/*.toml")), *sorted(ROOT.glob("plugins/*/*/suites/**/*.toml"))]
 ITERATIONS = 5
 FLOAT64, FLOAT32 = 1e-6, 5e-3  # relative, after five iterations
 SINGLE_PRECISION = {"kernel-classification", "kernel-regression", "functional-gradient"}
