@@ -1,4 +1,4 @@
-"""What the tests of every family start from."""
+"""The backend that the tests run on."""
 
 from __future__ import annotations
 
