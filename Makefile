@@ -22,8 +22,9 @@ lint: $(INSTALLED)
 types: $(INSTALLED)
 	$(BIN)/mypy
 
+# a thread each: workers that share the cores would wait for one another, at twice the processor time
 tests: $(INSTALLED)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 # only on a machine with an NVIDIA GPU and the extra cuda12 or cuda13
 test-gpu: $(INSTALLED)
