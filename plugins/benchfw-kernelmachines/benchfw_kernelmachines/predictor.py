@@ -24,14 +24,14 @@ PAIRS = 1 << 24  # of rows and centres at once
 class FeaturePredictor:
     """f(x) = scale Σ_j Φ_j(x) A_j, with features that are regenerated whenever f is evaluated.
 
-    `told` is what the optimizer has to say about this answer. Dai et al. 2014.
+    `notes` are numbers of the optimizer about this answer. Dai et al. 2014.
     """
 
     frequencies: Frequencies
     coefficients: tuple[Array, ...]  # A_j, (2, F, C)
     scale: float
     num_outputs: int  # C
-    told: Mapping[str, float] = field(default_factory=dict)
+    notes: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def num_features(self) -> int:
@@ -55,7 +55,7 @@ class FeaturePredictor:
 
     def facts(self) -> Mapping[str, float]:
         """Return what the optimizer reported."""
-        return self.told
+        return self.notes
 
     def save(self, path: str | Path) -> None:
         """Write what makes f to a file of the format npz: seeds, covariance, coefficients and scale."""

@@ -68,6 +68,6 @@ def apply_series(block: Array, matrix: Operator, coefficients: Vector, interval:
         out = others[degree] * block - before
         before, last = last, double.update(last, out, 1.0 if degree > 0 else 0.5, 1.0)
     limit = (1.01 * float(abs(coefficients).sum())) ** 2 * column_dots(block, block)
-    if not bool((column_dots(last, last) <= limit).all()):  # NaN is no number to let pass
+    if not bool((column_dots(last, last) <= limit).all()):  # NaN does not pass
         raise BenchfwError(f"the spectrum is not inside [{low:g}, {high:g}]: widen the interval")
     return last
