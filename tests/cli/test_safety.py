@@ -5,6 +5,8 @@ import csv
 import json
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 SOURCES = [
     path
@@ -131,6 +133,7 @@ with open(os.environ["HEARD"] + ".watching", "a") as file:
 """
 
 
+@pytest.mark.process  # an audit hook cannot be taken back
 def test_no_socket_is_opened_by_a_run(cli):
     plugin = cli.folder / "bowls.py"
     plugin.write_text(plugin.read_text(encoding="utf-8") + WATCHED, encoding="utf-8")

@@ -166,11 +166,10 @@ def _follow(store: Store, run: Run, registry: Registry) -> None:
     from benchfw.api import page_folder, report_run
 
     page = page_folder(store.path, run) / "index.html"
-    if run.going:
-        click.echo(
-            f"{run.standing}; its page, new every {PAGE_SECONDS} s: {page} (Ctrl-C ends the watching only)"
-        )
     with contextlib.suppress(KeyboardInterrupt):
+        if run.going:
+            where = f"its page, new every {PAGE_SECONDS} s: {page} (Ctrl-C ends the watching only)"
+            click.echo(f"{run.standing}; {where}")
         drawn = None
         while run.going:
             began = monotonic()
