@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import importlib
 import io
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -126,6 +127,7 @@ def main() -> None:
         click.echo(f"benchfw: invalid file name {printable(str(fault.filename))[:60]}…", err=True)
         code = 2
     except (KeyboardInterrupt, click.Abort):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one would end this line with a traceback
         click.echo("benchfw: interrupted", err=True)
         code = 130
     sys.exit(code if isinstance(code, int) else 0)
