@@ -9,7 +9,7 @@ import pytest
 from benchfw.analysis.convergence import curves_by_metric
 from benchfw.analysis.intervals import LEVEL, independent_ratio, t_quantile
 from benchfw.records import Cell, Ending, Status
-from benchfw.report.figures.build import build_figures
+from benchfw.report.figures import build_figures
 from benchfw.report.tables import headline_table
 from benchfw.report.verdicts.phrases import caveat_sentence, fault_place, fault_sentence
 from benchfw.summary.exports import SUMMARY_COLUMNS, summary_rows

@@ -143,7 +143,7 @@ def _markdown(opened: Store, chosen: Run, output: Path | None) -> None:
 
 def _figures(opened: Store, chosen: Run, output: Path | None, form: str) -> None:
     from benchfw.api import page_folder
-    from benchfw.report.figures.build import build_figures
+    from benchfw.report.figures import build_figures
     from benchfw.report.figures.paper import write_figures
     from benchfw.summary.summarize import summarize
 

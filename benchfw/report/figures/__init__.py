@@ -1,1 +1,39 @@
-"""What a report draws."""
+"""All figures of a run in the order of the page, with one style a method."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from benchfw.records import Cell
+from benchfw.report.figures.convergence import convergence_figures
+from benchfw.report.figures.dots import estimator_figures, kernel_figures, target_figures
+from benchfw.report.figures.kernels import share_figures, size_figures
+from benchfw.report.figures.plot import Figure, Style, styles_of
+from benchfw.report.figures.profiles import profile_figures
+from benchfw.report.figures.sweeps import sweep_figures
+from benchfw.summary.model import Summary
+from benchfw.summary.standings import ALL_PROBLEMS
+
+
+def build_figures(summary: Summary) -> list[Figure]:
+    """Return the figures of all comparisons, in the order of the page."""
+    styles = method_styles(summary)
+    figures: list[Figure] = []
+    for comparison in summary.comparisons:
+        if comparison.kind == "optimizer":
+            found = [*convergence_figures(comparison, styles), *target_figures(comparison, styles)]
+        elif comparison.kind == "estimator":
+            found = [*sweep_figures(comparison), *estimator_figures(comparison, styles)]
+        else:
+            found = size_figures(comparison) if comparison.by_size else kernel_figures(comparison, styles)
+        figures += [replace(figure, problem=comparison.problem) for figure in found]
+    return [*profile_figures(summary, styles), *share_figures(summary), *figures]
+
+
+def method_styles(summary: Summary) -> dict[Cell, Style]:
+    """Return the style of every cell: that of a method is the same on every problem, and on all of them."""
+    styles: dict[Cell, Style] = {}
+    for kind in {comparison.kind for comparison in summary.comparisons}:
+        cells = [cell for each in summary.comparisons if each.kind == kind for cell in each.cells]
+        styles |= styles_of([*cells, *(cell._replace(problem=ALL_PROBLEMS) for cell in cells)])
+    return styles

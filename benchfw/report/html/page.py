@@ -10,7 +10,7 @@ from typing import IO, Any, TypeAlias
 
 from benchfw.errors import BenchfwError
 from benchfw.records import Cell, Result, Run
-from benchfw.report.figures.build import build_figures, method_styles
+from benchfw.report.figures import build_figures, method_styles
 from benchfw.report.figures.plot import Figure, Style, extra_figure
 from benchfw.report.html.script import INSTALL, drawing_script
 from benchfw.report.side_tables import comparison_tables, summary_tables

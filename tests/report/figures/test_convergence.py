@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from benchfw.analysis.convergence import AXES, Curve, band
 from benchfw.records import Status
-from benchfw.report.figures.build import build_figures
+from benchfw.report.figures import build_figures
 from benchfw.report.figures.convergence import find_stop, median_line
 from benchfw.summary.model import History
 from benchfw.summary.summarize import summarize

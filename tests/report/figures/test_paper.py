@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from benchfw.errors import BenchfwError
-from benchfw.report.figures.build import build_figures
+from benchfw.report.figures import build_figures
 from benchfw.report.figures.paper import write_figures
 from benchfw.report.figures.plot import PALETTE
 from benchfw.summary.summarize import summarize

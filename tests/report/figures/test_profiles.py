@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from benchfw.report.figures.build import build_figures
+from benchfw.report.figures import build_figures
 from benchfw.report.side_tables import summary_tables
 from benchfw.summary.exports import summary_rows
 from benchfw.summary.summarize import summarize

@@ -11,7 +11,7 @@ import pytest
 
 from benchfw.errors import BenchfwError
 from benchfw.records import Status
-from benchfw.report.figures.build import build_figures
+from benchfw.report.figures import build_figures
 from benchfw.report.html.page import write_report
 from benchfw.report.html.script import drawing_script
 from benchfw.report.text import script_json
