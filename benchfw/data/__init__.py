@@ -24,6 +24,7 @@ from benchfw.data.files import (
     locate,
     summarize_array,
 )
+from benchfw.data.finite import check_finite
 from benchfw.data.load import Verification, ensure_available, find_path, fingerprint, load, verify
 from benchfw.data.split import Split, Table, has_split, load_table, split, split_documents
 from benchfw.data.stream import batches
@@ -40,6 +41,7 @@ __all__ = [
     "batches",
     "cache_folder",
     "check_arrays",
+    "check_finite",
     "content_hash",
     "dataset_names",
     "ensure_available",

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 from benchfw.data.dataset import Dataset, check_arrays
 from benchfw.data.files import CACHE_VARIABLE, cache_folder, content_hash, file_state
+from benchfw.data.finite import check_finite
 from benchfw.errors import DataError
 
 if TYPE_CHECKING:
@@ -68,7 +69,9 @@ def place(entry: Dataset, found: Any, facts: Mapping[str, Any], checked: str = "
         else:
             written = work / entry.name
             arrays = write_pieces(written, found)
-        check_arrays(entry, arrays, str(facts.get("from", entry.name)))
+        origin = str(facts.get("from", entry.name))
+        check_arrays(entry, arrays, origin)
+        check_finite(entry.name, arrays, origin)
         content = content_hash(arrays)
         verdict = _compare_content(entry, content, checked)
         if written.suffix == ".npz":

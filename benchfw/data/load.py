@@ -22,6 +22,7 @@ from benchfw.data.dataset import Arrays, Dataset, check_arrays, resolve_function
 from benchfw.data.download import Progress
 from benchfw.data.fetch import fetch_entry
 from benchfw.data.files import content_hash, file_state, locate, read_arrays
+from benchfw.data.finite import check_finite
 from benchfw.errors import DataError
 from benchfw.parameters import parameters_of
 
@@ -56,6 +57,7 @@ def load(name: str, **params: Any) -> Arrays:
     entry = find_dataset(plain)
     if entry is not None and entry.make is not None:
         made: Arrays = make(entry, entry.make, params)
+        check_finite(plain, made)
         return made
     if params:
         raise DataError(f"data set '{plain}' takes no parameters, got {', '.join(params)}")
@@ -63,6 +65,8 @@ def load(name: str, **params: Any) -> Arrays:
     arrays = read_arrays(plain, path)
     if entry is not None:
         check_arrays(entry, arrays, path)
+    if _untouched_note(path) is None:  # checked when it was placed
+        check_finite(plain, arrays, path)
     return arrays
 
 
@@ -110,10 +114,14 @@ def fingerprint(name: str) -> str:
     if path is None and entry is not None and entry.sealed and entry.fetchable:
         return next(iter(entry.contents))
     path = path or find_path(plain)
+    note = _untouched_note(path)
+    return hash_file(plain, path) if note is None else str(note["content"])
+
+
+def _untouched_note(path: Path) -> Mapping[str, Any] | None:
+    """Return what was noted when a file was placed in the cache, or None if it has changed since."""
     note = read_note(path)
-    if note.get("state") == file_state(path) and "content" in note:
-        return str(note["content"])  # untouched since it was placed
-    return hash_file(plain, path)
+    return note if note.get("state") == file_state(path) and "content" in note else None
 
 
 def _hash_recipe(entry: Dataset, function: Callable[..., Any], params: Mapping[str, Any]) -> str:
@@ -155,17 +163,19 @@ class Verification:
 
 
 def verify(name: str) -> Verification:
-    """Check a data set that is here: shapes, types, its file's checksum, its content."""
+    """Check a data set that is here: shapes, types, finite values, its file's checksum, its content."""
     path = find_path(name)
     entry = find_dataset(name)
     arrays = read_arrays(name, path)
     content = hash_file(name, path)
-    if entry is None:
-        return Verification(name, path, content, "readable; not in any catalog")
     try:
-        check_arrays(entry, arrays, path)
+        if entry is not None:
+            check_arrays(entry, arrays, path)
+        check_finite(name, arrays, path)
     except DataError as fault:
-        return Verification(name, path, content, "shapes and types", str(fault))
+        return Verification(name, path, content, "shapes, types and values", str(fault))
+    if entry is None:
+        return Verification(name, path, content, "readable and finite; not in any catalog")
     if content in entry.contents:
         return Verification(name, path, content, f"content hash: {entry.contents[content]}")
     note = read_note(path)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from benchfw.data.catalog import find_dataset, parse_dataset_name
+from benchfw.data.finite import check_finite
 from benchfw.data.load import fetch_path, load, make
 from benchfw.errors import DataError
 
@@ -74,7 +75,9 @@ def _read_file(
                     reader.skip(start)
             for first in range(start, end, size):
                 count = min(size, end - first)
-                yield {key: reader.read(count) for key, reader in readers.items()}
+                batch = {key: reader.read(count) for key, reader in readers.items()}
+                check_finite(name, batch, path, first)
+                yield batch
         except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as fault:
             raise DataError(f"data set '{name}' in {path} is damaged ({fault}); replace the file") from None
 
@@ -175,6 +178,7 @@ def _cut_pieces(
         if arrays is not None:
             _check_names(name, arrays, piece)
             piece = {key: piece[key] for key in arrays}
+        check_finite(name, piece, first_row=row)
         count = len(next(iter(piece.values())))
         low, high = max(start - row, 0), count if stop is None else max(min(stop - row, count), 0)
         row += count

@@ -163,6 +163,10 @@ def test_verify_says_what_was_checked(line, data):
     done = data("verify")
     assert done.returncode == 0, done.stderr
     assert "not in any catalog" in done.stdout
+    np.savez(line.folder / "data" / "mine.npz", x=np.array([0.0, np.nan]))
+    done = data("verify", "mine")
+    assert done.returncode == 1
+    assert "array 'x' has nan in row 1 (counted from 0)" in done.stdout
     (line.folder / "data" / "mine.npz").write_bytes(b"damaged")
     done = data("verify")
     assert done.returncode == 1

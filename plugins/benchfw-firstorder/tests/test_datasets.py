@@ -31,6 +31,20 @@ def test_columns_are_standardized_and_constant_ones_dropped(backend):
     np.testing.assert_allclose(problem.features.std(axis=0), 1)
 
 
+def test_a_column_that_has_no_scale_is_refused_instead_of_becoming_zeros(backend, tmp_path, monkeypatch):
+    monkeypatch.setenv("BENCHFW_DATA", str(tmp_path))
+    features = np.random.default_rng(0).normal(size=(40, 4))
+    for wrong, sentence in (
+        (np.nan, r"array 'x' has nan in row 5, column 2 \(counted from 0\)"),
+        (1e200, r"numbers too large to standardize in column 2 \(counted from 0\)"),
+    ):
+        features[5, 2] = wrong
+        np.savez(tmp_path / "line.npz", x=features, y=np.tile([-1.0, 1.0], 20))
+        for problem in (LeastSquares, LogisticRegression):
+            with pytest.raises(BenchfwError, match=sentence):
+                problem(backend, backend.rng(1), dataset="line")
+
+
 @pytest.mark.usefixtures("folder")
 def test_two_classes_become_signs_and_training_rows_are_kept(backend):
     problem = LogisticRegression(backend, backend.rng(1), dataset="signs")

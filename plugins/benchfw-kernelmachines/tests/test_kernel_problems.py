@@ -302,11 +302,10 @@ LATE[299] = 9
             {},
             "has labels that are not whole numbers; number its classes, or take kernel-regression",
         ),
-        ({"y": np.where(CLASSES, CLASSES, np.nan)}, {}, "has labels that are not whole numbers"),
+        ({"y": np.where(CLASSES, CLASSES, np.nan)}, {}, r"array 'y' has nan in row \d+ \(counted"),
         ({"y": LATE}, {}, "data set 'own' has a row of class 9, of which no row"),
         ({"x": np.ones_like(FEATURES)}, {}, "median distance between rows is 0"),
-        ({"x": BROKEN}, {}, "data set 'own' has features that are not finite"),
-        ({"x": BROKEN}, {"rows": 10, "components": 2}, None),
+        ({"x": BROKEN}, {}, r"data set 'own' in .*: array 'x' has (nan|inf) in row \d+, column \d+"),
         ({}, {"loss": "hing"}, "unknown loss 'hing'; did you mean 'hinge'"),
         ({}, {"loss": "epsilon-insensitive"}, "'epsilon-insensitive' is for numbers"),
         ({}, {"covariance": "gausian"}, "unknown covariance 'gausian'; did you mean 'gaussian'"),
@@ -317,9 +316,6 @@ LATE[299] = 9
 )
 def test_what_cannot_be_classified_is_refused_in_one_sentence(write, arrays, params, sentence):
     write(**arrays)
-    if sentence is None:  # the broken row is none of those taken
-        assert classification(**params).num_samples == 10
-        return
     with pytest.raises(BenchfwError, match=sentence) as refusal:
         classification(**params)
     assert "\n" not in str(refusal.value)
@@ -329,8 +325,8 @@ def test_what_cannot_be_classified_is_refused_in_one_sentence(write, arrays, par
     ("arrays", "params", "sentence"),
     [
         ({"y": np.ones(300)}, {}, "the targets of 'own' are all 1: nothing to predict"),
-        ({"y": np.where(CLASSES, 1.0, np.inf)}, {}, "has targets that are not finite"),
-        ({"x": BROKEN}, {}, "has features that are not finite"),
+        ({"y": np.where(CLASSES, 1.0, np.inf)}, {}, r"array 'y' has inf in row \d+ "),
+        ({"x": BROKEN}, {}, r"array 'x' has (nan|inf) in row \d+, column \d+"),
         ({"y": FEATURES[:, :2]}, {}, r"has labels of the shape \(300, 2\)"),
         ({}, {"loss": "logistic"}, "the loss 'logistic' is for classes"),
         ({}, {"loss": "epsilon-insensitive", "exact": True}, "exact = true needs the loss 'squared'"),

@@ -16,7 +16,7 @@ def regression_table(name: str) -> tuple[Array, Array]:
     """Return the training rows of a data set: features (n, d) and targets (n,), of mean 0 and variance 1."""
     features, targets = _training_rows(name)
     values = targets.astype(np.float64)
-    return _standardized(features), (values - values.mean()) / (values.std() or 1.0)
+    return _standardized(name, features), (values - values.mean()) / (values.std() or 1.0)
 
 
 def classification_table(name: str) -> tuple[Array, Array]:
@@ -25,7 +25,7 @@ def classification_table(name: str) -> tuple[Array, Array]:
     classes = np.unique(targets)
     if len(classes) != 2:
         raise BenchfwError(f"data set '{name}' has {len(classes)} classes; logistic regression needs two")
-    return _standardized(features), np.where(targets == classes[1], 1.0, -1.0)
+    return _standardized(name, features), np.where(targets == classes[1], 1.0, -1.0)
 
 
 def _training_rows(name: str) -> tuple[Array, NDArray[Any]]:
@@ -37,8 +37,14 @@ def _training_rows(name: str) -> tuple[Array, NDArray[Any]]:
     return features.reshape(len(features), -1).astype(np.float64), targets
 
 
-def _standardized(features: Array) -> Array:
-    spread = features.std(axis=0)
+def _standardized(name: str, features: Array) -> Array:
+    with np.errstate(over="ignore"):
+        spread = features.std(axis=0)
+    if not np.isfinite(spread).all():  # dividing by it would turn the column into zeros
+        column = int(np.argmin(np.isfinite(spread)))
+        raise BenchfwError(
+            f"data set '{name}' has numbers too large to standardize in column {column} (counted from 0)"
+        )
     varying = spread > 0  # a constant column has no scale, and its parameter would never move
     columns = features[:, varying]
     return np.asarray((columns - columns.mean(axis=0)) / spread[varying])

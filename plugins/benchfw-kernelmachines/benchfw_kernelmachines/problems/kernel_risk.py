@@ -77,7 +77,6 @@ class KernelRiskProblem(ABC):
         self.num_samples = source.num_samples
         self.learn_labels(source.targets)
         sample = source.sample()
-        self._check_finite(sample.features)
         fitted = fit_preparation(sample.features, components, standardize=standardize)
         self.dimension = fitted.dimension
         self._preparation = fitted.on(backend)
@@ -178,12 +177,4 @@ class KernelRiskProblem(ABC):
 
     def _prepared(self, table: Table) -> Table:
         """Return rows as stored, prepared and on the backend."""
-        self._check_finite(table.features)
         return Table(self.prepare(table.features), self.backend.asarray(self.label(table.targets)))
-
-    def _check_finite(self, features: np.ndarray) -> None:
-        if np.issubdtype(features.dtype, np.floating) and not np.isfinite(features).all():
-            raise BenchfwError(
-                f"data set '{self._dataset}' has features that are not finite; "
-                "leave out or fill in those rows"
-            )
