@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from benchfw.loading import fault_text
 from benchfw.plan import plan, select
 from benchfw.records import DEFAULT_STORE, Changes, Project, Run, Trial
 from benchfw.registry import Registry
+from benchfw.report.text import FEW_NAMES, join_names
 from benchfw.store import Store
 from benchfw.suite import Suite, find_suite, find_suites, parse_suite, read_suite
 
@@ -63,21 +65,29 @@ def plan_text(text: str, name: str, registry: Registry) -> Planned:
     return _plan_parsed(parse_suite(text, name), Path(name), registry, Changes())
 
 
-def plan_bundle(run: Run, plugins: Sequence[str] = ()) -> Planned:
-    """Plan what the run in a bundle ran; files of plugins lie beside the bundle, or are among `plugins`."""
+def plan_bundle(run: Run, plugins: Iterable[str] = ()) -> Planned:
+    """Plan what the run in a bundle ran, with installed plugins and those given by hand alone."""
     path, changes = run.store, run.environment.changes
-    given = {Path(each).name for each in plugins}
-    sources = [_beside(path, each) for each in run.environment.plugins if each not in given]
-    for source in sources:
-        if source.endswith(".py") and not Path(source).is_file():
-            raise PluginError(
-                f"{path} needs the plugin {source}, and a bundle carries no code; "
-                "put it next to the bundle or pass it with --plugin"
-            )
+    registry = trusted_registry(run, plugins)
     suite = parse_suite(run.text, str(path), quick=changes.quick)
-    return _plan_parsed(
-        replace(suite, name=run.suite, title=run.title), path, Registry([*plugins, *sources]), changes
-    )
+    return _plan_parsed(replace(suite, name=run.suite, title=run.title), path, registry, changes)
+
+
+def trusted_registry(run: Run, plugins: Iterable[str] = ()) -> Registry:
+    """Return what a stored run needs; a plugin that is neither installed nor given is a PluginError."""
+    registry = Registry(plugins)
+    absent = registry.lacks(run.environment.plugins)
+    if absent:
+        raise PluginError(
+            f"{run.store} was made with {join_names(absent)}, neither installed nor given; {ask_for(absent)}"
+        )
+    return registry
+
+
+def ask_for(plugins: Sequence[str]) -> str:
+    """Return the advice to give plugins that only a store names, by hand and after a look at them."""
+    options = " ".join(f"--plugin {shlex.quote(each)}" for each in plugins[:FEW_NAMES])
+    return f"if you trust {'it' if len(plugins) == 1 else 'them'}, pass {options}"
 
 
 def _plan_parsed(suite: Suite, path: Path, registry: Registry, changes: Changes) -> Planned:

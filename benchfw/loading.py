@@ -10,12 +10,15 @@ import importlib
 import importlib.metadata
 import importlib.util
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from benchfw.errors import PluginError, PluginNotFound
+
+LONGEST_FAULT = 500  # characters of a fault's message
 
 
 class Plugin(NamedTuple):
@@ -32,7 +35,7 @@ class Plugin(NamedTuple):
 
 
 class LoadingFault(Exception):
-    """A plugin that raised while it was imported; the message names it and the fault."""
+    """An installed plugin that raised while it was imported; the message names it and the fault."""
 
 
 def load_entry_point(point: importlib.metadata.EntryPoint) -> tuple[Any, Plugin]:
@@ -41,15 +44,20 @@ def load_entry_point(point: importlib.metadata.EntryPoint) -> tuple[Any, Plugin]
     version = point.dist.version if point.dist else ""
     try:
         plugin = point.load()
-    except (Exception, SystemExit) as fault:
-        raise LoadingFault(f"plugin '{point.name}' of {name} {version}: {fault_text(fault)}") from fault
+    except KeyboardInterrupt:
+        raise
+    except BaseException as fault:  # a stranger's module may raise anything
+        place = place_of(fault, None)
+        raise LoadingFault(
+            f"plugin '{point.name}' of {name} {version}: {fault_text(fault)}{place}"
+        ) from fault
     # a plugin may be a class or an object too: then its module is the one that the entry point names
     module = plugin.__name__ if isinstance(plugin, ModuleType) else point.value.partition(":")[0]
     return plugin, Plugin(point.name, module, name, version, _file_of(sys.modules.get(module)))
 
 
 def load_source(source: str) -> tuple[Any, Plugin]:
-    """Return a plugin given as a file or a module name; one that does not exist is a PluginError."""
+    """Return a plugin given as a file or a module name; one that cannot be loaded is a PluginError."""
     by_file = is_file_name(source)
     if by_file and Path(source).is_dir():
         raise PluginError(
@@ -57,12 +65,16 @@ def load_source(source: str) -> tuple[Any, Plugin]:
         )
     if by_file and not Path(source).is_file():
         raise PluginError(f"no plugin file '{source}'; give a path that exists")
+    path = Path(source).resolve() if by_file else None
     try:
-        module = _import_file(Path(source).resolve()) if by_file else importlib.import_module(source)
-    except (Exception, SystemExit) as fault:
+        module = _import_file(path) if path else importlib.import_module(source)
+    except (KeyboardInterrupt, PluginError):
+        raise
+    except BaseException as fault:
         if isinstance(fault, ModuleNotFoundError) and fault.name == source.partition(".")[0]:
             raise PluginNotFound(f"no plugin module '{source}'; install it or give its file") from None
-        raise LoadingFault(f"plugin '{source}': {fault_text(fault)}") from fault
+        text = f"{fault_text(fault)}{place_of(fault, path)}"
+        raise PluginError(f"plugin '{source}' cannot be loaded: {text}") from fault
     name = Path(source).stem if by_file else source
     return module, Plugin(source, name, source, "", _file_of(module))
 
@@ -86,8 +98,26 @@ def is_file_name(source: str) -> bool:
 
 
 def fault_text(fault: BaseException) -> str:
-    """Return a fault as type and message."""
-    return f"{type(fault).__name__}: {fault}"
+    """Return a fault as type and message, on one line."""
+    try:
+        message = fault.msg if isinstance(fault, SyntaxError) else str(fault)
+    except Exception:  # noqa: BLE001 - a stranger's exception may not even print
+        message = "its message cannot be printed"
+    line = " ".join(message.split())
+    return f"{type(fault).__name__}: {line if len(line) <= LONGEST_FAULT else line[:LONGEST_FAULT] + '…'}"
+
+
+def place_of(fault: BaseException, own: Path | None = None) -> str:
+    """Return where loading a plugin failed: in its own file if possible, else in the last one known."""
+    if isinstance(fault, SyntaxError) and fault.filename:
+        return f" ({Path(fault.filename).name}, line {fault.lineno})"
+    frames = [
+        (Path(frame.filename), frame.lineno)
+        for frame in traceback.extract_tb(fault.__traceback__)
+        if not frame.filename.startswith("<") and frame.filename != __file__
+    ]
+    places = [frame for frame in frames if frame[0] == own] or frames
+    return f" ({places[-1][0].name}, line {places[-1][1]})" if places else ""
 
 
 def _file_of(module: ModuleType | None) -> Path | None:

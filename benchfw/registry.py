@@ -1,7 +1,8 @@
 """Collects what plugins register, and builds objects from suite tables.
 
-A plugin comes from the entry-point group `benchfw`, from a file, or from a module name. One that fails is
-remembered in `Registry.broken` and the others still load.
+A plugin comes from the entry-point group `benchfw`, or from a file or a module that is given by hand. An
+installed one that fails is remembered in `Registry.broken` and the others still load; one given by hand is an
+error.
 """
 
 from __future__ import annotations
@@ -22,7 +23,16 @@ import benchfw
 from benchfw import hookspecs
 from benchfw.backends import BackendTable, current_table
 from benchfw.errors import BenchfwError, PluginError, nearest
-from benchfw.loading import LoadingFault, Plugin, fault_text, load_entry_point, load_source, package_with
+from benchfw.loading import (
+    LoadingFault,
+    Plugin,
+    fault_text,
+    is_file_name,
+    load_entry_point,
+    load_source,
+    package_with,
+    place_of,
+)
 
 if TYPE_CHECKING:
     from benchfw.parameters import Parameter
@@ -99,6 +109,7 @@ class Registry:
         self.backends = BackendTable()
         self._entries: dict[tuple[str, str], Entry] = {}
         self._plugins: dict[int, Plugin] = {}
+        self._given: set[Plugin] = set()
         self._manager = pluggy.PluginManager(hookspecs.PROJECT)
         self._manager.add_hookspecs(hookspecs)
         for point in importlib.metadata.entry_points(group=hookspecs.PROJECT):
@@ -189,17 +200,34 @@ class Registry:
         if fault not in self.broken:
             self.broken.append(fault)
 
+    def lacks(self, plugins: Iterable[str]) -> list[str]:
+        """Return those of a stored run's plugins that are neither installed nor given by hand.
+
+        What a store names is never imported: it may be someone else's. Files are compared by name, since
+        their folder may be another one here.
+        """
+        known = {name for each in self.plugins for name in (each.name, each.module, each.distribution)}
+        files = {each.path.name for each in self.plugins if each.path is not None}
+        return [
+            each
+            for each in dict.fromkeys(plugins)
+            if not (Path(each).name in files if is_file_name(each) else each in known)
+        ]
+
     def _load(self, load: Callable[[Any], tuple[Any, Plugin]], what: Any) -> None:
         try:
             plugin, origin = load(what)
         except LoadingFault as fault:
             self.broken.append(str(fault))
             return
+        if load is load_source:
+            self._given.add(origin)
         wanted = getattr(plugin, "benchfw_api", benchfw.API_VERSION)
         if wanted != benchfw.API_VERSION:
-            self.broken.append(
-                f"plugin '{origin.name}' is written for version {wanted} of benchfw's API, and this is "
-                f"version {benchfw.API_VERSION}; upgrade the older of the two"
+            self._refuse(
+                origin,
+                f"is written for version {wanted} of benchfw's API, and this is version "
+                f"{benchfw.API_VERSION}; upgrade the older of the two",
             )
             return
         if isinstance(plugin, ModuleType) and origin.path in {each.path for each in self.plugins}:
@@ -210,14 +238,21 @@ class Registry:
         except pluggy.PluginValidationError as fault:
             with contextlib.suppress(Exception):  # half registered
                 self._manager.unregister(plugin)
-            self.broken.append(f"plugin '{origin.name}': {' '.join(str(fault).split())}")
+            self._refuse(origin, f"has a hook that is not benchfw's: {' '.join(str(fault).split())}")
             return
         for caller in self._manager.get_hookcallers(plugin) or ():
             if not caller.has_spec():
                 hint = nearest(
                     caller.name, (name for name in vars(hookspecs) if name.startswith("register_"))
                 )
-                self.broken.append(f"plugin '{origin.name}': unknown hook '{caller.name}'{hint}")
+                self._refuse(origin, f"has an unknown hook '{caller.name}'{hint}")
+
+    def _refuse(self, plugin: Plugin, why: str) -> None:
+        """Remember what is wrong with an installed plugin; that of one given by hand is an error."""
+        fault = f"plugin '{plugin.name}' {why}"
+        if plugin in self._given:
+            raise PluginError(fault)
+        self.broken.append(fault)
 
     def _collect(self) -> None:
         for kind in KINDS:
@@ -236,7 +271,7 @@ class Registry:
             except PluginError:
                 raise
             except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's hook may raise anything
-                self.broken.append(f"plugin '{plugin.name}', {hook}: {fault_text(fault)}")
+                self._refuse(plugin, f"raised in {hook}: {fault_text(fault)}{place_of(fault, plugin.path)}")
 
     def _register(self, kind: str, plugin: Plugin, name: str, factory: Any) -> None:
         usable = callable(factory) or isinstance(factory, str) or kind == "dataset"  # which may be plain data

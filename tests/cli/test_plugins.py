@@ -83,11 +83,25 @@ def test_an_installed_plugin_runs_without_being_named(stranger, tmp_path):
     assert "polyak 1.0" in listed.stdout
 
 
-def test_a_plugin_that_fails_at_import_is_named_and_the_rest_works(cli):
-    cli.write("broken.py", "raise RuntimeError('half an idea')\n")
-    done = cli("run", "bowls.toml", "--no-report", "--plugin", "broken.py")
-    assert done.returncode == 0, done.stderr
-    assert "not loaded: plugin 'broken.py': RuntimeError: half an idea" in done.stderr
+LOADING = [
+    ("run", "bowls.toml"), ("run", "bowls.toml", "--dry-run"), ("list",), ("show", "slide"), ("time",),
+    ("replay", 1), ("report",), ("report", "--format", "md"), ("check", "bowls.py"), ("data", "list"),
+]  # fmt: skip
+
+
+def test_a_plugin_given_by_hand_that_cannot_be_loaded_ends_every_verb_with_2_and_one_line(cli):
+    cli("run", "bowls.toml", "--no-report", "--only", "step=0.5")
+    cli.write("broken.py", "\nraise RuntimeError('half an idea')\n")
+    fault = "plugin 'broken.py' cannot be loaded: RuntimeError: half an idea (broken.py, line 2)"
+    for words in LOADING:
+        done = cli(*words, "--plugin", "broken.py")
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", f"benchfw: {fault}\n"), words
+    absent = cli("run", "bowls.toml", "--plugin", "absent.py")
+    assert (absent.returncode, absent.stdout) == (2, "")
+    assert absent.stderr == "benchfw: no plugin file 'absent.py'; give a path that exists\n"
+    cli.write("named.toml", cli.suite.replace("bowls.py", "broken.py"))
+    assert cli("run", "named.toml").stderr == f"benchfw: {fault}\n"
+    assert cli.run_count() == 1
 
 
 @pytest.fixture

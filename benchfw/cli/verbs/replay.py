@@ -26,25 +26,26 @@ from benchfw.report.text import printable
 def command(trial: int, debug: bool, plugins: tuple[str, ...], store: Path) -> None:
     """Run one stored trial again in this process and compare its records, except for times.
 
-    TRIAL is a number from the `trial` column of `benchfw export`; the plugins of its run are loaded. What
-    the method prints is shown, and so is the traceback of a fault. Exit code 1: the records differ.
+    TRIAL is a number from the `trial` column of `benchfw export`. A plugin of its run that is not installed
+    is loaded only if you give it by --plugin: the store may be someone else's. What the method prints is
+    shown, and so is the traceback of a fault. Exit code 1: the records differ.
 
     \b
     Examples:
       benchfw replay 17
-      benchfw replay 17 --pdb
+      benchfw replay 17 --plugin heavyball.py --pdb
     """
     from benchfw.store import Store
 
     with Store(store) as opened:
         result = opened.result(trial)
-        environment = opened.run_of(trial).environment
+        run = opened.run_of(trial)
     # before NumPy and SciPy are imported: their thread pools are made then
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(environment.threads)))
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(run.environment.threads)))
+    from benchfw.api import trusted_registry
     from benchfw.measure.trial import collector, run_trial
-    from benchfw.registry import Registry
 
-    registry = Registry([*environment.plugins, *plugins])
+    registry = trusted_registry(run, plugins)
     records, emit = collector()
     with registry.activate():
         outcome = run_trial(result.trial, registry, emit, hear=_debug if debug else traceback.print_exception)

@@ -13,7 +13,7 @@ import click
 from benchfw.cli.options import plugin_option, store_option
 from benchfw.cli.verbs.completion import complete_runs
 from benchfw.errors import BenchfwError
-from benchfw.report.text import printable
+from benchfw.report.text import join_names, printable
 
 if TYPE_CHECKING:
     from benchfw.records import Run
@@ -60,7 +60,8 @@ def command(
 ) -> None:
     """Print the summary of RUN (an id from `benchfw runs`, or last) and write its page again.
 
-    A run that is still going is shown as far as it is.
+    A run that is still going is shown as far as it is. Figures come from installed plugins and from those
+    given by --plugin; nothing that the store names is imported.
 
     \b
     Examples:
@@ -69,6 +70,7 @@ def command(
       benchfw report last --format md | gh pr comment --body-file -
       benchfw report 3 --format pdf -o paper/figures
     """
+    from benchfw.registry import Registry
     from benchfw.store import Store
 
     if single_file and form != "html":
@@ -79,6 +81,7 @@ def command(
         raise BenchfwError(
             "the page has its place beside the store; --output needs --single-file or --format"
         )
+    registry = Registry(plugins)
     with Store(store) as opened:
         chosen = opened.run(run)
         if form == "md":
@@ -86,27 +89,28 @@ def command(
         elif form in _DRAWN:
             _figures(opened, chosen, output, form)
         else:
-            _page(opened, chosen, plugins, output, single_file=single_file, watch=watch)
+            _page(opened, chosen, registry, output, single_file=single_file, watch=watch)
 
 
 def _page(
     opened: Store,
     chosen: Run,
-    plugins: tuple[str, ...],
+    registry: Registry,
     output: Path | None,
     *,
     single_file: bool,
     watch: bool,
 ) -> None:
-    from benchfw.api import can_write_pages, page_folder, report_run
+    from benchfw.api import ask_for, can_write_pages, page_folder, report_run
     from benchfw.cli.execution import print_faults
-    from benchfw.registry import Registry
     from benchfw.report.terminal import print_summary
 
     page = can_write_pages()
-    # the figures of the run's own plugins, as far as they are still here
-    own = [source for source in chosen.environment.plugins if Path(source).is_file()]
-    registry = Registry([*own, *plugins])
+    absent = registry.lacks(chosen.environment.plugins)
+    if absent and page:
+        registry.note(
+            f"figures of {join_names(absent)}, neither installed nor given, are left out; {ask_for(absent)}"
+        )
     if watch and page:
         _follow(opened, chosen, registry)
         chosen = opened.run(chosen.id)

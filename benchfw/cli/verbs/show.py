@@ -44,7 +44,8 @@ def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
         protocols = _protocols(registry)
         if name not in protocols:
             names = {each for kind in kinds for each in registry.entries(kind)}
-            raise BenchfwError(f"unknown name '{name}'{nearest(name, {*names, *protocols})}")
+            broken = f" (not loaded: {'; '.join(registry.broken)})" if registry.broken else ""
+            raise BenchfwError(f"unknown name '{name}'{nearest(name, {*names, *protocols})}{broken}")
         facts = [protocol_facts(protocols[name])]
         texts = [protocol_description(facts[0])]
     if as_json:
