@@ -278,6 +278,11 @@ class Run:
         return sum(n for status, n in self.counts.items() if Status(status).faulty)
 
     @property
+    def all_skipped(self) -> bool:
+        """Return whether there were trials and none was run: nothing was measured."""
+        return set(self.counts) == {Status.SKIPPED.value}
+
+    @property
     def standing(self) -> str:
         """Return the sentence on a run that has not finished; nothing for one that has."""
         if self.finished:

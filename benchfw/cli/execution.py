@@ -62,10 +62,18 @@ def run_all(
             return INTERRUPTED
         print_run(run, summary, as_json=as_json)
         print_faults(each.registry.broken)
-        faults += run.faults
-        if faults and options.fail_fast:
+        faults += exit_code(run)
+        if run.faults and options.fail_fast:
             break
     return 1 if faults else 0
+
+
+def exit_code(run: Run) -> int:
+    """Return 1 for a run with a trial that broke, or without one that was measured, which is said here."""
+    if run.all_skipped:
+        which = _all_trials(sum(run.counts.values()), "was", "were")
+        click.echo(f"benchfw: run {run.id} measured nothing: {which} skipped", err=True)
+    return 1 if run.faults or run.all_skipped else 0
 
 
 def _make_ready(planned: Sequence[Planned]) -> None:
@@ -114,8 +122,9 @@ def describe_counts(run: Run) -> str:
         f"{count} {status}" for status, count in sorted(run.counts.items(), key=lambda each: -each[1])
     )
     if total and run.reused == total:
+        which = _all_trials(total, "is", "are")
         line = (
-            f"run {run.id}: nothing was run, {_all_trials(total)} in {run.store} already ({ends}); "
+            f"run {run.id}: nothing was run, {which} in {run.store} already ({ends}); "
             f"--fresh runs {'it' if total == 1 else 'them'} again"
         )
     else:
@@ -124,8 +133,8 @@ def describe_counts(run: Run) -> str:
     return f"{line}; --retry-failed runs the faulty ones again" if run.faults else line
 
 
-def _all_trials(total: int) -> str:
-    return "its one trial is" if total == 1 else f"all {total} trials are"
+def _all_trials(total: int, one: str, many: str) -> str:
+    return f"its one trial {one}" if total == 1 else f"all {total} trials {many}"
 
 
 def _report_interrupted(planned: Planned, store: Path, begun: Sequence[int], *, page: bool) -> None:
@@ -168,7 +177,7 @@ def run_and_compare(
         print_comparison(found, FLOOR, ("regressed", "improved"))
         numbers = ", ".join(f"`benchfw compare {before.id} {after.id}`" for before, after in runs)
         click.echo(f"A is {revision}, B the working tree; all rows: {numbers}")
-    return 1 if found.count("regressed") or any(after.faults for _, after in runs) else 0
+    return max(int(found.count("regressed") > 0), *(exit_code(after) for _, after in runs))
 
 
 def _run_pairs(runs: Sequence[tuple[Run, Run]]) -> list[dict[str, object]]:

@@ -37,7 +37,7 @@ environment.json  machine, versions, hashes, and what was asked for beyond the s
 Not in here: data sets and the code of plugins, only their names, versions and hashes.
 
 To run it again elsewhere, and to compare:
-  benchfw run --from-bundle FILE
+  benchfw run --from-bundle FILE [--plugin PLUGIN.py, for each plugin that is not installed]
   benchfw compare FILE last
 """
 

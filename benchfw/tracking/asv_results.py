@@ -60,6 +60,8 @@ def _commit(run: Run) -> tuple[str, int]:
     project = run.environment.project
     if project is None:
         raise BenchfwError(f"run {run.id} was made outside a git repository; ASV orders results by commits")
+    if not re.fullmatch("[0-9a-f]{8,64}", str(project.commit)):  # it becomes the name of a file
+        raise BenchfwError(f"run {run.id} names a commit that git cannot have; give a run made by benchfw")
     if project.changed is not False:
         raise BenchfwError(
             f"run {run.id} was made with uncommitted changes; commit or ignore them and run again"

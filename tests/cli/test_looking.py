@@ -114,7 +114,7 @@ def test_the_summary_agrees_with_the_records_it_comes_from(ran):
 
 def test_replay_runs_a_trial_again_and_finds_the_same_records(ran):
     trial = ran.records()[0]["trial"]
-    done = ran("replay", trial)
+    done = ran("replay", trial, "--plugin", "bowls.py")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the same " in done.stdout
 
@@ -123,7 +123,7 @@ def test_replay_says_where_records_first_differ(ran):
     trial = next(row["trial"] for row in ran.records() if row["method"] == "slide (step=0.5)")
     source = (ran.folder / "bowls.py").read_text()
     ran.write("bowls.py", source.replace("answer - self.step *", "answer - 0.9 * self.step *"))
-    done = ran("replay", trial)
+    done = ran("replay", trial, "--plugin", "bowls.py")
     assert done.returncode == 1
     assert "first difference at iteration" in done.stdout
 
@@ -131,9 +131,14 @@ def test_replay_says_where_records_first_differ(ran):
 def test_replay_opens_the_debugger_where_a_trial_raises(cli):
     cli.write("raise.toml", RAISING)
     cli("run", "raise.toml", "--no-report")
-    words = [sys.executable, "-m", "benchfw", "replay", cli.records()[0]["trial"], "--pdb"]
+    words = ["replay", cli.records()[0]["trial"], "--plugin", "bowls.py", "--pdb"]
     done = subprocess.run(
-        words, cwd=cli.folder, input="p self.how * 2\n", capture_output=True, text=True, check=False
+        [sys.executable, "-m", "benchfw", *words],
+        cwd=cli.folder,
+        input="p self.how * 2\n",
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert "third time unlucky" in done.stderr
     assert "'raiseraise'" in done.stdout

@@ -105,6 +105,14 @@ def test_a_backend_that_is_absent_is_skipped_with_its_reason_and_is_no_failure(c
     assert cli.last_run()["reused"] == 8  # what was skipped is tried again
 
 
+def test_a_run_all_of_whose_trials_were_skipped_exits_with_1_and_says_so(cli):
+    cli.write("abacus.py", ABSENT)
+    done = cli("run", "bowls.toml", "--no-report", "--plugin", "abacus.py", "--backend", "abacus")
+    assert done.returncode == 1
+    assert done.stderr.endswith("benchfw: run 1 measured nothing: all 8 trials were skipped\n")
+    assert "the abacus is not available: no beads" in done.stdout
+
+
 def test_a_backend_that_nobody_has_heard_of_is_an_error(cli):
     done = cli("run", "bowls.toml", "--backend", "nunpy")
     assert done.returncode == 2

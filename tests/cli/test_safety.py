@@ -1,11 +1,17 @@
 """What suites and plugins say is data: it runs nothing, steers nothing, and opens no connection."""
 
 import ast
+import contextlib
 import csv
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
+
+import benchfw
+from benchfw.store.rows import digest_of
+from benchfw.store.schema import SEAL_RUN, SELECT_RUN
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [
@@ -51,6 +57,68 @@ def test_a_python_file_beside_a_suite_is_not_run_unless_the_suite_names_it(cli):
     assert cli("run", "trap.toml", "--only", "step=0.5").returncode == 0
     assert not (cli.folder / "sprung").exists()
     assert "49" not in (cli.folder / "reports/run-1/index.html").read_text().split("</title>")[0]
+
+
+def forge(store, **changes):
+    """Change what a store says of its run's environment, with the checksum of a sound one."""
+    with contextlib.closing(sqlite3.connect(store)) as base:
+        (text,) = base.execute("SELECT environment FROM run").fetchone()
+        base.execute("UPDATE run SET environment = ?", (json.dumps({**json.loads(text), **changes}),))
+        _, *row = base.execute(SELECT_RUN, (1,)).fetchone()
+        base.execute(SEAL_RUN, (digest_of(tuple(row)), 1))
+        base.commit()
+
+
+READING = [
+    ("runs",), ("report", "--format", "md"), ("report", "--single-file"), ("compare", "last", "last"),
+    ("compare", "bowls.zip", "last"), ("export",), ("export", "--summary"), ("store", "check"),
+    ("store", "repair"), ("export", "--bundle", "bowls.zip"),
+]  # fmt: skip
+RUNNING = [
+    ("replay", "1"), ("run", "--from-bundle", "bowls.zip"), ("run", "--from-bundle", "bowls.zip", "--dry-run")
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("named", ["trap.py", "./trap.py", "FOLDER/trap.py", "trap"])
+def test_nothing_that_a_store_or_a_bundle_names_is_imported(cli, named, monkeypatch):
+    cli("run", "bowls.toml", "--no-report", "--only", "step=0.5")
+    cli.write("trap.py", "open('sprung', 'w')\n")
+    named, store = named.replace("FOLDER", str(cli.folder)), cli.folder / "reports/benchfw.sqlite"
+    forge(store, plugins=[named])
+    cli("export", "--bundle", "bowls.zip")
+    for words in READING:
+        assert cli(*words).returncode == 0, words
+    reported = cli("report")
+    advice = f"neither installed nor given, are left out; if you trust it, pass --plugin {named}"
+    assert reported.stderr == f"benchfw: figures of {named}, {advice}\n"
+    for words in RUNNING:
+        done, shown = cli(*words), named if words[0] == "replay" else Path(named).name
+        assert (done.returncode, done.stdout) == (2, ""), words
+        advice = f"neither installed nor given; if you trust it, pass --plugin {shown}\n"
+        assert done.stderr.endswith(f" was made with {shown}, {advice}"), done.stderr
+    monkeypatch.chdir(cli.folder)
+    assert len(benchfw.load(store=store))
+    assert not (cli.folder / "sprung").exists()
+
+
+def test_what_a_store_names_runs_when_it_is_given_by_hand(cli):
+    cli("run", "bowls.toml", "--no-report", "--only", "step=0.5")
+    cli("export", "--bundle", "bowls.zip")
+    cli.write("elsewhere/bowls.py", (cli.folder / "bowls.py").read_text())
+    given = ("--plugin", "elsewhere/bowls.py")
+    assert cli("report", *given).stderr == ""
+    assert "the same " in cli("replay", "1", *given).stdout
+    assert "2 of them in the store" in cli("run", "--from-bundle", "bowls.zip", "--dry-run", *given).stdout
+
+
+def test_a_commit_that_a_store_names_is_not_a_path(cli):
+    cli("run", "bowls.toml", "--no-report", "--only", "step=0.5")
+    project = {"commit": "../../up", "date": "2026-01-01T00:00:00+00:00", "changed": False}
+    forge(cli.folder / "reports/benchfw.sqlite", project=project)
+    done = cli("export", "--format", "asv", "-o", "results/here")
+    assert done.returncode == 2
+    assert "names a commit that git cannot have" in done.stderr
+    assert not list(cli.folder.rglob("up*"))
 
 
 HOSTILE = """
@@ -107,7 +175,7 @@ def test_text_from_plugins_and_suites_is_harmless_wherever_it_is_shown(cli):
     assert done.returncode == 1, done.stderr
     shown = done.stdout + done.stderr
     for verb in (["runs"], ["report"], ["report", "--format", "md"], ["replay", "1"], ["show", "slyer"]):
-        again = cli(*verb, *(["--plugin", "sly.py"] if verb[0] == "show" else []))
+        again = cli(*verb, *(["--plugin", "sly.py"] if verb[0] in {"show", "replay"} else []))
         # what a replayed method prints is shown as it is, and so is the traceback of its fault
         shown += again.stdout + (again.stderr if verb[0] != "replay" else "")
     assert not [each for each in shown if not (each.isprintable() or each in "\n\t")]

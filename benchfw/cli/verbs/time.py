@@ -104,7 +104,7 @@ def command(
     # before NumPy and SciPy are imported: their thread pools are made then
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
     from benchfw.api import plan_text, run_planned
-    from benchfw.cli.execution import check_pages, listen_to_run, print_faults, print_run
+    from benchfw.cli.execution import check_pages, exit_code, listen_to_run, print_faults, print_run
     from benchfw.harness.options import Options
     from benchfw.registry import Registry
     from benchfw.summary.exports import SUMMARY_COLUMNS, summary_rows
@@ -127,7 +127,7 @@ def command(
         echo_json({"run": run.id, "store": run.store, "report": run.report, "rows": rows})
     else:
         print_run(run, summary, as_json=False)
-    sys.exit(1 if run.faults else 0)
+    sys.exit(exit_code(run))
 
 
 def suite_text(
