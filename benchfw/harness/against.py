@@ -59,16 +59,19 @@ def execute_both(
     """
     runs = [tuple(_begin(store, agenda, side) for side in sides) for agenda in agendas]
     trials = [agenda.trials[position] for agenda in agendas for position in agenda.pending]
-    listen(Begun(runs[0][0], 0, [*trials, *trials]))
-    for turn, side, event in _events(agendas, sides, options):
-        if isinstance(event, Finished):
-            store.add(runs[turn.suite][side], turn.position, event.trial, event.outcome)
-        listen(event)
-        if options.fail_fast and isinstance(event, Finished) and event.outcome.status.faulty:
-            break
-    else:
+    with contextlib.ExitStack() as locks:
         for run in (run for both in runs for run in both):
-            store.finish(run)
+            locks.enter_context(store.hold_run_lock(run))
+        listen(Begun(runs[0][0], 0, [*trials, *trials]))
+        for turn, side, event in _events(agendas, sides, options):
+            if isinstance(event, Finished):
+                store.add(runs[turn.suite][side], turn.position, event.trial, event.outcome)
+            listen(event)
+            if options.fail_fast and isinstance(event, Finished) and event.outcome.status.faulty:
+                break
+        else:
+            for run in (run for both in runs for run in both):
+                store.finish(run)
     return [(store.run(before), store.run(after)) for before, after in runs]
 
 

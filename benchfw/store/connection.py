@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import sqlite3
 from pathlib import Path
 from time import monotonic, sleep
 
 from benchfw.errors import StoreError
-from benchfw.store.schema import APPLICATION_ID, LAYOUT, SCHEMA_VERSION
+from benchfw.store.schema import APPLICATION_ID, LAYOUT, SCHEMA_VERSION, TABLES
 
 BUSY_SECONDS = 30.0  # seconds to wait for another process that writes
 
@@ -47,7 +48,8 @@ def explain_refusal(path: Path, fault: BaseException) -> StoreError:
 
 def connect(path: Path, *, create: bool) -> sqlite3.Connection:
     """Return an open store that is one; a new one is made in one transaction, however many do so at once."""
-    base = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    # absolute: SQLite gives names such as :memory: a meaning of its own
+    base = sqlite3.connect(path.absolute(), timeout=BUSY_SECONDS, isolation_level=None)
     with contextlib.ExitStack() as refused:
         refused.callback(base.close)
         try:
@@ -59,6 +61,7 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
                 base.execute("COMMIT")
                 _execute_patiently(base, "PRAGMA journal_mode = WAL")
                 base.execute("PRAGMA synchronous = FULL")  # a finished trial survives a power cut too
+                base.execute("SELECT COUNT(*) FROM run").fetchone()  # from now on the journal is open too
             else:
                 check_schema(base, path)
         except sqlite3.OperationalError:
@@ -88,8 +91,31 @@ def check_schema(base: sqlite3.Connection, path: Path) -> None:
     if version != SCHEMA_VERSION:
         raise OtherSchema(
             f"{path} has schema {version} and this benchfw reads schema {SCHEMA_VERSION}; "
-            "use the benchfw that wrote it, or use another --store"
+            "use the benchfw that wrote it, or use another --store; where only that number is wrong, "
+            "`benchfw store repair` corrects it"
         )
+    check_tables(base, path)
+
+
+def check_tables(base: sqlite3.Connection, path: Path) -> None:
+    """Raise StoreError unless the tables are those of a new store, with nothing else attached to them.
+
+    A trigger, or a view in the place of a table, would make SQLite work for whoever put it there.
+    """
+    if _find_tables(base) != _expected_tables():
+        raise StoreError(f"{path}: its tables are not those of a store; {DAMAGED}")
+
+
+def _find_tables(base: sqlite3.Connection) -> list[tuple[str, str, str, str | None]]:
+    found = base.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name")
+    return [row for row in found if row[2] in TABLES]
+
+
+@functools.cache
+def _expected_tables() -> list[tuple[str, str, str, str | None]]:
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as base:
+        make_tables(base)
+        return _find_tables(base)
 
 
 def _execute_patiently(base: sqlite3.Connection, statement: str) -> None:

@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from benchfw.errors import StoreError
-from benchfw.store.connection import REFUSALS, OtherSchema, check_schema, connect, explain_refusal
+from benchfw.store.connection import (
+    REFUSALS,
+    OtherSchema,
+    check_schema,
+    check_tables,
+    connect,
+    explain_refusal,
+)
+from benchfw.store.place import check_place, real_path
 from benchfw.store.reservations import running_runs
 from benchfw.store.rows import GARBLED, Damaged, Row, check_digest, result_of, run_of
 from benchfw.store.schema import (
@@ -39,10 +47,6 @@ TRIAL_NUMBERS = (
     "SELECT trial FROM link ORDER BY run",
 )
 RUN_NUMBERS = ("SELECT id FROM run ORDER BY id", "SELECT run FROM link ORDER BY run")
-ODD_TABLES = """
-SELECT COUNT(*) FROM pattern.sqlite_master AS new
-LEFT JOIN main.sqlite_master AS old ON old.name = new.name AND old.sql IS new.sql WHERE old.name IS NULL
-"""
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,8 @@ class Findings:
 
 def check(path: Path) -> Findings:
     """Look through a store; the file is left as it is."""
-    return _look_through(path, None)
+    with _explained(path), _workplace(path) as folder:
+        return _look_through(path, folder, None)
 
 
 def repair(path: Path) -> tuple[Findings, Path | None]:
@@ -67,46 +72,71 @@ def repair(path: Path) -> tuple[Findings, Path | None]:
 
     A store without damage stays as it is, and the place is None.
     """
-    if not path.name:
-        raise StoreError(f"no store can be at '{path}'; give --store")
-    going = running_runs(path)
-    if going:
-        raise StoreError(f"run {going[0]} is going on in {path}; repair it when that has ended")
-    new = path.with_name(f"{path.name}-repaired")
-    try:
+    with _explained(path), _workplace(path) as folder:
+        file = real_path(path)
+        _refuse_running(path)
+        before = _state(file)
+        new = folder / "new"
         with contextlib.closing(connect(new, create=True)) as saved:
             saved.execute("BEGIN")
-            findings = _look_through(path, saved)
+            findings = _look_through(path, folder, saved)
             saved.execute("COMMIT")
+        _refuse_running(path)
         if not findings.damage:
             return findings, None
-        aside = _set_aside(path)
-        new.rename(path)
-    except (*REFUSALS, OSError) as fault:
-        raise explain_refusal(path, fault) from None
-    finally:
-        for each in _with_journals(new):
-            with contextlib.suppress(OSError):  # a name that no file can have
-                each.unlink(missing_ok=True)
+        if _state(file) != before:
+            raise StoreError(
+                f"{path} was written while it was being repaired; nothing was changed, repair it again"
+            )
+        aside = _set_aside(file)
+        new.rename(file)
     return findings, aside
 
 
-def _look_through(path: Path, saved: sqlite3.Connection | None) -> Findings:
-    """Survey a copy of the store: SQLite tidies up what it opens, and damage should stay as it is."""
+@contextlib.contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Name the store in what SQLite or the system refuses."""
     try:
-        if not path.is_file():
-            raise StoreError(f"no store at {path}; give --store")
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f"{path.name}-") as folder:
-            for each in _with_journals(path)[:2]:
-                if each.exists():
-                    shutil.copyfile(each, Path(folder, each.name))
-            pattern = Path(folder, "pattern")
-            connect(pattern, create=True).close()
-            base, fault = _open_copy(Path(folder, path.name), pattern)
-            with contextlib.closing(base):
-                found = _save(Survey(base, fault), saved)
-    except (*REFUSALS, OSError) as refusal:
-        raise explain_refusal(path, refusal) from None
+        yield
+    except (*REFUSALS, OSError) as fault:
+        raise explain_refusal(path, fault) from None
+
+
+@contextlib.contextmanager
+def _workplace(path: Path) -> Iterator[Path]:
+    """Yield a folder for nobody else beside a store, or elsewhere where its folder cannot be written."""
+    check_place(path, write=False)
+    if not path.is_file():
+        raise StoreError(f"no store at {path}; give --store")
+    file = real_path(path)
+    beside = file.parent if os.access(file.parent, os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=beside, prefix=f"{file.name}-") as folder:
+        yield Path(folder)
+
+
+def _refuse_running(path: Path) -> None:
+    going = running_runs(real_path(path))
+    if going:
+        raise StoreError(f"run {going[0]} is going on in {path}; repair it when that has ended")
+
+
+def _state(file: Path) -> list[tuple[int, int, int] | None]:
+    """Return what changes with every write to a store or its journal."""
+    found = [each.stat() if each.exists() else None for each in _with_journals(file)[:2]]
+    return [each and (each.st_ino, each.st_size, each.st_mtime_ns) for each in found]
+
+
+def _look_through(path: Path, folder: Path, saved: sqlite3.Connection | None) -> Findings:
+    """Survey a copy of the store: SQLite tidies up what it opens, and damage should stay as it is."""
+    file = real_path(path)
+    for old, copy in zip(_with_journals(file)[:2], _with_journals(folder / "copy")[:2], strict=True):
+        if old.exists():
+            shutil.copyfile(old, copy)
+    pattern = folder / "pattern"
+    connect(pattern, create=True).close()
+    base, fault = _open_copy(folder / "copy", pattern)
+    with contextlib.closing(base):
+        found = _save(Survey(base, fault), saved)
     if fault is not None and not found.runs + found.trials:
         raise StoreError(f"{path}: nothing in it can be read as a store ({fault}); use another --store")
     return found
@@ -118,7 +148,7 @@ def _open_copy(copy: Path, pattern: Path) -> tuple[sqlite3.Connection, Exception
     The first page says where the tables begin, which is the same in every store.
     """
     try:
-        return _with_tables_of(pattern, copy), None
+        base = _with_right_tables(copy)
     except OtherSchema:
         raise
     except (*REFUSALS, StoreError) as fault:
@@ -126,19 +156,25 @@ def _open_copy(copy: Path, pattern: Path) -> tuple[sqlite3.Connection, Exception
         page[UNSURE_OF_SIZE] = b"\0\0\0\0"
         with copy.open("r+b") as file:
             file.write(page)
-        return _with_tables_of(pattern, copy), fault
+        return _with_right_tables(copy), fault
+    try:
+        check_schema(base, copy)
+    except StoreError:  # numbers that anybody can write; the tables are right
+        return base, StoreError("its application_id or user_version is not that of a store")
+    return base, None
 
 
-def _with_tables_of(pattern: Path, copy: Path) -> sqlite3.Connection:
-    """Return an open store whose tables are those of the pattern."""
+def _with_right_tables(copy: Path) -> sqlite3.Connection:
+    """Return an open store whose tables are as they should be."""
     base = sqlite3.connect(copy, isolation_level=None)
     with contextlib.ExitStack() as refused:
         refused.callback(base.close)
         base.execute("PRAGMA writable_schema = ON")  # else a file that was cut short is not opened at all
-        check_schema(base, copy)
-        base.execute("ATTACH ? AS pattern", (os.fsencode(pattern),))  # not every name is text
-        if base.execute(ODD_TABLES).fetchone()[0]:
-            raise StoreError("its tables are not those of a store")
+        try:
+            check_tables(base, Path("it"))
+        except StoreError:
+            check_schema(base, copy)
+            raise
         refused.pop_all()
     return base
 
@@ -170,7 +206,7 @@ def _with_journals(path: Path) -> list[Path]:
 def _set_aside(path: Path) -> Path:
     """Rename a damaged store, with its journals, to a name that is free; return it."""
     number = 1
-    while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
+    while os.path.lexists(aside := path.with_name(f"{path.name}.damaged-{number}")):
         number += 1
     for old, new in zip(_with_journals(path), _with_journals(aside), strict=True):
         if old.exists():

@@ -2,29 +2,58 @@
 
 A run holds the lock of a file of its own beside the store for as long as it lives; its reservations are rows
 that name it. The system releases the lock when the process ends, however it ends: they are void from then on.
+Only a run removes lock files: its own, and, when it begins, those of the dead. A look leaves them alone.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import os
 import sqlite3
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from time import monotonic, sleep
+
+from benchfw.errors import StoreError
+
+PATIENCE_SECONDS = 5.0  # others hold the lock only to look at it, which takes no time
 
 
-@contextlib.contextmanager
-def hold_run_lock(base: sqlite3.Connection, store: Path, run: int) -> Iterator[None]:
-    """Hold the run's lock; give up its reservations in the end."""
-    file = _lock_file(store, run)
-    with file.open("w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            with contextlib.suppress(sqlite3.Error):  # on a full disk: void all the same
-                base.execute("DELETE FROM reservation WHERE run = ?", (run,))
-            file.unlink(missing_ok=True)
+class RunLock:
+    """The lock of one run, held from the start."""
+
+    def __init__(self, store: Path, run: int) -> None:
+        self._file = _lock_file(store, run)
+        self._handle = -1
+        remove_dead_locks(store)
+        self.hold()
+
+    def hold(self) -> None:
+        """Take the lock, again where somebody has removed its file in the meantime."""
+        while not _is_at(self._file, self._handle):
+            self._close()
+            self._handle = _open(self._file, os.O_RDWR | os.O_CREAT)
+            ends = monotonic() + PATIENCE_SECONDS
+            while not _lock(self._handle, fcntl.LOCK_EX):
+                if monotonic() > ends:
+                    raise StoreError(
+                        f"{self._file} is locked by another run; wait for its end, or use another --store"
+                    )
+                sleep(0.01)
+
+    def release(self) -> None:
+        """Remove the file and let go of the lock."""
+        if _is_at(self._file, self._handle):
+            with contextlib.suppress(OSError):  # the folder may have become read-only
+                self._file.unlink()
+        self._close()
+
+    def _close(self) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
+        self._handle = -1
 
 
 def reserve(base: sqlite3.Connection, store: Path, run: int, keys: Iterable[str]) -> dict[str, int]:
@@ -39,26 +68,82 @@ def reserve(base: sqlite3.Connection, store: Path, run: int, keys: Iterable[str]
 
 
 def is_running(store: Path, run: int) -> bool:
-    """Return whether the process of a run still lives; what is left of a dead one is removed."""
-    file = _lock_file(store, run)
-    try:
-        with file.open("r", encoding="ascii") as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: two who ask do not disturb each other
-            with contextlib.suppress(OSError):  # in a folder that cannot be written
-                file.unlink()
-    except BlockingIOError:
-        return True
-    except FileNotFoundError:
-        pass
-    return False
+    """Return whether the process of a run still lives."""
+    with _opened(_lock_file(store, run)) as handle:
+        return handle is not None and not _lock(
+            handle, fcntl.LOCK_SH
+        )  # shared: looks do not disturb each other
 
 
 def running_runs(store: Path) -> list[int]:
     """Return the runs that are going on in a store."""
+    return [run for run in _locked_runs(store) if is_running(store, run)]
+
+
+def remove_dead_locks(store: Path) -> None:
+    """Remove the lock files of runs that have died.
+
+    A run that has made its file but not locked it yet finds that out, and makes it again.
+    """
+    for run in _locked_runs(store):
+        file = _lock_file(store, run)
+        with contextlib.suppress(OSError, StoreError), _opened(file) as handle:
+            if handle is not None and _lock(handle, fcntl.LOCK_EX) and _is_at(file, handle):
+                file.unlink()
+
+
+def _locked_runs(store: Path) -> list[int]:
     start = f"{store.name}-run-"
-    found = [each.name.removeprefix(start) for each in store.parent.glob("*-run-*")]
-    return [int(each) for each in found if each.isdecimal() and is_running(store, int(each))]
+    names = [each.name.removeprefix(start) for each in store.parent.glob("*-run-*")]
+    return sorted(int(each) for each in names if each.isdecimal())
 
 
 def _lock_file(store: Path, run: int) -> Path:
     return store.with_name(f"{store.name}-run-{run}")
+
+
+@contextlib.contextmanager
+def _opened(file: Path) -> Iterator[int | None]:
+    """Yield the handle of a lock file, None where there is none."""
+    try:
+        handle = _open(file, os.O_RDONLY)
+    except FileNotFoundError:
+        yield None
+        return
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _open(file: Path, flags: int) -> int:
+    """Open a lock file, but nothing that a link in its place leads to, and without waiting for anything."""
+    try:
+        handle = os.open(file, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+        if stat.S_ISREG(os.fstat(handle).st_mode):
+            return handle
+        os.close(handle)
+    except FileNotFoundError:
+        raise
+    except OSError as fault:
+        raise StoreError(
+            f"{file}, the lock of a run, cannot be opened ({fault.strerror}); remove it if no run is going on"
+        ) from None
+    raise StoreError(f"{file} is not a file where the lock of a run should be; remove it")
+
+
+def _lock(handle: int, kind: int) -> bool:
+    """Return whether the lock could be taken at once."""
+    try:
+        fcntl.flock(handle, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_at(file: Path, handle: int) -> bool:
+    """Return whether an open file is the one of this name."""
+    try:
+        return handle >= 0 and os.path.samestat(file.lstat(), os.fstat(handle))
+    except OSError:
+        return False

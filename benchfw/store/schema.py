@@ -4,6 +4,7 @@
 
 APPLICATION_ID = 0x62666777  # "bfgw": tells a store from any other SQLite file
 SCHEMA_VERSION = 1
+TABLES = ("run", "trial", "link", "record", "reservation")
 LAYOUT = """
 CREATE TABLE run (
     id INTEGER PRIMARY KEY AUTOINCREMENT, suite TEXT NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL,

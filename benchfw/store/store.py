@@ -18,6 +18,7 @@ from benchfw.errors import StoreError
 from benchfw.records import Environment, Outcome, Result, Run, Status, Trial
 from benchfw.store import reservations
 from benchfw.store.connection import DAMAGED, REFUSALS, connect, explain_refusal
+from benchfw.store.place import Place, check_place, real_path
 from benchfw.store.rows import (
     GARBLED,
     Damaged,
@@ -62,7 +63,8 @@ def explain_sqlite_errors(method: Callable[Concatenate[Store, P], T]) -> Callabl
             return method(self, *args, **kwargs)
         except Damaged as fault:
             raise StoreError(f"{self.path}: {fault}; {DAMAGED}") from fault
-        except REFUSALS as fault:
+        except (*REFUSALS, OSError) as fault:
+            self.check_place()  # the reason, where it is so
             raise explain_refusal(self.path, fault) from fault
 
     return guarded
@@ -86,12 +88,18 @@ class Store:
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path = path
+        self._locks: dict[int, reservations.RunLock] = {}
+        self._place: Place | None = None
         try:
+            check_place(path, write=create)
             if not create and not (path.exists() and path.stat().st_size):
                 raise StoreError(f"no store at {path}; `benchfw run` makes one, or give --store")
             if create:
                 path.parent.mkdir(parents=True, exist_ok=True)
             self._base = connect(path, create=create)
+            self._file = real_path(path)
+            if create:
+                self._place = Place(self._file)
         except (*REFUSALS, OSError) as fault:
             raise explain_refusal(path, fault) from None
 
@@ -124,18 +132,25 @@ class Store:
     @contextlib.contextmanager
     def hold_run_lock(self, run: int) -> Iterator[None]:
         """Let other processes know that this run goes on; its reservations end with it."""
-        with contextlib.ExitStack() as stack:
-            try:
-                stack.enter_context(reservations.hold_run_lock(self._base, self.path, run))
-            except OSError as fault:
-                raise explain_refusal(self.path, fault) from None
+        self._lock(run)
+        try:
             yield
+        finally:
+            if self._is_in_place():
+                with contextlib.suppress(sqlite3.Error):  # on a full disk: void all the same
+                    self._base.execute("DELETE FROM reservation WHERE run = ?", (run,))
+            self._locks.pop(run).release()
+            self.check_place()
+
+    @explain_sqlite_errors
+    def _lock(self, run: int) -> None:
+        self._locks[run] = reservations.RunLock(self._file, run)
 
     @explain_sqlite_errors
     def reserve(self, run: int, keys: Iterable[str]) -> dict[str, int]:
         """Reserve trials for a run; return the keys that other runs have reserved, with that run."""
         with self._transaction():
-            return reservations.reserve(self._base, self.path, run, keys)
+            return reservations.reserve(self._base, self._file, run, keys)
 
     @explain_bad_rows
     def newest(self) -> int:
@@ -184,6 +199,9 @@ class Store:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
+        if self._is_in_place():
+            for lock in self._locks.values():
+                lock.hold()
         self._base.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -192,6 +210,23 @@ class Store:
             with contextlib.suppress(sqlite3.Error):  # SQLite may have rolled back by itself
                 self._base.execute("ROLLBACK")
             raise
+        self.check_place()
+
+    def _is_in_place(self) -> bool:
+        return self._place is not None and self._place.is_ours()
+
+    def check_place(self) -> None:
+        """Raise StoreError, once, if the file was taken away; what it held is copied to another."""
+        if self._place is None or self._is_in_place():
+            return
+        rescued, self._place = self._place.rescue(self._base), None
+        what = f"{self.path} was deleted, moved or replaced while it was in use"
+        if rescued is None:
+            raise StoreError(f"{what}; what it held could not be copied to another file and is lost with it")
+        raise StoreError(
+            f"{what}; all that it held is in {rescued}: move that to {self.path}, "
+            "and the same command continues from there"
+        )
 
     def _seal(self, run: int) -> None:
         row = self._base.execute(SELECT_RUN, (run,)).fetchone()
@@ -216,7 +251,7 @@ class Store:
         return [
             run_of(
                 self.path, digest, tuple(row), counts.get(row[0], {}),
-                going=not row[6] and reservations.is_running(self.path, row[0]),
+                going=not row[6] and reservations.is_running(self._file, row[0]),
             )
             for digest, *row in rows
         ]  # fmt: skip

@@ -168,3 +168,29 @@ def test_a_second_interruption_leaves_at_once(cli):
     _, told = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "Traceback" not in told
+
+
+TAKER = """
+from pathlib import Path
+from benchfw import hookimpl
+
+@hookimpl
+def trial_finished(trial, status):
+    for each in Path("reports").glob("benchfw.sqlite*"):
+        if "-run-" not in each.name:
+            each.unlink()
+"""
+
+
+def test_a_run_whose_store_is_deleted_ends_with_an_error_and_its_results_are_saved(cli):
+    cli.write("taker.py", TAKER)
+    words = ("run", "bowls.toml", "--plugin", "taker.py", "--jobs", "0", "--no-report")
+    one_clear_line(cli(*words), "reports/benchfw.sqlite was deleted", "continues from there")
+    (rescued,) = (cli.folder / "reports").glob("*.rescued-*")
+    assert cli("store", "check", "--store", str(rescued)).returncode == 0
+    assert len(trials_in(cli, rescued)) == 2
+
+
+def test_a_store_in_memory_is_refused_before_anything_runs(cli):
+    one_clear_line(cli("run", "bowls.toml", "--store", ":memory:"), "lost with the process", "--store")
+    assert not (cli.folder / ":memory:").exists()

@@ -135,7 +135,7 @@ def changed_store(packed, tmp_path, *statements):
         ("UPDATE run SET environment = 'nonsense'", "Expecting value"),
         ("UPDATE trial SET settings = '{}'", "budget"),
         ("UPDATE trial SET status = 'odd'", "odd"),
-        ("DROP TABLE record", "no such table: record"),
+        ("DROP TABLE record", "its tables are not those of a store"),
         ("PRAGMA user_version = 99", "use the benchfw that wrote it"),
         ("PRAGMA application_id = 7", "not a benchfw store"),
     ],

@@ -8,6 +8,7 @@ import pytest
 from benchfw.errors import StoreError
 from benchfw.records import Ending, Environment, Outcome, Record, Status
 from benchfw.store import Store
+from benchfw.store import repair as module
 from benchfw.store.repair import check, repair
 
 TRIALS = 30
@@ -149,3 +150,50 @@ def test_a_place_without_a_name_is_no_store():
 def test_a_store_whose_name_is_no_text_is_looked_through(path):
     odd = path.rename(path.with_name("caf\udce9.sqlite"))
     assert check(odd).damage == ()
+
+
+@pytest.mark.parametrize("header", ["user_version", "application_id"])
+def test_a_store_that_has_another_number_in_its_header_is_repaired_whole(path, header):
+    rewrite(path, f"PRAGMA {header} = 99")
+    with pytest.raises(StoreError, match=r"store\.sqlite"):
+        read_all(path)
+    found, aside = repair(path)
+    assert (found.runs, found.trials, found.lost_trials) == (2, 2 * TRIALS, 0)
+    assert header in found.damage[0]
+    assert aside is not None
+    assert len(read_all(path)) == 2
+
+
+def test_a_repair_under_a_link_replaces_what_the_link_leads_to(path, tmp_path):
+    link = tmp_path / "link.sqlite"
+    link.symlink_to(path)
+    rewrite(path, "DELETE FROM record WHERE trial = 7")
+    assert repair(link)[1] == path.with_name(f"{path.name}.damaged-1")
+    assert link.is_symlink()
+    assert not check(path).damage
+
+
+def test_a_repair_writes_through_no_link_that_lies_in_wait(path, tmp_path):
+    other = tmp_path / "other"
+    other.write_text("mine")
+    path.with_name(f"{path.name}-repaired").symlink_to(other)
+    path.with_name(f"{path.name}.damaged-1").symlink_to(other)
+    rewrite(path, "DELETE FROM record WHERE trial = 7")
+    assert repair(path)[1].name.endswith("damaged-2")
+    assert other.read_text() == "mine"
+
+
+def test_a_store_that_is_written_during_its_repair_stays_as_it_is(path, monkeypatch):
+    rewrite(path, "DELETE FROM record WHERE trial = 7")
+    look = module._look_through
+
+    def look_and_write(*arguments):
+        found = look(*arguments)
+        with Store(path, create=True) as store:
+            store.begin("three", "three", "", Environment())
+        return found
+
+    monkeypatch.setattr(module, "_look_through", look_and_write)
+    with pytest.raises(StoreError, match="was written while it was being repaired"):
+        repair(path)
+    assert len(check(path).damage) == 1
