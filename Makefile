@@ -22,9 +22,10 @@ lint: $(INSTALLED)
 types: $(INSTALLED)
 	$(BIN)/mypy
 
-# a thread each: workers that share the cores would wait for one another, at twice the processor time
+# a thread each: workers that share the cores would wait for one another, at twice the processor time;
+# with bytecode, whatever the shell says of it: else each of a thousand processes compiles all it imports
 tests: $(INSTALLED)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 # only on a machine with an NVIDIA GPU and the extra cuda12 or cuda13
 test-gpu: $(INSTALLED)

@@ -35,7 +35,7 @@ GIT = {
 def repository(cli):
     """The bowls and a suite for them in a repository of one commit; a temporary folder of its own."""
     cli.write("bowls.toml", SUITE)
-    cli.write(".gitignore", "reports/\ntemporary/\n")
+    cli.write(".gitignore", "__pycache__/\nreports/\ntemporary/\n")
     cli.temporary = cli.folder / "temporary"
     cli.temporary.mkdir()
     cli.environment |= {**GIT, "TMPDIR": str(cli.temporary)}
