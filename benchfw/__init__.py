@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         claims_of,
         constants_of,
     )
+    from benchfw.counting import CountedProblem
     from benchfw.errors import BenchfwError
     from benchfw.hookspecs import hookimpl
     from benchfw.parameters import Count, DatasetName, Fraction, NonNegative, Positive, Range
@@ -49,6 +50,7 @@ __all__ = [
     "Composite",
     "Constants",
     "Count",
+    "CountedProblem",
     "DatasetName",
     "Distribution",
     "Estimator",
@@ -74,6 +76,7 @@ __all__ = [
 _HOMES = {
     "Backend": "backends",
     "BenchfwError": "errors",
+    "CountedProblem": "counting",
     "Rng": "backends",
     "Run": "records",
     "hookimpl": "hookspecs",

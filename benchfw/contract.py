@@ -56,13 +56,21 @@ class Claims:
 class Problem(Protocol):
     """Data on one backend plus the oracles that methods may call; it counts every call itself.
 
-    Built by `factory(backend, rng, **params)`. `OptionalOfProblem` lists what else it may have.
+    Built by `factory(backend, rng, **params)`. A class derived from `CountedProblem` has `cost` and `charge`.
+    `OptionalOfProblem` lists what else it may have.
     """
 
     backend: Backend
     """The arrays and generators that it works with."""
-    cost: float
-    """What its oracles have cost so far; a method only reads it."""
+
+    @property
+    def cost(self) -> float:
+        """What its oracles have cost so far; read-only."""
+        ...
+
+    def charge(self, amount: float) -> None:
+        """Add the cost of work that no oracle sees, such as another library's: shown as declared."""
+        ...
 
     def metrics(self, answer: Any) -> Mapping[str, float]:
         """Return named measures of an answer, lower is better; off the clock, and not counted."""
@@ -215,10 +223,6 @@ class OptionalOfProblem(Protocol):
 
     def grad_samples(self, params: Params, batch: Array) -> Array:
         """Return the gradient of each sample in `batch`, stacked."""
-        ...
-
-    def calls(self) -> float:
-        """Return what its oracles were asked for, counted where no method can reach it; for checks."""
         ...
 
 

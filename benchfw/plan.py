@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from benchfw.counting import check_counted
 from benchfw.errors import PluginError, SuiteError, nearest
 from benchfw.parameters import Count, accepts_any_keyword, fits, hints_of, is_protocol, misfit, widen_int
 from benchfw.records import MethodKind, Spec, Trial
@@ -218,6 +219,8 @@ def _unknown_parameter(kind: str, use: str, key: str, legal: Sequence[str], plac
 def _check_oracles(problems: list[Spec], methods: list[Method], registry: Registry, where: str) -> None:
     for problem in problems:
         made = produced_class(registry.get("problem", problem.use).factory)
+        if made is not None:
+            _check_counted(problem, made, where)
         meeting = [method for method in methods if _meet(problem, method)]
         needs = {need for method in meeting for need in needs_of(method.kind, method.spec.table, registry)}
         for name, protocols in sorted(needs, key=str):
@@ -230,6 +233,13 @@ def _check_oracles(problems: list[Spec], methods: list[Method], registry: Regist
                     f"{where}: {name} needs a {wanted} problem, but {lack}; "
                     "choose another problem or remove the method"
                 )
+
+
+def _check_counted(problem: Spec, made: type, where: str) -> None:
+    try:
+        check_counted(made)
+    except PluginError as fault:
+        raise SuiteError(f"{where}: problem '{problem.use}': {fault}") from None
 
 
 def needs_of(

@@ -53,6 +53,17 @@ class Ending(StrEnum):
     ABSENT = "absent"
 
 
+class Counting(StrEnum):
+    """How a trial's cost came about."""
+
+    COUNTED = "counted"
+    """By the problem's oracles alone."""
+    DECLARED = "declared"
+    """At least in part by the method, with `problem.charge`."""
+    UNCOUNTED = "uncounted"
+    """Not at all: the answers changed without an oracle call, so that the cost does not measure the work."""
+
+
 _FAULTY = frozenset({Status.TIMEOUT, Status.OUT_OF_MEMORY, Status.CRASHED, Status.FAILED})
 
 
@@ -134,7 +145,8 @@ class Outcome:
 
     `facts` are numbers that explain the trial and are never ranked; `caveats` are sentences that a reader
     must know to believe its records. `reason` is for people: no code reads it. `peak_memory` is in bytes,
-    where it was asked for; `device` is the GPU.
+    where it was asked for; `device` is the GPU. `prepare_seconds` and `prepare_cost` are what the method's
+    `prepare` used before the clock started, None where it has none.
     """
 
     status: Status
@@ -148,6 +160,9 @@ class Outcome:
     seconds: float = 0.0
     cost_unit: str = ""
     device: str = ""
+    counting: Counting = Counting.COUNTED
+    prepare_seconds: float | None = None
+    prepare_cost: float | None = None
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ LAYERS = [
     {"errors"},
     {"backends"},
     {"records", "kernels"},
-    {"sweep", "parameters", "loading", "hookspecs", "contract"},
+    {"sweep", "parameters", "loading", "hookspecs", "contract", "counting"},
     {"registry", "core_plugin"},
     {"suite", "analysis"},
     {"store", "data", "plan"},

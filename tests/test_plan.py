@@ -249,9 +249,9 @@ def test_a_factory_that_does_not_say_what_it_makes_is_given_the_benefit_of_the_d
 
 
 def test_attributes_that_are_set_when_a_problem_is_built_are_not_missed():
-    from benchfw import FiniteSum
+    from benchfw import CountedProblem, FiniteSum
 
-    class Sum:
+    class Sum(CountedProblem):
         def __init__(self):
             self.num_samples = 3
 
@@ -306,7 +306,7 @@ def test_of_several_oracle_protocols_one_is_enough(plugin_file):
     path = plugin_file(
         """
 from dataclasses import dataclass
-from benchfw import Composite, Smooth, SpectralSum, hookimpl
+from benchfw import Composite, CountedProblem, Smooth, SpectralSum, hookimpl
 
 @dataclass(frozen=True)
 class Either:
@@ -316,7 +316,7 @@ class Either:
 class Neither:
     solves = (SpectralSum, Composite)
 
-class Hill:
+class Hill(CountedProblem):
     def __init__(self, backend, rng): ...
     def start(self): ...
     def value(self, params): ...

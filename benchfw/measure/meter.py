@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from benchfw.contract import cost_unit_of
+from benchfw.counting import check_counted
 from benchfw.errors import BenchfwError
 from benchfw.measure.clock import Clock
-from benchfw.records import Budget, Ending, Outcome, Record, Status
+from benchfw.records import Budget, Counting, Ending, Outcome, Record, Status
 
 Emit = Callable[[Sequence[Record]], None]
 
@@ -26,9 +27,11 @@ class Meter:
     """What a method has used so far: its clock and its share of the problem's oracle calls."""
 
     def __init__(self, problem: Any, budget: Budget) -> None:
+        check_counted(type(problem))
         self.clock = Clock(problem.backend)
         self._problem = problem
         self._uncounted = float(problem.cost)  # what building the problem, metrics and the harness used
+        self._declared = _declared_cost(problem)
         self._budget = budget
         self._last = 0.0
         self._moved = 0
@@ -37,6 +40,12 @@ class Meter:
     def cost(self) -> float:
         """Return the oracle calls that the method made."""
         return float(self._problem.cost) - self._uncounted
+
+    def counting(self, *, free: bool) -> Counting:
+        """Return how the cost came about; `free`: the method got on without a counted call."""
+        if _declared_cost(self._problem) > self._declared:
+            return Counting.DECLARED
+        return Counting.UNCOUNTED if free else Counting.COUNTED
 
     def check(self, iteration: int) -> None:
         """Raise unless the problem's count is a number that has only grown since the last look."""
@@ -93,6 +102,10 @@ class Meter:
                 "alone never ends; add iterations or seconds to it"
             )
         return None
+
+
+def _declared_cost(problem: Any) -> float:
+    return float(getattr(problem, "declared_cost", 0.0))
 
 
 class Interrupted(Exception):

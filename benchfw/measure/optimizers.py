@@ -53,7 +53,19 @@ def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
             answers.close()
     emit(_bound_records(method, problem, taken))
     facts, caveats = facts_of_answer(last)
-    return replace(outcome, facts=facts, caveats=caveats)
+    counting = meter.counting(free=_moved_for_free(taken))
+    return replace(outcome, facts=facts, caveats=caveats, counting=counting)
+
+
+def _moved_for_free(taken: Sequence[Record]) -> bool:
+    """Return whether some metric changed from the first look to the last while the cost did not."""
+    if not taken or taken[-1].cost > taken[0].cost:
+        return False
+    first, last = (
+        {each.metric: each.value for each in taken if each.iteration == end.iteration}
+        for end in (taken[0], taken[-1])
+    )
+    return first != last
 
 
 def _follow(meter: Meter, answers: Iterator[Any], look: Callable[[int, Any], Outcome | None]) -> Outcome:

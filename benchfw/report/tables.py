@@ -14,11 +14,14 @@ from benchfw.summary.model import Comparison, Row
 from benchfw.summary.quantities import WHEN_DONE
 
 _CALLS = ("seconds_per_call", "device_seconds_per_call", "copy_seconds_per_call")
-_TIMES = frozenset({"seconds_to_target", "seconds_per_draw", *_CALLS})
+_TIMES = frozenset({"seconds_to_target", "seconds_per_draw", "prepare_seconds", *_CALLS})
+_COSTS = frozenset({"cost_to_target", "cost_per_draw", "prepare_cost"})
+_PREPARED = (("prepare_seconds", False), ("prepare_cost", False))
 _UNITS = {"bytes_per_second": (1e9, "GB/s"), "flops_per_second": (1e9, "Gflop/s"), "bytes_held": (1e6, "MB")}
 _HEADERS = {
     "seconds_to_target": "time to target",
     "seconds_per_draw": "time a draw",
+    "prepare_seconds": "time to prepare",
     "seconds_per_call": "time a call",
     "device_seconds_per_call": "by the device",
     "copy_seconds_per_call": "copies in",
@@ -156,15 +159,17 @@ def _headline(comparison: Comparison) -> list[tuple[str, bool]]:
         # what a biased estimator lacks in variance it has in its mean squared error
         mse = [("mse", True)] if comparison.biased else []
         product = [("variance_x_seconds", False), ("relative_efficiency", False)]
-        return [("bias", False), ("variance", True), *mse, ("seconds_per_draw", False), *product]
+        return [("bias", False), ("variance", True), *mse, ("seconds_per_draw", False), *product, *_PREPARED]
     shown = [(metric, False) for metric in comparison.metrics[:1]]
     then = [(name, False) for name in when_done(comparison)]
-    return [*shown, *then, ("seconds_to_target", True), ("cost_to_target", True)]
+    return [*shown, *then, ("seconds_to_target", True), ("cost_to_target", True), *_PREPARED]
 
 
 def _title(comparison: Comparison, quantity: str) -> str:
     if quantity == "cost_to_target":
         return f"{comparison.cost_unit} to target"
+    if quantity == "prepare_cost":
+        return f"{comparison.cost_unit} to prepare"
     if quantity == "cost_per_draw":
         return f"{comparison.cost_unit} a draw"
     if quantity.endswith(WHEN_DONE):
@@ -194,7 +199,8 @@ def _cell(comparison: Comparison, row: Row | None, scale: float) -> str:
     if row.reached is not None and math.isinf(row.interval.estimate):
         reached, trials = row.reached
         return "never" if reached == 0 else f"{reached} of {trials} reached"
-    return interval_text(row.interval.scaled(1 / scale))
+    text = interval_text(row.interval.scaled(1 / scale))
+    return f"{text} declared" if row.quantity in _COSTS and comparison.declares_cost(row.cell) else text
 
 
 def _ratio_cell(comparison: Comparison, row: Row | None) -> str:

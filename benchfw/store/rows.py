@@ -17,6 +17,7 @@ from typing import Any
 from benchfw.errors import StoreError
 from benchfw.records import (
     Budget,
+    Counting,
     Ending,
     Environment,
     Outcome,
@@ -58,6 +59,7 @@ def trial_row(trial: Trial, outcome: Outcome) -> Row:
         trial.repetition, _dump(_settings(trial)), outcome.status.value, outcome.ending.value,
         storable(outcome.reason), _dump(dict(outcome.facts)), _dump(list(outcome.caveats)),
         int(outcome.claims_unbiased), outcome.peak_memory, storable(outcome.cost_unit),
+        outcome.counting.value, outcome.prepare_seconds, outcome.prepare_cost,
         float(outcome.seconds), storable(outcome.device), now(),
     )  # fmt: skip
 
@@ -104,7 +106,8 @@ def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: 
     """Return the result that a row of TRIAL_COLUMNS, its records and a row of LINK_COLUMNS describe."""
     check_digest(f"trial {number}", digest, row, records)
     key, kind, problem, method, backend, repetition, settings, *ended, _ = row
-    status, ending, reason, facts, caveats, unbiased, peak_memory, cost_unit, wall, device = ended
+    status, ending, reason, facts, caveats, unbiased, peak_memory, cost_unit, *prepared, wall, device = ended
+    counting, prepare_seconds, prepare_cost = prepared
     _, _, _, problem_label, method_label, reused = link
     given = json.loads(settings)
     trial = Trial(
@@ -119,7 +122,8 @@ def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: 
     measured = tuple(record_of(*each) for each in records)
     outcome = Outcome(
         Status(status), Ending(ending), reason, measured, json.loads(facts), tuple(json.loads(caveats)),
-        bool(unbiased), peak_memory, wall, cost_unit, device,
+        bool(unbiased), peak_memory, wall, cost_unit, device, Counting(counting),
+        prepare_seconds, prepare_cost,
     )  # fmt: skip
     return Result(number, trial, outcome, bool(reused))
 

@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from benchfw.records import Outcome, Result, Run
 from benchfw.summary.model import Summary
+from benchfw.summary.samples import prepared_facts
 from benchfw.summary.standings import find_standings
 
 RECORD_COLUMNS = (
@@ -29,6 +30,7 @@ RECORD_COLUMNS = (
     "cost",
     "value",
     "device",
+    "counting",
 )
 
 SUMMARY_COLUMNS = ("problem", "method", "backend", "quantity", "estimate", "low", "high", "count")
@@ -59,9 +61,9 @@ def record_rows(run: Run, results: Iterable[Result]) -> Iterator[tuple[Any, ...]
     failure is lost.
     """
     for result in results:
-        start, device = _start(run, result), result.outcome.device
-        rows = [(*start, *each, device) for each in _record_values(result.outcome)]
-        yield from rows or [(*start, *[None] * 6, device)]
+        start, end = _start(run, result), (result.outcome.device, result.outcome.counting.value)
+        rows = [(*start, *each, *end) for each in _record_values(result.outcome)]
+        yield from rows or [(*start, *[None] * 6, *end)]
 
 
 def _start(run: Run, result: Result) -> tuple[Any, ...]:
@@ -79,6 +81,8 @@ def _record_values(outcome: Outcome) -> Iterator[tuple[str, str, int, float, flo
         yield "fact", name, 0, 0.0, 0.0, value
     if outcome.peak_memory is not None:
         yield "fact", "peak_memory", 0, 0.0, 0.0, float(outcome.peak_memory)
+    for name, used in prepared_facts(outcome).items():
+        yield "fact", name, 0, 0.0, 0.0, used
 
 
 def write_csv(file: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -95,13 +99,13 @@ def write_records(file: IO[str], run: Run, results: Iterable[Result]) -> None:
         measured = list(_record_values(result.outcome))
         metrics = {name: _line((name,)) for name in {name for _, name, *_ in measured}}
         start = _line(_start(run, result))
-        device = _line((result.outcome.device,)) if result.outcome.device else ""
+        end = _line((result.outcome.device, result.outcome.counting.value))
         file.writelines(
-            f"{start},{role},{metrics[name]},{iteration},{seconds},{cost},{value},{device}\n"
+            f"{start},{role},{metrics[name]},{iteration},{seconds},{cost},{value},{end}\n"
             for role, name, iteration, seconds, cost, value in measured
         )
         if not measured:
-            file.write(f"{start},,,,,,,{device}\n")
+            file.write(f"{start},,,,,,,{end}\n")
 
 
 def _line(cells: Sequence[Any]) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property
 from benchfw.analysis.convergence import Curve, curves_by_metric
 from benchfw.analysis.intervals import Interval
 from benchfw.analysis.rates import Law
-from benchfw.records import Cell, MethodKind, Result, Status
+from benchfw.records import Cell, Counting, MethodKind, Result, Status
 
 FINISHED = frozenset({Status.DONE, Status.REACHED})
 
@@ -153,6 +153,10 @@ class Comparison:
         """Return the methods that gave some number: not those that only failed or were skipped."""
         found = {row.cell for row in self.rows}
         return tuple(cell for cell in self.cells if cell in found)
+
+    def declares_cost(self, cell: Cell) -> bool:
+        """Return whether the method declared what it cost, in some trial."""
+        return any(each.result.outcome.counting is Counting.DECLARED for each in self.histories[cell])
 
     def name(self, cell: Cell) -> str:
         """Return the method's label, with its backend where several gave numbers."""

@@ -37,13 +37,17 @@ KAPLAN_MEIER = "kaplan_meier_seconds_to_target"
 
 @dataclass(frozen=True)
 class Arrival:
-    """When a run met the target, or when it ended without; one that diverged would never have met it."""
+    """When a run met the target, or when it ended without; one that diverged would never have met it.
+
+    The cost means nothing unless it was `counted`.
+    """
 
     seconds: float
     cost: float
     iterations: float
     reached: bool
     diverged: bool = False
+    counted: bool = True
 
 
 @dataclass(frozen=True)
@@ -98,8 +102,9 @@ class Sample:
             return
         seconds, costs = (np.array([getattr(run, name) for run in runs]) for name in ("seconds", "cost"))
         reached = np.array([run.reached for run in runs])
-        for name, spent in zip(EXPECTED, (seconds, costs), strict=True):
-            yield name, expected_running_time(spent, reached)
+        yield EXPECTED[0], expected_running_time(seconds, reached)
+        if all(run.counted for run in runs):
+            yield EXPECTED[1], expected_running_time(costs, reached)
         if 0 < sum(reached) < len(runs):
             lasting = np.where([run.diverged for run in runs], np.max(seconds), seconds)
             yield KAPLAN_MEIER, median_time(lasting, reached)

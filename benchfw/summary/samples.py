@@ -11,12 +11,15 @@ import numpy as np
 from benchfw.analysis.convergence import NEVER, Curve, Hit, time_to_all, value_at
 from benchfw.analysis.intervals import Interval, Values, median_interval
 from benchfw.analysis.variance import variance_interval
-from benchfw.records import MethodKind, Result, Status
+from benchfw.records import Counting, MethodKind, Outcome, Result, Status
 from benchfw.summary.model import FINISHED, History, Target
 from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Arrival, Sample
 
 # the method was given its chance and did not get there: censored, not left out
 _STOPPED = frozenset({Status.DIVERGED, Status.TIMEOUT, Status.OUT_OF_MEMORY})
+
+
+DRAW_COSTS = frozenset({"cost_per_draw", "setup_cost"})
 
 
 def sample_trials(
@@ -32,9 +35,16 @@ def sample_trials(
         sample = _sample_optimizer(histories, targets, ends or {})
     facts: dict[str, dict[int, float]] = {}
     for history in histories:
-        for name, value in history.result.outcome.facts.items():
+        outcome = history.result.outcome
+        for name, value in {**outcome.facts, **prepared_facts(outcome)}.items():
             facts.setdefault(name, {})[history.repetition] = value
     return replace(sample, facts=facts)
+
+
+def prepared_facts(outcome: Outcome) -> dict[str, float]:
+    """Return what `prepare` used, by the name of the quantity; empty where there was nothing to prepare."""
+    found = {"prepare_seconds": outcome.prepare_seconds, "prepare_cost": outcome.prepare_cost}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _sample_draws(kind: MethodKind, histories: Sequence[History]) -> Sample:
@@ -45,6 +55,8 @@ def _sample_draws(kind: MethodKind, histories: Sequence[History]) -> Sample:
         if not history.finished:
             continue
         found, intervals = collect(history.curves)
+        if history.result.outcome.counting is Counting.UNCOUNTED:
+            found = {name: value for name, value in found.items() if name not in DRAW_COSTS}
         for quantity, value in found.items():
             if not math.isnan(value):
                 values.setdefault(quantity, {})[history.repetition] = value
@@ -75,20 +87,23 @@ def _sample_optimizer(
             values[quantity] = {
                 repetition: getattr(arrival, name) if arrival.reached else math.inf
                 for repetition, arrival in arrivals.items()
+                if name != "cost" or arrival.counted
             }
+    values = {quantity: found for quantity, found in values.items() if found}
     return Sample("optimizer", values, arrivals=arrivals)
 
 
 def _arrival(result: Result, curves: Mapping[str, Curve], targets: Sequence[Target]) -> Arrival:
     diverged = result.outcome.status is Status.DIVERGED
+    counted = result.outcome.counting is not Counting.UNCOUNTED
     hit = NEVER if diverged else _first_hit(curves, targets)
     if math.isfinite(hit.iterations):
-        return Arrival(hit.seconds, hit.cost, hit.iterations, reached=True)
+        return Arrival(hit.seconds, hit.cost, hit.iterations, reached=True, counted=counted)
     seconds, cost, iterations = (
         max((getattr(record, axis) for record in result.outcome.records), default=0.0)
         for axis in ("seconds", "cost", "iteration")
     )
-    return Arrival(seconds, cost, iterations, reached=False, diverged=diverged)
+    return Arrival(seconds, cost, iterations, reached=False, diverged=diverged, counted=counted)
 
 
 def _first_hit(curves: Mapping[str, Curve], targets: Sequence[Target]) -> Hit:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from benchfw.analysis.intervals import LEVEL, Interval
 from benchfw.analysis.variance import unbiased_probabilities
-from benchfw.records import Cell, Ending, MethodKind, Result, Run, Status
+from benchfw.records import Cell, Counting, Ending, MethodKind, Result, Run, Status
 from benchfw.summary.kernels import rate_intervals
 from benchfw.summary.model import (
     FINISHED,
@@ -149,6 +149,8 @@ def _find_caveats(results: Sequence[Result]) -> tuple[Caveat, ...]:
     for result in results:
         for text in (*result.outcome.caveats, *_early_end(result)):
             found.setdefault(text, []).append(result.trial.cell)
+    for cell, text in _cost_caveats(results):
+        found.setdefault(text, []).append(cell)
     return tuple(
         Caveat(
             tuple(dict.fromkeys(cell.method for cell in cells)),
@@ -157,6 +159,21 @@ def _find_caveats(results: Sequence[Result]) -> tuple[Caveat, ...]:
         )
         for text, cells in found.items()
     )
+
+
+def _cost_caveats(results: Sequence[Result]) -> Iterator[tuple[Cell, str]]:
+    """Yield a caveat for each cell whose cost was declared by the method, or not counted at all."""
+    uncounted: dict[Cell, int] = {}
+    for result in results:
+        cell, outcome = result.trial.cell, result.outcome
+        if outcome.counting is Counting.DECLARED:
+            yield cell, "its cost is declared by the method, not counted by the problem"
+        elif outcome.counting is Counting.UNCOUNTED:
+            last = max((each.iteration for each in outcome.records), default=0)
+            uncounted[cell] = max(last, uncounted.get(cell, 0))
+    for cell, number in uncounted.items():
+        what = "draws" if cell.kind == "estimator" else "answers"
+        yield cell, f"{number:,} {what} without a counted oracle call: cost does not measure its work"
 
 
 def _early_end(result: Result) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from benchfw.backends import Backend, Rng
 from benchfw.contract import Array, Constants
+from benchfw.counting import CountedProblem
 from benchfw.kernels import namespace
 
 SAMPLES = 60
@@ -19,7 +20,7 @@ SIZE = 6
 VALUE_COST = 0.5  # one product with the data, where a gradient takes two
 
 
-class Quadratic:
+class Quadratic(CountedProblem):
     """A strongly convex quadratic: a finite sum of 60 squares in 6 variables.
 
     With `interpolated` every sample has its minimum at the optimum too; with `settled` it is also the start.
@@ -38,7 +39,6 @@ class Quadratic:
         dtype: Any = None,
     ) -> None:
         self.backend = backend
-        self.cost = 0.0
         self.num_samples = SAMPLES
         rows = 1 + 0.5 * rng.standard_normal((SAMPLES, SIZE))  # alike, so that batches vary little
         self._xp = xp = namespace(rows)
@@ -74,17 +74,17 @@ class Quadratic:
 
     def value(self, params: Array) -> float:
         """Return f."""
-        self.cost += VALUE_COST
-        return self._oracles.value(params)
+        self._count(VALUE_COST)
+        return self._oracles.objective(params)
 
     def grad(self, params: Array) -> Array:
         """Return ∇f, (6,)."""
-        self.cost += 1.0
+        self._count(1.0)
         return self._oracles.grad(params)
 
     def grad_batch(self, params: Array, batch: Array) -> Array:
         """Return the mean gradient of the samples in `batch`, (6,)."""
-        self.cost += batch.shape[0] / self.num_samples
+        self._count(batch.shape[0] / self.num_samples)
         return self._oracles.grad(params, batch)
 
     def project(self, params: Array) -> Array:
@@ -97,10 +97,6 @@ class Quadratic:
         objective = self._objective(answer)
         # in this order max keeps a nan
         return {"gap": max(objective - self._least, 0.0), "objective": objective, "distance": distance}
-
-    def calls(self) -> float:
-        """Return what the oracles were asked for, counted where no method can reach it."""
-        return self._oracles.asked()
 
     def _objective(self, params: Array) -> float:
         return self._oracles.objective(params)
@@ -156,31 +152,19 @@ class Sparse(Quadratic):
 
 
 class _Oracles:
-    """f and its gradients; the data, and what was asked, are known to these functions alone."""
+    """f and its gradients; the data are known to these functions alone."""
 
     def __init__(self, xp: Any, rows: Array, targets: Array) -> None:
-        asked = 0.0
-
         def objective(params: Array) -> float:
             residuals = rows @ params - targets
             return float(xp.sum(residuals * residuals)) / (2 * SAMPLES)
 
-        def value(params: Array) -> float:
-            nonlocal asked
-            asked += VALUE_COST
-            return objective(params)
-
         def grad(params: Array, batch: Array | None = None) -> Array:
-            nonlocal asked
             some = rows if batch is None else xp.take(rows, batch, axis=0)
             known = targets if batch is None else xp.take(targets, batch)
-            asked += some.shape[0] / SAMPLES
             return some.T @ (some @ params - known) / some.shape[0]
 
-        def total() -> float:
-            return asked
-
-        self.objective, self.value, self.grad, self.asked = objective, value, grad, total
+        self.objective, self.grad = objective, grad
 
 
 BUILT_IN = (Quadratic, Box, Sparse)

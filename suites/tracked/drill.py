@@ -47,12 +47,12 @@ step = [0.1, 0.2, 0.3, 0.4]
 PLUGIN = '''
 import time
 from dataclasses import dataclass
-from benchfw import Problem, hookimpl
+from benchfw import CountedProblem, Problem, hookimpl
 
-class Plain:
+class Plain(CountedProblem):
     """The squared distance from nought."""
     def __init__(self, backend, rng):
-        self.backend, self.cost = backend, 0.0
+        self.backend = backend
     def metrics(self, answer):
         return {"gap": float(answer @ answer)}
 
@@ -66,7 +66,7 @@ class Walk:
         while True:
             yield answer
             time.sleep(1e-3)
-            problem.cost += 1
+            problem.charge(1)
             answer = answer - self.step * answer + 0.1 * rng.standard_normal(5)
 
 @hookimpl

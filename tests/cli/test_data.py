@@ -7,7 +7,7 @@ import pytest
 
 PLUGIN = """
 import numpy as np
-from benchfw import DatasetName, hookimpl
+from benchfw import CountedProblem, DatasetName, hookimpl
 from benchfw.data import ArraySpec, Dataset, RawFile
 
 HOME = "https://surveys.example.org"
@@ -60,7 +60,7 @@ def simulate(count: int = 4):
 def register_problems(register):
     register("data-bowl", DataBowl)
 
-class DataBowl:
+class DataBowl(CountedProblem):
     cost = 0.0
 
     def __init__(self, backend, rng, *, dataset: DatasetName = "my-simulation"):
@@ -76,7 +76,7 @@ class DataBowl:
         return float((params * params).sum())
 
     def grad(self, params):
-        self.cost += 1
+        self._count(1)
         return 2 * params
 
     def project(self, params):

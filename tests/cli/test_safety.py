@@ -123,14 +123,14 @@ def test_a_commit_that_a_store_names_is_not_a_path(cli):
 
 HOSTILE = """
 from dataclasses import dataclass
-from benchfw import Problem, hookimpl
+from benchfw import CountedProblem, Problem, hookimpl
 
 EVIL = "=cmd|' /C calc'!A0\\x1b[2J\\x9b31m<script>alert(1)</script>\\r\\n\\u202e"
 
-class Sly:
+class Sly(CountedProblem):
     cost_unit = EVIL
     def __init__(self, backend, rng):
-        self.backend, self.cost = backend, 0.0
+        self.backend = backend
     def metrics(self, answer):
         return {EVIL: 1.0, "=1+1": 2.0}
 

@@ -22,7 +22,7 @@ FAKE_DEVICE = '''"""NumPy as if on devices."""
 
 import os
 
-from benchfw import hookimpl
+from benchfw import CountedProblem, hookimpl
 from benchfw.backends import Device
 from benchfw.backends.numpy_backend import NumpyBackend
 
@@ -42,11 +42,11 @@ def register_backends(register):
     register("fake-device", FakeDevice)
 
 
-class Visible:
+class Visible(CountedProblem):
     """A problem whose only metric is the number of the device that its process sees."""
 
     def __init__(self, backend, rng):
-        self.backend, self.cost = backend, 0.0
+        self.backend = backend
 
     def metrics(self, answer):
         return {"device": float(os.environ.get("FAKE_VISIBLE_DEVICES", "-1"))}

@@ -8,28 +8,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchfw import CountedProblem
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError
 from benchfw.measure.meter import next_look
 from benchfw.measure.optimizers import measure_optimizer
 from benchfw.measure.trial import collector
-from benchfw.records import Budget, Ending, Outcome, Status
+from benchfw.records import Budget, Counting, Ending, Outcome, Status
 
 
-class Line:
+class Line(CountedProblem):
     """A problem on the line: the answer is a number, its gap is its size; every oracle call costs one."""
 
     cost_unit = "calls"
 
     def __init__(self, pause=0.0):
-        self.backend, self.cost, self.pause, self.optimum = get_backend("numpy"), 5.0, pause, 0.0
+        self.backend, self.pause, self.optimum = get_backend("numpy"), pause, 0.0
+        self._count(5.0)
 
     def start(self):
-        self.cost += 1
+        self._count(1)
         return 1.0
 
     def value(self, params):
-        self.cost += 1
+        self._count(1)
         return params
 
     def metrics(self, answer):
@@ -92,6 +94,27 @@ def test_the_first_and_the_last_answer_are_measured(follow, iterations):
 def test_what_metrics_and_set_up_ask_of_the_problem_is_not_charged(follow):
     _, records = follow(halving(), budget=Budget(iterations=50))
     assert [each.cost for each in records] == [float(each.iteration) for each in records]
+
+
+def test_how_the_cost_came_about_is_said(follow):
+    class Charging(Steps):
+        def run(self, problem, rng):
+            for answer in self.answers:
+                yield answer
+                problem.charge(2)
+
+    class Free(Steps):
+        def run(self, problem, rng):
+            problem.value(1.0)
+            yield from self.answers
+
+    few, budget = halving().answers, Budget(iterations=37)
+    outcome, records = follow(Charging(few), budget=budget)
+    assert (outcome.counting, records[-1].cost) == (Counting.DECLARED, 74)
+    outcome, records = follow(Free(few), budget=budget)
+    assert (outcome.counting, records[-1].cost) == (Counting.UNCOUNTED, 1)
+    assert follow(Free([1.0] * 50), budget=budget)[0].counting is Counting.COUNTED  # it got nowhere
+    assert follow(halving(), budget=budget)[0].counting is Counting.COUNTED
 
 
 def test_a_budget_of_cost_ends_the_trial_at_the_call_that_uses_it_up(follow):

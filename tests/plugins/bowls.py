@@ -7,15 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchfw import Claims, Composite, Smooth, hookimpl
+from benchfw import Claims, Composite, CountedProblem, Smooth, hookimpl
 
 
-class Bowl:
+class Bowl(CountedProblem):
     """Half the squared distance to a random point."""
 
     def __init__(self, backend, rng, size: int = 5, pause: float = 0.0):
         self.backend = backend
-        self.cost = 0.0
         self.optimum = rng.standard_normal(size)
         self.pause = pause
 
@@ -26,7 +25,7 @@ class Bowl:
         return float(((params - self.optimum) ** 2).sum()) / 2
 
     def grad(self, params):
-        self.cost += 1
+        self._count(1)
         return params - self.optimum
 
     def project(self, params):

@@ -8,17 +8,16 @@ import sys
 import time
 from dataclasses import dataclass
 
-from benchfw import Problem, hookimpl
+from benchfw import CountedProblem, Problem, hookimpl
 
 time.sleep(float(os.environ.get("SLOW_IMPORT", "0")))
 
 
-class Point:
+class Point(CountedProblem):
     """Nothing to solve; as many metrics as asked for."""
 
     def __init__(self, backend, rng, metrics: int = 1):
         self.backend = backend
-        self.cost = 0.0
         self.names = [f"metric {number}" for number in range(metrics)]
 
     def metrics(self, answer):
@@ -71,7 +70,7 @@ class Hard:
             case "limit":
                 raise ValueError(f"the pool's limit is {os.environ.get('CUPY_GPU_MEMORY_LIMIT')}")
             case "one call":
-                problem.cost += 1
+                problem.charge(1)
         while True:
             yield 1
 

@@ -8,6 +8,7 @@ import toy_helper
 from benchfw import (
     Claims,
     Composite,
+    CountedProblem,
     DatasetName,
     Distribution,
     Estimator,
@@ -18,24 +19,24 @@ from benchfw import (
 )
 
 
-class Bowl:
+class Bowl(CountedProblem):
     """Half the squared distance to a random centre."""
 
     cost_unit = "slopes"
 
     def __init__(self, backend, rng, size: int = 2, dataset: DatasetName = ""):
-        self.backend, self.cost = backend, 0.0
+        self.backend = backend
         self.optimum = rng.standard_normal(size)
 
     def start(self):
         return self.backend.xp.zeros_like(self.optimum)
 
     def value(self, params):
-        self.cost += 1
+        self._count(1)
         return float(((params - self.optimum) ** 2).sum()) / 2 * toy_helper.FACTOR
 
     def grad(self, params):
-        self.cost += 1
+        self._count(1)
         return params - self.optimum
 
     def project(self, params):

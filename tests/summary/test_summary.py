@@ -8,11 +8,11 @@ import pytest
 
 from benchfw.analysis.convergence import curves_by_metric
 from benchfw.analysis.intervals import LEVEL, independent_ratio, t_quantile
-from benchfw.records import Cell, Ending, Status
+from benchfw.records import Cell, Counting, Ending, Status
 from benchfw.report.figures import build_figures
 from benchfw.report.tables import headline_table
 from benchfw.report.verdicts.phrases import caveat_sentence, fault_place, fault_sentence
-from benchfw.summary.exports import SUMMARY_COLUMNS, summary_rows
+from benchfw.summary.exports import SUMMARY_COLUMNS, record_rows, summary_rows
 from benchfw.summary.summarize import summarize
 
 
@@ -227,6 +227,35 @@ def test_caveats_are_told_once_with_all_whom_they_concern(make, run):
     summary = summarize(run, results)
     assert [caveat_sentence(caveat) for caveat in summary.caveats] == ["gd and sgd on p: made up"]
     assert not summary.faults
+
+
+def test_a_cost_that_was_declared_or_not_counted_is_said_beside_it(make, run):
+    def results(name, counting, cost, **outcome):
+        return [
+            make.result(
+                "optimizer", "p", name, r, make.curve("gap", [9, 3, 0.2 + r], cost=cost), counting=counting,
+                target={"gap": 1.5}, **outcome,
+            )
+            for r in range(2)
+        ]  # fmt: skip
+
+    told = results("gd", Counting.COUNTED, 1)
+    told += results("peer", Counting.DECLARED, 2, prepare_seconds=0.25, prepare_cost=7.0)
+    summary = summarize(run, told + results("free", Counting.UNCOUNTED, 0))
+    assert [caveat_sentence(caveat) for caveat in summary.caveats] == [
+        "peer on p: its cost is declared by the method, not counted by the problem",
+        "free on p: 2 answers without a counted oracle call: cost does not measure its work",
+    ]
+    assert not {"cost_to_target", "expected_cost_to_target"} & set(rows_of(summary, "free"))
+    table = headline_table(summary.comparisons[0])
+    columns = dict(zip(table.header, zip(*table.rows, strict=True), strict=False))
+    assert columns["gradients to target"] == ("2", "4 declared", "—")
+    assert columns["time to prepare, s"] == ("—", "0.25", "—")
+    assert columns["gradients to prepare"] == ("—", "7 declared", "—")
+    exported = [row for row in record_rows(run, told) if row[4] == "peer"]
+    assert {row[-1] for row in exported} == {"declared"}
+    facts = {row[11]: row[15] for row in exported if row[10] == "fact"}
+    assert facts == {"prepare_seconds": 0.25, "prepare_cost": 7.0}
 
 
 def test_a_method_that_ends_by_itself_before_the_target_is_a_caveat(make, run):

@@ -22,6 +22,7 @@ BROKEN = {
     "odd_sizes": {"bodies-agree"},
     "redrawn": {"deterministic-draw"},
     "remembering": {"remembers-nothing"},
+    "rewinding": {"meets-a-problem"},
     "too_good": {"bound-holds"},
     "uncounted": {"calls-counted"},
     "wrong_batch": {"batch-gradient"},

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from benchfw.counting import check_counted
 from benchfw.testing.arrays import (
     copy_arrays,
     find_changed_array,
@@ -208,11 +209,16 @@ def oracle_calls(problem: Any, place: Any) -> dict[str, Callable[[], Any]]:
     return {name: call for name, call in calls.items() if hasattr(problem, name)}
 
 
-@define_check("problem", name="calls-counted", advice="add to self.cost in every oracle, and in nothing else")
+@define_check(
+    "problem",
+    name="calls-counted",
+    advice="derive the class from benchfw.CountedProblem; call self._count in every oracle, and nowhere else",
+)
 def oracles_counted(subject: Subject) -> None:
-    """Every oracle call raises the cost, and metrics does not."""
+    """Every oracle call raises the cost, metrics does not, and methods cannot write it."""
     for setting in subject.settings:
         problem = setting.build()
+        check_counted(type(problem))
         place = point_near_start(problem)
         for name, call in oracle_calls(problem, place).items():
             before = float(problem.cost)

@@ -5,10 +5,10 @@ To solve it, add a table [[problem]] with use = "example-sag-problem" to a suite
 and run that with --plugin benchfw_example_sag.
 """
 
-from benchfw import Count, Positive, hookimpl
+from benchfw import Count, CountedProblem, Positive, hookimpl
 
 
-class ExampleSagProblem:
+class ExampleSagProblem(CountedProblem):
     """Half the mean weighted squared distance to random points, over a box.
 
     Parameters:
@@ -22,7 +22,6 @@ class ExampleSagProblem:
 
     def __init__(self, backend, rng, *, samples: Count = 100, size: Count = 10, condition: Positive = 20.0):
         self.backend = backend
-        self.cost = 0.0  # every oracle adds to it: no method can misreport its calls
         self.num_samples = samples
         self._points = 1.0 + rng.standard_normal((samples, size))  # from rng: the same on every backend
         self._centre = self._points.mean(axis=0)
@@ -35,17 +34,17 @@ class ExampleSagProblem:
 
     def value(self, params):
         """Return f."""
-        self.cost += 1.0
+        self._count(1.0)
         return self._value(params)
 
     def grad(self, params):
         """Return the gradient of f."""
-        self.cost += 1.0
+        self._count(1.0)
         return self._weights * (params - self._centre)
 
     def grad_batch(self, params, batch):
         """Return the mean gradient of these samples."""
-        self.cost += batch.shape[0] / self.num_samples
+        self._count(batch.shape[0] / self.num_samples)
         return self._weights * (params - self._points[batch].mean(axis=0))
 
     def project(self, params):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchfw import BenchfwError
+from benchfw import BenchfwError, CountedProblem
 from benchfw_firstorder import LogisticRegression, Minibatch, Quadratic, SagaGradient, SvrgGradient
 
 DRAWS = 4000
@@ -111,11 +111,11 @@ def test_impossible_minibatches_are_refused(backend, problem):
 
 
 def test_sample_gradients_of_a_stranger_come_one_by_one(backend):
-    class Stranger:
+    class Stranger(CountedProblem):
         """A finite sum with no more than the contract asks for."""
 
         def __init__(self):
-            self.backend, self.cost, self.num_samples = backend, 0.0, 4
+            self.backend, self.num_samples = backend, 4
 
         def start(self):
             return np.zeros(2)

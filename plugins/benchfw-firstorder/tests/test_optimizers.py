@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from benchfw import BenchfwError
+from benchfw import BenchfwError, CountedProblem
 from benchfw_firstorder import (
     SAGA,
     SGD,
@@ -273,11 +273,11 @@ def test_adaptive_methods_are_their_formulas(logistic, optimizer, by_hand):
 
 
 def test_automatic_step_needs_a_problem_that_knows_its_smoothness(backend):
-    class Opaque:
+    class Opaque(CountedProblem):
         """A smooth problem with no constants."""
 
         def __init__(self):
-            self.backend, self.cost = backend, 0.0
+            self.backend = backend
 
         def start(self):
             return np.zeros(2)

@@ -258,8 +258,8 @@ def test_a_stored_split_is_kept(backend, save):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"rating": np.full(20, np.nan)}, "'own' has ratings that are not numbers from 0 to 5; rescale them"),
-        ({"rating": np.full(20, 10)}, "not numbers from 0 to 5"),
+        ({"rating": np.full(20, np.nan)}, "array 'rating' has nan in row 0"),
+        ({"rating": np.full(20, 10)}, "'own' has ratings that are not numbers from 0 to 5; rescale them"),
         ({"rating": np.ones(19)}, "'own' holds no ratings: it needs the columns user, item and rating"),
         ({"item": np.zeros(20)}, "'own' has two ratings of one item by one user; keep one of them"),
         ({"train_idx": np.arange(20)}, "'own' has too few ratings to train on some and test on others"),

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchfw import BenchfwError
+from benchfw import BenchfwError, CountedProblem
 from benchfw.kernels.operators import Counted, as_operator
 from benchfw_spectral.estimators.hutch_plus_plus import HutchPlusPlus, apply_series
 from benchfw_spectral.estimators.hutchinson import Hutchinson
@@ -34,30 +34,27 @@ class Identity:
         return np.array([(low + high) / 2, (high - low) / 2, *[0.0] * (degree - 1)])
 
 
-class Given:
+class Given(CountedProblem):
     """tr f(A) of a dense matrix."""
 
     def __init__(self, backend, matrix, function, interval=None):
         eigenvalues = np.linalg.eigvalsh(matrix)
-        self.backend, self.cost, self.matrix, self.function = backend, 0.0, matrix, function
+        self.backend, self.matrix, self.function = backend, matrix, function
         self.size, self.interval = len(matrix), interval or (eigenvalues[0] - 0.1, eigenvalues[-1] + 0.1)
-        self.operator = Counted(as_operator(matrix), self.count)
+        self.operator = Counted(as_operator(matrix), self._count)
         self.exact = function(eigenvalues).sum()
-
-    def count(self, columns):
-        self.cost += columns
 
     def metrics(self, answer):
         return {}
 
 
-class Affine:
+class Affine(CountedProblem):
     """F(θ) = scale tr f(A_0 + Σ_i θ_i A_i) + |θ|²/2."""
 
     scale = -0.5
 
     def __init__(self, backend, matrices, function):
-        self.backend, self.cost, self.matrices, self.function = backend, 0.0, matrices, function
+        self.backend, self.matrices, self.function = backend, matrices, function
 
     def start(self):
         return np.array([0.3, -0.2])

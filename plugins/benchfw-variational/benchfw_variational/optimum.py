@@ -21,18 +21,14 @@ ITERATIONS = 5_000  # of L-BFGS
 
 
 def optimum(problem: LatentGaussianModel) -> Array:
-    """Return λ = (m, L) of the least F, to a change of 1e-12 F a pass; nothing is counted.
+    """Return λ = (m, L) of the least F, to a change of 1e-12 F a pass.
 
     Proximal gradients take negative curvatures as 0, and do not end there for a loss that is not convex:
     L-BFGS on λ goes on from where they end, to a place without gradient, which need not be the only one.
     """
-    cost = problem.cost
-    try:
-        posterior = _settled(problem)
-        params = factor_params(problem, posterior)
-        return params if _stationary(problem, posterior) else _polished(problem, params)
-    finally:
-        problem.cost = cost
+    posterior = _settled(problem)
+    params = factor_params(problem, posterior)
+    return params if _stationary(problem, posterior) else _polished(problem, params)
 
 
 def factor_params(problem: LatentGaussianModel, posterior: DualPosterior) -> Array:

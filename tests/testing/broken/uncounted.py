@@ -1,9 +1,9 @@
 """An oracle that is not counted."""
 
-from benchfw import hookimpl
+from benchfw import CountedProblem, hookimpl
 
 
-class Uncounted:
+class Uncounted(CountedProblem):
     """A bowl around a random point, in the ball of radius 2; there are some of them.
 
     Parameters:
@@ -11,18 +11,18 @@ class Uncounted:
     """
 
     def __init__(self, backend, rng, *, num_samples: int = 10):
-        self.backend, self.cost, self.num_samples = backend, 0.0, num_samples
+        self.backend, self.num_samples = backend, num_samples
         self._centres = 0.3 * rng.standard_normal((num_samples, 3))
 
     def start(self):
         return self.backend.xp.full(3, 0.5)
 
     def value(self, params):
-        self.cost += 1.0
+        self._count(1.0)
         return self._value(params)
 
     def grad(self, params):
-        self.cost += 1.0
+        self._count(1.0)
         return params - self._centres.mean(axis=0)
 
     def grad_batch(self, params, batch):

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchfw import Claims, FiniteSum, Smooth, hookimpl
+from benchfw import Claims, CountedProblem, FiniteSum, Smooth, hookimpl
 from benchfw.kernels import kernel, namespace
 
 
-class Valley:
+class Valley(CountedProblem):
     """A smooth convex function over a ball: a mean of logarithms, from a corner.
 
     Parameters:
@@ -18,21 +18,21 @@ class Valley:
     cost_unit = "gradients"
 
     def __init__(self, backend, rng, *, size: int = 8):
-        self.backend, self.cost, self.num_samples = backend, 0.0, size
+        self.backend, self.num_samples = backend, size
         self._centres = rng.standard_normal((size, 3))
 
     def start(self):
         return self.backend.xp.full(3, 0.5)
 
     def value(self, params):
-        self.cost += 1.0
+        self._count(1.0)
         return self._value(params)
 
     def grad(self, params):
         return self.grad_batch(params, self.backend.xp.arange(self.num_samples))
 
     def grad_batch(self, params, batch):
-        self.cost += batch.shape[0] / self.num_samples
+        self._count(batch.shape[0] / self.num_samples)
         moved = params - self._centres[batch]
         return (moved / (1 + (moved**2).sum(axis=1, keepdims=True)) ** 0.5).mean(axis=0)
 

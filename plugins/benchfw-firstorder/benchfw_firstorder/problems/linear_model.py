@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
-from benchfw import Array, Backend, Constants
+from benchfw import Array, Backend, Constants, CountedProblem
 
 
-class LinearModel(ABC):
+class LinearModel(CountedProblem, ABC):
     """f(x) = (1/n) Σ_i loss(a_i·x, b_i) + ridge/2 |x|², counted in gradients.
 
     A gradient over all n samples costs 1, over a batch of B it costs B/n. A value costs ½: one product with
@@ -25,7 +25,6 @@ class LinearModel(ABC):
 
     def __init__(self, backend: Backend, features: Array, targets: Array, ridge: float = 0.0) -> None:
         self.backend = backend
-        self.cost = 0.0
         self.features = backend.asarray(features)
         self.targets = backend.asarray(targets)
         self.ridge = ridge
@@ -53,17 +52,17 @@ class LinearModel(ABC):
 
     def value(self, params: Array) -> float:
         """Return f."""
-        self.cost += 0.5
+        self._count(0.5)
         return self._value(params)
 
     def grad(self, params: Array) -> Array:
         """Return ∇f, (d,)."""
-        self.cost += 1.0
+        self._count(1.0)
         return self._gradient(params)
 
     def value_and_grad(self, params: Array) -> tuple[float, Array]:
         """Return f and ∇f for the price of the gradient: they share the product with the data."""
-        self.cost += 1.0
+        self._count(1.0)
         predictions = self.features @ params
         loss = float(self.losses(predictions, self.targets).mean())
         gradient = self.features.T @ self.loss_slopes(predictions, self.targets) / self.num_samples
@@ -71,13 +70,13 @@ class LinearModel(ABC):
 
     def grad_batch(self, params: Array, batch: Array) -> Array:
         """Return the mean of ∇f_i over the samples in `batch`, (d,)."""
-        self.cost += batch.shape[0] / self.num_samples
+        self._count(batch.shape[0] / self.num_samples)
         gradient = self.mean_loss_gradient(self.features[batch], self.targets[batch], params)
         return gradient + self.ridge * params if self.ridge else gradient
 
     def grad_samples(self, params: Array, batch: Array) -> Array:
         """Return ∇f_i for each sample in `batch`, (B, d)."""
-        self.cost += batch.shape[0] / self.num_samples
+        self._count(batch.shape[0] / self.num_samples)
         rows = self.features[batch]
         slopes = self.loss_slopes(rows @ params, self.targets[batch])
         return slopes[:, None] * rows + self.ridge * params

@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from benchfw import Array, Backend, Constants, Count, Range, Rng
+from benchfw import Array, Backend, Constants, Count, CountedProblem, Range, Rng
 from benchfw_firstorder.problems.synthetic import log_spaced, reflect
 
 
-class Quadratic:
+class Quadratic(CountedProblem):
     """A quadratic with a known spectrum.
 
     F(x) = ½(x-x*)'H(x-x*), from x = 0. A gradient is one product with H and costs 1; so does a value.
@@ -40,7 +40,6 @@ class Quadratic:
         matrix: Literal["rotated", "chain"] = "rotated",
     ) -> None:
         self.backend = backend
-        self.cost = 0.0
         xp = backend.xp
         if matrix == "chain":
             self.hessian = (2 * xp.eye(size) - xp.eye(size, k=1) - xp.eye(size, k=-1)) / 4
@@ -64,12 +63,12 @@ class Quadratic:
 
     def value(self, params: Array) -> float:
         """Return F; one product with H, as a gradient."""
-        self.cost += 1.0
+        self._count(1.0)
         return self._gap(params)
 
     def grad(self, params: Array) -> Array:
         """Return H(x - x*)."""
-        self.cost += 1.0
+        self._count(1.0)
         return self.hessian @ (params - self.optimum)
 
     def value_and_grad(self, params: Array) -> tuple[float, Array]:

@@ -54,6 +54,6 @@ class PeerFalkon:
         )
         yield zero_predictor(problem)
         rows, targets = problem.rows(np.arange(problem.num_samples))
-        problem.look((self.iterations - 1) * problem.num_samples)
+        problem.charge((self.iterations - 1) * problem.num_samples)
         model.fit(torch.from_numpy(rows), torch.from_numpy(targets))
         yield GramPredictor(covariance, model.ny_points_.numpy(), model.alpha_.numpy())

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Annotated
 
-from benchfw import Array, Backend, BenchfwError, Count, DatasetName, Positive, Range, Rng
+from benchfw import Array, Backend, BenchfwError, Count, CountedProblem, DatasetName, Positive, Range, Rng
 from benchfw_kernelmachines.covariances import CovarianceName
 from benchfw_kernelmachines.losses import LossName, get_loss
 from benchfw_kernelmachines.oracles import Selection
@@ -19,7 +19,7 @@ STEPS = 2
 """How many exact steps of gradient descent lead from f = 0 to the start."""
 
 
-class FunctionalGradient:
+class FunctionalGradient(CountedProblem):
     """R(f) = λ/2 |f|² + mean ℓ(f(x_i), y_i) at f = Σ_i α_i k(x_i, ·), for estimators of its gradient in f.
 
     α is (n, C). The gradient is a function too, seen at points. Metrics are those of kernel-classification
@@ -85,7 +85,6 @@ class FunctionalGradient:
                 f"'{dataset}' has {test.shape[0]} test rows; points must be between 1 and that"
             )
         self.backend = backend
-        self.cost = 0.0
         self.caveats = self.risk.caveats
         self.num_samples = self.risk.num_samples
         self.penalty = self.risk.penalty
@@ -109,13 +108,13 @@ class FunctionalGradient:
 
     def grad(self, params: Array) -> Array:
         """Return λ f + mean ℓ'(f(x_i), y_i) k(x_i, ·) at the points, flattened (points, C)."""
-        self.cost += self.num_samples
+        self._count(self.num_samples)
         return self.at_points(self._dual_gradient(params)).reshape(-1)
 
     def derivatives(self, params: Array, rows: Selection) -> Array:
         """Return ℓ'(f(x_i), y_i) of these rows, (B, C); costs B."""
         slopes = self._slopes(params, rows)
-        self.cost += slopes.shape[0]
+        self._count(slopes.shape[0])
         return slopes
 
     def at_points(self, weights: Array, rows: Selection = slice(None)) -> Array:

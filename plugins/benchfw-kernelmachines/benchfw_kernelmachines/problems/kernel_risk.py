@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from benchfw import Array, Backend, BenchfwError, Positive
+from benchfw import Array, Backend, BenchfwError, CountedProblem, Positive
 from benchfw.backends import Rng
 from benchfw.data import Table, is_synthetic
 from benchfw_kernelmachines.bandwidth import median_distance
@@ -28,7 +28,7 @@ Length: TypeAlias = Positive | Literal["median", "median/sqrt2"]
 Leading: TypeAlias = Literal["objective", "loss", "error"]
 
 
-class KernelRiskProblem(ABC):
+class KernelRiskProblem(CountedProblem, ABC):
     """R(f) = λ/2 |f|² + mean ℓ(f(x), y) on the rows of a data set, counted in rows.
 
     Rows are the same in every repetition: what is sampled is sampled from a seed of its own. Pixels are
@@ -68,7 +68,6 @@ class KernelRiskProblem(ABC):
         leading: Leading,
     ) -> None:
         self.backend = backend
-        self.cost = 0.0
         self.penalty = float(penalty)
         self.loss = loss
         self._leading = self.test_metric if leading == "error" else leading
@@ -121,7 +120,7 @@ class KernelRiskProblem(ABC):
 
     def look(self, count: int) -> None:
         """Count rows; those of `batches` and `rows` are counted there."""
-        self.cost += count
+        self._count(count)
 
     def sample(self, rng: Rng, count: int) -> Array:
         """Return at most `count` different ones of 2,000 training rows, drawn at random, (k, d)."""

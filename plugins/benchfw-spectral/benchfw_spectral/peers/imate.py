@@ -49,7 +49,7 @@ class PeerImate:
         return ValueDraw(problem, partial(self._trace, call))
 
     def _trace(self, call: Any, problem: Any) -> Estimate:
-        problem.cost += self.probes * self.steps
+        problem.charge(self.probes * self.steps)
         _, found = call()
         samples = np.asarray(found["convergence"]["samples"]).ravel()
         return mean_of(samples[np.isfinite(samples)])

@@ -42,7 +42,7 @@ class PeerLinearOperator:
     def _trace(self, settings: Any, matrix: Any, seed: int, problem: Any) -> Estimate:
         import torch
 
-        problem.cost += self.probes * (self.steps + 1)
+        problem.charge(self.probes * (self.steps + 1))
         with ExitStack() as stack:
             for each in (
                 torch.no_grad(),

@@ -46,7 +46,7 @@ class PeerMatfree:
     def _trace(self, stored: Any, probes: Array, problem: Any) -> Estimate:
         import jax
 
-        problem.cost += self.probes * self.steps
+        problem.charge(self.probes * self.steps)
         with jax.enable_x64(True):
             forms = _forms(problem.function.name, self.steps, self.reorthogonalize)
             return mean_of(np.asarray(forms(stored, probes.T)))

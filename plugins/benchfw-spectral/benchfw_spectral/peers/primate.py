@@ -41,5 +41,5 @@ class PeerPrimate:
 
 
 def _trace(function: Any, probes: Array, steps: int, problem: Any) -> Estimate:
-    problem.cost += probes.shape[1] * steps
+    problem.charge(probes.shape[1] * steps)
     return mean_of(function.quad(probes))

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from benchfw import Array, Backend, Count, DatasetName, Positive, Range, Rng
+from benchfw import Array, Backend, Count, CountedProblem, DatasetName, Positive, Range, Rng
 from benchfw_spectral.problems.dense_gp import Points
 from benchfw_spectral.problems.gp_data import Start, regression_data
 from benchfw_spectral.problems.gp_matrix import CovarianceMatrix, Structure
@@ -19,7 +19,7 @@ DEVIATIONS = (1e-3, 1e2)  # of noise and signal
 KEPT = 2  # matrices: an iterate's, and that of a snapshot beside it
 
 
-class GPHyperparameters:
+class GPHyperparameters(CountedProblem):
     """Learning noise σ, signal s_f and length ℓ of a Gaussian process.
 
     F(θ) = (½ y'A⁻¹y + ½ log det A + d/2 log 2π)/d, the negative log marginal likelihood a point, over the
@@ -72,7 +72,6 @@ class GPHyperparameters:
             else Points(backend, data.inputs, data.test_inputs)
         )
         self.backend = backend
-        self.cost = 0.0
         self.size = self._structure.size
         self.scale = 1 / (2 * self.size)
         self._targets = backend.asarray(data.targets)
@@ -146,6 +145,3 @@ class GPHyperparameters:
 
     def _hyperparameters(self, params: Array) -> Start:
         return Start(*np.exp(self.backend.to_numpy(params)).tolist())
-
-    def _count(self, columns: int) -> None:
-        self.cost += columns

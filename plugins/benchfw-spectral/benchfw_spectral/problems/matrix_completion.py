@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from functools import cached_property
 
-from benchfw import Array, Backend, Constants, DatasetName, Positive, Rng
+from benchfw import Array, Backend, Constants, CountedProblem, DatasetName, Positive, Rng
 from benchfw.data import local_datasets
 from benchfw.kernels import Counted, Order, gauss_quadrature, lanczos
 from benchfw_spectral.functions.function import Interval
@@ -22,7 +22,7 @@ LARGEST_OBJECTIVE = 1_000  # of min(d, r): eigenvalues of more would take longer
 PROBES, STEPS = 20, 10  # of the estimate in their place: 1.3 s and 0.2 % on MovieLens 1M
 
 
-class MatrixCompletion:
+class MatrixCompletion(CountedProblem):
     """Matrix completion: F(θ) = tr (θθ' + εI)^½ + λ Σ_Ω (θ_ij - R_ij)² over 0 <= θ_ij <= 5, θ (items, users).
 
     Han, Avron & Shin 2018, §5.1. A product with θθ' + εI costs 1 a column, also those that bound its
@@ -57,7 +57,6 @@ class MatrixCompletion:
         condition: Positive = 350.0,
     ) -> None:
         self.backend = backend
-        self.cost = 0.0
         self.weight = weight
         self.caveats: list[str] = []
         if stand_in_for in local_datasets():
@@ -149,9 +148,6 @@ class MatrixCompletion:
 
     def _rest_slopes(self, params: Array) -> Array:
         return 2 * self.weight * self._train.residuals(params)
-
-    def _count(self, products: int) -> None:
-        self.cost += products
 
 
 class SmoothedGram:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from benchfw import Array, Backend, BenchfwError, Constants, Count, Positive, Rng
+from benchfw import Array, Backend, BenchfwError, Constants, Count, CountedProblem, Positive, Rng
 from benchfw.kernels import Counted, DenseOperator, MatrixFree, Operator
 from benchfw_spectral.functions import Function, get_function
 from benchfw_spectral.problems.matrices import RANK, stored
@@ -32,7 +32,7 @@ class AffineMatrix:
         return ((self.directions.T @ left) * (self.directions.T @ right)).sum(axis=1)
 
 
-class SpectralQuadratic:
+class SpectralQuadratic(CountedProblem):
     """± tr f(S + U diag(θ) U') + (α/2)|θ - c|² over the box [0, 1]^p, with its optimum at ½.
 
     The sign makes the trace convex: - for log and sqrt, + for exp, xlogx and inverse. c is chosen such that
@@ -82,7 +82,6 @@ class SpectralQuadratic:
             raise BenchfwError(f"a sparse spectral-quadratic of {size} rows has {size} parameters at most")
         xp = backend.xp
         self.backend = backend
-        self.cost = 0.0
         self.size = size
         self.scale = -1.0 if function in CONCAVE else 1.0
         self.function = get_function(function)
@@ -145,9 +144,6 @@ class SpectralQuadratic:
         """Return |θ - θ*|² and F(θ) - F*."""
         distance = float(((params - self.optimum) ** 2).sum())
         return {"squared_distance": distance, "gap": max(0.0, self._objective(params) - self._least)}
-
-    def _count(self, products: int) -> None:
-        self.cost += products
 
     def _operator(self, params: Array) -> Operator:
         if self._structure == "low-rank":

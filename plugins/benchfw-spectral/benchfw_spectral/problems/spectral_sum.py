@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from benchfw import Array, Backend, BenchfwError, Count, Positive, Range, Rng
+from benchfw import Array, Backend, BenchfwError, Count, CountedProblem, Positive, Range, Rng
 from benchfw.errors import nearest
 from benchfw.kernels import Counted, namespace
 from benchfw_spectral.functions import get_function
@@ -29,7 +29,7 @@ LARGEST_SPARSE = 100_000  # rows; a factor of more may fill the memory
 LANCZOS_STEPS = 40  # the lower end of a spectrum is found slowly
 
 
-class SpectralSumProblem:
+class SpectralSumProblem(CountedProblem):
     """tr f(A) of one symmetric matrix.
 
     A product with one column costs 1; the exact value costs the size, and is NaN where it cannot be computed
@@ -78,7 +78,6 @@ class SpectralSumProblem:
         spectrum: Literal["chebyshev", "uniform", "geometric", "low-rank"] = "chebyshev",
     ) -> None:
         self.backend = backend
-        self.cost = 0.0
         self.function = get_function(function, exponent=exponent)
         if matrix == "laplacian-2d":
             found = laplacian_2d(backend, size, shift)
@@ -117,9 +116,6 @@ class SpectralSumProblem:
     def metrics(self, answer: float) -> Mapping[str, float]:
         """Return the error |answer - tr f(A)|."""
         return {"error": abs(float(answer) - self._exact)}
-
-    def _count(self, columns: int) -> None:
-        self.cost += columns
 
     @cached_property
     def _exact(self) -> float:

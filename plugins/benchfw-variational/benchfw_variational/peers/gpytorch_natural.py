@@ -51,7 +51,7 @@ class PeerGPyTorch:
             descent.zero_grad()
             (-bound(model(rows), targets)).backward()
             descent.step()
-            problem.cost += count
+            problem.charge(count)
             with torch.no_grad():
                 found = white()
                 parts = found.mean.numpy(), torch.linalg.cholesky(found.covariance_matrix).numpy()

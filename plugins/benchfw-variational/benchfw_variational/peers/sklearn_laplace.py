@@ -34,7 +34,7 @@ class PeerSklearnLaplace:
             raise BenchfwError(f"peer-sklearn-laplace has the likelihood bernoulli-logit only, not '{name}'")
         classifier = _classifier(problem.prior.matmat(np.eye(count)))
         yield DualPosterior(problem, np.zeros(count), np.zeros(count))
-        problem.cost += count
+        problem.charge(count)
         found = classifier.fit(np.arange(count)[:, None], problem.targets).base_estimator_
         # at the mode a = K⁻¹m is the slope of log p(y|z)
         yield DualPosterior(problem, found.y_train_ - found.pi_, found.W_sr_**2)

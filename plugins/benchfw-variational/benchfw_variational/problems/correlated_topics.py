@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw import Backend, BenchfwError, Count, DatasetName, Range, Rng
+from benchfw import Backend, BenchfwError, Count, CountedProblem, DatasetName, Range, Rng
 from benchfw.data import load, split, split_documents
 from benchfw_variational.kernels.topics import topic_log_likelihood, topic_predictive
 from benchfw_variational.topic_oracles import Block, Gaussians, Rows, TopicAnswer, Topics
@@ -23,7 +23,7 @@ SEED = 20  # of what metrics draw: the same for all methods and answers
 SEEDED = 0.7  # of a topic at the start is one document, the rest the frequencies of all
 
 
-class CorrelatedTopics:
+class CorrelatedTopics(CountedProblem):
     """Correlated topics (Blei & Lafferty 2007): z ~ N(μ, Σ), p(word n | z) = Σ_k β_nk softmax(z)_k.
 
     Metrics, by 500 samples of q given the first half of each test document: `heldout_nll`, -log E p(token|z)
@@ -54,7 +54,6 @@ class CorrelatedTopics:
         documents: Count | None = None,
     ) -> None:
         self.backend = backend
-        self.cost = 0.0
         self.learned = parameters == "learned"
         arrays = _counts(dataset)
         self.num_words = int(arrays["shape"][1])
@@ -79,7 +78,7 @@ class CorrelatedTopics:
 
     def read(self, rows: Rows) -> Iterator[tuple[Rows, Block]]:
         """Yield these documents in blocks of similar length, with their numbers; costs 1 a document."""
-        self.cost += len(rows)
+        self._count(len(rows))
         return self._documents.blocks(rows)
 
     @cached_property

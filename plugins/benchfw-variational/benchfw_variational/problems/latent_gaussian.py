@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from benchfw import Array, Backend, BenchfwError
+from benchfw import Array, Backend, BenchfwError, CountedProblem
 from benchfw.data import load, load_table
 from benchfw_variational.likelihoods.sampling import hermite_local, sampled_local
 from benchfw_variational.oracles import Likelihood, Local, Posterior, Prior
@@ -48,7 +48,7 @@ def load_examples(backend: Backend, dataset: str, *, classes: bool) -> tuple[Exa
     return train, test
 
 
-class LatentGaussianModel(ABC):
+class LatentGaussianModel(CountedProblem, ABC):
     """F(q) = Σ_i f_i(m_i, v_i) + KL(q | prior) over Gaussians q, counted in examples.
 
     As a function of λ = (m, L) it is over q = N(m, LL') of a vector w of `dimension` entries with a Gaussian
@@ -71,7 +71,6 @@ class LatentGaussianModel(ABC):
         classes: bool,
     ) -> None:
         self.backend = backend
-        self.cost = 0.0
         self.prior = prior
         likelihood.check(train.targets)
         likelihood.check(test.targets)
@@ -88,7 +87,8 @@ class LatentGaussianModel(ABC):
         """λ of the least F; found when first asked for, and not counted."""
         from benchfw_variational.optimum import optimum  # which builds on this class
 
-        return optimum(self)
+        with self._uncounted():
+            return optimum(self)
 
     @abstractmethod
     def prior_factor(self) -> Array:
@@ -121,17 +121,17 @@ class LatentGaussianModel(ABC):
 
     def local(self, batch: Array, mean: Array, variance: Array) -> Local:
         """Return the exact expectations of a batch whose marginals are given, (B,) each; costs B."""
-        self.cost += batch.shape[0]
+        self._count(batch.shape[0])
         return self.likelihood.expectations(self.targets[batch], mean, variance)
 
     def sampled(self, batch: Array, mean: Array, variance: Array, normals: Array, kind: str) -> Local:
         """Return them by Monte Carlo from normals (S, B); costs B."""
-        self.cost += batch.shape[0]
+        self._count(batch.shape[0])
         return sampled_local(self.likelihood, self.targets[batch], mean, variance, normals, kind)
 
     def hermite(self, batch: Array, mean: Array, variance: Array, points: int) -> Local:
         """Return them by Gauss-Hermite with so many points; costs B."""
-        self.cost += batch.shape[0]
+        self._count(batch.shape[0])
         return hermite_local(self.likelihood, self.targets[batch], mean, variance, points)
 
     def losses(self, mean: Array, variance: Array) -> float:
@@ -144,7 +144,7 @@ class LatentGaussianModel(ABC):
 
     def value(self, params: Array) -> float:
         """Return F; costs n."""
-        self.cost += self.num_samples
+        self._count(self.num_samples)
         return FactorPosterior(self, params).negative_bound()
 
     def grad(self, params: Array) -> Array:

@@ -59,11 +59,11 @@ class ScaledGP(GPClassification):
             classes=True,
         )
         self.likelihood_smoothness = LOGISTIC_SMOOTHNESS
-        path = proximal_path(self, rng, repeat(None), step=1.0)
-        # F is convex in (m, chol V): where the steps end there is no better place
-        self._optimal_bound = next(islice(path, TO_OPTIMUM, None)).negative_bound()
-        self.start_gap = FactorPosterior(self, self.start()).negative_bound() - self._optimal_bound
-        self.cost = 0.0
+        with self._uncounted():
+            path = proximal_path(self, rng, repeat(None), step=1.0)
+            # F is convex in (m, chol V): where the steps end there is no better place
+            self._optimal_bound = next(islice(path, TO_OPTIMUM, None)).negative_bound()
+            self.start_gap = FactorPosterior(self, self.start()).negative_bound() - self._optimal_bound
 
     def gradient_noise(self, batch: int | None, samples: int | None) -> float:
         """Return a bound of E|∇̂f - ∇f|², whatever the batches, with reparameterized samples, None for exact.

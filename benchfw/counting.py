@@ -1,0 +1,69 @@
+"""The count of a problem's oracle calls: problems add to it, methods only read it."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import math
+from collections.abc import Iterator
+from typing import Any, Never
+
+from benchfw.errors import PluginError
+
+
+class CountedProblem:
+    """Base class of problems: each oracle calls `self._count(amount)`, and `cost` is the sum.
+
+    A method that works through another library declares what that used by `charge`; the report then says
+    that the cost was declared.
+    """
+
+    _cost = 0.0
+    _declared = 0.0
+
+    @property
+    def cost(self) -> float:
+        """What the oracles have cost so far; read-only."""
+        return self._cost
+
+    @cost.setter
+    def cost(self, _value: Never) -> None:
+        raise PluginError(
+            f"problem.cost is read-only: the oracles of {type(self).__name__} count their calls; "
+            "a method that works through another library declares its cost by problem.charge(amount)"
+        )
+
+    @property
+    def declared_cost(self) -> float:
+        """The part of the cost that methods declared."""
+        return self._declared
+
+    def charge(self, amount: float) -> None:
+        """Add the cost of work that no oracle of this problem sees; the report calls it declared."""
+        self._count(amount)
+        self._declared += amount
+
+    def _count(self, amount: float) -> None:
+        """Add to the cost; for the problem's own oracles."""
+        if not 0 <= amount < math.inf:  # also false for NaN
+            raise PluginError(f"a call of {type(self).__name__} costs {amount}; a cost is a number from 0")
+        self._cost += amount
+
+    @contextlib.contextmanager
+    def _uncounted(self) -> Iterator[None]:
+        """Count nothing of what the problem itself asks for in here, such as its optimum."""
+        before = self._cost, self._declared
+        try:
+            yield
+        finally:
+            self._cost, self._declared = before
+
+
+def check_counted(made: type) -> None:
+    """Raise PluginError if methods could set `cost` of problems of this class by accident."""
+    found: Any = inspect.getattr_static(made, "cost", None)
+    if not hasattr(type(found), "__set__"):
+        raise PluginError(
+            f"methods could write the cost of {made.__name__}; derive it from benchfw.CountedProblem, "
+            "and call self._count(amount) in each oracle instead of adding to self.cost"
+        )
