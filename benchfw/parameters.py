@@ -85,7 +85,8 @@ class Parameter:
         return self.name if self.required else f"{self.name} = {self.default!r}"
 
 
-def parameters_of(factory: Callable[..., Any], hidden: int = 0) -> dict[str, Parameter]:
+@functools.cache
+def parameters_of(factory: Callable[..., Any], hidden: int = 0) -> Mapping[str, Parameter]:
     """Return the parameters of a factory by name, without the first few, which the harness fills in."""
     hints = hints_of(factory)
     taken = list(inspect.signature(factory).parameters.values())[hidden:]

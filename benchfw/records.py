@@ -20,6 +20,9 @@ Role = Literal["metric", "bound"]
 
 MethodKind = Literal["optimizer", "estimator", "kernel"]
 
+Isolation = Literal["trial", "worker", "none"]
+"""What a trial has to itself: a process, or one that others had before, or nothing at all."""
+
 
 class Status(StrEnum):
     """How a trial ended."""
@@ -225,6 +228,7 @@ class Environment:
     backends: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     project: Project | None = None
     jobs: int = 1
+    isolation: Isolation = "trial"
     cluster: Mapping[str, Any] = field(default_factory=dict)
     clock: Literal["wall", "cpu"] = "wall"
     trials: int = 0

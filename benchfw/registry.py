@@ -170,6 +170,14 @@ class Registry:
         }
         return entry.factory(*leading, **params)
 
+    def inspect(self, kind: str, table: Mapping[str, Any]) -> None:
+        """Import what a table names and look at its parameters, as `build` will, but build nothing."""
+        entry = self.get(kind, table["use"])
+        _ = entry.factory, entry.parameters if kind in PARAMETRIC else None
+        for key, value in table.items():
+            if is_nested(key, value):
+                self.inspect(kind_of(key), value)
+
     def plugins_of(self, kind: str, table: Mapping[str, Any]) -> set[Plugin]:
         """Return the plugins that a table involves, those of its nested tables included."""
         found = {self.get(kind, table["use"]).plugin}

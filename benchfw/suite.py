@@ -16,11 +16,20 @@ from typing import Any, get_args
 from benchfw.errors import SuiteError, nearest
 from benchfw.loading import package_with
 from benchfw.parameters import Positive, fits
-from benchfw.records import Budget, MethodKind
+from benchfw.records import Budget, Isolation, MethodKind
 
 METHOD_KINDS: tuple[MethodKind, ...] = get_args(MethodKind)
 QUICK_KEYS = frozenset({"repetitions", "budget", "target", "precision"})
-TOP_KEYS = QUICK_KEYS | {"title", "seed", "backends", "plugins", "quick", "problem", *METHOD_KINDS}
+TOP_KEYS = QUICK_KEYS | {
+    "title",
+    "seed",
+    "backends",
+    "plugins",
+    "quick",
+    "isolation",
+    "problem",
+    *METHOD_KINDS,
+}
 BUDGET_KEYS = frozenset({"seconds", "iterations", "cost"})
 DEFAULT_BUDGET = Budget(seconds=10.0, iterations=10_000)
 QUICK_SHARE = 10  # without a [quick] table, --quick spends a tenth of the budget
@@ -40,6 +49,7 @@ class Suite:
     target: Mapping[str, float] = field(default_factory=dict)
     precision: float | None = None
     plugins: tuple[str, ...] = ()
+    isolation: Isolation = "trial"
     tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
 
@@ -120,6 +130,9 @@ def _suite_of(table: Mapping[str, Any], text: str, where: str, *, quick: bool = 
     precision = table.get("precision")
     if precision is not None and not fits(precision, Positive):
         raise SuiteError(f"{where}: precision must be a positive number, got {precision!r}")
+    isolation = table.get("isolation", "trial")
+    if isolation not in ("trial", "worker"):
+        raise SuiteError(f'{where}: isolation must be "trial" or "worker", got {isolation!r}')
     return Suite(
         name=name,
         text=text,
@@ -131,6 +144,7 @@ def _suite_of(table: Mapping[str, Any], text: str, where: str, *, quick: bool = 
         target=_target_of(table.get("target", {}), where),
         precision=precision,
         plugins=tuple(_strings(table.get("plugins", []), "plugins", where)),
+        isolation=isolation,
         tables={kind: _tables_of(table, kind, where, quick=quick) for kind in ("problem", *METHOD_KINDS)},
     )
 

@@ -119,6 +119,7 @@ def _executor(side: Side, agendas: Sequence[Agenda], options: Options) -> LocalE
         memory=options.memory or total_memory() // 2,
         overlay=side.overlay,
         resources=True,
+        isolation=options.isolation_of(agendas[0].suite.isolation),
     )
 
 

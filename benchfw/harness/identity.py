@@ -24,7 +24,7 @@ from benchfw.harness.fingerprint import (
     with_imported,
 )
 from benchfw.loading import Plugin
-from benchfw.records import Spec, Trial
+from benchfw.records import Isolation, Spec, Trial
 from benchfw.registry import Registry
 
 HASH_PREFIX = 12  # characters of a hash that a person is shown
@@ -43,7 +43,7 @@ class Identity:
         devices: Mapping[str, Mapping[str, str]],
         threads: int,
         *,
-        inline: bool = False,
+        isolation: Isolation = "trial",
     ) -> None:
         self._registry = registry
         self._parts: dict[tuple[str, str], str] = {}
@@ -64,7 +64,7 @@ class Identity:
                     name,
                     dict(each),
                     self._fingerprint(added[name].plugin) if name in added else "",
-                    *(["inline"] if inline else []),  # not isolated: never served for a trial that was
+                    isolation,  # seconds of a trial that others went before are never served for one alone
                 ]
             )
             for name, each in devices.items()

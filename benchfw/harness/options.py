@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from benchfw.errors import BenchfwError
 from benchfw.harness.environment import default_threads
 from benchfw.parameters import fits
-from benchfw.records import Budget
+from benchfw.records import Budget, Isolation
 
 if TYPE_CHECKING:
     from benchfw.harness.dask.cluster import Cluster
@@ -22,7 +22,8 @@ GRACE_SECONDS = 60.0
 class Options:
     """How to run, as against what to run; with a cluster, its workers take the place of the jobs.
 
-    0 jobs run the trials in this process, where limits of time and memory do not apply.
+    0 jobs run the trials in this process, where limits of time and memory do not apply. `isolation` is the
+    suite's unless it is given.
     """
 
     jobs: int = 1
@@ -33,6 +34,7 @@ class Options:
     retry_failed: bool = False
     fail_fast: bool = False
     cluster: Cluster | None = None
+    isolation: Isolation | None = None
 
     def __post_init__(self) -> None:
         limits = (
@@ -45,6 +47,10 @@ class Options:
                 raise BenchfwError(f"{name} must be a whole number from {least} to {most:,}, got {value!r}")
         if self.timeout is not None and not (fits(self.timeout, float) and 0 < self.timeout < math.inf):
             raise BenchfwError(f"timeout must be a positive number of seconds, got {self.timeout!r}")
+
+    def isolation_of(self, suite: Isolation) -> Isolation:
+        """Return what keeps trials apart: as asked, or as the suite says."""
+        return "none" if self.jobs == 0 else self.isolation or suite
 
     def timeout_of(self, budget: Budget) -> float | None:
         """Return the seconds after which a trial is ended: as asked, or from its budget of seconds."""

@@ -64,11 +64,13 @@ def prepare(
 ) -> Agenda:
     """Give every trial its key and look it up; `changes` is noted: what was asked for beyond the suite."""
     environment = _environment(suite, trials, registry, options)
-    identity = Identity(registry, environment.backends, options.threads, inline=options.jobs == 0)
+    isolation = options.isolation_of(suite.isolation)
+    identity = Identity(registry, environment.backends, options.threads, isolation=isolation)
     stamped = [identity.stamp(trial) for trial in trials]
     environment = replace(
         environment,
         packages={**environment.packages, **identity.libraries},
+        isolation=isolation,
         trials=len(trials),
         changes=changes,
         plugins=_absolute(registry.sources),
@@ -220,7 +222,8 @@ def _executor(agenda: Agenda, registry: Registry, options: Options) -> Executor:
         from benchfw.harness.dask.packing import pack
         from benchfw.harness.dask.worker import WorkerTerms
 
-        terms = WorkerTerms(pack(registry.sources), options.threads, timeout, options.memory)
+        isolation = agenda.environment.isolation
+        terms = WorkerTerms(pack(registry.sources), options.threads, timeout, options.memory, isolation)
         return DaskExecutor(options.cluster, terms, registry.note)
     memory = options.memory if options.memory is not None else total_memory() // options.jobs
     return LocalExecutor(
@@ -231,4 +234,6 @@ def _executor(agenda: Agenda, registry: Registry, options: Options) -> Executor:
         memory=memory,
         devices=find_devices(dict.fromkeys(trial.backend for trial in agenda.trials)),
         device_memory=options.memory,
+        isolation=agenda.environment.isolation,
+        note=registry.note,
     )

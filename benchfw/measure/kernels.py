@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 from benchfw.analysis.roofline import Ceilings
@@ -152,10 +152,20 @@ def _ceiling_facts(backend: Backend, dtype: str, footprint: int) -> Mapping[str,
     }
 
 
-@cache
+_ceilings: dict[tuple[str, str], Ceilings] = {}  # by backend and type; the harness carries them on
+
+
+def known_ceilings() -> dict[tuple[str, str], Ceilings]:
+    """Return what was measured in this process, or was known to it; more can be added."""
+    return _ceilings
+
+
 def ceilings_of(backend: str, dtype: str) -> Ceilings:
-    """Return what `measure_ceilings` found, once a process: it takes a second, and half a gigabyte."""
-    return measure_ceilings(get_backend(backend), dtype)
+    """Return what `measure_ceilings` finds, once: it takes a second, and half a gigabyte."""
+    known = known_ceilings()
+    if (backend, dtype) not in known:
+        known[backend, dtype] = measure_ceilings(get_backend(backend), dtype)
+    return known[backend, dtype]
 
 
 def measure_ceilings(backend: Backend, dtype: str) -> Ceilings:

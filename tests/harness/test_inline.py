@@ -84,5 +84,5 @@ def test_no_jobs_choose_it_and_fewer_are_refused(registry):
 
 
 def test_a_trial_of_a_worker_has_another_key(registry, make_trial):
-    inline, worker = (Identity(registry, {"numpy": {}}, 1, inline=each) for each in (True, False))
+    inline, worker = (Identity(registry, {"numpy": {}}, 1, isolation=each) for each in ("none", "trial"))
     assert inline.stamp(make_trial()).key != worker.stamp(make_trial()).key

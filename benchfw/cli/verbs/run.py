@@ -11,7 +11,7 @@ import click
 from benchfw.cli.options import json_option, parse_bytes, plugin_option, store_option
 from benchfw.cli.verbs.completion import complete_suites
 from benchfw.errors import BenchfwError
-from benchfw.records import Changes, Run
+from benchfw.records import Changes, Isolation, Run
 
 
 @click.command(name="run")
@@ -73,6 +73,12 @@ from benchfw.records import Changes, Run
     callback=parse_bytes,
     help="End a trial that uses more memory, as in 2GB.  [default: the machine's / jobs]",
 )
+@click.option(
+    "--isolation",
+    type=click.Choice(["trial", "worker"]),
+    help="What each trial has to itself: a process, or, faster, one that others had before.  "
+    "[default: the suite's, else trial]",
+)
 @click.option("--fresh", is_flag=True, help="Run all trials, even those already in the store.")
 @click.option(
     "--retry-failed", is_flag=True, help="Run again what failed, crashed, timed out or ran out of memory."
@@ -111,6 +117,7 @@ def command(
     threads: int | None,
     timeout: float | None,
     memory: int | None,
+    isolation: Isolation | None,
     fresh: bool,
     retry_failed: bool,
     fail_fast: bool,
@@ -152,6 +159,7 @@ def command(
         threads=threads or (packed.environment.threads if packed else default_threads()),
         timeout=timeout,
         memory=memory,
+        isolation=isolation,
         fresh=fresh,
         retry_failed=retry_failed,
         fail_fast=fail_fast,

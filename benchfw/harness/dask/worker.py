@@ -25,7 +25,7 @@ from benchfw.harness.dask.survey import MachineSurvey, SurveyRequest, survey_apa
 from benchfw.harness.environment import total_memory
 from benchfw.harness.events import Finished
 from benchfw.harness.workers.executor import LocalExecutor
-from benchfw.records import Trial
+from benchfw.records import Isolation, Trial
 
 IDLE_SECONDS = 30.0  # after which processes without a trial end: the client may have died without a word
 
@@ -38,6 +38,7 @@ class WorkerTerms:
     threads: int
     timeout: float | None
     memory: int | None
+    isolation: Isolation = "trial"
 
 
 def run_here(name: str, trials: Sequence[Trial], device: Device | None) -> list[Finished]:
@@ -121,6 +122,7 @@ class WorkerPool(WorkerPlugin):  # type: ignore[misc]
             timeout=terms.timeout,
             memory=limit // share if terms.memory is None else terms.memory,
             devices=(device,) if device else (),
+            isolation=terms.isolation,
             needs_device=lambda _: device is not None,  # the client knows, and sends such trials alone
         )
 

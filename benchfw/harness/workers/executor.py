@@ -1,7 +1,7 @@
 """Runs trials in worker processes on this machine.
 
-A worker outlives trials; one that crashes, hangs past the timeout or outgrows its memory is replaced, and
-its trial keeps the records that it had sent.
+A worker that crashes, hangs past the timeout, outgrows its memory or cannot run another trial is replaced; a
+trial keeps the records that it had sent.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from time import monotonic
+from typing import Any
 
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
 from benchfw.harness.devices import TrialQueue, needs_device
 from benchfw.harness.events import Event, Finished, Started
-from benchfw.harness.workers.process import WorkerDied, WorkerProcess, wait
-from benchfw.harness.workers.worker import Setup
-from benchfw.records import Outcome, Status, Trial
+from benchfw.harness.workers.messages import RAN_HERE, Learned, Setup
+from benchfw.harness.workers.process import StartAgain, WorkerDied, WorkerProcess, wait
+from benchfw.records import Cell, Isolation, Outcome, Status, Trial
 
 HEARTBEAT_SECONDS = 0.1  # between looks at memory, and at workers whose death a child of theirs conceals
 START_SECONDS = 120.0  # that a worker may take to import what it needs
 START_ATTEMPTS = 3  # to start a worker for one trial
-REUSABLE_AFTER = frozenset({Status.DONE, Status.REACHED, Status.DIVERGED, Status.SKIPPED, Status.FAILED})
-"""After these the process is as good as new, unless the trial left children: an exception does no damage."""
+RESTARTS = 3  # of a trial that imports modules: each time with those imported before
 
 
 class LocalExecutor:
@@ -44,10 +44,16 @@ class LocalExecutor:
         needs_device: Callable[[Trial], bool] = needs_device,
         overlay: tuple[str, ...] = (),
         resources: bool = False,
+        isolation: Isolation = "trial",
+        note: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self._setup = Setup(
-            plugins, threads, memory, tuple(sys.path), device_memory, overlay=overlay, resources=resources
-        )
+        path = tuple(sys.path)
+        self._setup = Setup(plugins, threads, memory, path, device_memory, overlay, resources, isolation)
+        self._note = note
+        self._known: dict[Cell, Learned] = {}
+        self._ceilings: dict[str, Sequence[Any]] = {}
+        self._restarts: Counter[int] = Counter()
+        self._begun: set[int] = set()
         self._jobs = jobs
         self._timeout = math.inf if timeout is None else timeout
         self._memory = math.inf if memory is None else memory
@@ -76,9 +82,16 @@ class LocalExecutor:
                     trial = worker.end()
                     if worker.device and self._needs_device(trial):
                         outcome = replace(outcome, device=str(worker.device))
+                    self._learn(trial.cell, worker.learned)
+                    self._begun.discard(id(trial))
+                    del self._restarts[id(trial)]
                     yield Finished(trial, outcome)
-                    if outcome.status not in REUSABLE_AFTER or not worker.alone:
+                    if worker.left or outcome.status is Status.OUT_OF_MEMORY:
                         self._dismiss(worker)
+                    if worker.left and self._setup.isolation == "worker" and worker.left != (RAN_HERE,):
+                        self._note(
+                            f"{trial} left behind: {', '.join(worker.left)}; the next has a new process"
+                        )
 
     def interrupt(self) -> None:
         """Make `run` end within a heartbeat, from another thread; `close` then stops what it was at."""
@@ -103,28 +116,72 @@ class LocalExecutor:
                 worker = WorkerProcess(self._setup, device)
                 self._devices = self._devices[1:]
                 self._workers.append(worker)
-            worker.begin(trial)
-            yield Started(trial)
+            self._begin(worker, trial)
+            if id(trial) not in self._begun:
+                self._begun.add(id(trial))
+                yield Started(trial)
+
+    def _begin(self, worker: WorkerProcess, trial: Trial) -> None:
+        """Hand a trial to a worker, with what others have taught.
+
+        The first of its kind on a device has a rehearsal: what it compiles is on the disk afterwards.
+        """
+        known, on_device = self._known.get(trial.cell), self._needs_device(trial)
+        modules, threads_of = (known.modules, known.threads_of) if known else ((), "")
+        worker.begin(
+            trial,
+            Learned(modules, self._ceilings),
+            alone=on_device or bool(threads_of),
+            rehearsal=on_device and known is None and self._setup.isolation == "trial",
+            last=self._restarts[id(trial)] >= RESTARTS,
+        )
+
+    def _learn(self, cell: Cell, learned: Learned) -> None:
+        known = self._known.get(cell, Learned())
+        if learned.threads_of and not known.threads_of:
+            self._note(
+                f"{learned.threads_of} starts threads when it is imported: {cell} has a new process a trial"
+            )
+        self._known[cell] = Learned(
+            tuple(dict.fromkeys([*known.modules, *learned.modules])),
+            threads_of=learned.threads_of or known.threads_of,
+        )
+        self._ceilings.update(learned.ceilings)
 
     def _attend(self, worker: WorkerProcess, waiting: TrialQueue) -> Outcome | None:
         """Return how the worker's trial ended, or None while it runs."""
         try:
             outcome = worker.receive()
+        except StartAgain as again:
+            self._put_back(worker, waiting, again.learned)
+            return None
         except WorkerDied:
             return worker.lost() if worker.ready else self._not_started(worker, waiting)
         if outcome is not None:
             self._started = True
             return outcome
+        if not worker.ready and monotonic() - worker.began > START_SECONDS:
+            return self._not_started(worker, waiting)
+        return self._beyond_limits(worker)
+
+    def _beyond_limits(self, worker: WorkerProcess) -> Outcome | None:
         if self._outgrown(worker):
             size = f"{self._memory / 1e9:.3g} GB"
             reason = f"it held more than {size}; try --retry-failed with a larger --memory"
             return worker.stopped(Status.OUT_OF_MEMORY, reason)
-        if not worker.ready and monotonic() - worker.began > START_SECONDS:
-            return self._not_started(worker, waiting)
         if worker.ready and monotonic() - worker.began > self._timeout:
             reason = f"still running after {self._timeout:g} s; try --retry-failed with a larger --timeout"
             return worker.stopped(Status.TIMEOUT, reason)
         return None
+
+    def _put_back(self, worker: WorkerProcess, waiting: TrialQueue, learned: Learned) -> None:
+        """Let a trial be the next, with what it has taught."""
+        trial = worker.end()
+        self._learn(trial.cell, learned)
+        self._restarts[id(trial)] += 1
+        waiting.put_back(trial)
+        if worker.left:
+            self._dismiss(worker)
 
     def _not_started(self, worker: WorkerProcess, waiting: TrialQueue) -> Outcome | None:
         """Let another worker try the trial, a few times."""
@@ -147,7 +204,7 @@ class LocalExecutor:
             return False
         worker.looked = monotonic()
         worker.bound_log()
-        return worker.memory() > self._memory
+        return worker.memory(self._memory) > self._memory
 
     def _patience(self, busy: list[WorkerProcess]) -> float:
         """Return the seconds until the first trial's time is up."""

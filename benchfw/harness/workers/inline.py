@@ -14,7 +14,7 @@ from time import perf_counter
 import numpy as np
 
 from benchfw.harness.events import Event, Finished, Started
-from benchfw.harness.workers.worker import Surroundings
+from benchfw.harness.workers.surroundings import Surroundings
 from benchfw.measure.trial import collector, run_trial, warm_up
 from benchfw.records import Cell, Outcome, Trial
 from benchfw.registry import Registry

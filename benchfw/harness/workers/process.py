@@ -4,34 +4,52 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import re
 import select
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING, Any
 
 import benchfw
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
 from benchfw.harness.environment import THREAD_VARIABLES
-from benchfw.harness.workers.worker import OUT_OF_MEMORY, PROTOCOL, Setup
+from benchfw.harness.workers.messages import (
+    PROTOCOL,
+    RAN_HERE,
+    BadMessage,
+    Inbox,
+    Learned,
+    Request,
+    Setup,
+    learned_of,
+    outcome_of,
+    records_of,
+)
+from benchfw.harness.workers.worker import OUT_OF_MEMORY
 from benchfw.records import Ending, Outcome, Record, Status, Trial
+
+if TYPE_CHECKING:
+    import psutil
 
 LAST_WORDS_BYTES = 8000  # of a dead worker's standard error that are looked at
 LOG_BYTES = 10_000_000  # of standard error that are kept
+SCAN_SHARE = 100.0  # looks for processes that a trial has started take at most a hundredth of the time
 STOP_SECONDS = 10.0  # that a supervisor may take to end all that a worker started
 
 
 def _environment(setup: Setup, device: Device | None) -> dict[str, str]:
     """Return the worker's environment variables; CuPy's memory pool reads its limit from one."""
     variables = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(setup.threads))}
+    if setup.isolation == "trial":
+        variables["OPENBLAS_NUM_THREADS"] = "1"  # it starts its threads at once; each trial sets their number
     if setup.device_memory is not None:
         variables["CUPY_GPU_MEMORY_LIMIT"] = str(setup.device_memory)
     if device is not None:
@@ -43,11 +61,23 @@ def _environment(setup: Setup, device: Device | None) -> dict[str, str]:
 
 
 class WorkerDied(Exception):
-    """The process is gone, or its end of the pipe is."""
+    """The process is gone, or its end of the pipe is, or what it sends makes no sense."""
+
+
+class StartAgain(Exception):
+    """The trial is to be run anew, with what it taught."""
+
+    def __init__(self, learned: Learned) -> None:
+        super().__init__(learned)
+        self.learned = learned
 
 
 class WorkerProcess:
-    """One worker process and the trial that it runs."""
+    """One worker process and the trial that it runs.
+
+    After a trial, `learned` is what it taught, and `left` what it left behind: a worker that is busy with a
+    trial has that to leave.
+    """
 
     def __init__(self, setup: Setup, device: Device | None = None) -> None:
         self.device = device
@@ -69,30 +99,36 @@ class WorkerProcess:
         for each in theirs:
             os.close(each)
         self._requests = Connection(request_write, readable=False)
-        self._replies = Connection(reply_read, writable=False)
-        self._news = select.poll()  # made once: Connection.poll makes a selector for every look
-        self._news.register(reply_read, select.POLLIN)
+        self._reply_pipe, self._inbox = reply_read, Inbox(reply_read)
         self._send(setup)
-        self._worker: int | None = None  # the supervisor's child, which runs the trials
-        self.alone = True
+        self._worker: int | None = None  # the supervisor's child
+        self._forks = setup.isolation == "trial"
+        self._descendants: list[psutil.Process] = []
+        self._next_scan = 0.0
+        self.learned = Learned()
+        self.left: tuple[str, ...] = ()
+        self._rehearsal = False
         self.trial: Trial | None = None
         self.records: list[Record] = []
         self.began = self.looked = monotonic()
 
     def fileno(self) -> int:
         """Return the file descriptor on which it sends."""
-        return self._replies.fileno()
+        return self._reply_pipe
 
     @property
     def ready(self) -> bool:
         """Whether it has imported what it needs, and its trial runs."""
         return self._worker is not None
 
-    def begin(self, trial: Trial) -> None:
-        """Hand over a trial."""
+    def begin(self, trial: Trial, known: Learned, **terms: bool) -> None:
+        """Hand over a trial; see `Request` for the terms."""
         self.trial, self.records, self.began = trial, [], monotonic()
+        self.learned, self.left = Learned(), (RAN_HERE,)
         self._clear_log()  # the next last words are this trial's
-        self._send(trial)
+        request = Request(trial, known, **terms)
+        self._rehearsal = request.rehearsal
+        self._send(request)
 
     def end(self) -> Trial:
         """Return the trial that has ended, and be free for the next."""
@@ -102,23 +138,26 @@ class WorkerProcess:
         return trial
 
     def receive(self) -> Outcome | None:
-        """Take in what has been sent; return the outcome when that ends the trial; WorkerDied if it died."""
+        """Take in what has been sent; return the outcome when that ends the trial.
+
+        WorkerDied says that none will come, StartAgain that the trial must be run anew.
+        """
         dead = self._process.poll() is not None  # asked first, so that all it had sent is read below
         try:
-            while self._news.poll(0):
-                outcome = self._take(*self._replies.recv())
+            for message in self._inbox.messages():
+                outcome = self._take(*message)
                 if outcome is not None:
                     return outcome
-        except (EOFError, OSError, pickle.UnpicklingError) as fault:  # ended, or cut off in mid-message
+        except (EOFError, OSError, BadMessage) as fault:
             raise WorkerDied from fault
         if dead:
             raise WorkerDied
         return None
 
-    def _take(self, kind: str, *content: object) -> Outcome | None:
+    def _take(self, kind: str, *content: Any) -> Outcome | None:
         match kind, content:
-            case "records", (list() as records,):
-                self.records.extend(Record(*each) for each in records)
+            case "records", (rows,):
+                self.records.extend(records_of(rows))
             case "restart", ():
                 self.records.clear()
             case "ready", (int() as worker, int() as protocol) if protocol == PROTOCOL:
@@ -127,11 +166,18 @@ class WorkerProcess:
             case "ready", _:
                 raise BenchfwError(
                     "workers of the other revision do not understand this one; use a revision with "
-                    f"PROTOCOL = {PROTOCOL} in benchfw/harness/workers/worker.py"
+                    f"PROTOCOL = {PROTOCOL} in benchfw/harness/workers/messages.py"
                 )
-            case "end", (Outcome() as outcome, bool() as alone):
-                self.alone = alone
-                return replace(outcome, records=tuple(self.records))
+            case "again", (list() as modules, list() as left):
+                self.left = tuple(map(str, left))
+                raise StartAgain(Learned(tuple(map(str, modules))))
+            case "end", (outcome, learned, list() as left):
+                self.learned, self.left = learned_of(learned), tuple(map(str, left))
+                if self._rehearsal:
+                    raise StartAgain(self.learned)
+                return replace(outcome_of(outcome), records=tuple(self.records))
+            case _:
+                raise BadMessage(f"{kind} is no message of a worker")
         return None
 
     def stopped(self, status: Status, reason: str) -> Outcome:
@@ -150,7 +196,7 @@ class WorkerProcess:
         try:
             code = self._process.wait(STOP_SECONDS / 2)
         except subprocess.TimeoutExpired:
-            return "closed its pipe but kept running"
+            return "closed its pipe, or wrote nonsense into it, but kept running"
         if code == OUT_OF_MEMORY:
             return "ran out of memory"
         if code >= 0:
@@ -172,14 +218,30 @@ class WorkerProcess:
             return f" in {Path(place[1]).name}, line {place[2]}"
         return f": {text.splitlines()[-1].strip()}" if text else ""
 
-    def memory(self) -> int:
-        """Return the bytes of memory that the worker holds now; 0 where the system does not tell."""
+    def memory(self, limit: float) -> int:
+        """Return the bytes of memory that the trial holds now, with the processes that it has started.
+
+        Pages that several of them share count once where the sum of all is beyond the limit.
+        """
         import psutil
 
+        total = 0
         try:
-            return int(psutil.Process(self._worker).memory_info().rss) if self.ready else 0
+            if not self.ready:
+                return 0
+            began = monotonic()
+            if began >= self._next_scan:  # it reads all processes of the system
+                worker = psutil.Process(self._worker)
+                self._descendants = worker.children(recursive=True)
+                if not self._forks or not self._descendants:
+                    self._descendants.append(worker)
+                self._next_scan = monotonic() + SCAN_SHARE * (monotonic() - began)
         except psutil.Error:
             return 0
+        total = sum(_resident(each) for each in self._descendants)
+        if total > limit and len(self._descendants) > 1:
+            return sum(_proportional(each) for each in self._descendants)
+        return total
 
     def bound_log(self) -> None:
         """Forget what was written to standard error if it is very much: a trial may write for ever."""
@@ -200,12 +262,30 @@ class WorkerProcess:
             self._process.wait()
         with contextlib.suppress(OSError):
             self._requests.close()
-        self._replies.close()
+        os.close(self._reply_pipe)
         self._log.close()
 
     def _send(self, message: object) -> None:
         with contextlib.suppress(BrokenPipeError):  # a dead worker is noticed when it is listened to
             self._requests.send(message)
+
+
+def _resident(process: psutil.Process) -> int:
+    return _ask(lambda: int(process.memory_info().rss))
+
+
+def _proportional(process: psutil.Process) -> int:
+    """Return the memory of a process, of shared pages its share; all that it holds where nobody knows."""
+    return _ask(lambda: int(getattr(process.memory_full_info(), "pss", process.memory_info().rss)))
+
+
+def _ask(read: Callable[[], int]) -> int:
+    import psutil
+
+    try:
+        return read()
+    except psutil.Error:  # ended meanwhile
+        return 0
 
 
 def wait(workers: Iterable[WorkerProcess], seconds: float) -> None:

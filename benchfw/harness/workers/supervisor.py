@@ -35,8 +35,8 @@ def main() -> None:
     os.close(replies)
     threading.Thread(target=_stop_on_hangup, args=(lifeline, worker), daemon=True).start()
     status = _wait_for(worker)
-    _end_children(worker)
-    _end_as(status)
+    end_leftovers(worker)
+    end_as(status)
 
 
 def adopt_orphans() -> None:
@@ -65,24 +65,25 @@ def _wait_for(worker: int) -> int:
             return status
 
 
-def _end_children(worker: int) -> None:
-    """End the worker's group, and then what has come to this process, until nothing is left."""
-    import psutil  # not before the worker has ended: it would wait for the import, and inherit it
-
+def end_leftovers(process: int) -> None:
+    """End what a process that is gone has started: its group, and what has become a child of this process."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(worker, signal.SIGKILL)
+        os.killpg(process, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
         while True:
-            for child in psutil.Process().children():
-                with contextlib.suppress(psutil.Error):  # ended meanwhile, or has become another user's
-                    child.kill()
-            os.waitpid(-1, 0)  # its children are ours now: look again
+            if not os.waitpid(-1, os.WNOHANG)[0]:
+                import psutil  # rarely needed: a worker would wait for the import, and its trials inherit it
+
+                for child in psutil.Process().children():
+                    with contextlib.suppress(psutil.Error):  # ended meanwhile, or has become another user's
+                        child.kill()
+                os.waitpid(-1, 0)  # its children are ours now: look again
 
 
-def _end_as(status: int) -> None:
-    """End as the worker did, for the parent to see."""
+def end_as(status: int) -> None:
+    """End as another process did, for the parent to see."""
     if os.WIFSIGNALED(status):
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the core of interest is the worker's
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the core of interest is the other's
         with contextlib.suppress(OSError):  # SIGKILL needs no handler, and takes none
             signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
         os.kill(os.getpid(), os.WTERMSIG(status))

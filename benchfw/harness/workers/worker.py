@@ -1,163 +1,229 @@
 """A worker process: takes trials from a pipe one after the other, and sends back what it measures.
 
-Messages to the parent are tuples: ("ready", process id, PROTOCOL) once; for each trial ("records", [...])
-as they are measured, ("restart",) when the warm-up is over and its records no longer count, and
-("end", outcome without its records, whether the trial left no process behind).
+With isolation by trial the worker is a template: it imports the plugins, warms up the libraries and forks a
+process for every trial, so that nothing a method does can reach another trial. A process with threads cannot
+be forked safely, and a device cannot be shared: then the worker runs one trial itself and is not used again.
+With isolation by worker it runs one trial after the other itself, until one leaves something behind.
 """
 
 from __future__ import annotations
 
 import contextlib
 import faulthandler
+import mmap
 import os
 import resource
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import partial
 from multiprocessing.connection import Connection
-from operator import attrgetter
 from time import perf_counter
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from benchfw.analysis.roofline import Ceilings
 from benchfw.harness.environment import forget_peak, peak_memory
+from benchfw.harness.workers.messages import (
+    PROTOCOL,
+    RAN_HERE,
+    Learned,
+    Request,
+    Setup,
+    plain_learned,
+    plain_outcome,
+    rows_of,
+    send,
+)
+from benchfw.harness.workers.supervisor import end_as, end_leftovers
+from benchfw.harness.workers.surroundings import Surroundings, ThreadWatch, import_known, warm_libraries
 from benchfw.measure.clock import count_cpu_seconds
 from benchfw.measure.endings import explain
+from benchfw.measure.kernels import known_ceilings
 from benchfw.measure.trial import run_trial, warm_up
-from benchfw.records import Cell, Ending, Outcome, Record, Status, Trial
+from benchfw.records import Cell, Ending, Outcome, Record, Status
 from benchfw.registry import Registry
 
-PROTOCOL = 3
-"""What parent and worker must agree on, where the worker is of another revision: one more with every change
-of `Setup`, `Trial`, `Record`, `Outcome` or the messages."""
-
-OUT_OF_MEMORY = 77  # the exit code of a worker that had no memory left to say so
+OUT_OF_MEMORY = 77  # the exit code of a process that had no memory left to say so
 MEMORY_MARGIN = 2**30  # bytes that libraries reserve and do not use: the parent watches what is held
-record_values = attrgetter(*(each.name for each in fields(Record)))  # faster than dataclasses.astuple
 
 
-@dataclass(frozen=True)
-class Setup:
-    """What a worker is told before its first trial.
-
-    `overlay` are folders of packages that go before all others; `resources` asks for CPU seconds instead of
-    time, and for the peak of memory.
-    """
-
-    plugins: tuple[str, ...]
-    threads: int
-    memory: int | None
-    path: tuple[str, ...]
-    device_memory: int | None = None
-    overlay: tuple[str, ...] = ()
-    resources: bool = False
+class Again(BaseException):
+    """The trial imported modules while it was measured; a plugin's `except Exception` does not catch it."""
 
 
-def serve(requests: Connection, replies: Connection) -> None:
-    """Run trials until the parent closes the pipe."""
-    setup: Setup = requests.recv()
-    registry = _apply_setup(setup)
-    surroundings, process = Surroundings(setup.threads), os.getpid()
-    replies.send(("ready", process, PROTOCOL))
-    warm: set[Cell] = set()
+class Worker:
+    """One worker and its end of the pipes."""
 
-    def emit(records: Sequence[Record]) -> None:
-        if os.getpid() != process:
-            os._exit(1)  # a child that the trial forked: its records are not the trial's
-        if records:
-            replies.send(("records", [record_values(each) for each in records]))
+    def __init__(self, setup: Setup, requests: Connection, replies: int) -> None:
+        self._setup, self._requests, self._replies = setup, requests, replies
+        self._process = os.getpid()
+        sys.path[:] = [*setup.overlay, *setup.path]
+        with ThreadWatch() as self._watch:
+            self._registry = Registry(setup.plugins)
+            self._registry.activate()  # for good: a worker has one
+        if setup.resources:
+            count_cpu_seconds()
+        warm_libraries()
+        self._forked = False
+        self._said = mmap.mmap(-1, 1)  # shared with forked processes: whether they have sent their last word
+        if setup.isolation == "worker":
+            self._limit_memory()
+        self._surroundings = Surroundings(setup.threads)
+        self._inspected: set[Cell] = set()
+        self._rehearsed: set[Cell] = set()
+        self._modules = frozenset(sys.modules)
+        self._tried: set[str] = set()  # modules that the parent has named
 
-    while True:
+    def serve(self) -> None:
+        """Run trials until the parent closes the pipe."""
+        send(self._replies, "ready", self._process, PROTOCOL)
+        while True:
+            try:
+                request: Request = self._requests.recv()
+            except EOFError:
+                return
+            self._learn(request)
+            if self._setup.isolation == "worker":
+                self._run_among_others(request)
+            elif request.alone or self._watch.threads() > 1:
+                self._run_here(request)
+            else:
+                self._run_in_fork(request)
+
+    def _learn(self, request: Request) -> None:
+        """Import what the trial will, and take over what others measured of the machine."""
+        known, trial = request.known, request.trial
+        new = [name for name in known.modules if name not in self._tried]
+        if new or trial.cell not in self._inspected:
+            with self._watch, contextlib.suppress(Exception, SystemExit):  # the trial will fail by itself
+                import_known(new)
+                self._registry.inspect(trial.kind, trial.method.table)
+                if trial.kind != "kernel":
+                    self._registry.inspect("problem", trial.problem.table)
+            self._tried.update(new)
+            self._inspected.add(trial.cell)
+            self._modules = frozenset(sys.modules)
+        for place, (flop_rate, footprints, bandwidths) in known.ceilings.items():
+            backend, _, dtype = place.rpartition(" ")
+            ceilings = Ceilings(flop_rate, tuple(footprints), tuple(bandwidths))
+            known_ceilings().setdefault((backend, dtype), ceilings)
+
+    def _run_in_fork(self, request: Request) -> None:
+        """Run a trial in a process of its own, and end whatever that process started."""
+        self._said[0] = 0
+        child = os.fork()
+        if child == 0:
+            os.setpgid(0, 0)
+            self._process, self._forked = os.getpid(), True
+            end_process(partial(self._run_here, request))
+        _, status = os.waitpid(child, 0)
+        end_leftovers(child)
+        if not self._said[0]:  # it crashed, or left without a word: as this process does now, for all to see
+            end_as(status)
+
+    def _run_here(self, request: Request) -> None:
+        """Run a trial in this process, in which none has run before."""
+        self._limit_memory()
+        self._surroundings.set_threads()
         try:
-            trial: Trial = requests.recv()
-        except EOFError:
-            return
+            self._measure(warm_up if request.rehearsal else run_trial, request)
+        except Again:
+            send(self._replies, "again", self._new_modules(), self._left_behind())
+        self._said[0] = 1
+
+    def _run_among_others(self, request: Request) -> None:
+        """Run a trial in this process, after others."""
+        if request.trial.cell not in self._rehearsed:
+            _contain_faults(partial(warm_up, request.trial, self._registry, self._emitter(last=True)))
+            self._rehearsed.add(request.trial.cell)
+            self._modules = frozenset(sys.modules)
+            send(self._replies, "restart")
+        self._surroundings.note_threads()
+        self._measure(run_trial, replace(request, last=True))
+
+    def _measure(self, run: Callable[..., Outcome], request: Request) -> None:
         began = perf_counter()
-        if trial.cell not in warm:
-            _contain_faults(partial(warm_up, trial, registry, emit))
-            surroundings.restore()
-            warm.add(trial.cell)
-            replies.send(("restart",))
-        watched = setup.resources and forget_peak()
-        outcome = _contain_faults(partial(run_trial, trial, registry, emit))
+        watched = self._setup.resources and forget_peak()
+        outcome = _contain_faults(
+            partial(run, request.trial, self._registry, self._emitter(last=request.last))
+        )
         if watched and not outcome.status.faulty:  # one that broke has no peak to compare
             outcome = replace(outcome, peak_memory=peak_memory())
-        if os.getpid() != process:
-            os._exit(1)  # a child that the trial forked and let run into here
-        surroundings.restore()
-        replies.send(("end", replace(outcome, seconds=perf_counter() - began), not _has_children()))
+        self._check_process()
+        outcome = replace(outcome, seconds=perf_counter() - began)
+        ceilings = {
+            f"{backend} {dtype}": [each.flop_rate, each.footprints, each.bandwidths]
+            for (backend, dtype), each in known_ceilings().items()
+        }
+        learned = Learned(self._new_modules(), ceilings, self._watch.culprit)
+        send(self._replies, "end", plain_outcome(outcome), plain_learned(learned), self._left_behind())
 
+    def _emitter(self, *, last: bool) -> Callable[[Sequence[Record]], None]:
+        modules, known = len(sys.modules), self._tried
 
-def _apply_setup(setup: Setup) -> Registry:
-    sys.path[:] = [*setup.overlay, *setup.path]
-    registry = Registry(setup.plugins)
-    registry.activate()  # for good: a worker has one
-    if setup.resources:
-        count_cpu_seconds()
-    if setup.memory is not None:
-        # the last line of defence: a trial that allocates faster than the parent looks is refused here
-        resource.setrlimit(resource.RLIMIT_DATA, (setup.memory + MEMORY_MARGIN,) * 2)
-    return registry
+        def emit(records: Sequence[Record]) -> None:
+            self._check_process()
+            if not last and len(sys.modules) != modules and not known.issuperset(self._new_modules()):
+                raise Again
+            if records:
+                send(self._replies, "records", rows_of(records))
+
+        return emit
+
+    def _left_behind(self) -> tuple[str, ...]:
+        """Return why this process, or the one that forked it, cannot run another trial."""
+        if self._setup.isolation == "worker":
+            return self._surroundings.changes()
+        return () if self._forked else (RAN_HERE,)
+
+    def _new_modules(self) -> tuple[str, ...]:
+        if len(sys.modules) == len(self._modules):  # to look at all names would copy many pages of a fork
+            return ()
+        return tuple(name for name in list(sys.modules) if name not in self._modules)
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            os._exit(1)  # a child that the trial forked: its records are not the trial's
+
+    def _limit_memory(self) -> None:
+        if self._setup.memory is not None:
+            # the last line of defence: a trial that allocates faster than the parent looks is refused here
+            resource.setrlimit(resource.RLIMIT_DATA, (self._setup.memory + MEMORY_MARGIN,) * 2)
 
 
 def _contain_faults(run: Callable[[], Outcome]) -> Outcome:
     """Return how a trial ended, also where what it raises is beyond `run_trial`."""
     try:
         return run()
+    except Again:
+        raise
     except MemoryError:  # the method had kept all there was
         return Outcome(Status.OUT_OF_MEMORY, Ending.FAULT, "not enough memory to continue")
     except BaseException as fault:  # noqa: BLE001 - no key of the user's: this process has its own session
         return Outcome(Status.FAILED, Ending.FAULT, explain(fault))
 
 
-class Surroundings:
-    """What a trial may change around itself and the next one must not notice."""
-
-    def __init__(self, threads: int) -> None:
-        from threadpoolctl import ThreadpoolController
-
-        self._threads = threads
-        self._pools = ThreadpoolController()
-        self._folder = os.getcwd()  # noqa: PTH109 - a string is all that is needed
-        self._variables = dict(os.environ)
-        self._encoded = _encoded_variables().copy()
-        self.restore()
-
-    def restore(self) -> None:
-        """Put back the working directory, the environment variables and the native thread counts."""
-        os.chdir(self._folder)
-        if _encoded_variables() != self._encoded:
-            os.environ.clear()
-            os.environ.update(self._variables)
-        if any(pool.num_threads != self._threads for pool in self._pools.lib_controllers):
-            self._pools.limit(limits=self._threads)
-
-
-def _encoded_variables() -> dict[bytes, bytes]:
-    """Return what os.environ keeps: to decode all of it after every trial would cost more than the rest."""
-    return os.environ._data  # type: ignore[attr-defined, no-any-return]  # noqa: SLF001
-
-
-def _has_children() -> bool:
-    """Return whether a process that a trial started still runs; those that have ended are reaped."""
-    with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-        return True
-    return False
+def end_process(run: Callable[[], Any]) -> NoReturn:
+    """Run, then end the process at once: a thread that a trial left behind would be waited for."""
+    try:
+        run()
+    except BrokenPipeError:
+        pass  # the parent is gone
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
+    except BaseException:  # noqa: BLE001 - written to the log, which the parent reads
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
 
 
 def work(requests: int, replies: int) -> NoReturn:
     """Serve on two file descriptors, then end the process."""
     faulthandler.enable()
-    try:
-        serve(Connection(requests, writable=False), Connection(replies, readable=False))
-    except BrokenPipeError:
-        pass  # the parent is gone
-    except MemoryError:
-        os._exit(OUT_OF_MEMORY)
-    except BaseException:  # noqa: BLE001 - told in the log, which the parent reads
-        traceback.print_exc()
-        os._exit(1)
-    os._exit(0)  # at once: a thread that a trial left behind would be waited for
+    incoming = Connection(requests, writable=False)
+
+    def serve() -> None:
+        Worker(incoming.recv(), incoming, replies).serve()
+
+    end_process(serve)

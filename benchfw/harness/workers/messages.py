@@ -1,0 +1,199 @@
+"""What a worker says to its parent: JSON, so that nothing a trial writes into the pipe can run code there.
+
+A message is a line, a list whose first item names the kind:
+
+- `ready`, process id, PROTOCOL: once, when the plugins are imported;
+- `records`, rows: as they are measured;
+- `restart`: the records so far were of a warm-up and do not count;
+- `again`, modules, what is left behind: the trial imported modules; run it anew, with these imported before;
+- `end`, outcome without its records, `Learned`, what is left behind: nothing if another trial can follow.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from operator import attrgetter
+from typing import Any
+
+from benchfw.records import Ending, Isolation, Outcome, Record, Status, Trial
+
+PROTOCOL = 4
+"""What parent and worker must agree on, where the worker is of another revision: one more with every change
+of `Setup`, `Request`, `Trial`, `Record`, `Outcome` or the messages."""
+
+LONGEST_MESSAGE = 1 << 26  # bytes: more than any look at a trial's metrics needs
+
+RAN_HERE = "a trial"
+"""What a worker says is left behind in its own process, where each trial must have a new one."""
+
+_row_of = attrgetter(*(each.name for each in fields(Record)))  # faster than dataclasses.astuple
+_DEFAULTS = Outcome(Status.DONE, Ending.ITERATIONS)
+
+
+class BadMessage(Exception):
+    """What came is not a message of a worker."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a worker is told before its first trial.
+
+    `overlay` are folders of packages that go before all others; `resources` asks for CPU seconds instead of
+    time, and for the peak of memory.
+    """
+
+    plugins: tuple[str, ...]
+    threads: int
+    memory: int | None
+    path: tuple[str, ...]
+    device_memory: int | None = None
+    overlay: tuple[str, ...] = ()
+    resources: bool = False
+    isolation: Isolation = "trial"
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What running a trial taught that saves time in others: none of it changes what they measure."""
+
+    modules: tuple[str, ...] = ()
+    ceilings: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    threads_of: str = ""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A trial to run.
+
+    `known` are modules to import before; a trial that imports others is to be run again, unless this is
+    its `last` chance. `alone` asks for the worker's own process, `rehearsal` for the first iteration only.
+    """
+
+    trial: Trial
+    known: Learned = Learned()
+    alone: bool = False
+    rehearsal: bool = False
+    last: bool = False
+
+
+def send(replies: int, kind: str, *content: Any) -> None:
+    """Write a message to the parent's pipe."""
+    line = json.dumps([kind, *content], separators=(",", ":"), default=_plain).encode() + b"\n"
+    while line:
+        line = line[os.write(replies, line) :]
+
+
+class Inbox:
+    """The messages of a worker, as far as they have come: a line that never ends keeps nobody waiting."""
+
+    def __init__(self, replies: int) -> None:
+        self._replies = replies
+        self._rest = b""
+        os.set_blocking(replies, False)
+
+    def messages(self) -> Iterator[list[Any]]:
+        """Yield what has come; EOFError after the last message of a worker that is gone."""
+        while True:
+            try:
+                part = os.read(self._replies, 1 << 20)
+            except BlockingIOError:
+                return
+            if not part:
+                raise EOFError
+            *lines, self._rest = (self._rest + part).split(b"\n")
+            yield from map(_parse, lines)
+            if len(self._rest) > LONGEST_MESSAGE:
+                raise BadMessage(f"longer than {LONGEST_MESSAGE:,} bytes")
+
+
+def _parse(line: bytes) -> list[Any]:
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError) as fault:
+        raise BadMessage(str(fault)) from None
+    if not isinstance(message, list) or not message or not isinstance(message[0], str):
+        raise BadMessage("no list that begins with a word")
+    return message
+
+
+def rows_of(records: Sequence[Record]) -> list[tuple[Any, ...]]:
+    """Return records as messages carry them."""
+    return [_row_of(each) for each in records]
+
+
+def records_of(rows: Any) -> list[Record]:
+    """Return the records of a message."""
+    try:
+        return [_record(row) for row in rows]
+    except (TypeError, ValueError) as fault:
+        raise BadMessage(str(fault)) from None
+
+
+def _record(row: Any) -> Record:
+    metric, iteration, seconds, cost, value, role = row
+    if not (isinstance(metric, str) and isinstance(iteration, int) and role in ("metric", "bound")):
+        raise BadMessage(f"no record: {str(row)[:100]}")
+    return Record(metric, iteration, float(seconds), float(cost), float(value), role)
+
+
+def plain_outcome(outcome: Outcome) -> dict[str, Any]:
+    """Return an outcome without its records, as messages carry it; what is as usual is left out."""
+    found = vars(outcome)
+    return {
+        name: value
+        for name, value in found.items()
+        if name != "records" and (name in ("status", "ending") or value != getattr(_DEFAULTS, name))
+    }
+
+
+def outcome_of(plain: Any) -> Outcome:
+    """Return the outcome of a message."""
+    try:
+        values = {name: _like(getattr(_DEFAULTS, name), value) for name, value in plain.items()}
+        return replace(_DEFAULTS, **values)
+    except (TypeError, ValueError, AttributeError) as fault:
+        raise BadMessage(f"no outcome: {fault}") from None
+
+
+def _like(usual: Any, value: Any) -> Any:
+    """Return a value with the type of the usual one; TypeError or ValueError where that cannot be."""
+    match usual:
+        case Status() | Ending():
+            return type(usual)(value)
+        case bool() | str():
+            found: Any = value
+        case float():
+            found = float(value) if isinstance(value, int | float) else value
+        case None:
+            return None if value is None else int(value)
+        case tuple():
+            found = tuple(map(str, value))
+        case _:
+            found = dict(value)
+    if not isinstance(found, type(usual)):
+        raise TypeError(f"{found!r} instead of {usual!r}")
+    return found
+
+
+def learned_of(plain: Any) -> Learned:
+    """Return what a message says was learned."""
+    try:
+        modules, ceilings, threads_of = plain
+        return Learned(tuple(map(str, modules)), dict(ceilings), str(threads_of))
+    except (TypeError, ValueError) as fault:
+        raise BadMessage(f"nothing learned: {fault}") from None
+
+
+def plain_learned(learned: Learned) -> list[Any]:
+    """Return what was learned as messages carry it."""
+    return [learned.modules, dict(learned.ceilings), learned.threads_of]
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON has no word for as it has: NumPy's numbers, say, in the facts of a method."""
+    if hasattr(value, "item"):
+        return value.item()
+    return dict(value) if isinstance(value, Mapping) else str(value)

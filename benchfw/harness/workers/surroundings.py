@@ -1,0 +1,175 @@
+"""What a trial finds around itself: libraries loaded and warm, threads, and the state of the process."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+import resource
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from benchfw.harness.environment import THREAD_VARIABLES
+
+LIMITS = tuple(getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_"))
+
+
+def warm_libraries() -> None:
+    """Use NumPy once: what it loads at the first draw and the first product would count as a trial's time."""
+    from benchfw.backends import get_backend
+
+    backend = get_backend("numpy")
+    square = backend.rng(0).standard_normal((64, 64))
+    np.linalg.eigh(square @ square.T)
+    np.linalg.solve(square, np.random.default_rng(0).random(64))
+
+
+def import_known(modules: Iterable[str]) -> None:
+    """Import modules that trials import; what cannot be imported by its name alone is left to them."""
+    for name in modules:
+        with contextlib.suppress(Exception, SystemExit):
+            importlib.import_module(name)
+
+
+class ThreadWatch:
+    """Notices, while it is entered, which import starts threads: a process that has some cannot be forked."""
+
+    def __init__(self) -> None:
+        self.culprit = ""
+        self._importing = ""
+        self._count = self.threads()
+
+    def __enter__(self) -> Self:
+        sys.meta_path.insert(0, self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._look("")
+        sys.meta_path.remove(self)
+
+    def find_spec(self, name: str, *_: object) -> None:
+        """Note the import of a module; others find it."""
+        self._look(name)
+
+    def _look(self, name: str) -> None:
+        if not self.culprit and self.threads() > self._count:
+            self.culprit = self._importing.partition(".")[0] or "a plugin"
+        self._importing = name
+
+    @staticmethod
+    def threads() -> int:
+        """Return the threads of this process; 2 where the system does not tell, and forks are not safe."""
+        try:
+            return len(os.listdir("/proc/self/task"))  # noqa: PTH208 - every import is looked at
+        except OSError:
+            return 2
+
+
+class Surroundings:
+    """The state of the process that trials run in."""
+
+    def __init__(self, threads: int) -> None:
+        from threadpoolctl import ThreadpoolController
+
+        self._threads = threads
+        self._pools = ThreadpoolController()
+        self._folder = os.getcwd()  # noqa: PTH109 - a string is all that is needed
+        self._variables = dict(os.environ)
+        self._native_threads = 0
+        self._before = {name: read() for name, read in _STATE.items()}
+        self._functions = {
+            name: (tuple(vars(module)), list(vars(module).values()))
+            for name, module in list(sys.modules.items())
+            if name in _WATCHED_MODULES or name.startswith("benchfw.")
+        }
+
+    def set_threads(self) -> None:
+        """Give the native libraries their number of threads, here and in processes that a trial starts."""
+        if self._threads > 1:
+            os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(self._threads)))
+            self._pools.limit(limits=self._threads)
+
+    def note_threads(self) -> None:
+        """Take the threads that run now for granted: those of the native libraries stay."""
+        self._native_threads = ThreadWatch.threads()
+
+    def changes(self) -> tuple[str, ...]:
+        """Return what is no longer as it was: the next trial would find it so."""
+        found = [name for name, read in _STATE.items() if not _same(read(), self._before[name])]
+        if ThreadWatch.threads() > self._native_threads:
+            found.append("threads")
+        for name, (names, values) in self._functions.items():
+            now = vars(sys.modules[name])
+            if not _same(list(now.values()), values) and not _same(list(map(now.get, names)), values):
+                found.append(f"functions of {name}")
+        if any(pool.num_threads != self._threads for pool in self._pools.lib_controllers):
+            found.append("threads of native libraries")
+        return (*found, "processes") if _has_children() else tuple(found)
+
+    def restore(self) -> None:
+        """Put back the working directory, the environment variables and the native thread counts."""
+        os.chdir(self._folder)
+        if os.environ != self._variables:
+            os.environ.clear()
+            os.environ.update(self._variables)
+        if any(pool.num_threads != self._threads for pool in self._pools.lib_controllers):
+            self._pools.limit(limits=self._threads)
+
+
+def _same(one: Any, other: Any) -> bool:
+    try:
+        return bool(one == other)
+    except Exception:  # noqa: BLE001 - arrays and strangers' objects compare as they like
+        return False
+
+
+def _encoded_variables() -> dict[bytes, bytes]:
+    """Return what os.environ keeps: to decode all of it after every trial would cost more than the rest."""
+    return dict(os.environ._data)  # type: ignore[attr-defined]  # noqa: SLF001
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+_WATCHED_MODULES = frozenset(
+    ("builtins", "math", "random", "time", "numpy", "numpy.linalg", "numpy.random", "scipy.linalg")
+)
+
+_STATE: Mapping[str, Callable[[], Any]] = {
+    "working directory": os.getcwd,
+    "environment variables": _encoded_variables,
+    "umask": _umask,
+    "Python threads": threading.active_count,
+    "error state of NumPy": np.geterr,
+    "error callback of NumPy": np.geterrcall,
+    "warning filters": lambda: list(warnings.filters),
+    "recursion limit": sys.getrecursionlimit,
+    "switch interval": sys.getswitchinterval,
+    "limits of the process": lambda: list(map(resource.getrlimit, LIMITS)),
+    "priority": lambda: os.getpriority(os.PRIO_PROCESS, 0),
+    "alarm": lambda: signal.getitimer(signal.ITIMER_REAL)[0] > 0,
+    "signal handlers": lambda: list(map(signal.getsignal, (signal.SIGALRM, signal.SIGINT, signal.SIGTERM))),
+    "import path": lambda: list(sys.path),
+    "garbage collector": lambda: (gc.isenabled(), gc.get_threshold()),
+    "trace function": lambda: (sys.gettrace(), sys.getprofile()),
+    "standard streams": lambda: (sys.stdin, sys.stdout, sys.stderr),
+}
+
+
+def _has_children() -> bool:
+    """Return whether a process that a trial started still runs; those that have ended are reaped."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+        return True
+    return False
