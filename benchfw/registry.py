@@ -33,6 +33,7 @@ from benchfw.loading import (
     package_with,
     place_of,
 )
+from benchfw.sources import Modules, file_of
 
 if TYPE_CHECKING:
     from benchfw.parameters import Parameter
@@ -77,6 +78,18 @@ class Entry(NamedTuple):
                 f"{self} is not at '{source}' ({fault_text(fault)}); register it as 'module:name'"
             ) from fault
         return found
+
+    @property
+    def roots(self) -> list[str | Path]:
+        """Return the modules that decide what this entry does, by name or by file.
+
+        Where an object was registered, the module that did so is among them: it may have made the object.
+        """
+        given = [each for each in (self.source, self.sample_source) if each is not None]
+        names: list[str | Path] = [each.partition(":")[0] for each in given if isinstance(each, str)]
+        objects = [each for each in given if not isinstance(each, str)]
+        files = [*map(file_of, objects), self.plugin.path if objects else None]
+        return [*names, *(each for each in files if each is not None)]
 
     @property
     def parameters(self) -> Mapping[str, Parameter]:
@@ -178,13 +191,17 @@ class Registry:
             if is_nested(key, value):
                 self.inspect(kind_of(key), value)
 
-    def plugins_of(self, kind: str, table: Mapping[str, Any]) -> set[Plugin]:
-        """Return the plugins that a table involves, those of its nested tables included."""
-        found = {self.get(kind, table["use"]).plugin}
+    def entries_of(self, kind: str, table: Mapping[str, Any]) -> list[Entry]:
+        """Return the entries that a table names, those of its nested tables included."""
+        found = [self.get(kind, table["use"])]
         for key, value in table.items():
             if is_nested(key, value):
-                found |= self.plugins_of(kind_of(key), value)
+                found += self.entries_of(kind_of(key), value)
         return found
+
+    def modules(self) -> Modules:
+        """Return a finder of modules that follows those of benchfw and of plugins wherever they lie."""
+        return Modules(hashed=[benchfw.__name__, *(plugin.distribution for plugin in self.plugins)])
 
     def dataset_of(self, kind: str, table: Mapping[str, Any]) -> str | None:
         """Return the data set that a table names, or that its plugin takes by default."""

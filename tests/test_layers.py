@@ -13,7 +13,7 @@ import benchfw
 ROOT = Path(benchfw.__file__).parent
 
 LAYERS = [
-    {"errors"},
+    {"errors", "sources"},
     {"backends"},
     {"records", "kernels"},
     {"sweep", "parameters", "loading", "hookspecs", "contract", "counting"},

@@ -50,11 +50,11 @@ def test_a_table_with_a_value_outside_of_its_range_is_not_built(registry):
         registry.build("optimizer", {"use": "slide", "estimator": {"use": "noisy", "scale": -1}})
 
 
-def test_plugins_of_a_table_include_those_of_its_nested_tables(plugin_file, toys):
+def test_entries_of_a_table_include_those_of_its_nested_tables(plugin_file, toys):
     text = OPTIMIZER.replace("optimizers", "estimators")
     registry = Registry([str(toys), str(plugin_file(text, "other.py"))])
     table = {"use": "slide", "estimator": {"use": "mine"}}
-    assert {each.module for each in registry.plugins_of("optimizer", table)} == {"toys", "other"}
+    assert [each.plugin.module for each in registry.entries_of("optimizer", table)] == ["toys", "other"]
 
 
 def test_an_unknown_name_is_explained_with_the_nearest_one(registry):

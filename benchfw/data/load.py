@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import inspect
 import json
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,10 +27,16 @@ from benchfw.data.files import content_hash, file_state, locate, read_arrays
 from benchfw.data.finite import check_finite
 from benchfw.errors import DataError
 from benchfw.parameters import parameters_of
+from benchfw.registry import active_registry
+from benchfw.sources import file_of
+
+LOADED = "benchfw.data.load"
+"""The audit event of a data set that is loaded or looked for, with its name."""
 
 
 def find_path(name: str) -> Path:
     """Return the file (or the folder of .npy files) of a data set that is here."""
+    sys.audit(LOADED, name)
     plain, _ = parse_dataset_name(name)
     path = locate(plain)
     if path is not None:
@@ -53,6 +61,7 @@ def load(name: str, **params: Any) -> Arrays:
     The arrays of a set larger than memory are memory-mapped. Parameters are those of a synthetic set and
     may be part of the name: "movielens-like(users=200)".
     """
+    sys.audit(LOADED, name)
     plain, params = parse_dataset_name(name, params)
     entry = find_dataset(plain)
     if entry is not None and entry.make is not None:
@@ -93,6 +102,16 @@ def ensure_available(name: str, progress: Progress | None = None) -> None:
         ensure_available(source, progress)
 
 
+def sources_of(name: str) -> list[str]:
+    """Return the data sets that a set is made from, in turn; itself alone for one that is not made."""
+    plain, params = parse_dataset_name(name)
+    entry = find_dataset(plain)
+    if entry is None or entry.make is None:
+        return [name]
+    sources = _sources(entry, resolve_function(plain, entry.make), params)
+    return [name, *(each for source in sources for each in sources_of(source))]
+
+
 def _sources(entry: Dataset, function: Callable[..., Any], params: Mapping[str, Any]) -> list[str]:
     """Return the data sets that a synthetic set is made from: its parameters of the type DatasetName."""
     given = {**entry.defaults, **params}
@@ -125,20 +144,26 @@ def _untouched_note(path: Path) -> Mapping[str, Any] | None:
 
 
 def _hash_recipe(entry: Dataset, function: Callable[..., Any], params: Mapping[str, Any]) -> str:
-    import inspect
-
-    try:
-        source = Path(inspect.getsourcefile(function) or "")
-    except TypeError:  # a partial or a builtin has no file of its own
-        source = Path()
-    # the makers of a package share helpers, so that all files of their folder count
-    packaged = (source.parent / "__init__.py").is_file()
-    files = sorted(source.parent.glob("*.py")) if packaged else [source]
-    code = b"".join(each.read_bytes() for each in files if each.is_file())
+    roots = recipe_roots(entry.name)
+    code = active_registry().modules().closure(roots, leave_out=lambda name: name.startswith("benchfw."))
     given = {**entry.defaults, **params}
     needs = [fingerprint(source) for source in _sources(entry, function, params)]
-    text = json.dumps([entry.name, given, needs], sort_keys=True, default=str)
-    return hashlib.sha256(text.encode() + code).hexdigest()
+    text = json.dumps([entry.name, given, needs, code.digest], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def recipe_roots(name: str) -> list[str | Path]:
+    """Return the modules that decide how a synthetic set is made, by name or by file; none for any other."""
+    plain, _ = parse_dataset_name(name)
+    entry = find_dataset(plain)
+    if entry is None or entry.make is None:
+        return []
+    registered = active_registry().entries("dataset").get(plain)
+    makers = [resolve_function(plain, each) for each in (entry.make, entry.stream) if each is not None]
+    # a function is all in its own module; anything else may have been put together where it is registered
+    whole = all(map(inspect.isfunction, makers)) and isinstance(getattr(registered, "source", ""), str)
+    files = [each for each in map(file_of, makers) if each is not None]
+    return [*files] if registered is None or whole else [*files, *registered.roots]
 
 
 def hash_file(name: str, path: Path) -> str:

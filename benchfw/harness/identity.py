@@ -1,12 +1,12 @@
-"""The key of a trial: a hash of all that determines its records.
+"""The key of a trial: a hash of all that determines its records, as far as it can be known before it runs.
 
-Specs, seeds, limits, backend and device, threads, the versions of the numerical libraries, the data
-set, and the source of every plugin package involved. Labels and paths are not in it.
+Specs, seeds, limits, backend and device, threads, the versions of libraries, the data set, and the source of
+every module that the trial imports. Labels and paths are not in it. What a trial reads beyond that is noted
+while it runs (`harness/workers/reads.py`).
 """
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import sys
@@ -16,16 +16,10 @@ from typing import Any
 
 from benchfw import data
 from benchfw.errors import DataError
-from benchfw.harness.fingerprint import (
-    core_fingerprint,
-    fingerprint,
-    imported_by,
-    library_version,
-    with_imported,
-)
-from benchfw.loading import Plugin
+from benchfw.harness.fingerprint import TrialSources
 from benchfw.records import Isolation, Spec, Trial
 from benchfw.registry import Registry
+from benchfw.sources import Closure
 
 HASH_PREFIX = 12  # characters of a hash that a person is shown
 
@@ -33,8 +27,8 @@ HASH_PREFIX = 12  # characters of a hash that a person is shown
 class Identity:
     """Computes keys; what does not change from trial to trial is hashed once. The registry is active.
 
-    `sources`, `libraries` and `datasets` tell a person what went into the keys so far: the plugins' modules
-    and the data sets with the start of their hashes, libraries with their versions.
+    `libraries`, `sources` and `datasets` tell a person what went into the keys so far: versions of libraries,
+    the start of a hash of the modules used of each package, and of the content of each data set.
     """
 
     def __init__(
@@ -48,27 +42,34 @@ class Identity:
         self._registry = registry
         self._parts: dict[tuple[str, str], str] = {}
         self._specs: dict[int, tuple[Spec, str]] = {}
-        self.sources = {"benchfw": core_fingerprint()[:HASH_PREFIX]}
-        self.libraries: dict[str, str] = {}
         self.datasets: dict[str, str] = {}
         # once a run, not once a process: in a notebook a plugin may be edited between two runs
-        self._fingerprint = functools.cache(fingerprint)
-        self._imported_by = functools.cache(imported_by)
-        added = registry.entries("backend")  # by plugins; the core's own are in its fingerprint
+        self._sources = TrialSources(registry)
+        self._data: dict[str, str] = {}
+        core = self._sources.core
+        self._used = dict(core.modules)
+        self.libraries = dict(core.libraries)
+        added = registry.entries("backend")  # by plugins; the core's own are in its closure
         self._context = {
             name: _hash(
                 [
-                    core_fingerprint(),
+                    core.digest,
                     sys.version_info[:2],
                     threads,
                     name,
                     dict(each),
-                    self._fingerprint(added[name].plugin) if name in added else "",
+                    self._hash_source("backend", {"use": name}) if name in added else "",
                     isolation,  # seconds of a trial that others went before are never served for one alone
                 ]
             )
             for name, each in devices.items()
         }
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Return the start of a hash of the modules used so far, by package."""
+        used = Closure(self._used, frozenset(), {})
+        return {name: digest[:HASH_PREFIX] for name, digest in used.by_package().items()}
 
     def stamp(self, trial: Trial) -> Trial:
         """Return the trial with its key."""
@@ -95,28 +96,26 @@ class Identity:
     def _part(self, kind: str, table: Mapping[str, Any]) -> str:
         text = _canonical(table)
         if (kind, text) not in self._parts:
-            used = self._registry.plugins_of(kind, table)
-            plugins = sorted(with_imported(used, self._registry.plugins, self._imported_by), key=_address)
-            sources = [[plugin.module, plugin.version, self._fingerprint(plugin)] for plugin in plugins]
-            libraries = sorted({name for plugin in plugins for name in self._imported_by(plugin)})
-            versions = [[name, library_version(name)] for name in libraries]
-            self.sources |= {module: source[:HASH_PREFIX] for module, _, source in sources if source}
-            self.libraries |= {
-                name: version for name, version in versions if version and name not in self.sources
-            }
-            self._parts[kind, text] = _hash([kind, table, sources, versions, self._data(kind, table)])
+            parts = [kind, table, self._hash_source(kind, table), self._hash_data(kind, table)]
+            self._parts[kind, text] = _hash(parts)
         return self._parts[kind, text]
 
-    def _data(self, kind: str, table: Mapping[str, Any]) -> str:
-        name = self._registry.dataset_of(kind, table)
-        if not name:
-            return ""
-        try:
-            found = data.fingerprint(name)
-        except DataError:
-            return "absent"  # a run has fetched it before, or stopped
-        self.datasets[name] = found[:HASH_PREFIX]
-        return found
+    def _hash_source(self, kind: str, table: Mapping[str, Any]) -> str:
+        found = self._sources.closure_of(kind, table)
+        self._used |= found.modules
+        self.libraries |= found.libraries
+        places = [entry.source for entry in self._registry.entries_of(kind, table)]
+        return _hash([found.digest, [each for each in places if isinstance(each, str)]])
+
+    def _hash_data(self, kind: str, table: Mapping[str, Any]) -> str:
+        name = self._registry.dataset_of(kind, table) or ""
+        if name and name not in self._data:
+            try:
+                self._data[name] = data.fingerprint(name)
+                self.datasets[name] = self._data[name][:HASH_PREFIX]
+            except DataError:
+                self._data[name] = "absent"  # a run has fetched it before, or stopped
+        return self._data.get(name, "")
 
 
 def datasets_read(trials: Iterable[Trial], registry: Registry) -> list[str]:
@@ -124,10 +123,6 @@ def datasets_read(trials: Iterable[Trial], registry: Registry) -> list[str]:
     tables = {str(trial.problem.table): trial.problem.table for trial in trials if trial.kind != "kernel"}
     names = (registry.dataset_of("problem", table) for table in tables.values())
     return sorted({name for name in names if name})
-
-
-def _address(plugin: Plugin) -> tuple[str, str, str]:
-    return plugin.module, plugin.version, plugin.name
 
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode

@@ -14,9 +14,9 @@ from benchfw.errors import BenchfwError
 from benchfw.harness.dask.cluster import Cluster, connected
 from benchfw.harness.dask.packing import pack
 from benchfw.harness.dask.survey import MachineSurvey, SurveyRequest, survey_apart
-from benchfw.harness.fingerprint import fingerprint
 from benchfw.records import Environment
 from benchfw.registry import Registry
+from benchfw.sources import Modules
 
 CUPY = {"device": "Fake 9000", "cupy": "13.6"}
 
@@ -88,11 +88,12 @@ def test_a_plugin_file_travels_with_the_modules_beside_it(toys, tmp_path):
     packed = pack([str(toys), "benchfw.core_plugin"])
     file, module = packed.unpack(tmp_path / "elsewhere")
     assert module == "benchfw.core_plugin"
-    here = fingerprint(Registry([str(toys)]).get("optimizer", "slide").plugin)
+    entry = Registry([str(toys)]).get("optimizer", "slide")
+    here = Modules().closure(entry.roots).by_package()["toys"]
     toys.unlink()
     toys.with_name("toy_helper.py").unlink()
-    found = survey_apart(SurveyRequest((file,), ("toys",), ("numpy",), 1, ()))
-    assert here.startswith(found.versions["the source of plugin 'toys'"])
+    found = survey_apart(SurveyRequest((file,), (("optimizer", "slide"),), ("numpy",), 1, ()))
+    assert here.startswith(found.versions["the source of toys"])
 
 
 def test_a_plugin_that_a_machine_lacks_is_told_in_one_line():

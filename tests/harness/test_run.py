@@ -91,7 +91,7 @@ def test_a_run_notes_how_it_was_run_and_what_went_into_its_keys(go):
     facts = run.environment
     assert (facts.jobs, facts.threads, facts.trials, facts.changes) == (2, 3, 6, Changes())
     assert facts.machine.processor
-    assert facts.sources.keys() == {"benchfw", "toys"}
+    assert facts.sources.keys() == {"benchfw", "toys", "toy_helper"}
     assert facts.datasets == {}
     assert (events[0].jobs, len(events[0].pending)) == (2, 6)
 

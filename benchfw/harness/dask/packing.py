@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchfw.harness.fingerprint import with_helpers
+from benchfw.sources import Modules
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,17 @@ def pack(sources: Iterable[str]) -> PackedPlugins:
 def _read(path: Path) -> tuple[str, Mapping[str, bytes]]:
     files = with_helpers(path)
     return path.name, {each.relative_to(path.parent).as_posix(): each.read_bytes() for each in files}
+
+
+def with_helpers(path: Path) -> list[Path]:
+    """Return a plugin's file and, of what it imports in turn, the modules and whole packages beside it."""
+    folder = path.parent
+    found = [Path(each) for each in Modules([folder]).closure([path]).files]
+    beside = [each.relative_to(folder) for each in found if each.is_relative_to(folder)]
+    packages = {each.parts[0] for each in beside if len(each.parts) > 1}
+    inside = [each for name in packages for each in (folder / name).rglob("*") if each.is_file()]
+    modules = [folder / each for each in beside if len(each.parts) == 1]
+    return sorted([*modules, *(each for each in inside if "__pycache__" not in each.parts)])
 
 
 def _write(folder: Path, name: str, files: Mapping[str, bytes]) -> str:

@@ -23,15 +23,8 @@ from benchfw.backends import Device
 from benchfw.errors import BenchfwError, DataError
 from benchfw.harness.devices import find_devices
 from benchfw.harness.environment import DEVICE_PACKAGES, PACKAGES, gather, packages
-from benchfw.harness.fingerprint import (
-    core_fingerprint,
-    fingerprint,
-    imported_by,
-    library_version,
-    with_imported,
-)
+from benchfw.harness.fingerprint import TrialSources
 from benchfw.harness.identity import HASH_PREFIX, datasets_read
-from benchfw.loading import Plugin
 from benchfw.records import Environment, Spec, Trial
 from benchfw.registry import Registry
 
@@ -40,10 +33,10 @@ SURVEY_SECONDS = 1800.0  # a machine may have to fetch a data set first
 
 @dataclass(frozen=True)
 class SurveyRequest:
-    """What a run needs to know of a machine."""
+    """What a run needs to know of a machine; `entries` are kind and name of all that trials are made of."""
 
     sources: tuple[str, ...]
-    plugins: tuple[str, ...]
+    entries: tuple[tuple[str, str], ...]
     backends: tuple[str, ...]
     threads: int
     datasets: tuple[str, ...]
@@ -78,15 +71,17 @@ def survey(request: SurveyRequest) -> MachineSurvey:
 def versions(registry: Registry, request: SurveyRequest) -> dict[str, str]:
     """Return what must be equal wherever the trials of a run are run.
 
-    Python, packages, the plugins involved, the libraries that these import, the source of benchfw and of
-    the plugins, the data. What drives GPUs is left out: a backend's description has it.
+    Python, packages, the source of benchfw and of the modules involved, the libraries that these import, the
+    data. What drives GPUs is left out: a backend's description has it.
     """
     found = {name: version for name, version in packages().items() if name in PACKAGES}
     found["Python"] = ".".join(platform.python_version_tuple()[:2])
-    found["the source of benchfw"] = core_fingerprint()[:HASH_PREFIX]
-    for plugin in registry.plugins:
-        if plugin.module in request.plugins:
-            found |= _versions_of(plugin)
+    # what is missing here is a difference too: its package and its version are then not among these
+    known = [entry for kind, name in request.entries if (entry := registry.entries(kind).get(name))]
+    found |= {entry.plugin.distribution: entry.plugin.version for entry in known if entry.plugin.version}
+    code = TrialSources(registry).closure([root for entry in known for root in entry.roots])
+    found |= code.libraries
+    found |= {f"the source of {name}": each[:HASH_PREFIX] for name, each in code.by_package().items()}
     for name in request.datasets:
         try:
             data.ensure_available(name)
@@ -96,25 +91,15 @@ def versions(registry: Registry, request: SurveyRequest) -> dict[str, str]:
     return {name: version for name, version in found.items() if name not in DEVICE_PACKAGES}
 
 
-def _versions_of(plugin: Plugin) -> dict[str, str]:
-    libraries = {name: library_version(name) for name in imported_by(plugin)}
-    found = {name: version for name, version in libraries.items() if version}
-    if plugin.version:
-        found[plugin.distribution] = plugin.version
-    if source := fingerprint(plugin):
-        found[f"the source of plugin '{plugin.module}'"] = source[:HASH_PREFIX]
-    return found
-
-
 def survey_request(
     trials: Sequence[Trial], registry: Registry, backends: Sequence[str], threads: int
 ) -> SurveyRequest:
     """Return what to ask of a machine before it runs these trials."""
     specs = {(kind, str(spec.table)): (kind, spec.table) for trial in trials for kind, spec in _specs(trial)}
-    used = {plugin for kind, table in specs.values() for plugin in registry.plugins_of(kind, table)}
-    modules = sorted({plugin.module for plugin in with_imported(used, registry.plugins)})
+    used = [entry for kind, table in specs.values() for entry in registry.entries_of(kind, table)]
+    entries = sorted({(entry.kind, entry.name) for entry in used})
     return SurveyRequest(
-        registry.sources, tuple(modules), tuple(backends), threads, tuple(datasets_read(trials, registry))
+        registry.sources, tuple(entries), tuple(backends), threads, tuple(datasets_read(trials, registry))
     )
 
 

@@ -1,0 +1,6 @@
+"""The source code that decides what a trial does: which modules it imports, and a hash of them."""
+
+from benchfw.sources.closure import Closure, Modules, file_of
+from benchfw.sources.installed import Installed
+
+__all__ = ["Closure", "Installed", "Modules", "file_of"]
