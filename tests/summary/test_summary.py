@@ -250,7 +250,7 @@ def test_a_cost_that_was_declared_or_not_counted_is_said_beside_it(make, run):
     table = headline_table(summary.comparisons[0])
     columns = dict(zip(table.header, zip(*table.rows, strict=True), strict=False))
     assert columns["gradients to target"] == ("2", "4 declared", "—")
-    assert columns["time to prepare, s"] == ("—", "0.25", "—")
+    assert columns["time to prepare, s"] == ("—", "0.250", "—")
     assert columns["gradients to prepare"] == ("—", "7 declared", "—")
     exported = [row for row in record_rows(run, told) if row[4] == "peer"]
     assert {row[-1] for row in exported} == {"declared"}

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
 from typing import Any
 
-from benchfw.records import Ending, Isolation, Outcome, Record, Status, Trial
+from benchfw.records import Counting, Ending, Isolation, Outcome, Record, Status, Trial
 
-PROTOCOL = 4
+PROTOCOL = 5
 """What parent and worker must agree on, where the worker is of another revision: one more with every change
 of `Setup`, `Request`, `Trial`, `Record`, `Outcome` or the messages."""
 
@@ -161,14 +161,16 @@ def outcome_of(plain: Any) -> Outcome:
 def _like(usual: Any, value: Any) -> Any:
     """Return a value with the type of the usual one; TypeError or ValueError where that cannot be."""
     match usual:
-        case Status() | Ending():
+        case Status() | Ending() | Counting():
             return type(usual)(value)
         case bool() | str():
             found: Any = value
         case float():
             found = float(value) if isinstance(value, int | float) else value
         case None:
-            return None if value is None else int(value)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+                raise TypeError(f"{value!r} instead of a number")
+            return value
         case tuple():
             found = tuple(map(str, value))
         case _:
