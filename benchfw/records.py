@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self, TypeVar
@@ -12,6 +13,13 @@ from benchfw.errors import BenchfwError
 
 DEFAULT_STORE = Path("reports/benchfw.sqlite")
 """Where runs are kept unless another file is named."""
+
+LONGEST_NAME = 200
+"""Characters of a label, a metric, a fact or a unit; two longer ones stay different when they are cut."""
+LONGEST_TEXT = 1000
+"""Characters of a reason, a caveat or a title."""
+MOST_CAVEATS, MOST_FACTS = 20, 200
+"""Of one trial."""
 
 T = TypeVar("T")
 
@@ -77,6 +85,9 @@ class Spec:
     use: str
     params: Mapping[str, Any] = field(default_factory=dict)
     label: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", shorten_name(self.label))
 
     @property
     def table(self) -> dict[str, Any]:
@@ -150,6 +161,7 @@ class Outcome:
     must know to believe its records. `reason` is for people: no code reads it. `peak_memory` is in bytes,
     where it was asked for; `device` is the GPU. `prepare_seconds` and `prepare_cost` are what the method's
     `prepare` used before the clock started, None where it has none.
+    All texts, which may be a plugin's, are cut to the lengths above: every table and page repeats them.
     """
 
     status: Status
@@ -166,6 +178,40 @@ class Outcome:
     counting: Counting = Counting.COUNTED
     prepare_seconds: float | None = None
     prepare_cost: float | None = None
+
+    def __post_init__(self) -> None:
+        caveats = [shorten(each) for each in self.caveats]
+        if len(self.facts) > MOST_FACTS:
+            caveats.insert(0, f"{len(self.facts) - MOST_FACTS} more facts were left out")
+        if len(caveats) > MOST_CAVEATS:
+            caveats[MOST_CAVEATS - 1 :] = [f"{len(caveats) - MOST_CAVEATS + 1} more caveats were left out"]
+        facts = {shorten_name(name): value for name, value in list(self.facts.items())[:MOST_FACTS]}
+        vars(self).update(
+            reason=shorten(self.reason),
+            records=_with_short_names(self.records),
+            facts=facts,
+            caveats=tuple(caveats),
+            cost_unit=shorten_name(self.cost_unit),
+            device=shorten_name(self.device),
+        )
+
+
+def shorten(text: str, longest: int = LONGEST_TEXT) -> str:
+    """Return a text, cut where it is too long."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def shorten_name(name: str) -> str:
+    """Return a name; one that is too long ends in a number of its own, so that two of them stay two."""
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{shorten(name, LONGEST_NAME - 8)}{zlib.crc32(name.encode(errors='replace')):08x}"
+
+
+def _with_short_names(records: tuple[Record, ...]) -> tuple[Record, ...]:
+    if all(len(each.metric) <= LONGEST_NAME for each in records):
+        return records
+    return tuple(replace(each, metric=shorten_name(each.metric)) for each in records)
 
 
 @dataclass(frozen=True)
@@ -290,6 +336,10 @@ class Run:
     report: Path | None = None
     text: str = ""
     environment: Environment = field(default_factory=Environment)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "suite", shorten_name(self.suite))
+        object.__setattr__(self, "title", shorten(self.title))
 
     @property
     def faults(self) -> int:

@@ -5,7 +5,22 @@ import json
 
 import pytest
 
-from benchfw.records import Budget, Changes, Environment, Machine, Project, Record, Run, Spec, Status, Trial
+from benchfw.records import (
+    MOST_CAVEATS,
+    MOST_FACTS,
+    Budget,
+    Changes,
+    Ending,
+    Environment,
+    Machine,
+    Outcome,
+    Project,
+    Record,
+    Run,
+    Spec,
+    Status,
+    Trial,
+)
 
 
 def test_only_what_broke_is_a_fault():
@@ -70,3 +85,27 @@ def test_an_environment_that_no_benchfw_wrote_is_refused(change):
         Environment.from_json({**Environment().to_json(), **change})
     with pytest.raises(ValueError, match="does not say where and how"):
         Environment.from_json({})
+
+
+def test_texts_of_an_outcome_are_cut_and_names_stay_different():
+    long = "x" * 10**6
+    records = tuple(Record(f"{long}{k}", 0, 0.0, 0.0, 1.0) for k in range(2))
+    facts = {f"{long}{k}": float(k) for k in range(2)}
+    found = Outcome(
+        Status.FAILED, Ending.FAULT, long, records, facts, (long,), cost_unit=long, device=long
+    )  # fmt: skip
+    assert len(repr(found)) < 10_000
+    assert found.reason == "x" * 999 + "…"
+    assert len({each.metric for each in found.records}) == len(found.facts) == 2
+    assert dataclasses.replace(found) == found
+    assert len({Spec("a", label=f"{long}{k}").label for k in range(2)}) == 2
+
+
+def test_only_so_many_facts_and_caveats_are_kept_and_the_rest_is_counted():
+    facts = {str(k): float(k) for k in range(10**4)}
+    found = Outcome(Status.DONE, Ending.COST, facts=facts, caveats=tuple(map(str, range(10**4))))
+    assert len(found.facts) == MOST_FACTS
+    assert len(found.caveats) == MOST_CAVEATS
+    assert found.caveats[0] == f"{10**4 - MOST_FACTS} more facts were left out"
+    assert found.caveats[-1] == f"{10**4 + 1 - (MOST_CAVEATS - 1)} more caveats were left out"
+    assert dataclasses.replace(found) == found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -29,22 +30,21 @@ class NotWritten(DataError):
 @contextlib.contextmanager
 def lock_dataset(name: str) -> Iterator[None]:
     """Hold the lock of one name in the cache; another process that wants it waits."""
-    from filelock import FileLock
-
     folder = cache_folder()
-    lock = FileLock(folder / f".{name}.lock")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
+        # not through a link that somebody put there; the file stays, so that all lock the same one
+        lock = os.open(folder / f".{name}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     except OSError as fault:
         raise DataError(
             f"the cache {folder} cannot be written ({fault}); set {CACHE_VARIABLE} to a writable folder"
         ) from None
     try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         _sweep(folder, name)
         yield
     finally:
-        lock.release()
+        os.close(lock)
 
 
 def _sweep(folder: Path, name: str) -> None:

@@ -1,12 +1,12 @@
-"""Downloads one file with pooch: https only, checksum, resumed when cut, placed only when whole."""
+"""Downloads one file with pooch: https only, checksum, limits, resumed when cut, placed only when whole."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from benchfw.data.dataset import RawFile
 from benchfw.errors import DataError
@@ -21,6 +21,11 @@ PAUSE = 1.0
 TIMEOUT = (5.0, 30.0)  # seconds to connect, and between bytes
 CHUNK = 1 << 18
 LOCAL = ("127.0.0.1", "localhost", "::1")
+MOST_REDIRECTS = 10
+MOST_BYTES = 50 * 10**9  # of a file whose size the catalog does not know
+REPACKED = 2  # times the size that it knows: a host may have packed the file anew
+MOST_SECONDS = 24 * 3600.0
+PACE_SECONDS, PACE_BYTES = 60.0, 60_000  # a host that sends less in that time is given up
 
 
 class Unreachable(Exception):
@@ -31,10 +36,11 @@ class _Interrupted(Exception):
     """A connection that ended before the file did."""
 
 
-def download(file: RawFile, folder: Path, progress: Progress | None = None) -> Path:
+def download(file: RawFile, folder: Path, progress: Progress | None = None, size: int = 0) -> Path:
     """Return the file in the folder, downloaded if it is not there; a wrong checksum is a DataError.
 
-    Bytes go to a temporary name in the same folder and are renamed when they are whole and right.
+    Bytes go to a temporary name in the same folder and are renamed when they are whole and right. `size` is
+    what the catalog says of it, 0 where it says nothing; a file that is much larger is refused.
     """
     import pooch
     import requests
@@ -43,7 +49,7 @@ def download(file: RawFile, folder: Path, progress: Progress | None = None) -> P
     pooch.get_logger().setLevel("ERROR")
     url = file.url or ""
     known = f"sha256:{file.sha256}" if file.sha256 else None
-    fetch = _Download(file.name, progress)
+    fetch = _Download(file.name, progress, REPACKED * size or MOST_BYTES)
     try:
         path = pooch.retrieve(url, known, fname=file.name, path=folder, downloader=fetch)
     except (_Interrupted, ProtocolError) as fault:
@@ -68,11 +74,14 @@ def download(file: RawFile, folder: Path, progress: Progress | None = None) -> P
 class _Download:
     """What pooch calls to fill its temporary file."""
 
-    def __init__(self, name: str, progress: Progress | None) -> None:
+    def __init__(self, name: str, progress: Progress | None, most: int) -> None:
         self.name = name
         self.progress = progress or (lambda *_: None)
+        self.most = most
         self.version = ""
         self.complete = False
+        self._began = self._paced = time.monotonic()
+        self._since_paced = 0
 
     def __call__(self, url: str, output_file: Any, _pooch: Any) -> None:
         import requests
@@ -114,30 +123,68 @@ class _Download:
         headers = {"Accept-Encoding": "identity"}
         if received and self.version:
             headers |= {"Range": f"bytes={received}-", "If-Range": self.version}
-        with requests.get(url, stream=True, timeout=TIMEOUT, headers=headers) as response:
-            for each in (*response.history, response):
-                refuse_insecure(each.url)
+        with _get(url, headers) as response:
             if response.status_code != requests.codes.partial_content:
                 received = 0
             response.raise_for_status()
             self.version = response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
-            length = response.headers.get("Content-Length")
-            total = received + int(length) if length is not None else None
+            length = response.headers.get("Content-Length", "")
+            total = received + int(length) if length.isdecimal() else None
+            self._check_size(url, total or 0)
             with path.open("r+b") as file:
                 file.truncate(received)
                 file.seek(received)
-                for chunk in response.raw.stream(CHUNK, decode_content=False):
+                # what has come; read() would wait for all of a chunk
+                while chunk := response.raw.read1(CHUNK, decode_content=False):
                     received += file.write(chunk)
+                    self._check_size(url, received)
+                    self._check_pace(len(chunk))
                     self.progress(self.name, received, total)
         if total is not None and received != total:
             raise _Interrupted
 
+    def _check_size(self, url: str, size: int) -> None:
+        if size > self.most:
+            raise DataError(
+                f"{url} is larger than the {self.most / 1e6:,.3g} MB that it may have; nothing was kept"
+            )
 
-def refuse_insecure(url: str) -> None:
-    """Raise DataError unless an address is https, or on this machine."""
-    parts = urlsplit(url)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOCAL):
+    def _check_pace(self, new: int) -> None:
+        """Raise Unreachable if the file would come too late to be of use."""
+        now = time.monotonic()
+        self._since_paced += new
+        if now - self._began > MOST_SECONDS:
+            raise Unreachable(f"the file was not complete after {MOST_SECONDS / 3600:g} hours")
+        if now - self._paced > PACE_SECONDS:
+            if self._since_paced < PACE_BYTES:
+                raise Unreachable(f"the host sent less than {PACE_BYTES / 1e3:g} kB in {PACE_SECONDS:g} s")
+            self._paced, self._since_paced = now, 0
+
+
+def _get(url: str, headers: Mapping[str, str]) -> requests.Response:
+    """Return the answer of an address, and of those that it leads to, each checked before it is contacted."""
+    import requests
+
+    for _ in range(MOST_REDIRECTS):
+        response = requests.get(url, stream=True, timeout=TIMEOUT, headers=headers, allow_redirects=False)
+        if not response.is_redirect:
+            return response
+        response.close()
+        target = urljoin(url, response.headers["Location"])
+        refuse_insecure(target, local=_is_local(url))
+        url = target
+    raise Unreachable(f"the host redirected more than {MOST_REDIRECTS} times")
+
+
+def refuse_insecure(url: str, *, local: bool = True) -> None:
+    """Raise DataError unless an address is https, or, where that is allowed, on this machine."""
+    if urlsplit(url).scheme != "https" and not (local and _is_local(url)):
         raise DataError(f"{url} is not https; nothing is downloaded from it")
+
+
+def _is_local(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme == "http" and parts.hostname in LOCAL
 
 
 def _reason(fault: Exception, url: str) -> str:

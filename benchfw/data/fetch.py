@@ -54,7 +54,7 @@ def fetch_entry(entry: Dataset, progress: Progress | None = None, *, again: bool
 
 def _fetch(entry: Dataset, raw: Path, progress: Progress | None) -> Path:
     try:
-        files = {each.name: download(each, raw, progress) for each in entry.files}
+        files = {each.name: download(each, raw, progress, entry.size) for each in entry.files}
     except Unreachable as fault:
         raise DataError(describe_absence(entry, str(fault))) from None
     checked = "sha256 of the download" if all(each.sha256 for each in entry.files) else ""

@@ -14,7 +14,7 @@ from benchfw.backends import Rng
 from benchfw.errors import BenchfwError, PluginError
 from benchfw.measure.endings import facts_of_answer
 from benchfw.measure.meter import Emit, Interrupted, Meter, next_look
-from benchfw.records import Ending, Outcome, Record, Status, Trial
+from benchfw.records import Ending, Outcome, Record, Status, Trial, shorten_name
 
 NO_ANSWER = "the method yielded no answer; run() must yield the start first"
 
@@ -35,7 +35,7 @@ def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
         if not metrics:
             raise BenchfwError(f"metrics() of {type(problem).__name__} gave nothing to measure")
         records = [
-            Record(str(name), iteration, meter.clock.seconds, meter.cost, float(value))
+            Record(shorten_name(str(name)), iteration, meter.clock.seconds, meter.cost, float(value))
             for name, value in metrics.items()
         ]
         emit(records)

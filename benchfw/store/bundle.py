@@ -26,6 +26,9 @@ from benchfw.store.store import Store
 
 STORE = "run.sqlite"
 MOST_BYTES = 2 * 10**9  # of the store inside
+MOST_RATIO = 100  # of its bytes to those in the archive: stores shrink to a third or a tenth
+SMALL_BYTES = 10**7  # that may have any ratio
+SQLITE = b"SQLite format 3\0"  # the first bytes of a store
 NO_DATE = (1980, 1, 1, 0, 0, 0)  # the first that a zip archive knows: the same run gives the same file
 README = """\
 Run {id} of the benchfw suite {suite}, started {started}.
@@ -57,15 +60,23 @@ def write_bundle(store: Path, run: Run, path: Path) -> None:
             _copy(store, run.id, environment, inside)
             if inside.stat().st_size > MOST_BYTES:
                 raise StoreError(
-                    f"run {run.id} has more than the {MOST_BYTES / 1e9:g} GB that a bundle holds"
+                    f"run {run.id} does not fit into a bundle: it has more than {MOST_BYTES:,} bytes"
                 )
+            unfinished.unlink(missing_ok=True)
             stack.callback(unfinished.unlink, missing_ok=True)
-            with zipfile.ZipFile(unfinished, "w") as archive:
+            with zipfile.ZipFile(unfinished, "x") as archive:  # never through a link that lies in wait
                 for name, text in texts.items():
                     archive.writestr(_entry(name), text)
-                with inside.open("rb") as source, archive.open(_entry(STORE), "w") as target:
+                with (
+                    inside.open("rb") as source,
+                    archive.open(_entry(STORE), "w", force_zip64=True) as target,
+                ):
                     shutil.copyfileobj(source, target)
+            with zipfile.ZipFile(unfinished) as archive:
+                _check_size(archive.getinfo(STORE), unfinished.stat().st_size)
             unfinished.replace(path)
+    except zipfile.BadZipFile as fault:
+        raise StoreError(f"run {run.id} does not fit into a bundle: {fault}") from None
     except (OSError, sqlite3.Error) as fault:
         raise StoreError(f"the bundle {path} cannot be written ({fault}); give another file") from None
 
@@ -75,8 +86,7 @@ def read_bundle(path: Path) -> tuple[Run, Sequence[Result]]:
     with tempfile.TemporaryDirectory() as folder:
         inside = Path(folder) / STORE
         try:
-            with zipfile.ZipFile(path) as archive:
-                _unpack(archive, inside)
+            _unpack(path, inside)
             with Store(inside) as store:
                 (run,) = store.runs()
                 return replace(run, store=path), store.results(run.id)
@@ -97,14 +107,31 @@ _DAMAGES = (
 )  # fmt: skip
 
 
-def _unpack(archive: zipfile.ZipFile, target: Path) -> None:
+def _unpack(path: Path, target: Path) -> None:
     """Write the store of an archive, and nothing else of it, to a place of ours."""
-    entry = archive.getinfo(STORE)
-    # an entry gives no more bytes than it says
-    if entry.file_size > MOST_BYTES or entry.compress_type != zipfile.ZIP_DEFLATED:
-        raise zipfile.BadZipFile(f"{STORE} in it is too large or packed in another way")
-    with archive.open(entry) as source, target.open("wb") as file:
-        shutil.copyfileobj(source, file)
+    with zipfile.ZipFile(path) as archive:
+        entry = archive.getinfo(STORE)
+        _check_size(entry, path.stat().st_size)
+        with archive.open(entry) as source, target.open("xb") as file:
+            start = source.read(len(SQLITE))
+            if start != SQLITE:
+                raise zipfile.BadZipFile(f"{STORE} in it is not a store")
+            file.write(start)
+            shutil.copyfileobj(source, file)  # an entry gives no more bytes than it says
+
+
+def _check_size(entry: zipfile.ZipInfo, archive_size: int) -> None:
+    """Raise BadZipFile where an entry is, or would become, too large."""
+    packed = min(entry.compress_size, archive_size)  # what an entry says of itself may be anything
+    if entry.compress_type != zipfile.ZIP_DEFLATED:
+        raise zipfile.BadZipFile(f"{STORE} in it is packed in another way")
+    if entry.file_size > MOST_BYTES:
+        raise zipfile.BadZipFile(
+            f"{STORE} in it is too large: a bundle holds at most {MOST_BYTES / 1e9:g} GB"
+        )
+    if entry.file_size > max(SMALL_BYTES, MOST_RATIO * packed):
+        size = f"{packed:,} bytes would become {entry.file_size:,}"
+        raise zipfile.BadZipFile(f"{STORE} in it is too large: {size}, more than {MOST_RATIO} times as many")
 
 
 def _entry(name: str) -> zipfile.ZipInfo:

@@ -3,9 +3,11 @@
 import ast
 import contextlib
 import csv
+import io
 import json
 import sqlite3
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -221,3 +223,39 @@ def test_json_that_is_printed_can_be_read_whatever_it_holds(cli):
     assert not [each for each in printed if not (each.isprintable() or each == "\n")]
     assert json.loads(printed)[0]["title"].startswith("=2+2 \x1b[2J\x9b")
     assert len(json.loads(cli("export", "--format", "json").stdout)) > 2
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_an_export_to_a_terminal_cannot_steer_it_and_one_to_a_file_is_exact(cli, monkeypatch, form):
+    cli.write("sly.py", HOSTILE)
+    cli.write("sly.toml", SLY_SUITE)
+    cli("run", "sly.toml", "--no-report")
+    written = cli("export", "--format", form, "-o", "records")
+    assert written.returncode == 0
+    assert cli("export", "--format", form).stdout == (cli.folder / "records").read_bytes().decode()
+    terminal = Terminal()
+    monkeypatch.setattr("benchfw.cli.verbs.export.sys", mock.Mock(stdout=terminal))
+    assert cli("export", "--format", form).returncode == 0
+    assert "SUM(A1)" in terminal.getvalue()
+    assert all(each.isprintable() or each == "\n" for each in terminal.getvalue())
+
+
+LOUD = HOSTILE.replace("=cmd|", "loud" * 500_000)
+
+
+def test_a_megabyte_that_a_plugin_says_goes_nowhere(cli):
+    cli.write("sly.py", LOUD + "\nSly.caveats = (EVIL,)\n")
+    cli.write("sly.toml", SLY_SUITE)
+    done = cli("run", "sly.toml", "--events", "events")
+    assert done.returncode == 1, done.stderr
+    for each in (done, cli("export"), cli("report", "--format", "md"), cli("export", "--summary")):
+        assert len(each.stdout + each.stderr) < 50_000
+    cli("export", "--bundle", "run.zip")
+    made = [each for each in cli.folder.rglob("*") if each.is_file() and each.suffix not in {".py", ".js"}]
+    assert {"index.html", "events", "benchfw.sqlite", "run.zip"} <= {each.name for each in made}
+    assert max(each.stat().st_size for each in made) < 500_000

@@ -129,6 +129,9 @@ class Host:
     ranges: bool = True
     delay: float = 0.0
     redirect: str = ""
+    redirects: int = 0
+    length: bool = True
+    endless: bool = False
     url: str = ""
 
 
@@ -139,9 +142,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         host = self.server.host
         host.requests.append((self.path, self.headers.get("Range")))
         time.sleep(host.delay)
-        if host.redirect:
+        if host.redirect or host.redirects:
+            host.redirects -= 1
             self.send_response(302)
-            self.send_header("Location", host.redirect)
+            self.send_header("Location", host.redirect or self.path)
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
@@ -153,9 +157,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if host.ranges and self.headers.get("Range") and self.headers.get("If-Range") == '"v1"':
             first = int(self.headers["Range"].removeprefix("bytes=").rstrip("-"))
         self.send_response(206 if first else 200)
-        self.send_header("Content-Length", str(len(content) - first))
+        if host.length and not host.endless:
+            self.send_header("Content-Length", str(len(content) - first))
+        else:
+            self.close_connection = True
         self.send_header("ETag", '"v1"')
         self.end_headers()
+        while host.endless:
+            self.wfile.write(bytes(1 << 16))
         if host.cuts:
             host.cuts -= 1
             self.wfile.write(content[first : first + (len(content) - first) // 2])

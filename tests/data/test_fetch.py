@@ -173,22 +173,68 @@ def test_plain_http_is_refused_but_on_this_machine(entry):
         fetch_entry(plain)
 
 
-def test_a_redirection_to_plain_http_is_refused(entry, host, monkeypatch):
+@pytest.mark.parametrize("target", ["http://example.invalid/tiny.zip", "ftp://example.invalid/tiny.zip"])
+def test_a_redirection_to_plain_http_is_refused_before_it_is_contacted(entry, host, monkeypatch, target):
     import requests
 
-    host.redirect = "http://example.invalid/tiny.zip"
-    answers = requests.get
-
-    def get(url, **options):  # the name has no address here: the redirection itself must be refused
-        first = answers(url, allow_redirects=False, **options)
-        second = requests.Response()
-        second.status_code, second.url, second.history = 200, first.headers["Location"], [first]
-        second.raw = io.BytesIO()
-        return second
-
-    monkeypatch.setattr(requests, "get", get)
+    host.redirect, asked, get = target, [], requests.get
+    monkeypatch.setattr(requests, "get", lambda url, **options: asked.append(url) or get(url, **options))
     with pytest.raises(DataError, match=r"example.invalid/tiny.zip is not https"):
         fetch_entry(entry)
+    assert asked == [entry.files[0].url]
+
+
+def test_a_redirection_is_followed_but_not_for_ever(entry, host):
+    host.redirects = 3
+    fetch_entry(entry)
+    host.redirects = 99
+    with pytest.raises(DataError, match="redirected more than 10 times"):
+        fetch_entry(entry, again=True)
+
+
+def test_another_host_does_not_lead_to_this_machine(entry, secure_host, host, monkeypatch):
+    other, certificate = secure_host
+    other.redirect = entry.files[0].url
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
+    away = replace(entry, files=(RawFile("tiny.zip", f"{other.url}/tiny.zip"),))
+    with pytest.raises(DataError, match="is not https"):
+        fetch_entry(away)
+    assert host.requests == []
+
+
+@pytest.mark.parametrize("length", [True, False])
+def test_a_file_much_larger_than_the_catalog_says_is_refused(entry, cache, host, length):
+    host.length = length
+    fetch_entry(replace(entry, size=len(GOOD) // 2 + 1))
+    with pytest.raises(DataError, match=r"larger than the .* MB that it may have; nothing was kept"):
+        fetch_entry(replace(entry, size=len(GOOD) // 3), again=True)
+
+
+def test_a_download_without_length_and_without_end_is_given_up(entry, cache, host, monkeypatch):
+    host.endless = True
+    monkeypatch.setattr("benchfw.data.download.MOST_BYTES", 10_000_000)
+    with pytest.raises(DataError, match="larger than the 10 MB that it may have"):
+        fetch_entry(entry)
+    assert left_in(cache) == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"), [("PACE_SECONDS", "sent less than 60 kB in 0 s"), ("MOST_SECONDS", "after 0 hours")]
+)
+def test_a_host_that_sends_next_to_nothing_is_given_up(entry, cache, host, monkeypatch, limit, said):
+    monkeypatch.setattr(f"benchfw.data.download.{limit}", 0.0)
+    with pytest.raises(DataError, match=said):
+        fetch_entry(entry)
+    assert left_in(cache) == []
+
+
+def test_the_lock_of_a_set_is_not_taken_through_a_link(entry, cache, tmp_path):
+    cache.mkdir()
+    (tmp_path / "mine").write_text("kept")
+    (cache / ".tiny.lock").symlink_to(tmp_path / "mine")
+    with pytest.raises(DataError, match="cannot be written"):
+        fetch_entry(entry)
+    assert (tmp_path / "mine").read_text() == "kept"
 
 
 def test_https_wants_a_certificate_that_is_trusted(entry, secure_host, monkeypatch):

@@ -103,6 +103,36 @@ def test_a_store_that_grows_too_large_is_not_unpacked(packed, monkeypatch):
         read_bundle(packed)
 
 
+@pytest.mark.parametrize("start", [b"", b"SQLite format 3\0"])
+def test_a_small_archive_that_would_become_large_is_refused_before_it_is_unpacked(packed, start, monkeypatch):
+    rewritten(packed, **{"run.sqlite": start + bytes(20_000_000)})
+    monkeypatch.setattr(bundle.shutil, "copyfileobj", lambda *_: pytest.fail("it was unpacked"))
+    with pytest.raises(StoreError, match=r"bytes would become 20,000,0\d\d, more than 100 times as many"):
+        read_bundle(packed)
+    content = bytearray(packed.read_bytes())
+    place = content.rindex(b"PK\1\2") + 20  # where the list of entries says how much is packed
+    content[place : place + 4] = (10**9).to_bytes(4, "little")
+    packed.write_bytes(content)
+    with pytest.raises(StoreError, match="is not, or no longer, what"):
+        read_bundle(packed)
+
+
+def test_what_is_packed_can_be_read_again_or_is_not_packed(store, tmp_path, monkeypatch):
+    monkeypatch.setattr(bundle, "SMALL_BYTES", 1000)
+    monkeypatch.setattr(bundle, "MOST_RATIO", 1.5)
+    with pytest.raises(StoreError, match=r"run 2 does not fit into a bundle: .* too large"):
+        write_bundle(store.path, store.run(2), tmp_path / "run.zip")
+    assert not list(tmp_path.glob("run.zip*"))
+
+
+def test_a_bundle_is_not_written_through_a_link_that_lies_in_wait(store, tmp_path):
+    (tmp_path / "mine").write_text("kept")
+    (tmp_path / "run.zip.new").symlink_to(tmp_path / "mine")
+    write_bundle(store.path, store.run(2), tmp_path / "run.zip")
+    assert (tmp_path / "mine").read_text() == "kept"
+    assert len(read_bundle(tmp_path / "run.zip")[1]) == 2
+
+
 def changed_store(packed, tmp_path, *statements):
     """Change the store inside a bundle by SQL, and make its checksums anew."""
     with zipfile.ZipFile(packed) as archive:

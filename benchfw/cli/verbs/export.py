@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import click
 
@@ -76,7 +77,8 @@ def command(
         if form == "parquet":
             _write_parquet(output, columns, rows)
         elif output is None:
-            (write_csv if form == "csv" else _write_json)(sys.stdout, columns, rows)
+            file = cast("IO[str]", _Escaping(sys.stdout)) if sys.stdout.isatty() else sys.stdout
+            (write_csv if form == "csv" else _write_json)(file, columns, rows)
         else:
             with output.open("w", encoding="utf-8", newline="") as file:
                 (write_csv if form == "csv" else _write_json)(file, columns, rows)
@@ -84,6 +86,17 @@ def command(
         raise
     except OSError as fault:
         raise BenchfwError(f"{output} cannot be written ({fault}); use another --output") from None
+
+
+class _Escaping(io.TextIOBase):
+    """A terminal that what a plugin or somebody else's store says cannot steer; files get it as it is."""
+
+    def __init__(self, terminal: IO[str]) -> None:
+        self._terminal = terminal
+
+    def write(self, text: str) -> int:
+        """Write text without what could move the cursor or change colours."""
+        return self._terminal.write("\n".join(map(printable, text.split("\n"))))
 
 
 def _pack(run: Run, bundle: Path) -> None:

@@ -53,7 +53,7 @@ def command(trial: int, debug: bool, plugins: tuple[str, ...], store: Path) -> N
     click.echo(printable(f"then: {result.outcome.status} ({result.outcome.reason})"))
     click.echo(printable(f"now:  {outcome.status} ({outcome.reason})"))
     difference = first_difference(result.outcome.records, records)
-    click.echo(difference or f"the same {len(records)} records")
+    click.echo(printable(difference) or f"the same {len(records)} records")
     if difference or outcome.status is not result.outcome.status:
         sys.exit(1)
 

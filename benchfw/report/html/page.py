@@ -106,7 +106,9 @@ def write_page(page: str, script: Path, folder: Path, files: Mapping[str, Writer
                 write(file)
         index = folder / "index.html"
         written = index.with_suffix(".new")
-        written.write_text(page, encoding="utf-8", errors="replace")  # names of files need not be text
+        written.unlink(missing_ok=True)
+        with written.open("x", encoding="utf-8", errors="replace") as file:  # names of files need not be text
+            file.write(page)
         written.replace(index)  # at once: a browser may be loading it
     except OSError as error:
         raise BenchfwError(f"cannot write the report to {folder}: {error.strerror or error}") from error
