@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
 LONGEST = 1e6  # seconds: timers do not take any number
 _limits: list[float] = []  # of the blocks that we are in, the innermost last
+_watchers: list[Callable[[float], None]] = []
 
 
 class OutOfTime(BaseException):
@@ -25,7 +26,7 @@ def time_limit(seconds: float) -> Iterator[None]:
     """Raise OutOfTime within the block after so many seconds.
 
     A limit around this one begins anew afterwards. There is no limit where Python cannot interrupt itself:
-    on Windows, and in any thread but the main one.
+    in any thread but the main one.
     """
     if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
         yield
@@ -33,7 +34,7 @@ def time_limit(seconds: float) -> Iterator[None]:
     seconds = min(LONGEST, seconds)
     _limits.append(seconds)
     began, handler = perf_counter(), signal.signal(signal.SIGALRM, _stop)
-    before, _ = signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = _begin(seconds)
     try:
         yield
     finally:
@@ -52,7 +53,23 @@ def restart_limit() -> None:
     Checks do so with every problem and every run: only so long may a plugin take for one of them.
     """
     if _limits:
-        signal.setitimer(signal.ITIMER_REAL, _limits[-1])
+        _begin(_limits[-1])
+
+
+def watch_limits(watch: Callable[[float], None]) -> None:
+    """Call this with the seconds of every limit that begins, from now on.
+
+    Compiled code does not hear the alarm: another process must end it.
+    """
+    _watchers.append(watch)
+
+
+def _begin(seconds: float) -> float:
+    """Set the alarm, and return the seconds that were left of another."""
+    left = signal.setitimer(signal.ITIMER_REAL, seconds)[0]
+    for watch in _watchers:
+        watch(seconds)
+    return left
 
 
 def _stop(*_: Any) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from traceback import extract_tb
+from typing import Protocol, TypeVar, cast
 
 from benchfw.errors import BenchfwError, PluginError, Unavailable
 from benchfw.loading import fault_text
@@ -37,6 +38,8 @@ class CheckResult:
     detail: str = ""
     advice: str = ""
     """What to do, if the check itself failed; empty if the plugin raised."""
+    warned: tuple[str, ...] = ()
+    """What the plugin warned of, where somebody listened."""
 
     def __str__(self) -> str:
         head = f"{self.status}: {self.subject}: {self.check.name}"
@@ -45,25 +48,44 @@ class CheckResult:
         return f"{head}: {self.detail}" if self.detail else head
 
 
+class Checked(Protocol):
+    """What the checks are about: a subject, here or in another process."""
+
+    @property
+    def kind(self) -> str:
+        """The role."""
+
+
+AnySubject = TypeVar("AnySubject", bound=Checked)
+
+
 def run_check(subject: Subject, check: Check) -> CheckResult:
-    """Run one check; whatever the plugin raises is a failure."""
-    status, detail, advice = _run_body(subject, check)
-    reason = subject.expected_failures.get(check.name)
-    if reason is not None:
-        if status is CheckStatus.FAILED:
-            status, detail, advice = CheckStatus.EXPECTED, reason, ""
-        elif status is CheckStatus.PASSED:
-            status, detail = CheckStatus.FAILED, f"it is declared to fail ({reason}) and passes"
-            advice = "take it out of expected_failures"
-    return CheckResult(str(subject), check, status, detail, advice)
+    """Run one check in this process; whatever the plugin raises is a failure."""
+    result = CheckResult(str(subject), check, *_run_body(subject, check))
+    return apply_expectation(result, subject.expected_failures.get(check.name))
 
 
-def run_checks(subjects: Iterable[Subject], only: str | None = None) -> Iterator[CheckResult]:
+def apply_expectation(result: CheckResult, reason: str | None) -> CheckResult:
+    """Return the result of a check, which is declared to fail where there is a reason."""
+    if reason is not None and result.status is CheckStatus.FAILED:
+        return replace(result, status=CheckStatus.EXPECTED, detail=reason, advice="")
+    if reason is not None and result.status is CheckStatus.PASSED:
+        seen, advice = f"it is declared to fail ({reason}) and passes", "take it out of expected_failures"
+        return replace(result, status=CheckStatus.FAILED, detail=seen, advice=advice)
+    return result
+
+
+def run_checks(
+    subjects: Iterable[AnySubject],
+    only: str | None = None,
+    run: Callable[[AnySubject, Check], CheckResult] | None = None,
+) -> Iterator[CheckResult]:
     """Yield the result of every check of every subject, or of the checks of one name alone.
 
     A fault is said once: what cannot run is not checked further, and what another check has raised already
-    is skipped.
+    is skipped. `run` runs a check elsewhere than in this process, which a plugin may kill.
     """
+    run = run or cast("Callable[[AnySubject, Check], CheckResult]", run_check)
     for subject in subjects:
         raised: dict[str, str] = {}  # what was raised, and the check that says it
         stopped = ""
@@ -73,7 +95,7 @@ def run_checks(subjects: Iterable[Subject], only: str | None = None) -> Iterator
             if stopped:
                 yield _skipped(subject, check, f"it does not run yet: see {stopped} above")
                 continue
-            result = run_check(subject, check)
+            result = run(subject, check)
             failed = result.status is CheckStatus.FAILED
             first = raised.setdefault(result.detail, check.name) if failed and not result.advice else ""
             again = first not in {"", check.name}
@@ -81,7 +103,7 @@ def run_checks(subjects: Iterable[Subject], only: str | None = None) -> Iterator
             stopped = check.name if failed and check in NEEDED else ""
 
 
-def _skipped(subject: Subject, check: Check, reason: str) -> CheckResult:
+def _skipped(subject: Checked, check: Check, reason: str) -> CheckResult:
     return CheckResult(str(subject), check, CheckStatus.SKIPPED, reason)
 
 

@@ -1,6 +1,9 @@
 """`benchfw check`: a line a check, and an exit code that says how it went."""
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 TESTING = Path(__file__).parent.parent / "testing"
@@ -76,3 +79,29 @@ def test_a_method_that_never_yields_is_stopped_in_time(cli):
     (failure,) = [row for row in done.stdout.splitlines() if row.startswith("failed")]
     assert "meets-a-problem: it was stopped after 2 s (endless.py, line " in failure
     assert done.stdout.endswith("endless.py: 3 passed, 1 failed, 15 skipped\n")
+
+
+def test_a_plugin_that_ends_its_process_fails_and_the_rest_is_checked(cli):
+    text = (TESTING / "broken" / "infeasible.py").read_text()
+    cli.write("fatal.py", text.replace("yield x", "print('hello'); __import__('os')._exit(3); yield x"))
+    done = cli("check", "fatal.py")
+    assert done.returncode == 1
+    assert "hello" not in done.stdout
+    (failure,) = [row for row in done.stdout.splitlines() if row.startswith("failed")]
+    assert failure.endswith("meets-a-problem: its process ended with exit code 3")
+    assert done.stdout.endswith("fatal.py: 3 passed, 1 failed, 15 skipped\n")
+
+
+def test_an_interruption_ends_a_check_that_hangs(cli):
+    cli.write("endless.py", (TESTING / "broken" / "infeasible.py").read_text().replace("yield x", "pass"))
+    words = [sys.executable, "-m", "benchfw", "check", "endless.py"]
+    process = subprocess.Popen(
+        words, cwd=cli.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    with process:
+        lines = [process.stdout.readline() for _ in range(4)]  # as they come
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    assert lines[0].startswith("found 1: ")
+    assert {line.partition(":")[0] for line in lines[1:]} == {"passed"}
+    assert (process.returncode, told) == (130, "\nbenchfw: interrupted\n")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
-from collections.abc import Iterable
-from pathlib import Path
 
 import click
 
@@ -52,8 +49,9 @@ def command(
     """Check a plugin: what is wrong with it, and how to fix it.
 
     TARGET is a file, a folder with a pyproject.toml, a module, an installed plugin, or a name that
-    `benchfw list` shows. The first line names what was found, then every check is a line. Exits with 1 when
-    one fails, with 2 when there is nothing to check.
+    `benchfw list` shows. The first line names what was found, then every check is a line. They run in another
+    process: a plugin that kills it has failed that check, and the next one has a new process. Exits with 1
+    when one fails, with 2 when there is nothing to check.
 
     \b
     Examples:
@@ -62,23 +60,23 @@ def command(
       benchfw check benchfw-spectral --json
     """
     from benchfw.errors import BenchfwError, nearest
-    from benchfw.testing import CheckResult, CheckStatus, Effort, checks_for, run_checks, subjects_of
+    from benchfw.testing import CheckResult, CheckStatus, Effort, checks_for, run_checks
+    from benchfw.testing.process import CheckProcess
 
-    subjects = subjects_of(target, plugins, Effort(seconds=seconds, timeout=timeout))
-    names = {each.name for subject in subjects for each in checks_for(subject.kind)}
-    if only is not None and only not in names:
-        raise BenchfwError(f"no check '{only}' is for '{target}'{nearest(only, names)}")
-    if not as_json:
-        click.echo(printable(f"found {len(subjects)}: {', '.join(map(str, subjects))}"))
     results: list[CheckResult] = []
-    with warnings.catch_warnings(record=True) as caught:  # they would stand between the lines
-        for result in run_checks(subjects, only):
+    with CheckProcess(target, plugins, Effort(seconds=seconds, timeout=timeout)) as process:
+        names = {each.name for subject in process.subjects for each in checks_for(subject.kind)}
+        if only is not None and only not in names:
+            raise BenchfwError(f"no check '{only}' is for '{target}'{nearest(only, names)}")
+        if not as_json:
+            found = ", ".join(map(str, process.subjects))
+            click.echo(printable(f"found {len(process.subjects)}: {found}"))
+        for result in run_checks(process.subjects, only, process.run_check):
             results.append(result)
             if not as_json and (verbose or result.status is not CheckStatus.SKIPPED):
                 click.echo(printable(str(result)))
-            if not as_json and verbose:
-                _print_warnings(caught)
-            caught.clear()
+            for text in result.warned if verbose and not as_json else ():
+                click.echo(printable(f"warned: {text}"))
     counts = Counter(each.status for each in results)
     if as_json:
         echo_json(
@@ -98,10 +96,3 @@ def command(
         numbers = ", ".join(f"{counts[status]} {status}" for status in CheckStatus if counts[status])
         click.echo(f"{target}: {numbers}")
     ctx.exit(1 if counts[CheckStatus.FAILED] else 0)
-
-
-def _print_warnings(caught: Iterable[warnings.WarningMessage]) -> None:
-    """Print what the checked code warned of."""
-    for each in caught:
-        text = f"{each.category.__name__}: {each.message} ({Path(each.filename).name}, line {each.lineno})"
-        click.echo(printable(f"warned: {text}"))

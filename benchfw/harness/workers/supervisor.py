@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import importlib
 import os
 import resource
 import signal
@@ -17,9 +18,14 @@ import threading
 
 PARENT_DEATH_SIGNAL, CHILD_SUBREAPER = 1, 36  # PR_SET_PDEATHSIG and PR_SET_CHILD_SUBREAPER of Linux's prctl
 
+TRIALS = "benchfw.harness.workers.worker"
+
 
 def main() -> None:
-    """Start from the command line: file descriptors of requests, replies and lifeline."""
+    """Start from the command line: file descriptors of requests, replies and lifeline.
+
+    A module may follow whose `work` is to run instead of that of trials.
+    """
     requests, replies, lifeline = map(int, sys.argv[1:4])
     adopt_orphans()
     worker = os.fork()
@@ -28,9 +34,7 @@ def main() -> None:
         os.setsid()
         _control(PARENT_DEATH_SIGNAL, signal.SIGKILL)
         adopt_orphans()
-        from benchfw.harness.workers.worker import work
-
-        work(requests, replies)
+        importlib.import_module((*sys.argv[4:], TRIALS)[0]).work(requests, replies)
     os.close(requests)
     os.close(replies)
     threading.Thread(target=_stop_on_hangup, args=(lifeline, worker), daemon=True).start()

@@ -119,7 +119,7 @@ def remembers_nothing(subject: Subject) -> None:
     ]
     for each in others:
         subject.sample_numbers(each)
-    here, there = subject.sample_numbers(last), numbers_in_new_process(subject.target)[str(subject)]
+    here, there = subject.sample_numbers(last), numbers_in_new_process(subject, last.name)
     if isinstance(there, str):
         raise CheckFailed(f"on {last.name} in a new process {there}")
     require(

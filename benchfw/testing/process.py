@@ -1,0 +1,219 @@
+"""Runs the checks of a target in a worker process, which is replaced when a plugin kills it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from time import monotonic
+from typing import Any, NamedTuple, Self
+
+import benchfw
+from benchfw.errors import PluginError
+from benchfw.harness.workers.deaths import describe_end, find_place
+from benchfw.testing.check import Check
+from benchfw.testing.running import CheckResult, CheckStatus, apply_expectation
+from benchfw.testing.subject import Effort
+
+LOADING_SECONDS = 120.0  # that importing a target may take
+GRACE_SECONDS = 3.0  # for an alarm to be heard; compiled code does not hear it
+STOP_SECONDS = 10.0  # that a supervisor may take to end all that a worker started
+LONGEST_MESSAGE = 10_000_000  # bytes
+NONSENSE = "sent an answer that makes no sense"
+
+
+class SubjectName(NamedTuple):
+    """A subject that is loaded in another process."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+class WorkerGone(Exception):
+    """The process ended, was stopped, or wrote what makes no sense; the message says which."""
+
+
+class CheckProcess:
+    """A target whose checks run in a process of their own; use it as a context manager.
+
+    The worker's standard output and error go to standard error.
+    """
+
+    def __init__(self, target: str, plugins: Iterable[str] = (), effort: Effort | None = None) -> None:
+        self._request = {
+            "target": target,
+            "plugins": list(plugins),
+            "effort": asdict(effort or Effort()),
+            "path": sys.path,
+        }
+        self._worker: _Worker | None = None
+        try:
+            self.subjects = [SubjectName(*each) for each in self._start().found]
+        except WorkerGone as end:
+            raise PluginError(f"'{target}' cannot be loaded: its process {end}") from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the worker and all that it started."""
+        if self._worker is not None:
+            self._worker.stop()
+            self._worker = None
+
+    def run_check(self, subject: SubjectName, check: Check) -> CheckResult:
+        """Run one check; the end of the process is a failure."""
+        expected: str | None = None
+        try:
+            worker = self._worker or self._start()
+            for message in worker.ask([self.subjects.index(subject), check.name]):
+                match message:
+                    case ["began", reason]:
+                        expected = str(reason) if reason else None
+                    case ["ended", *_]:
+                        return read_result(subject, check, message)
+        except WorkerGone as end:
+            self.close()
+            return apply_expectation(
+                CheckResult(str(subject), check, CheckStatus.FAILED, f"its process {end}"), expected
+            )
+        raise AssertionError("a worker answers or is gone")
+
+    def _start(self) -> _Worker:
+        self._worker = _Worker(self._request)
+        return self._worker
+
+
+def read_result(subject: SubjectName, check: Check, message: list[Any]) -> CheckResult:
+    """Return what a worker says of a check; WorkerGone if that makes no sense."""
+    try:
+        _, status, detail, advice, warned = message
+        return CheckResult(
+            str(subject), check, CheckStatus(status), str(detail), str(advice), tuple(map(str, warned))
+        )
+    except (ValueError, TypeError):
+        raise WorkerGone(NONSENSE) from None
+
+
+class _Worker:
+    """One worker process; `found` are the subjects that it has loaded."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        request_read, self._requests = os.pipe()
+        self._replies, reply_write = os.pipe()
+        lifeline_read, self._lifeline = os.pipe()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker
+        theirs = (request_read, reply_write, lifeline_read)
+        words = ["benchfw.harness.workers.supervisor", *map(str, theirs), "benchfw.testing.worker"]
+        # -P: a random.py in the user's folder is not ours; the parent's import path follows in the request
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", *words],
+            pass_fds=(*theirs, self._log.fileno()),
+            stdin=subprocess.DEVNULL,
+            stdout=2,
+            stderr=2,
+            env={**os.environ, "PYTHONPATH": str(Path(benchfw.__file__).parent.parent)},
+            start_new_session=True,  # Ctrl-C reaches the parent alone
+        )
+        for each in theirs:
+            os.close(each)
+        self._rest = b""
+        self._process_id: int | None = None
+        self._seconds = LOADING_SECONDS
+        try:
+            self.found = self._load({**request, "log": self._log.fileno()})
+        except BaseException:
+            self.stop()
+            raise
+
+    def ask(self, request: Any) -> Iterator[list[Any]]:
+        """Send a request and yield the messages of the answer, but for those about limits of time."""
+        with contextlib.suppress(BrokenPipeError):  # a dead worker is noticed when it is listened to
+            os.write(self._requests, json.dumps(request).encode() + b"\n")
+        while True:
+            message = self._receive()
+            match message:
+                case ["limit", int() | float() as seconds]:
+                    self._seconds = seconds
+                case _:
+                    yield message
+
+    def _load(self, request: dict[str, Any]) -> list[list[str]]:
+        match next(self.ask(request)):
+            case ["fault", str() as sentence]:
+                raise PluginError(sentence)
+            case ["found", int() as process_id, list() as found]:
+                self._process_id = process_id
+                return found
+        raise WorkerGone(NONSENSE)
+
+    def _receive(self) -> list[Any]:
+        """Return the next message; WorkerGone says why there is none."""
+        ends = monotonic() + self._seconds + GRACE_SECONDS
+        while b"\n" not in self._rest:
+            if len(self._rest) > LONGEST_MESSAGE:
+                raise WorkerGone("sent an answer without end")
+            if not select.select([self._replies], [], [], max(0.0, ends - monotonic()))[0]:
+                raise WorkerGone(self._end_by_force())
+            part = os.read(self._replies, 1 << 16)
+            if not part:
+                raise WorkerGone(self._describe_end())
+            self._rest += part
+        line, _, self._rest = self._rest.partition(b"\n")
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            message = None
+        if not isinstance(message, list):
+            raise WorkerGone(NONSENSE)
+        return message
+
+    def _describe_end(self) -> str:
+        try:
+            code = self._process.wait(STOP_SECONDS / 2)
+        except subprocess.TimeoutExpired:
+            return "closed its pipe but kept running"
+        return f"{describe_end(code)}{self._place()}"
+
+    def _end_by_force(self) -> str:
+        """End what does not hear the alarm; Python's fault handler says where it was."""
+        if self._process_id is not None:
+            with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+                os.kill(self._process_id, signal.SIGABRT)
+                self._process.wait(1)
+        if self._process_id is None:
+            return (
+                f"was stopped after {self._seconds:g} s, while it was imported; look for a loop without end"
+            )
+        more = "look for a loop without end, or allow more with --timeout"
+        return f"was stopped after {self._seconds:g} s{self._place()}, in compiled code; {more}"
+
+    def _place(self) -> str:
+        self._log.seek(0)
+        return find_place(self._log.read(LONGEST_MESSAGE).decode(errors="replace"))
+
+    def stop(self) -> None:
+        """End the process and everything that it started."""
+        os.close(self._lifeline)  # the supervisor sees to it
+        try:
+            self._process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:  # something that not even SIGKILL ends now, such as a dead disk
+            self._process.kill()
+            self._process.wait()
+        os.close(self._requests)
+        os.close(self._replies)
+        self._log.close()

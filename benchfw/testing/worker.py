@@ -1,0 +1,97 @@
+"""The worker process of `benchfw check`: loads a target and runs its checks, one after the other, as asked.
+
+Requests are lines of JSON: first what to load, then the number of a subject and the name of a check. Answers
+are lines too, each a list that begins with a word:
+
+- `found`, process id, kinds and names of the subjects; or `fault`, a sentence: once;
+- `began`, the reason for which the check is declared to fail, if it is;
+- `limit`, seconds: whenever a limit of time begins;
+- `ended`, status, detail, advice, warnings.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import resource
+import sys
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+from benchfw.errors import BenchfwError
+from benchfw.harness.workers.deaths import OUT_OF_MEMORY
+from benchfw.loading import fault_text
+from benchfw.testing.checks import checks_for
+from benchfw.testing.limit import watch_limits
+from benchfw.testing.running import CheckResult, CheckStatus, run_check
+from benchfw.testing.subject import Effort, Subject
+from benchfw.testing.target import subjects_of
+
+
+def work(requests: int, replies: int) -> NoReturn:
+    """Serve on two file descriptors, then end the process."""
+    code = 1
+    try:
+        with os.fdopen(requests, "rb") as asked:
+            _serve(asked, replies)
+        code = 0
+    except BrokenPipeError:
+        pass  # the parent is gone
+    except MemoryError:
+        code = OUT_OF_MEMORY
+    except BaseException:  # noqa: BLE001 - no key of the user's: this process has its own session
+        traceback.print_exc()
+    os._exit(code)  # at once: a thread that a plugin left behind would be waited for
+
+
+def _serve(requests: IO[bytes], replies: int) -> None:
+    owner = os.getpid()
+
+    def send(*message: Any) -> None:
+        if os.getpid() != owner:
+            os._exit(1)  # a child that the plugin forked and let run into here
+        line = json.dumps(message).encode() + b"\n"
+        while line:
+            line = line[os.write(replies, line) :]
+
+    request = json.loads(requests.readline())
+    faulthandler.enable(request["log"])
+    _limit_memory()
+    watch_limits(lambda seconds: send("limit", seconds))
+    sys.path[:] = request["path"]
+    try:
+        subjects = subjects_of(request["target"], request["plugins"], Effort(**request["effort"]))
+    except BenchfwError as fault:
+        send("fault", str(fault))
+        return
+    send("found", owner, [[each.kind, each.entry.name] for each in subjects])
+    for line in requests:
+        number, name = json.loads(line)
+        _answer(subjects[number], name, send)
+
+
+def _answer(subject: Subject, name: str, send: Callable[..., None]) -> None:
+    (check,) = (each for each in checks_for(subject.kind) if each.name == name)
+    send("began", subject.expected_failures.get(name))
+    with warnings.catch_warnings(record=True) as caught:  # they would stand between the lines
+        try:
+            result = run_check(subject, check)
+        except BaseException as fault:  # noqa: BLE001 - beyond what the checks expect of a plugin
+            result = CheckResult(str(subject), check, CheckStatus.FAILED, f"it raised {fault_text(fault)}")
+    warned = [
+        f"{each.category.__name__}: {each.message} ({Path(each.filename).name}, line {each.lineno})"
+        for each in caught
+    ]
+    send("ended", result.status, result.detail, result.advice, warned)
+
+
+def _limit_memory() -> None:
+    """Refuse to allocate more than there is: MemoryError says where, the end of the process does not."""
+    import psutil
+
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (int(psutil.virtual_memory().available), most))
