@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Smooth,
         SpectralSum,
         claims_of,
+        clip_gap,
         constants_of,
     )
     from benchfw.counting import CountedProblem
@@ -67,6 +68,7 @@ __all__ = [
     "Smooth",
     "SpectralSum",
     "claims_of",
+    "clip_gap",
     "constants_of",
     "hookimpl",
     "load",

@@ -22,6 +22,8 @@ Array: TypeAlias = Any
 Params: TypeAlias = Any
 """Where a problem is evaluated; an array for most problems, anything that adds and scales for others."""
 
+GAP_ROUNDING = 1e-9  # relative to the size of the function
+
 ScalarFunction: TypeAlias = Callable[[Array], Array]
 
 
@@ -202,6 +204,8 @@ class OptionalOfProblem(Protocol):
 
     cost_unit: str
     """What one unit of cost is. Default: "gradients"."""
+    floors: Mapping[str, float]
+    """What metrics cannot fall below, by definition; a trial that goes there fails. `gap` has the floor 0."""
     optimum: Params
     """The answer, where it is known."""
     unique: bool
@@ -236,6 +240,14 @@ class OptionalOfMethod(Protocol):
     """The metric that its theorem is about, with `bound`: see `Bounded`."""
     unbiased: bool
     """For a distribution: False if it truncates the series for good. Default: True."""
+
+    def prepare(self, problem: Any) -> Any:
+        """Return the method that is run in place of this one, set up for the problem, once and off the clock.
+
+        What may not count belongs here: compilation, a factorization. Its seconds and cost are measured and
+        shown beside those of the run. It draws nothing and solves nothing.
+        """
+        ...
 
     def facts(self, problem: Any) -> Mapping[str, float]:
         """Return named numbers that explain what was measured: shown in the report, never ranked."""
@@ -274,6 +286,14 @@ def claims_of(estimator: Any) -> Claims:
 def cost_unit_of(problem: Any) -> str:
     """Return what one unit of a problem's cost is."""
     return _read_member(problem, "cost_unit", "gradients")
+
+
+def clip_gap(gap: float, size: float) -> float:
+    """Return F(x) - F*, or 0 where it is negative by rounding alone; `size` is the size of F.
+
+    A gap further below 0 stays, and so does NaN: the trial then fails or diverges, and is not called solved.
+    """
+    return 0.0 if -GAP_ROUNDING * (1 + abs(size)) <= gap < 0 else gap
 
 
 T = TypeVar("T")

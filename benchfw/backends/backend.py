@@ -51,6 +51,10 @@ class Backend(ABC):
     def asarray(self, values: Any, dtype: Any = None) -> Any:
         """Return the values as an array on this backend, copied only if they are elsewhere."""
 
+    def read_only(self, array: Any) -> Any:
+        """Return a view of an array that cannot be written by accident, where the library has such views."""
+        return array
+
     @abstractmethod
     def to_numpy(self, values: Any) -> np.ndarray:
         """Return an array of this backend as a NumPy array."""

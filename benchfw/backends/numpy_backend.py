@@ -48,6 +48,12 @@ class NumpyBackend(Backend):
                 values = get_backend(owner).to_numpy(values)
         return np.asarray(values, dtype=dtype)
 
+    def read_only(self, array: Any) -> Any:
+        """Return a view that raises when written."""
+        view = array.view()
+        view.flags.writeable = False
+        return view
+
     def to_numpy(self, values: Any) -> np.ndarray:
         """Return the array itself."""
         return np.asarray(values)

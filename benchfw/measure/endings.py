@@ -50,7 +50,7 @@ def facts_of_answer(answer: Any) -> tuple[Facts, Caveats]:
 
 def facts_of_method(method: Any, problem: Any) -> tuple[Facts, Caveats]:
     """Return the facts and the caveats of a method, of the methods in its fields, and of its problem."""
-    return _collect_facts(_with_parts(method), (problem,), getattr(problem, "caveats", ()))
+    return _collect_facts(with_parts(method), (problem,), getattr(problem, "caveats", ()))
 
 
 def _collect_facts(
@@ -73,11 +73,11 @@ def _collect_facts(
     return finite, tuple(dict.fromkeys(caveats))
 
 
-def _with_parts(method: Any) -> Iterator[Any]:
+def with_parts(method: Any) -> Iterator[Any]:
     """Yield a method and the methods in its fields: an optimizer's estimator, an estimator's distribution."""
     yield method
     if dataclasses.is_dataclass(method):
         for field in dataclasses.fields(method):
             part = getattr(method, field.name)
             if dataclasses.is_dataclass(part):
-                yield from _with_parts(part)
+                yield from with_parts(part)

@@ -6,32 +6,51 @@ import contextlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from benchfw.backends import Rng
 from benchfw.errors import BenchfwError, PluginError
+from benchfw.measure.answers import check_alike, is_array
+from benchfw.measure.audit import FLOORS, Rebuild, find_below_floor, rounding_of, size_at_start
 from benchfw.measure.endings import facts_of_answer
 from benchfw.measure.meter import Emit, Interrupted, Meter, next_look
 from benchfw.records import Ending, Outcome, Record, Status, Trial, shorten_name
 
+AFFORDABLE = 1.0  # seconds to build a problem once more and take its metrics
+CHECKED = frozenset({Status.DONE, Status.REACHED})
 NO_ANSWER = "the method yielded no answer; run() must yield the start first"
 
 
-def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Outcome:
-    """Follow an optimizer's answers until the budget ends, the target is met, or it diverges."""
+def measure_optimizer(
+    trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit, rebuild: Rebuild | None = None
+) -> Outcome:
+    """Follow an optimizer's answers until the budget ends, the target is met, or it diverges.
+
+    With `rebuild`, metrics of the last answer are taken once more, on a problem that the method has not seen.
+    """
     meter = Meter(problem, trial.budget)
     with meter.clock:  # a run() that is no generator works already here
         answers = checked_answers(method, problem, rng)
     taken: list[Record] = []
+    floors = {**FLOORS, **getattr(problem, "floors", {})}
     last: Any = None
+    start: Any = None
+    metrics: Mapping[str, float] = {}
+    size, looking = 0.0, 0.0
 
     def look(iteration: int, answer: Any) -> Outcome | None:
-        nonlocal last
+        nonlocal last, start, metrics, size, looking
         last = answer
         meter.check(iteration)
+        if not taken:
+            start = meter.off_the_record(lambda: _start(problem, answer))
+        check_alike(start, answer, iteration)
+        began = perf_counter()
         metrics = meter.off_the_record(lambda: problem.metrics(answer))
+        looking = perf_counter() - began
         if not metrics:
             raise BenchfwError(f"metrics() of {type(problem).__name__} gave nothing to measure")
         records = [
@@ -40,6 +59,11 @@ def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
         ]
         emit(records)
         taken.extend(records)
+        if iteration == taken[0].iteration:
+            size = size_at_start(records)
+        below = find_below_floor(records, floors, size, rounding_of(problem, answer))
+        if below is not None:
+            raise BenchfwError(below)
         return _find_divergence(records) or _check_target(trial.target, metrics, iteration)
 
     try:
@@ -53,8 +77,20 @@ def measure_optimizer(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
             answers.close()
     emit(_bound_records(method, problem, taken))
     facts, caveats = facts_of_answer(last)
+    if rebuild is not None and outcome.status in CHECKED and rebuild.seconds + looking < AFFORDABLE:
+        recorded = {str(name): float(value) for name, value in metrics.items()}
+        unchecked = rebuild.check_metrics(last, recorded, rounding_of(problem, last) * (1 + size))
+        caveats = caveats if unchecked is None else (*caveats, unchecked)
     counting = meter.counting(free=_moved_for_free(taken))
     return replace(outcome, facts=facts, caveats=caveats, counting=counting)
+
+
+def _start(problem: Any, answer: Any) -> Any:
+    """Return what answers must be like: the problem's start, where it and the first answer are arrays."""
+    if is_array(answer) and hasattr(problem, "start"):
+        start = problem.start()
+        return start if is_array(start) else answer
+    return answer
 
 
 def _moved_for_free(taken: Sequence[Record]) -> bool:

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,14 @@ import numpy as np
 from benchfw.backends import Rng, get_backend
 from benchfw.contract import cost_unit_of
 from benchfw.errors import BenchfwError
+from benchfw.measure.audit import Rebuild
+from benchfw.measure.clock import is_wall_time
 from benchfw.measure.endings import facts_of_method, outcome_of
 from benchfw.measure.estimators import measure_estimator
 from benchfw.measure.kernels import kernel_arguments, measure_kernel
 from benchfw.measure.meter import Emit
 from benchfw.measure.optimizers import measure_optimizer
+from benchfw.measure.prepare import prepare_method
 from benchfw.measure.seeding import data_seed, method_seed
 from benchfw.records import Budget, Outcome, Record, Trial
 from benchfw.registry import Registry
@@ -71,18 +75,32 @@ def build_trial(trial: Trial, registry: Registry, seed: int) -> tuple[str, Calla
         dtype = trial.method.params.get("dtype")
         arguments_of = partial(kernel_arguments, entry, backend, data_seed(trial), dtype)
         return "calls", partial(measure_kernel, trial, backend, entry.factory, arguments_of)
-    problem = registry.build("problem", trial.problem.table, backend, backend.rng(data_seed(trial)))
+
+    def build() -> Any:
+        return registry.build("problem", trial.problem.table, backend, backend.rng(data_seed(trial)))
+
+    began = perf_counter()
+    problem = build()
+    # where memory is measured, a second problem would be part of it
+    rebuild = Rebuild(build, perf_counter() - began) if is_wall_time() else None
     method = registry.build(trial.kind, trial.method.table)
-    measure = measure_optimizer if trial.kind == "optimizer" else measure_estimator
+    measure = partial(measure_optimizer, rebuild=rebuild) if trial.kind == "optimizer" else measure_estimator
     unit = cost_unit_of(problem)
     return unit, partial(_measure, measure, trial, problem, method, backend.rng(seed))
 
 
 def _measure(measure: Measure, trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Outcome:
-    outcome = measure(trial, problem, method, rng, emit)
-    facts, caveats = facts_of_method(method, problem)
+    prepared = prepare_method(method, problem, "run" if trial.kind == "optimizer" else "draw")
+    outcome = measure(trial, problem, prepared.method, rng, emit)
+    facts, caveats = facts_of_method(prepared.method, problem)
     both = dict.fromkeys([*outcome.caveats, *caveats])
-    return replace(outcome, facts={**outcome.facts, **facts}, caveats=tuple(both))
+    return replace(
+        outcome,
+        facts={**outcome.facts, **facts},
+        caveats=tuple(both),
+        prepare_seconds=prepared.seconds,
+        prepare_cost=prepared.cost,
+    )
 
 
 def collector() -> tuple[list[Record], Emit]:

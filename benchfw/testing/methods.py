@@ -11,6 +11,7 @@ from benchfw.errors import BenchfwError, PluginError
 from benchfw.loading import fault_text
 from benchfw.measure.estimators import checked_draw, checked_estimate
 from benchfw.measure.optimizers import NO_ANSWER, checked_answers
+from benchfw.measure.prepare import prepare_method
 from benchfw.testing.arrays import require_finite
 from benchfw.testing.limit import restart_limit
 
@@ -41,9 +42,14 @@ def check_answers(method: Any, problem: Any, where: str) -> None:
             ) from fault
 
 
+def ready_method(method: Any, problem: Any) -> Any:
+    """Return a method as a trial runs it: prepared for the problem."""
+    return prepare_method(method, problem, "draw" if hasattr(method, "draw") else "run").method
+
+
 def answers_of(method: Any, problem: Any, seed: int = METHOD_SEED) -> Iterator[Any]:
     """Return an optimizer's answers."""
-    return checked_answers(method, problem, problem.backend.rng(seed))
+    return checked_answers(ready_method(method, problem), problem, problem.backend.rng(seed))
 
 
 def follow(method: Any, problem: Any, iterations: int, seed: int = METHOD_SEED) -> Iterator[Any]:
@@ -58,7 +64,8 @@ def follow(method: Any, problem: Any, iterations: int, seed: int = METHOD_SEED) 
 
 def draw_once(method: Any, problem: Any, seed: int = METHOD_SEED) -> Any:
     """Return one draw of an estimator, evaluated beside the start."""
-    return checked_draw(method, problem, problem.backend.rng(seed))(point_near_start(problem))
+    draw = checked_draw(ready_method(method, problem), problem, problem.backend.rng(seed))
+    return draw(point_near_start(problem))
 
 
 def point_near_start(problem: Any) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchfw.backends import Backend, Rng
-from benchfw.contract import Array, Constants
+from benchfw.contract import Array, Constants, clip_gap
 from benchfw.counting import CountedProblem
 from benchfw.kernels import namespace
 
@@ -95,8 +95,8 @@ class Quadratic(CountedProblem):
         """Return the gap F(x) - F*, the objective F(x) and the distance |x - x*|."""
         distance = float(self._xp.linalg.vector_norm(answer - self.optimum))
         objective = self._objective(answer)
-        # in this order max keeps a nan
-        return {"gap": max(objective - self._least, 0.0), "objective": objective, "distance": distance}
+        gap = clip_gap(objective - self._least, self._least)
+        return {"gap": gap, "objective": objective, "distance": distance}
 
     def _objective(self, params: Array) -> float:
         return self._oracles.objective(params)

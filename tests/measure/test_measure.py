@@ -2,15 +2,17 @@
 
 import math
 import time
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchfw import CountedProblem
+from benchfw import CountedProblem, clip_gap
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError
+from benchfw.measure.audit import Rebuild
 from benchfw.measure.meter import next_look
 from benchfw.measure.optimizers import measure_optimizer
 from benchfw.measure.trial import collector
@@ -62,9 +64,9 @@ def halving():
 def follow(make_trial):
     """Return a function that measures an optimizer; it gives the outcome and the records of the gap."""
 
-    def measured(method, problem=None, **changes):
+    def measured(method, problem=None, rebuild=None, **changes):
         records, emit = collector()
-        outcome = measure_optimizer(make_trial(**changes), problem or Line(), method, None, emit)
+        outcome = measure_optimizer(make_trial(**changes), problem or Line(), method, None, emit, rebuild)
         return outcome, [each for each in records if each.metric == "gap"]
 
     return measured
@@ -115,6 +117,60 @@ def test_how_the_cost_came_about_is_said(follow):
     assert (outcome.counting, records[-1].cost) == (Counting.UNCOUNTED, 1)
     assert follow(Free([1.0] * 50), budget=budget)[0].counting is Counting.COUNTED  # it got nowhere
     assert follow(halving(), budget=budget)[0].counting is Counting.COUNTED
+
+
+def test_answers_are_compared_with_the_problems_start(follow):
+    with pytest.raises(BenchfwError, match=r"answer 0 has shape \(1,\), the start has \(\)"):
+        follow(Steps([np.ones(1)] * 5))
+    with pytest.raises(BenchfwError, match=r"answer 2 has complex numbers, the start has real ones"):
+        follow(Steps([1.0, 0.5, 0.5j, 0.1]))
+
+
+class Wrong(Line):
+    """Its reference is 0.25, though the least is 0; `depth` cannot be below -1 by definition."""
+
+    floors: ClassVar = {"depth": -1.0}
+
+    def metrics(self, answer):
+        return {"gap": clip_gap(answer - 0.25, 0.25), "depth": -answer}
+
+
+def test_a_metric_below_its_floor_is_a_fault(follow):
+    with pytest.raises(BenchfwError, match=r"gap is -0.125 at iteration 3, and it cannot be below 0: "):
+        follow(halving(), Wrong())
+    with pytest.raises(BenchfwError, match=r"depth is -2 at iteration 1, and it cannot be below -1"):
+        follow(Steps([1.0, 2.0]), Wrong())
+    records = follow(Steps([1.0, 0.25 - 1e-12]), Wrong())[1]
+    assert records[-1].value == 0  # rounding
+
+
+def test_the_last_answer_is_measured_again_on_a_problem_that_the_method_has_not_seen(follow):
+    class Movable(Line):
+        def metrics(self, answer):
+            return {"gap": abs(answer - self.optimum)}
+
+    class Tampering(Steps):
+        def run(self, problem, rng):
+            for answer in self.answers:
+                yield answer
+                problem.optimum = answer / 2
+
+    def check(method, build, seconds=0.0):
+        return follow(method, Movable(), budget=Budget(iterations=3), rebuild=Rebuild(build, seconds))
+
+    assert check(halving(), Movable)[0].status is Status.DONE
+    sentence = r"gap of the last answer is 0, and 0.0625 on the same problem built again from its seed"
+    with pytest.raises(BenchfwError, match=sentence):
+        check(Tampering([0.5**k for k in range(1, 9)]), Movable)
+    assert (
+        check(Tampering(halving().answers), Movable, 2.0)[0].status is Status.DONE
+    )  # too slow to build again
+
+    def fail():
+        raise OSError("no more data")
+
+    (caveat,) = check(halving(), fail)[0].caveats
+    assert "not checked on a problem built again (OSError: no more data)" in caveat
 
 
 def test_a_budget_of_cost_ends_the_trial_at_the_call_that_uses_it_up(follow):

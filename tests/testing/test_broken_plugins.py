@@ -20,6 +20,7 @@ BROKEN = {
     "not_averaged": {"variance-falls"},
     "not_idempotent": {"projection"},
     "odd_sizes": {"bodies-agree"},
+    "prepared_twice": {"prepared-alike"},
     "redrawn": {"deterministic-draw"},
     "remembering": {"remembers-nothing"},
     "rewinding": {"meets-a-problem"},

@@ -32,6 +32,7 @@ CHECKS: tuple[Check, ...] = (
     general.inputs_kept,
     general.calls_counted,
     randomness.remembers_nothing,
+    randomness.prepared_alike,
     problems.gradient,
     problems.batch_gradient,
     problems.prox_optimal,

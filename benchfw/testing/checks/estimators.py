@@ -15,7 +15,7 @@ from benchfw.contract import claims_of
 from benchfw.measure.estimators import estimated_quantity
 from benchfw.testing.arrays import flat_numbers, require_finite
 from benchfw.testing.check import NotApplicable, define_check, require
-from benchfw.testing.methods import METHOD_SEED, point_near_start
+from benchfw.testing.methods import METHOD_SEED, point_near_start, ready_method
 from benchfw.testing.sequential import LEVEL, MeanDifference, Vector, mean_test
 from benchfw.testing.subject import Setting, Subject, describe_options
 
@@ -32,7 +32,7 @@ def deterministic_draw(subject: Subject) -> None:
     """One draw is a deterministic function of the parameters."""
     for setting in subject.need_settings():
         problem, method = setting.build(), subject.build()
-        draw = method.draw(problem, problem.backend.rng(METHOD_SEED))
+        draw = ready_method(method, problem).draw(problem, problem.backend.rng(METHOD_SEED))
         place = point_near_start(problem)
         first = flat_numbers(problem, draw(place))
         if hasattr(problem, "start"):
@@ -140,6 +140,7 @@ def _tested(
 def sampler(method: Any, setting: Setting) -> tuple[Callable[[], Vector], Vector | None]:
     """Return a function that draws anew at one place, and the exact answer there."""
     problem = setting.build()
+    method = ready_method(method, problem)
     place, rng = point_near_start(problem), problem.backend.rng(METHOD_SEED)
     oracle = getattr(problem, estimated_quantity(method, problem), None)
     exact = None if oracle is None else flat_numbers(problem, oracle(place))

@@ -14,7 +14,7 @@ from benchfw.backends import get_backend
 from benchfw.parameters import is_protocol, meanings_of
 from benchfw.testing.arrays import copy_arrays, find_changed_array, is_array
 from benchfw.testing.check import ROLES, CheckFailed, define_check, require
-from benchfw.testing.methods import ANSWERS, answers_of, draw_once, point_near_start
+from benchfw.testing.methods import ANSWERS, answers_of, draw_once, point_near_start, ready_method
 from benchfw.testing.subject import Setting, Subject
 
 CALLS = {"estimator": "draw", "optimizer": "run"}
@@ -146,7 +146,7 @@ def inputs_kept(subject: Subject) -> None:
         if subject.kind == "estimator":
             params = point_near_start(problem)
             before, mine = copy_arrays(problem), copy.deepcopy(params)
-            draw = method.draw(problem, problem.backend.rng(7))
+            draw = ready_method(method, problem).draw(problem, problem.backend.rng(7))
             draw(params)
             if is_array(params):
                 require(np.array_equal(params, mine), f"draw(params) changed params on {setting.name}")

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw.backends import get_backend
+from benchfw.backends import Rng, get_backend
+from benchfw.measure.endings import with_parts
 from benchfw.measure.optimizers import checked_answers
 from benchfw.testing.arrays import answer_numbers, copy_arrays, flat_numbers, is_close
 from benchfw.testing.check import ROLES, CheckFailed, NotApplicable, define_check, require
-from benchfw.testing.methods import ANSWERS, METHOD_SEED, point_near_start
+from benchfw.testing.methods import ANSWERS, METHOD_SEED, point_near_start, ready_method
 from benchfw.testing.new_process import numbers_in_new_process
 from benchfw.testing.subject import DATA_SEED, Setting, Subject
 
@@ -35,11 +36,16 @@ def results(subject: Subject, setting: Setting | None, seed: int) -> tuple[NDArr
         raise NotApplicable("there is no small problem with the oracles that it needs")
     if subject.kind == "problem":
         return _data(setting.make(backend, rng)), rng.block > 0
-    problem, method = setting.build(), subject.build()
-    if subject.kind == "estimator":
-        return flat_numbers(problem, method.draw(problem, rng)(point_near_start(problem))), rng.block > 0
+    problem = setting.build()
+    return _numbers_of(ready_method(subject.build(), problem), problem, rng), rng.block > 0
+
+
+def _numbers_of(method: Any, problem: Any, rng: Rng) -> NDArray[np.float64]:
+    """Return a draw of an estimator, or the first answers of an optimizer."""
+    if hasattr(method, "draw"):
+        return flat_numbers(problem, method.draw(problem, rng)(point_near_start(problem)))
     answers = islice(checked_answers(method, problem, rng), ANSWERS)
-    return np.concatenate([answer_numbers(problem, each) for each in answers]), rng.block > 0
+    return np.concatenate([answer_numbers(problem, each) for each in answers])
 
 
 def _data(problem: Any) -> NDArray[np.float64]:
@@ -130,3 +136,23 @@ def remembers_nothing(subject: Subject) -> None:
 
 def _on(place: Setting | None) -> str:
     return f" on {place.name}" if place else ""
+
+
+@define_check(
+    "estimator",
+    "optimizer",
+    advice="return self or dataclasses.replace(self, …) from prepare(); draw nothing and keep nothing there",
+)
+def prepared_alike(subject: Subject) -> None:
+    """To prepare it once more changes none of its answers."""
+    method = subject.build()
+    if not any(hasattr(each, "prepare") for each in with_parts(method)):
+        raise NotApplicable("it has nothing to prepare")
+    for setting in subject.need_settings():
+        found = []
+        for times in (1, 2):
+            problem = setting.build()
+            for _ in range(times):
+                ready = ready_method(method, problem)
+            found.append(_numbers_of(ready, problem, problem.backend.rng(METHOD_SEED)))
+        require(is_close(found[0], found[1], ROUNDING), f"its answers are others on {setting.name}")

@@ -5,7 +5,7 @@ To solve it, add a table [[problem]] with use = "example-sag-problem" to a suite
 and run that with --plugin benchfw_example_sag.
 """
 
-from benchfw import Count, CountedProblem, Positive, hookimpl
+from benchfw import Count, CountedProblem, Positive, clip_gap, hookimpl
 
 
 class ExampleSagProblem(CountedProblem):
@@ -53,7 +53,8 @@ class ExampleSagProblem(CountedProblem):
 
     def metrics(self, answer):
         """Return named measures of an answer, lower is better; off the clock, and not counted."""
-        return {"gap": max(0.0, self._value(answer) - self._value(self.optimum))}
+        least = self._value(self.optimum)
+        return {"gap": clip_gap(self._value(answer) - least, least)}  # 0 where it is negative by rounding
 
     def _value(self, params):
         return float(((params - self._points) ** 2 @ self._weights).mean()) / 2

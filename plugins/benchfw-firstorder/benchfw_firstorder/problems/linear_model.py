@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
-from benchfw import Array, Backend, Constants, CountedProblem
+from benchfw import Array, Backend, Constants, CountedProblem, clip_gap
 
 
 class LinearModel(CountedProblem, ABC):
@@ -25,8 +25,8 @@ class LinearModel(CountedProblem, ABC):
 
     def __init__(self, backend: Backend, features: Array, targets: Array, ridge: float = 0.0) -> None:
         self.backend = backend
-        self.features = backend.asarray(features)
-        self.targets = backend.asarray(targets)
+        self.features = backend.read_only(backend.asarray(features))
+        self.targets = backend.read_only(backend.asarray(targets))
         self.ridge = ridge
         self.num_samples, self.num_features = self.features.shape
 
@@ -91,7 +91,8 @@ class LinearModel(CountedProblem, ABC):
 
     def metrics(self, answer: Array) -> Mapping[str, float]:
         """Return gap F(x) - F* (at least 0), objective F(x), and, where x* is unique, distance |x - x*|."""
-        found = {"gap": max(0.0, self.gap(answer)), "objective": self.objective(answer)}
+        objective = self.objective(answer)
+        found = {"gap": clip_gap(self.gap(answer), objective), "objective": objective}
         if self.unique:
             found["distance"] = float(self.backend.xp.linalg.norm(answer - self.optimum))
         return found

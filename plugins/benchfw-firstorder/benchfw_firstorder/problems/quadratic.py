@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from benchfw import Array, Backend, Constants, Count, CountedProblem, Range, Rng
+from benchfw import Array, Backend, Constants, Count, CountedProblem, Range, Rng, clip_gap
 from benchfw_firstorder.problems.synthetic import log_spaced, reflect
 
 
@@ -93,4 +93,4 @@ class Quadratic(CountedProblem):
 
     def _gap(self, params: Array) -> float:
         difference = params - self.optimum
-        return max(0.0, float(difference @ (self.hessian @ difference)) / 2)
+        return clip_gap(float(difference @ (self.hessian @ difference)) / 2, 0.0)

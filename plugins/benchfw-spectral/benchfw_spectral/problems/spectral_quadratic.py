@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from benchfw import Array, Backend, BenchfwError, Constants, Count, CountedProblem, Positive, Rng
+from benchfw import Array, Backend, BenchfwError, Constants, Count, CountedProblem, Positive, Rng, clip_gap
 from benchfw.kernels import Counted, DenseOperator, MatrixFree, Operator
 from benchfw_spectral.functions import Function, get_function
 from benchfw_spectral.problems.matrices import RANK, stored
@@ -143,7 +143,10 @@ class SpectralQuadratic(CountedProblem):
     def metrics(self, params: Array) -> dict[str, float]:
         """Return |θ - θ*|² and F(θ) - F*."""
         distance = float(((params - self.optimum) ** 2).sum())
-        return {"squared_distance": distance, "gap": max(0.0, self._objective(params) - self._least)}
+        return {
+            "squared_distance": distance,
+            "gap": clip_gap(self._objective(params) - self._least, self._least),
+        }
 
     def _operator(self, params: Array) -> Operator:
         if self._structure == "low-rank":

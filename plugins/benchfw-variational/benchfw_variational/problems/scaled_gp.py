@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import islice, repeat
 from typing import Any
 
-from benchfw import Backend, Count, Positive, Rng
+from benchfw import Backend, Count, Positive, Rng, clip_gap
 from benchfw.kernels import gaussian_gram
 from benchfw_variational.likelihoods import get_likelihood
 from benchfw_variational.posterior import FactorPosterior
@@ -80,7 +80,7 @@ class ScaledGP(GPClassification):
         """Return the gap F - F*, and of the steps so far the least and the mean of |G_k|²."""
         posterior = answer if hasattr(answer, "negative_bound") else FactorPosterior(self, answer)
         bound = posterior.negative_bound()
-        gap = max(bound - self._optimal_bound, 0.0) if math.isfinite(bound) else math.inf
+        gap = clip_gap(bound - self._optimal_bound, bound) if math.isfinite(bound) else math.inf
         steps = getattr(posterior, "squared_steps", None)
         if steps is None or not steps.number or not math.isfinite(gap):
             return {"gap": gap}

@@ -1,0 +1,124 @@
+"""What a trial reports is checked: by the trial itself, and once more by whoever started it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from benchfw.errors import BenchfwError
+from benchfw.measure.answers import is_double
+from benchfw.records import Ending, Outcome, Record, Status
+
+FLOORS: Mapping[str, float] = {"gap": 0.0, "variance": 0.0, "worst_variance": 0.0, "mse": 0.0}
+"""What metrics of these names cannot fall below, by definition."""
+
+ROUNDING = 1e-9  # of the size of the metrics at the start
+COARSE_ROUNDING = 1e-5  # where the numbers may have been single precision
+CLOCK_SLACK = 0.05  # seconds, and that share: the clocks of two processes are not read at the same time
+
+
+def check_outcome(outcome: Outcome, wall_seconds: float, threads: int = 1) -> Outcome:
+    """Return the outcome, or a failed one that says what cannot be true in it; the records stay.
+
+    `wall_seconds` is how long the trial took by the caller's clock; with a clock of the processor's time,
+    `threads` of them pass at once.
+    """
+    fault = _find_fault(outcome, wall_seconds * threads)
+    return (
+        outcome
+        if fault is None
+        else replace(outcome, status=Status.FAILED, ending=Ending.FAULT, reason=fault)
+    )
+
+
+def _find_fault(outcome: Outcome, available: float) -> str | None:
+    measured = [each for each in outcome.records if each.role == "metric"]
+    fault = _find_wrong_number(measured) or _find_fall(measured)
+    if fault is None:
+        used = max((each.seconds for each in measured), default=0.0) + (outcome.prepare_seconds or 0.0)
+        if used > available + CLOCK_SLACK * (1 + available):
+            return f"the trial reports {used:.3g} seconds, and only {available:.3g} passed"
+    if fault is None and not outcome.status.faulty:
+        fault = find_below_floor(measured, FLOORS, size_at_start(measured), COARSE_ROUNDING)
+    return fault
+
+
+def _find_wrong_number(records: Sequence[Record]) -> str | None:
+    for each in records:
+        for name, value in (("seconds", each.seconds), ("cost", each.cost)):
+            if not (isinstance(value, float | int) and math.isfinite(value) and value >= 0):
+                return f"{name} of iteration {each.iteration} is {value}; it must be a finite number from 0"
+        if isinstance(each.value, bool) or not isinstance(each.value, float | int):
+            return f"{each.metric} of iteration {each.iteration} is {type(each.value).__name__}, not a number"
+        if not isinstance(each.iteration, int) or each.iteration < 0:
+            return f"an iteration of {each.metric} is numbered {each.iteration}"
+    return None
+
+
+def _find_fall(records: Sequence[Record]) -> str | None:
+    """Return what falls from one record of a metric to the next, though it can only grow."""
+    last: dict[str, Record] = {}
+    for each in records:
+        before = last.get(each.metric)
+        if before is not None:
+            for name in ("seconds", "cost"):
+                was, now = getattr(before, name), getattr(each, name)
+                if now < was:
+                    return f"{name} went down from {was:g} to {now:g} at iteration {each.iteration}"
+            if each.iteration <= before.iteration:
+                return f"iteration {each.iteration} of {each.metric} comes after {before.iteration}"
+        last[each.metric] = each
+    return None
+
+
+def size_at_start(records: Sequence[Record]) -> float:
+    """Return the largest metric of the first look: a gap is a difference of such numbers."""
+    first = [abs(each.value) for each in records if each.iteration == records[0].iteration]
+    return max((value for value in first if math.isfinite(value)), default=0.0)
+
+
+def find_below_floor(
+    records: Sequence[Record], floors: Mapping[str, float], size: float, rounding: float
+) -> str | None:
+    """Return a sentence on the first value that is below its metric's floor by more than rounding."""
+    for each in records:
+        floor = floors.get(each.metric, -math.inf)
+        if each.value < floor - rounding * (1 + size):
+            return (
+                f"{each.metric} is {each.value:g} at iteration {each.iteration}, and it cannot be below "
+                f"{floor:g}: the reference value is wrong, or the method changed the problem"
+            )
+    return None
+
+
+def rounding_of(problem: Any, answer: Any) -> float:
+    """Return how far metrics of an answer may be off, relative to their size."""
+    return COARSE_ROUNDING if problem.backend.on_device or not is_double(answer) else ROUNDING
+
+
+class Rebuild(NamedTuple):
+    """Builds the trial's problem again from its seed; `seconds` is how long that took the first time."""
+
+    build: Callable[[], Any]
+    seconds: float
+
+    def check_metrics(self, answer: Any, recorded: Mapping[str, float], slack: float) -> str | None:
+        """Raise BenchfwError unless the metrics of an answer are those recorded, to within `slack`.
+
+        A method can write into the problem that measures it, but not into this one. Return why this could
+        not be checked, if it could not.
+        """
+        try:
+            again = self.build().metrics(answer)
+        except Exception as fault:  # noqa: BLE001 - a problem that can be built once only
+            return f"its metrics were not checked on a problem built again ({type(fault).__name__}: {fault})"
+        for name, value in recorded.items():
+            other = float(again.get(name, math.nan))
+            if not abs(value - other) <= slack + ROUNDING * abs(other):
+                raise BenchfwError(
+                    f"{name} of the last answer is {value:g}, and {other:g} on the same problem built again "
+                    "from its seed: the method changed the problem, or a seed does not determine the problem"
+                )
+        return None

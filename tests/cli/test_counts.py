@@ -1,0 +1,120 @@
+"""Accidents with cost, answers and the problem end in one sentence; declared and prepared work is shown."""
+
+PLUGIN = """
+from dataclasses import dataclass, replace
+import numpy as np
+from benchfw import CountedProblem, Smooth, clip_gap, hookimpl
+
+class Bowl(CountedProblem):
+    def __init__(self, backend, rng):
+        self.backend, self.optimum, self.matrix = backend, rng.standard_normal(3), np.eye(3)
+    def start(self):
+        return np.zeros(3)
+    def value(self, x):
+        self._count(0.5)
+        return float((x - self.optimum) @ self.matrix @ (x - self.optimum)) / 2
+    def grad(self, x):
+        self._count(1)
+        return self.matrix @ (x - self.optimum)
+    def project(self, x):
+        return x
+    def metrics(self, x):
+        return {"gap": clip_gap(self.value(x), 0.0)}
+
+@dataclass(frozen=True)
+class Descent:
+    how: str = "honest"
+    ready: bool = False
+    solves = Smooth
+    def prepare(self, problem):
+        if self.how == "prepares":
+            problem.grad(problem.start())
+            return replace(self, ready=True)
+        return self
+    def run(self, problem, rng):
+        x = problem.start()
+        while True:
+            yield x
+            if self.how == "free":
+                x = x - 0.5 * problem.matrix @ (x - problem.optimum)
+                continue
+            if self.how == "charges":
+                x = x - 0.5 * problem.matrix @ (x - problem.optimum)
+                problem.charge(2)
+                continue
+            if self.how == "prepares":
+                assert self.ready
+            x = x - 0.5 * problem.grad(x)
+            if self.how == "rewinds":
+                problem.cost -= 1
+            if self.how == "negative":
+                problem.matrix = -problem.matrix
+            if self.how == "tampers":
+                problem.optimum = x
+            if self.how == "reshapes":
+                x = x[None]
+
+@hookimpl
+def register_problems(register):
+    register("bowl", Bowl)
+
+@hookimpl
+def register_optimizers(register):
+    register("descent", Descent)
+"""
+
+SUITE = """
+repetitions = 2
+budget = { iterations = 37 }
+target = { gap = 0.1 }
+plugins = ["counts.py"]
+[[problem]]
+use = "bowl"
+[[optimizer]]
+use = "descent"
+how = ["honest", "free", "charges", "prepares", "rewinds", "negative", "tampers", "reshapes"]
+"""
+
+FAULTS = {
+    "rewinds": "problem.cost is read-only: the oracles of Bowl count their calls; a method that works",
+    "negative": "and it cannot be below 0: the reference value is wrong, or the method changed the problem",
+    "tampers": "on the same problem built again from its seed: the method changed the problem",
+    "reshapes": "answer 1 has shape (1, 3), the start has (3,); yield answers like the start",
+}
+
+
+def test_a_method_can_neither_miscount_nor_change_what_measures_it(cli):
+    cli.write("counts.py", PLUGIN)
+    cli.write("counts.toml", SUITE)
+    done = cli("run", "counts.toml", "--jobs", "0", "--no-report")
+    assert done.returncode == 1, done.stderr
+    by_method = {}
+    for row in cli.records():
+        by_method.setdefault(row["method"].split("=")[-1].rstrip(")"), []).append(row)
+    for how, sentence in FAULTS.items():
+        assert {row["status"] for row in by_method[how]} == {"failed"}, how
+        assert all(sentence in row["reason"] for row in by_method[how]), by_method[how][0]["reason"]
+    assert {how: by_method[how][0]["counting"] for how in ("honest", "free", "charges", "prepares")} == {
+        "honest": "counted",
+        "free": "uncounted",
+        "charges": "declared",
+        "prepares": "counted",
+    }
+    (first, *_) = [row for row in by_method["prepares"] if row["metric"] == "prepare_cost"]
+    assert float(first["value"]) == 1
+    gaps = [[(r["iteration"], r["cost"], r["value"]) for r in by_method[how] if r["metric"] == "gap"]
+            for how in ("honest", "prepares")]  # fmt: skip
+    assert gaps[0] == gaps[1]
+    report = cli("report", "last", "--format", "md").stdout
+    assert "without a counted oracle call: cost does not measure its work" in done.stdout + report
+    assert "its cost is declared by the method, not counted by the problem" in done.stdout + report
+    assert "gradients to prepare" in done.stdout + report
+
+
+def test_a_problem_whose_cost_methods_could_write_is_refused_before_anything_runs(cli):
+    plain = PLUGIN.replace("(CountedProblem)", "").replace("self._count(0.5)", "self.cost = 1")
+    cli.write("counts.py", plain)
+    cli.write("counts.toml", SUITE)
+    done = cli("run", "counts.toml")
+    assert done.returncode == 2
+    assert "problem 'bowl': methods could write the cost of Bowl; derive it from" in done.stderr
