@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchfw.errors import StoreError
+from benchfw.records import LONGEST_NAME, shorten
 from benchfw.store.connection import (
     REFUSALS,
     OtherSchema,
@@ -241,7 +242,7 @@ class Survey:
                 result_of(number, row[0], row[1:], records, SOME_LINK)
             except FAULTS as fault:
                 self.lost_trials += 1
-                self.damage.append(f"trial {number}: {fault}")
+                self.damage.append(f"trial {number}: {shorten(str(fault), LONGEST_NAME)}")
             else:
                 yield number, row, records
 
@@ -253,7 +254,7 @@ class Survey:
                 run_of(Path(), row[0], row[1:], {}, going=False)
             except FAULTS as fault:
                 self.lost_runs += 1
-                self.damage.append(f"run {number}: {fault}")
+                self.damage.append(f"run {number}: {shorten(str(fault), LONGEST_NAME)}")
             else:
                 yield row
 

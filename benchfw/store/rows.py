@@ -29,6 +29,17 @@ from benchfw.records import (
     Status,
     Trial,
 )
+from benchfw.store.checks import (
+    LONGEST,
+    REAL_OR_NONE,
+    check_kind,
+    check_noun,
+    check_numbers,
+    check_records,
+    check_settings,
+    check_text,
+    load_json,
+)
 
 Row = tuple[Any, ...]
 
@@ -109,7 +120,17 @@ def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: 
     status, ending, reason, facts, caveats, unbiased, peak_memory, cost_unit, *prepared, wall, device = ended
     counting, prepare_seconds, prepare_cost = prepared
     _, _, _, problem_label, method_label, reused = link
-    given = json.loads(settings)
+    check_text(key, backend, problem_label, method_label, longest=LONGEST)
+    check_text(reason, cost_unit, device)
+    check_kind(kind)
+    check_numbers([repetition], {int})
+    check_numbers([peak_memory, prepare_seconds, prepare_cost], REAL_OR_NONE)
+    check_numbers([wall])
+    check_records(records)
+    given, known, said = load_json(settings), load_json(facts), load_json(caveats)
+    check_settings(given)
+    check_numbers(known.values())
+    check_text("", *said)
     trial = Trial(
         kind=kind,
         problem=_spec(problem, problem_label),
@@ -121,7 +142,7 @@ def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: 
     )
     measured = tuple(record_of(*each) for each in records)
     outcome = Outcome(
-        Status(status), Ending(ending), reason, measured, json.loads(facts), tuple(json.loads(caveats)),
+        Status(status), Ending(ending), reason, measured, known, tuple(said),
         bool(unbiased), peak_memory, wall, cost_unit, device, Counting(counting),
         prepare_seconds, prepare_cost,
     )  # fmt: skip
@@ -132,19 +153,20 @@ def run_of(store: Path, digest: str, row: Row, counts: Mapping[str, int], *, goi
     """Return the run that a row of RUN_COLUMNS describes."""
     number, suite, title, text, environment, started, finished, reused = row
     check_digest(f"run {number}", digest, row)
-    if not all(isinstance(each, str) for each in (suite, title, text, started)):
-        raise ValueError(f"run {number} has text that is not text")
+    check_text(suite, title, text)
+    check_text(started, finished or "", longest=LONGEST)
+    check_numbers([reused], {int})
     return Run(
         id=number, suite=suite, title=title, store=store, started=started, finished=finished, going=going,
         counts={Status(each).value: count for each, count in counts.items()}, reused=reused, text=text,
-        environment=Environment.from_json(json.loads(environment)),
+        environment=check_noun(Environment.from_json(load_json(environment, LONGEST))),
     )  # fmt: skip
 
 
 @functools.lru_cache(maxsize=1024)  # trials share a few of them
 def _spec(table: str, label: str) -> Spec:
-    params = {key: _frozen(value) for key, value in json.loads(table).items()}
-    return Spec(params.pop("use"), params, label)
+    params = {key: _frozen(value) for key, value in load_json(table).items()}
+    return Spec(check_text(params.pop("use"), longest=LONGEST), params, label)
 
 
 def _frozen(value: Any) -> Any:

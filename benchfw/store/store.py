@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from benchfw.errors import StoreError
-from benchfw.records import Environment, Outcome, Result, Run, Status, Trial
+from benchfw.records import LONGEST_NAME, Environment, Outcome, Result, Run, Status, Trial, shorten
 from benchfw.store import reservations
 from benchfw.store.connection import DAMAGED, REFUSALS, connect, explain_refusal
 from benchfw.store.place import Place, check_place, real_path
@@ -78,7 +78,8 @@ def explain_bad_rows(method: Callable[Concatenate[Store, P], T]) -> Callable[Con
         try:
             return method(self, *args, **kwargs)
         except GARBLED as fault:
-            raise StoreError(f"{self.path} has a row that is not benchfw's ({fault}); {DAMAGED}") from fault
+            what = shorten(str(fault), LONGEST_NAME)
+            raise StoreError(f"{self.path} has a row that is not benchfw's ({what}); {DAMAGED}") from fault
 
     return explain_sqlite_errors(guarded)
 

@@ -1,23 +1,23 @@
 """Hostile input: suites of mutated and random text, damaged stores, file names that try to do harm.
 
-`make fuzz` tries 20,000 suites, 2,000 stores and every name with every verb. Each must give a result or a
-clean error, never a traceback, and nothing that steers a terminal. It prints what it tried, and the first
-input that breaks the rule.
+`make fuzz` tries 20,000 suites, 2,000 stores, every name with every verb, and 500 forged stores and bundles.
+Each must give a result or a clean error, never a traceback, and nothing that steers a terminal; no code that
+a store or a bundle names is run. It prints what it tried, and the first input that breaks the rule.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import random
-import subprocess
-import sys
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from _command import call_in_fork, call_in_process
+from _forged import forge_bundle, forge_store, honest_store
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -224,13 +224,6 @@ def attempts(count: int | None = None) -> Iterator[tuple[str, ...]]:
     yield from lines[::step]
 
 
-def call_in_process(words: tuple[str, ...], folder: Path) -> tuple[int, str]:
-    """Return the exit code of a command line in a process of its own, and everything it prints."""
-    command = [sys.executable, "-m", "benchfw", *map(os.fsencode, words)]
-    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120, check=False)
-    return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
-
-
 def fuzz_names(
     count: int | None = None, call: Callable[..., tuple[int, str]] = call_in_process
 ) -> Counter[str]:
@@ -249,15 +242,68 @@ def fuzz_names(
     return ends
 
 
+READING = [
+    ("runs",), ("runs", "--json"), ("report",), ("report", "--format", "md"), ("report", "--single-file"),
+    ("export", "--format", "json"), ("export", "-o", "a.csv"), ("export", "--summary", "-o", "a.csv"),
+    ("export", "--bundle", "again.zip"), ("export", "--format", "asv", "-o", "asv"), ("replay", "1"),
+    ("compare", "last", "last"), ("compare", "forged.zip", "last"), ("replay", "4"), ("store", "check"),
+    ("store", "repair"), ("run", "--from-bundle", "forged.zip", "--dry-run"),
+    ("run", "good.toml", "--dry-run"),
+]  # fmt: skip
+LONGEST_OUTPUT = 200_000  # characters: a text of megabytes goes nowhere
+
+
+def fuzz_forged(
+    count: int, seed: int = 0, each: int = 4, call: Callable[..., tuple[int, str]] = call_in_fork
+) -> Counter[str]:
+    """Read forged stores and bundles with a few verbs each; return how often each exit code came."""
+    rng = random.Random(seed)
+    ends: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as parent:
+        honest, canary = Path(parent, "honest.sqlite"), Path(parent, "sprung")
+        honest_store(honest)
+        for number in range(count):
+            folder = Path(parent, f"{number}")
+            folder.mkdir()
+            (folder / "good.toml").write_text(GOOD, encoding="utf-8")
+            (folder / "trap.py").write_text(f"open({str(canary)!r}, 'w').close()\n", encoding="utf-8")
+            forged = folder / "forged.sqlite"
+            shutil.copyfile(honest, forged)
+            forge_store(forged, folder, rng)
+            forge_bundle(folder / "forged.zip", forged, rng)
+            for words in rng.sample(READING, each):
+                where = () if "--from-bundle" in words else ("--store", "forged.sqlite")
+                code, said = call((*words, *where), folder)
+                wrong = {
+                    "an exit code of its own": code not in {0, 1, 2},
+                    "a traceback": "Traceback" in said,
+                    "control characters": any(not (c.isprintable() or c in "\n\t\ufffd") for c in said),
+                    "code run": canary.exists() or (folder / "sprung").exists(),
+                    "too much said": len(said) > LONGEST_OUTPUT,
+                }
+                if any(wrong.values()):
+                    what = ", ".join(name for name, found in wrong.items() if found)
+                    kept = shutil.copytree(folder, tempfile.mkdtemp(), dirs_exist_ok=True)
+                    raise AssertionError(
+                        f"{what}: benchfw {' '.join(words)} ended with {code} in {kept} "
+                        f"(forged {number} of seed {seed}):\n{said[-3000:]}"
+                    )
+                ends[f"exit code {code}"] += 1
+            shutil.rmtree(folder)
+    return ends
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--suites", type=int, default=20_000)
     parser.add_argument("--stores", type=int, default=2_000)
+    parser.add_argument("--forged", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0, help="of the damage to stores")
     arguments = parser.parse_args()
     for title, fuzz in (
         ("suites", partial(fuzz_suites, arguments.suites)),
         ("stores", partial(fuzz_stores, arguments.stores, arguments.seed)),
+        ("forged", partial(fuzz_forged, arguments.forged, arguments.seed)),
         ("names", fuzz_names),
     ):
         counts = ", ".join(f"{count:,} {end}" for end, count in sorted(fuzz().items()))

@@ -4,6 +4,7 @@ import importlib.util
 import os
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -15,9 +16,11 @@ def fuzz():
     spec = importlib.util.spec_from_file_location("fuzz", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     sys.modules["fuzz"] = module
-    spec.loader.exec_module(module)
+    with mock.patch.object(sys, "path", [str(SCRIPT.parent), *sys.path]):
+        spec.loader.exec_module(module)
     yield module
-    del sys.modules["fuzz"]
+    for name in ("fuzz", "_forged", "_command"):
+        del sys.modules[name]
 
 
 def test_no_suite_text_raises_anything_but_a_clean_error(fuzz):
@@ -38,3 +41,13 @@ def test_no_file_name_makes_a_traceback_or_steers_the_terminal(fuzz, run_inline)
         return done.returncode, done.stdout + done.stderr
 
     assert sum(fuzz.fuzz_names(12, call).values()) >= 12
+
+
+def test_no_forged_store_or_bundle_runs_code_or_does_other_harm(fuzz, run_inline):
+    def call(words, folder):
+        done = run_inline(list(words), folder, dict(os.environ))
+        return done.returncode, done.stdout + done.stderr
+
+    ends = fuzz.fuzz_forged(8, seed=4, each=2, call=call)
+    assert sum(ends.values()) == 16
+    assert ends["exit code 2"] > 2

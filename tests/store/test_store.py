@@ -1,5 +1,7 @@
 """What goes into the store comes out of it; what is no store is left alone."""
 
+import contextlib
+import json
 import math
 import sqlite3
 from dataclasses import replace
@@ -9,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchfw.errors import StoreError
-from benchfw.records import Budget, Ending, Environment, Outcome, Record, Spec, Status
+from benchfw.records import Budget, Ending, Environment, Machine, Outcome, Record, Spec, Status
 from benchfw.store import APPLICATION_ID, Store
 from benchfw.store.schema import SCHEMA_VERSION
 
@@ -260,3 +262,34 @@ def test_a_store_is_marked_as_one(tmp_path):
     assert base.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
     assert base.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     base.close()
+
+
+FORGED = [
+    ("trial", "facts", '{"rank": "many"}'), ("trial", "facts", "[]"), ("trial", "caveats", "[5]"),
+    ("trial", "reason", b"\x80"), ("trial", "repetition", "first"), ("trial", "wall", "long"),
+    ("trial", "settings", "[" * 100_000), ("trial", "method", '{"use": 5}'), ("trial", "kind", "trap"),
+    ("trial", "backend", "x" * 10**6), ("record", "value", "much"), ("record", "role", "odd"),
+    ("record", "iteration", 1.5), ("link", "method", b"\x80"), ("run", "finished", b"\x80"),
+    ("trial", "status", "x" * 10**6), ("run", "environment", Environment(plugins=("x" * 10**6,))),
+    ("run", "environment", Environment(packages={"a": 5})),
+    ("run", "environment", Environment(machine=Machine(load="high"))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("table", "column", "value"), FORGED)
+def test_a_value_of_another_type_is_refused_though_its_checksum_is_right(
+    tmp_path, make_trial, monkeypatch, table, column, value
+):
+    path = tmp_path / "store.sqlite"
+    with Store(path, create=True) as opened:
+        records = (Record("gap", 0, 0.0, 0.0, 1.0),)
+        opened.add(begin(opened), 0, make_trial(), Outcome(Status.DONE, Ending.ITERATIONS, "", records))
+    value = json.dumps(value.to_json()) if isinstance(value, Environment) else value
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        base.execute(f"UPDATE {table} SET {column} = ?", (value,))
+        base.commit()
+    monkeypatch.setattr("benchfw.store.rows.check_digest", lambda *_: None)
+    monkeypatch.setattr("benchfw.store.store.check_digest", lambda *_: None)
+    with Store(path) as opened, pytest.raises(StoreError, match="not benchfw's") as caught:
+        opened.results(opened.run(1).id)
+    assert len(str(caught.value)) < 500
