@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -19,14 +20,16 @@ from typing import Any, NamedTuple, Self
 import benchfw
 from benchfw.errors import PluginError
 from benchfw.harness.workers.deaths import describe_end, find_place
+from benchfw.harness.workers.messages import BadMessage, Inbox
 from benchfw.testing.check import Check
+from benchfw.testing.limit import LONGEST
 from benchfw.testing.running import CheckResult, CheckStatus, apply_expectation
 from benchfw.testing.subject import Effort
 
 LOADING_SECONDS = 120.0  # that importing a target may take
 GRACE_SECONDS = 3.0  # for an alarm to be heard; compiled code does not hear it
 STOP_SECONDS = 10.0  # that a supervisor may take to end all that a worker started
-LONGEST_MESSAGE = 10_000_000  # bytes
+LOG_BYTES = 100_000  # of the fault handler that are looked at
 NONSENSE = "sent an answer that makes no sense"
 
 
@@ -131,7 +134,8 @@ class _Worker:
         )
         for each in theirs:
             os.close(each)
-        self._rest = b""
+        self._inbox = Inbox(self._replies)
+        self._messages: deque[list[Any]] = deque()
         self._process_id: int | None = None
         self._seconds = LOADING_SECONDS
         try:
@@ -145,11 +149,10 @@ class _Worker:
         with contextlib.suppress(BrokenPipeError):  # a dead worker is noticed when it is listened to
             os.write(self._requests, json.dumps(request).encode() + b"\n")
         while True:
-            message = self._receive()
-            match message:
+            match self._receive():
                 case ["limit", int() | float() as seconds]:
                     self._seconds = seconds
-                case _:
+                case message:
                     yield message
 
     def _load(self, request: dict[str, Any]) -> list[list[str]]:
@@ -163,24 +166,18 @@ class _Worker:
 
     def _receive(self) -> list[Any]:
         """Return the next message; WorkerGone says why there is none."""
-        ends = monotonic() + self._seconds + GRACE_SECONDS
-        while b"\n" not in self._rest:
-            if len(self._rest) > LONGEST_MESSAGE:
-                raise WorkerGone("sent an answer without end")
+        ends = monotonic() + min(self._seconds, LONGEST) + GRACE_SECONDS
+        while not self._messages:
             if not select.select([self._replies], [], [], max(0.0, ends - monotonic()))[0]:
                 raise WorkerGone(self._end_by_force())
-            part = os.read(self._replies, 1 << 16)
-            if not part:
-                raise WorkerGone(self._describe_end())
-            self._rest += part
-        line, _, self._rest = self._rest.partition(b"\n")
-        try:
-            message = json.loads(line)
-        except (ValueError, RecursionError):
-            message = None
-        if not isinstance(message, list):
-            raise WorkerGone(NONSENSE)
-        return message
+            try:
+                self._messages.extend(self._inbox.messages())
+            except EOFError:
+                if not self._messages:
+                    raise WorkerGone(self._describe_end()) from None
+            except BadMessage:
+                raise WorkerGone(NONSENSE) from None
+        return self._messages.popleft()
 
     def _describe_end(self) -> str:
         try:
@@ -191,20 +188,17 @@ class _Worker:
 
     def _end_by_force(self) -> str:
         """End what does not hear the alarm; Python's fault handler says where it was."""
-        if self._process_id is not None:
-            with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
-                os.kill(self._process_id, signal.SIGABRT)
-                self._process.wait(1)
+        stopped, advice = f"was stopped after {self._seconds:g} s", "look for a loop without end"
         if self._process_id is None:
-            return (
-                f"was stopped after {self._seconds:g} s, while it was imported; look for a loop without end"
-            )
-        more = "look for a loop without end, or allow more with --timeout"
-        return f"was stopped after {self._seconds:g} s{self._place()}, in compiled code; {more}"
+            return f"{stopped}, while it was imported; {advice}"
+        with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            os.kill(self._process_id, signal.SIGABRT)
+            self._process.wait(1)
+        return f"{stopped}{self._place()}, in compiled code; {advice}, or allow more with --timeout"
 
     def _place(self) -> str:
         self._log.seek(0)
-        return find_place(self._log.read(LONGEST_MESSAGE).decode(errors="replace"))
+        return find_place(self._log.read(LOG_BYTES).decode(errors="replace"))
 
     def stop(self) -> None:
         """End the process and everything that it started."""

@@ -24,6 +24,7 @@ from typing import IO, Any, NoReturn
 
 from benchfw.errors import BenchfwError
 from benchfw.harness.workers.deaths import OUT_OF_MEMORY
+from benchfw.harness.workers.messages import send
 from benchfw.loading import fault_text
 from benchfw.testing.checks import checks_for
 from benchfw.testing.limit import watch_limits
@@ -51,32 +52,30 @@ def work(requests: int, replies: int) -> NoReturn:
 def _serve(requests: IO[bytes], replies: int) -> None:
     owner = os.getpid()
 
-    def send(*message: Any) -> None:
+    def tell(kind: str, *content: Any) -> None:
         if os.getpid() != owner:
             os._exit(1)  # a child that the plugin forked and let run into here
-        line = json.dumps(message).encode() + b"\n"
-        while line:
-            line = line[os.write(replies, line) :]
+        send(replies, kind, *content)
 
     request = json.loads(requests.readline())
     faulthandler.enable(request["log"])
     _limit_memory()
-    watch_limits(lambda seconds: send("limit", seconds))
+    watch_limits(lambda seconds: tell("limit", seconds))
     sys.path[:] = request["path"]
     try:
         subjects = subjects_of(request["target"], request["plugins"], Effort(**request["effort"]))
     except BenchfwError as fault:
-        send("fault", str(fault))
+        tell("fault", str(fault))
         return
-    send("found", owner, [[each.kind, each.entry.name] for each in subjects])
+    tell("found", owner, [[each.kind, each.entry.name] for each in subjects])
     for line in requests:
         number, name = json.loads(line)
-        _answer(subjects[number], name, send)
+        _answer(subjects[number], name, tell)
 
 
-def _answer(subject: Subject, name: str, send: Callable[..., None]) -> None:
+def _answer(subject: Subject, name: str, tell: Callable[..., None]) -> None:
     (check,) = (each for each in checks_for(subject.kind) if each.name == name)
-    send("began", subject.expected_failures.get(name))
+    tell("began", subject.expected_failures.get(name))
     with warnings.catch_warnings(record=True) as caught:  # they would stand between the lines
         try:
             result = run_check(subject, check)
@@ -86,7 +85,7 @@ def _answer(subject: Subject, name: str, send: Callable[..., None]) -> None:
         f"{each.category.__name__}: {each.message} ({Path(each.filename).name}, line {each.lineno})"
         for each in caught
     ]
-    send("ended", result.status, result.detail, result.advice, warned)
+    tell("ended", result.status, result.detail, result.advice, warned)
 
 
 def _limit_memory() -> None:

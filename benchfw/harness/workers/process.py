@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import select
-import signal
 import subprocess
 import sys
 import tempfile
@@ -21,6 +19,7 @@ import benchfw
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
 from benchfw.harness.environment import THREAD_VARIABLES
+from benchfw.harness.workers.deaths import OUT_OF_MEMORY, describe_end, find_place
 from benchfw.harness.workers.messages import (
     PROTOCOL,
     RAN_HERE,
@@ -33,7 +32,6 @@ from benchfw.harness.workers.messages import (
     outcome_of,
     records_of,
 )
-from benchfw.harness.workers.worker import OUT_OF_MEMORY
 from benchfw.records import Ending, Outcome, Record, Status, Trial
 
 if TYPE_CHECKING:
@@ -197,26 +195,14 @@ class WorkerProcess:
             code = self._process.wait(STOP_SECONDS / 2)
         except subprocess.TimeoutExpired:
             return "closed its pipe, or wrote nonsense into it, but kept running"
-        if code == OUT_OF_MEMORY:
-            return "ran out of memory"
-        if code >= 0:
-            return f"ended with exit code {code}"
-        try:
-            name = signal.Signals(-code).name
-        except ValueError:
-            name = f"signal {-code}"
-        hint = ", perhaps because the system ran out of memory" if code == -signal.SIGKILL else ""
-        return f"was killed by {name}{hint}"
+        return describe_end(code)
 
     def last_words(self) -> str:
         """Return where it died, from Python's fault handler, or else the last line that it wrote."""
         size = self._log.seek(0, os.SEEK_END)
         self._log.seek(max(0, size - LAST_WORDS_BYTES))
         text = self._log.read().decode(errors="replace").strip()
-        place = re.search(r'Current thread .*\n\s+File "([^"]+)", line (\d+)', text)
-        if place:
-            return f" in {Path(place[1]).name}, line {place[2]}"
-        return f": {text.splitlines()[-1].strip()}" if text else ""
+        return find_place(text) or (f": {text.splitlines()[-1].strip()}" if text else "")
 
     def memory(self, limit: float) -> int:
         """Return the bytes of memory that the trial holds now, with the processes that it has started.

@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 
 from benchfw.analysis.roofline import Ceilings
 from benchfw.harness.environment import forget_peak, peak_memory
+from benchfw.harness.workers.deaths import OUT_OF_MEMORY
 from benchfw.harness.workers.messages import (
     PROTOCOL,
     RAN_HERE,
@@ -44,7 +45,6 @@ from benchfw.measure.trial import run_trial, warm_up
 from benchfw.records import Cell, Ending, Outcome, Record, Status
 from benchfw.registry import Registry
 
-OUT_OF_MEMORY = 77  # the exit code of a process that had no memory left to say so
 MEMORY_MARGIN = 2**30  # bytes that libraries reserve and do not use: the parent watches what is held
 
 
