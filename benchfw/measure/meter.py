@@ -33,7 +33,7 @@ class Meter:
         self._uncounted = float(problem.cost)  # what building the problem, metrics and the harness used
         self._declared = _declared_cost(problem)
         self._budget = budget
-        self._last = 0.0
+        self._last = self._seconds = 0.0
         self._moved = 0
 
     @property
@@ -55,7 +55,9 @@ class Meter:
             raise BenchfwError(
                 f"problem.cost went from {self._last:g} to {cost:g}; it counts calls and must only grow"
             )
-        self._last = cost
+        if not self.clock.seconds >= self._seconds:
+            raise BenchfwError(f"the clock went from {self._seconds:g} to {self.clock.seconds:g} seconds")
+        self._last, self._seconds = cost, self.clock.seconds
 
     def off_the_record(self, call: Callable[[], Any]) -> Any:
         """Return what the call returns, and charge none of its oracle calls to the method."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from benchfw.analysis.convergence import ROUNDING_FLOOR
-from benchfw.report.text import FEW_NAMES, interval_text, join_names, plural
+from benchfw.report.text import FEW_NAMES, figures, interval_text, join_names, plural
 from benchfw.report.verdicts.phrases import (
     comparative,
     estimate_of,
@@ -25,6 +25,8 @@ def optimizer_verdict(comparison: Comparison) -> str:
     """Return one to three sentences on the optimizers of one problem."""
     costs = rows_of(comparison, "cost_to_target")
     reached = [row for row in costs if math.isfinite(row.interval.estimate)]
+    if comparison.targets and not costs and rows_of(comparison, "seconds_to_target"):
+        return f"No oracle call was counted, so that only times can be compared.{_fastest(comparison, None)}"
     if not comparison.targets or not costs:
         return "No method gave a value to compare."
     if not reached:
@@ -37,9 +39,10 @@ def optimizer_verdict(comparison: Comparison) -> str:
     if leader is not None:
         sentence = _better(comparison, leader)
     elif reference is None or reference not in reached:
-        sentence = _without_reference(comparison, reached, costs)
+        sentence = _without_reference(comparison, reached)
     elif len(costs) == 1:
-        sentence = f"{_alone(comparison, reference)}; there is no other method to compare it with"
+        more = " of a counted cost" if len(comparison.measured) > 1 else ""
+        sentence = f"{_alone(comparison, reference)}; there is no other method{more} to compare it with"
     else:
         sentence = _reference_first(comparison, reference, reached)
     automatic = any(target.automatic for target in comparison.targets)
@@ -51,25 +54,34 @@ def _better(comparison: Comparison, best: Row) -> str:
     """Return the sentence for a method that is ahead of the reference."""
     fewer = comparative(best, f"fewer {comparison.cost_unit}", f"more {comparison.cost_unit}")
     name, reference = comparison.name(best.cell), comparison.name(comparison.reference)
-    seconds = _time_clause(comparison.row(best.cell, "seconds_to_target"))
+    seconds = _time_clause(comparison, comparison.row(best.cell, "seconds_to_target"))
     target = target_text(comparison)
     return f"{name} reaches {target} with {fewer} than {reference}{seconds} ({paired_runs(best)})"
 
 
-def _time_clause(row: Row | None) -> str:
+def _time_clause(comparison: Comparison, row: Row | None) -> str:
     if row is None or row.ratio is None:
         return ""
     said = comparative(row, "less time", "more time")
+    after = _preparation(comparison, row)
     if said is None:
-        return " and in about the same time"
-    return f" and in {said}" if row.ratio.estimate < 1 else f", but in {said}"
+        return f" and in about the same time{after}"
+    return f" and in {said}{after}" if row.ratio.estimate < 1 else f", but in {said}{after}"
+
+
+def _preparation(comparison: Comparison, ahead: Row) -> str:
+    """Return what a method and the reference took to prepare, which is no part of their times."""
+    cells = dict.fromkeys((ahead.cell, comparison.reference))
+    found = [(cell, comparison.row(cell, "prepare_seconds")) for cell in cells]
+    parts = [f"{comparison.name(cell)} {figures(row.interval.estimate, 2)} s" for cell, row in found if row]
+    return f", not counting the time to prepare ({', '.join(parts)})" if parts else ""
 
 
 def _reference_first(comparison: Comparison, reference: Row, reached: Sequence[Row]) -> str:
     """Return the sentence for a reference that no other method is ahead of, not even in its estimate."""
     rival = min((row for row in reached if row is not reference), key=estimate_of, default=None)
     if rival is None:
-        return f"Only {_alone(comparison, reference, ',')}"
+        return _only(comparison, reference)
     more = comparative(rival, "fewer", f"more {comparison.cost_unit}")
     if rival.ratio is None or more is None:
         return _no_difference(comparison, rival)
@@ -87,16 +99,23 @@ def _no_difference(comparison: Comparison, rival: Row) -> str:
     )
 
 
-def _without_reference(comparison: Comparison, reached: Sequence[Row], costs: Sequence[Row]) -> str:
-    """Return the sentence for methods that get there where the reference does not."""
+def _without_reference(comparison: Comparison, reached: Sequence[Row]) -> str:
+    """Return the sentence for methods that get there where the reference does not, or is not counted."""
     order = sorted(reached, key=estimate_of)
     if len(order) == 1:
-        sometimes = any(row.reached and row.reached[0] for row in costs if row is not order[0])
-        return _alone(comparison, order[0]) if sometimes else f"Only {_alone(comparison, order[0], ',')}"
+        return _only(comparison, order[0])
     names = join_names([comparison.name(row.cell) for row in order])
     shown = join_names([interval_text(row.interval) for row in order[:FEW_NAMES]])
     number = plural(order[0].interval.count, "run")
     return f"{names} reach {target_text(comparison)} with {shown} {comparison.cost_unit} ({number})"
+
+
+def _only(comparison: Comparison, row: Row) -> str:
+    """Return the sentence for a method alone: "Only …" unless others get there too, at times or uncounted."""
+    others = (each for each in rows_of(comparison, "seconds_to_target") if each.cell != row.cell)
+    if any(each.reached and each.reached[0] for each in others):
+        return _alone(comparison, row)
+    return f"Only {_alone(comparison, row, ',')}"
 
 
 def _alone(comparison: Comparison, row: Row, comma: str = "") -> str:
@@ -118,14 +137,15 @@ def _others(comparison: Comparison, costs: Sequence[Row]) -> str:
     return "".join(f"; {part}" for part in parts)
 
 
-def _fastest(comparison: Comparison, best: Row) -> str:
+def _fastest(comparison: Comparison, best: Row | None) -> str:
     """Return a sentence on time where another method is ahead there, and beyond noise."""
     first = min(rows_ahead(rows_of(comparison, "seconds_to_target")), key=estimate_of, default=None)
-    if first is None or first.cell == best.cell or first.ratio is None:
+    if first is None or (best is not None and first.cell == best.cell) or first.ratio is None:
         return ""
     less = comparative(first, "less", "more")
     name, reference = comparison.name(first.cell), comparison.name(comparison.reference)
-    return f" In time, {name} is ahead: {less} than {reference} ({paired_runs(first)})."
+    after = _preparation(comparison, first)
+    return f" In time, {name} is ahead: {less} than {reference}{after} ({paired_runs(first)})."
 
 
 def _end(comparison: Comparison, best: Row) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 
-from benchfw.records import Status
+from benchfw.records import Counting, Status
 from benchfw.report.verdicts import verdict
 from benchfw.summary.summarize import summarize
 
@@ -92,6 +93,34 @@ def test_another_may_be_first_in_time_where_the_reference_never_arrives(make, ru
 def test_one_run_of_a_reference_that_never_arrives_gives_no_ratio(make, run):
     results = optimizer(make, "gd", [inf]) + optimizer(make, "svrg", [100])
     assert said(run, results) == "Only svrg reaches gap 1, with 100 gradients (1 run); gd never does."
+
+
+def changed(results, **outcome):
+    return [replace(each, outcome=replace(each.outcome, **outcome)) for each in results]
+
+
+def test_a_method_whose_cost_was_not_counted_is_compared_in_time_alone(make, run):
+    def rivals(first, second):
+        slow = optimizer(make, "gd", [2 * cost for cost in EVEN])
+        return changed(slow, counting=first) + changed(optimizer(make, "svrg", EVEN), counting=second)
+
+    counted, free = Counting.COUNTED, Counting.UNCOUNTED
+    time = "In time, svrg is ahead: 2 times less than gd (5 paired runs)."
+    assert said(run, rivals(free, counted)) == (
+        "svrg reaches gap 1 with 100 [98, 103] gradients (5 runs)."  # not only svrg: gd is there too
+    )
+    assert said(run, rivals(counted, free)).endswith(
+        f"; there is no other method of a counted cost to compare it with. {time}"
+    )
+    assert said(run, rivals(free, free)) == (
+        f"No oracle call was counted, so that only times can be compared. {time}"
+    )
+
+
+def test_time_to_prepare_is_said_beside_a_ratio_of_times(make, run):
+    fast = changed(optimizer(make, "svrg", EVEN), prepare_seconds=0.25)
+    text = said(run, optimizer(make, "gd", [2 * cost for cost in EVEN]) + fast)
+    assert "times less time, not counting the time to prepare (svrg 0.25 s) (5 paired runs)" in text
 
 
 def test_two_pairs_never_make_a_claim(make, run):
