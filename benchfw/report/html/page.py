@@ -12,7 +12,7 @@ from benchfw.errors import BenchfwError
 from benchfw.records import Cell, Result, Run
 from benchfw.report.figures import build_figures, method_styles
 from benchfw.report.figures.plot import Figure, Style, extra_figure
-from benchfw.report.html.script import INSTALL, drawing_script
+from benchfw.report.html.script import INSTALL, allow_scripts, drawing_script
 from benchfw.report.side_tables import comparison_tables, summary_tables
 from benchfw.report.tables import EXACT_COLUMNS, caption, exact_rows, full_table, heading, headline_table
 from benchfw.report.text import flat_facts, plural, script_json
@@ -130,13 +130,14 @@ def fill(template: str, figures: Sequence[Figure], script: Path | None, **contex
         lstrip_blocks=True,
     )
     environment.filters["plural"] = plural
-    return environment.get_template(template).render(
+    page = environment.get_template(template).render(
         figures=figures,
         script=script.name if script else "",
         # safe: script_json leaves no character that HTML could read
         figure_data=Markup(script_json([figure.as_data() for figure in figures])),  # noqa: S704
         **context,
     )
+    return allow_scripts(page)
 
 
 def _sections(summary: Summary, styles: Mapping[Cell, Style]) -> Iterator[dict[str, Any]]:

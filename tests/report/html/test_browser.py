@@ -236,6 +236,19 @@ def test_hostile_names_show_as_text_wherever_they_stand(make, run, written, look
     assert all(HOSTILE in text for text in told)
 
 
+def test_a_browser_runs_no_script_but_the_pages_own(make, written, look):
+    index = written(
+        [make.result("optimizer", "p", "gd", r, make.curve("gap", [9, 5, 1 + r])) for r in range(2)]
+    )
+    code = "document.title = 'sprung'"
+    injected = f'<main><img src="data:," onerror="{code}"><script>{code}</script>'
+    for text in (index.read_text(), single_file(index)):  # as if a name had not been escaped
+        index.write_text(text.replace("<main>", injected))
+        page = look(index)
+        assert page.evaluate("document.title") != "sprung"
+        assert min(page.evaluate(MARKS)) > 0
+
+
 def test_the_choice_of_a_problem_and_a_backend_hides_the_rest(make, written, look):
     results = [
         make.result("optimizer", problem, "gd", r, make.curve("gap", [9, 5, 1 + r]), backend=backend)
