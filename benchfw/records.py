@@ -160,7 +160,8 @@ class Outcome:
     `facts` are numbers that explain the trial and are never ranked; `caveats` are sentences that a reader
     must know to believe its records. `reason` is for people: no code reads it. `peak_memory` is in bytes,
     where it was asked for; `device` is the GPU. `prepare_seconds` and `prepare_cost` are what the method's
-    `prepare` used before the clock started, None where it has none.
+    `prepare` used before the clock started, None where it has none. `reads` are the files, variables and
+    other things that it read beyond what its key knows, with a hash of each.
     All texts, which may be a plugin's, are cut to the lengths above: every table and page repeats them.
     """
 
@@ -178,6 +179,7 @@ class Outcome:
     counting: Counting = Counting.COUNTED
     prepare_seconds: float | None = None
     prepare_cost: float | None = None
+    reads: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         caveats = [shorten(each) for each in self.caveats]
@@ -193,6 +195,11 @@ class Outcome:
             caveats=tuple(caveats),
             cost_unit=shorten_name(self.cost_unit),
             device=shorten_name(self.device),
+            # what has too long a name is never found as it was
+            reads={
+                shorten(name): shorten_name(state if len(name) <= LONGEST_TEXT else name)
+                for name, state in self.reads.items()
+            },
         )
 
 
@@ -212,6 +219,15 @@ def _with_short_names(records: tuple[Record, ...]) -> tuple[Record, ...]:
     if all(len(each.metric) <= LONGEST_NAME for each in records):
         return records
     return tuple(replace(each, metric=shorten_name(each.metric)) for each in records)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A trial in a store, as far as is needed to decide whether it is run again."""
+
+    id: int
+    status: Status
+    reads: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from benchfw.api import (
     run_planned,
 )
 from benchfw.cli.options import echo_json
+from benchfw.cli.preview import describe_outdated
 from benchfw.cli.progress import DownloadBar, display
 from benchfw.cli.verbs.compare import comparison_data, print_comparison
 from benchfw.errors import BenchfwError, StoreError
@@ -200,6 +201,8 @@ def listen_to_run(
                 return
             if isinstance(event, Begun):
                 begun.append(event.run)
+                for line in describe_outdated(event.outdated):
+                    click.echo(f"benchfw: {line}", err=True)
             shown(event)
             if file is not None:
                 _write(file, json.dumps({"time": now(), "run": begun[-1], **_event_data(event)}))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -56,9 +57,18 @@ def print_plans(planned: Sequence[Planned], store: Path, options: Options, *, as
         PLAN_HEADER,
     )
     stored = sum(each for _, _, each in rows)
+    outdated = Counter(reason for agenda in agendas for reason in agenda.outdated.values())
+    for line in describe_outdated(outdated):
+        click.echo(line)
     click.echo(
         f"{len(rows)} trials, {stored} of them in the store, {len(rows) - stored} to run; nothing was run"
     )
+
+
+def describe_outdated(outdated: Mapping[str, int]) -> Iterator[str]:
+    """Yield a line on trials that run again though the store has them, for each thing that has changed."""
+    for reason, count in outdated.items():
+        yield printable(f"{plural(count, 'trial')} run{'s' if count == 1 else ''} again: {reason}")
 
 
 def print_differences(run: Run, planned: Planned, store: Path, options: Options) -> None:

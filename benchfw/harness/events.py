@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from benchfw.records import Outcome, Trial
@@ -29,12 +29,16 @@ Event = Started | Finished
 
 @dataclass(frozen=True)
 class Begun:
-    """The first event of a run: what is to do, and what is in the store already."""
+    """The first event of a run: what is to do, and what is in the store already.
+
+    `outdated` counts trials that run again though the store has them, by what has changed since.
+    """
 
     run: int
     reused: int
     pending: Sequence[Trial]
     jobs: int = 1
+    outdated: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def total(self) -> int:

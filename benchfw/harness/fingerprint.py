@@ -30,27 +30,10 @@ class TrialSources:
 
     def closure_of(self, kind: str, table: Mapping[str, Any]) -> Closure:
         """Return the modules that a table involves, without those of benchfw that every trial has."""
-        roots = frozenset(self.roots_of(kind, table))
+        roots = frozenset(roots_of(self._registry, kind, table))
         if roots not in self._known:
             self._known[roots] = self._modules.closure(roots, leave_out=self.core.modules.__contains__)
         return self._known[roots]
-
-    def roots_of(self, kind: str, table: Mapping[str, Any]) -> list[str | Path]:
-        """Return where the closure of a table begins: its entries, and what makes its data set."""
-        roots = [root for entry in self._registry.entries_of(kind, table) for root in entry.roots]
-        name = self._registry.dataset_of(kind, table) if kind in PARAMETRIC else None
-        try:
-            return [*roots, *(recipe_roots(name) if name else ())]
-        except DataError:  # the run says so
-            return roots
-
-    def closure_of_trial(self, trial: Trial) -> Closure:
-        """Return the modules of a trial's problem, method and backend, and benchfw's own."""
-        backends = self._registry.entries("backend")
-        roots = backends[trial.backend].roots if trial.backend in backends else []
-        roots += self.roots_of(trial.kind, trial.method.table)
-        roots += [] if trial.kind == "kernel" else self.roots_of("problem", trial.problem.table)
-        return self.closure(roots)
 
     def closure(self, roots: Iterable[str | Path]) -> Closure:
         """Return the modules that roots import, and benchfw's own."""
@@ -60,6 +43,25 @@ class TrialSources:
             self.core.files | found.files,
             {**self.core.libraries, **found.libraries},
         )
+
+
+def roots_of(registry: Registry, kind: str, table: Mapping[str, Any]) -> list[str | Path]:
+    """Return where the closure of a table begins: its entries, and what makes its data set."""
+    roots = [root for entry in registry.entries_of(kind, table) for root in entry.roots]
+    name = registry.dataset_of(kind, table) if kind in PARAMETRIC else None
+    try:
+        return [*roots, *(recipe_roots(name) if name else ())]
+    except DataError:  # the run says so
+        return roots
+
+
+def files_of_trial(trial: Trial, registry: Registry, others: Iterable[Path]) -> frozenset[str]:
+    """Return the files of all modules that a trial and these others import, without those of benchfw."""
+    backends = registry.entries("backend")
+    roots = [*others, *(backends[trial.backend].roots if trial.backend in backends else ())]
+    roots += roots_of(registry, trial.kind, trial.method.table)
+    roots += [] if trial.kind == "kernel" else roots_of(registry, "problem", trial.problem.table)
+    return registry.modules().closure(roots, leave_out=lambda name: name.startswith("benchfw.")).files
 
 
 def core_closure(modules: Modules) -> Closure:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from time import sleep
@@ -18,6 +19,7 @@ from benchfw.harness.devices import find_devices
 from benchfw.harness.environment import gather, total_memory
 from benchfw.harness.events import Awaited, Begun, Event, Executor, Finished, Listener
 from benchfw.harness.identity import Identity
+from benchfw.harness.inputs import Inputs
 from benchfw.harness.options import Options
 from benchfw.harness.workers.executor import LocalExecutor
 from benchfw.harness.workers.inline import InlineExecutor
@@ -33,12 +35,18 @@ POLL_SECONDS = 0.2  # between looks at what another run has finished
 
 @dataclass(frozen=True)
 class Agenda:
-    """The trials of a suite with their keys, the ids of those that the store has, and its newest trial."""
+    """The trials of a suite with their keys, the ids of those that the store has, and its newest trial.
+
+    `outdated` says of trials that the store has too why they run again all the same: what they had read has
+    changed.
+    """
 
     suite: Suite
     trials: Sequence[Trial]
-    known: Mapping[int, int]
+    inputs: Inputs
     environment: Environment
+    known: Mapping[int, int] = field(default_factory=dict)
+    outdated: Mapping[int, str] = field(default_factory=dict)
     newest: int = 0
 
     @functools.cached_property
@@ -77,28 +85,33 @@ def prepare(
         sources=identity.sources,
         datasets=identity.datasets,
     )
-    agenda = Agenda(suite, stamped, {}, environment)
+    agenda = Agenda(suite, stamped, Inputs(registry.modules), environment)
     if store is None or options.fresh:
         return agenda
     newest = store.newest()  # before the look: what comes between the two counts as new
-    found = _find_stored(agenda, range(len(trials)), store, retry_failed=options.retry_failed)
-    return replace(agenda, known=found, newest=newest)
+    found, outdated = _find_stored(agenda, range(len(trials)), store, retry_failed=options.retry_failed)
+    return replace(agenda, known=found, outdated=outdated, newest=newest)
 
 
 def _find_stored(
     agenda: Agenda, positions: Iterable[int], store: Store, *, retry_failed: bool, since: float = math.inf
-) -> dict[int, int]:
-    """Return the ids of the trials that need not be run: all that the store has, or, where what failed is to
-    be run again, those that went well or were added after the trial `since`.
+) -> tuple[dict[int, int], dict[int, str]]:
+    """Return the ids of the trials that need not be run, and of others why what the store has is outdated.
+
+    What failed need not be run either; if it is to be run again, only what was added after the trial `since`.
     """
     keys = {position: agenda.trials[position].key for position in positions}
     known = store.known(keys.values())
-    usable = {
-        key: number
-        for key, (number, status) in known.items()
-        if not (retry_failed and status.faulty) or number > since
-    }
-    return {position: usable[key] for position, key in keys.items() if key in usable}
+    found, outdated = {}, {}
+    for position, key in keys.items():
+        stored = known.get(key, ())
+        valid = [each for each in stored if not agenda.inputs.describe_change(each.reads)]
+        best = max(valid, key=lambda each: (not each.status.faulty, each.id), default=None)
+        if best is not None and (not (retry_failed and best.status.faulty) or best.id > since):
+            found[position] = best.id
+        elif stored and best is None:
+            outdated[position] = agenda.inputs.describe_change(stored[-1].reads)
+    return found, outdated
 
 
 def _environment(suite: Suite, trials: Sequence[Trial], registry: Registry, options: Options) -> Environment:
@@ -139,7 +152,8 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
     with store.hold_run_lock(run):
         store.reuse(run, _links(agenda, agenda.known))
         pending = [agenda.trials[position] for position in agenda.pending]
-        listen(Begun(run, len(agenda.known), pending, _at_once(options)))
+        outdated = Counter(agenda.outdated.values())
+        listen(Begun(run, len(agenda.known), pending, _at_once(options), outdated))
         with contextlib.closing(_executor(agenda, registry, options)) as executor:
             rounds = _rounds(agenda, run, store, options, listen)
             for event in chain.from_iterable(_events(agenda, each, executor) for each in rounds):
@@ -174,7 +188,9 @@ def _rounds(
         waiting = [position for position in waiting if agenda.trials[position].key in theirs]
         # ended between the first look and the reservation
         if free:
-            found = _find_stored(agenda, free, store, retry_failed=options.retry_failed, since=agenda.newest)
+            found, _ = _find_stored(
+                agenda, free, store, retry_failed=options.retry_failed, since=agenda.newest
+            )
             store.reuse(run, _links(agenda, found))
             yield [position for position in free if position not in found]
         elif waiting:

@@ -26,6 +26,7 @@ class Installed:
 
     def __init__(self) -> None:
         self._owner = functools.cache(self._find_owner)
+        self._listed = functools.cache(self._find_listed)
         self._metadata = functools.cache(_list_metadata)
         self._version = functools.cache(_version)
         self._record = functools.cache(_read_record)
@@ -40,12 +41,20 @@ class Installed:
     def _find_owner(self, path: str) -> Distribution | None:
         file = Path(path)
         for folder in file.parents:
-            metadata = self._metadata(str(folder)) if str(folder) in sys.path or folder.name in SITES else ()
-            inside = file.relative_to(folder)
-            # a distribution with the name of the module is the likely one, and its list the first to be read
-            for each in sorted(metadata, key=lambda each: not _same_name(each, inside.parts[0])):
-                if self._lists(each, inside):
-                    return Distribution(_name(each), self._version(each))
+            if str(folder) in sys.path or folder.name in SITES:
+                inside = file.relative_to(folder)
+                package = Path(inside.parts[0], "__init__.py")
+                # whoever has a package's __init__ has all of it, its compiled files too
+                owner = self._listed(str(folder), package) or self._listed(str(folder), inside)
+                if owner is not None:
+                    return owner
+        return None
+
+    def _find_listed(self, folder: str, file: Path) -> Distribution | None:
+        # a distribution with the name of the module is the likely one, and its list the first to be read
+        for each in sorted(self._metadata(folder), key=lambda each: not _same_name(each, file.parts[0])):
+            if self._lists(each, file):
+                return Distribution(_name(each), self._version(each))
         return None
 
     def _lists(self, metadata: Path, file: Path) -> bool:

@@ -71,7 +71,8 @@ def trial_row(trial: Trial, outcome: Outcome) -> Row:
         storable(outcome.reason), _dump(dict(outcome.facts)), _dump(list(outcome.caveats)),
         int(outcome.claims_unbiased), outcome.peak_memory, storable(outcome.cost_unit),
         outcome.counting.value, outcome.prepare_seconds, outcome.prepare_cost,
-        float(outcome.seconds), storable(outcome.device), now(),
+        float(outcome.seconds), storable(outcome.device),
+        _dump({storable(name): storable(state) for name, state in sorted(outcome.reads.items())}), now(),
     )  # fmt: skip
 
 
@@ -117,7 +118,20 @@ def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: 
     """Return the result that a row of TRIAL_COLUMNS, its records and a row of LINK_COLUMNS describe."""
     check_digest(f"trial {number}", digest, row, records)
     key, kind, problem, method, backend, repetition, settings, *ended, _ = row
-    status, ending, reason, facts, caveats, unbiased, peak_memory, cost_unit, *prepared, wall, device = ended
+    (
+        status,
+        ending,
+        reason,
+        facts,
+        caveats,
+        unbiased,
+        peak_memory,
+        cost_unit,
+        *prepared,
+        wall,
+        device,
+        reads,
+    ) = ended
     counting, prepare_seconds, prepare_cost = prepared
     _, _, _, problem_label, method_label, reused = link
     check_text(key, backend, problem_label, method_label, longest=LONGEST)
@@ -144,7 +158,7 @@ def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: 
     outcome = Outcome(
         Status(status), Ending(ending), reason, measured, known, tuple(said),
         bool(unbiased), peak_memory, wall, cost_unit, device, Counting(counting),
-        prepare_seconds, prepare_cost,
+        prepare_seconds, prepare_cost, reads_of(reads),
     )  # fmt: skip
     return Result(number, trial, outcome, bool(reused))
 
@@ -164,6 +178,14 @@ def run_of(store: Path, digest: str, row: Row, counts: Mapping[str, int], *, goi
 
 
 @functools.lru_cache(maxsize=1024)  # trials share a few of them
+def reads_of(text: str) -> Mapping[str, str]:
+    """Return what a trial read, from a cell of the store."""
+    found = load_json(text)
+    check_text("", *found.values())
+    return dict(found)
+
+
+@functools.lru_cache(maxsize=1024)  # as above
 def _spec(table: str, label: str) -> Spec:
     params = {key: _frozen(value) for key, value in load_json(table).items()}
     return Spec(check_text(params.pop("use"), longest=LONGEST), params, label)

@@ -16,7 +16,7 @@ CREATE TABLE trial (
     status TEXT NOT NULL, ending TEXT NOT NULL, reason TEXT NOT NULL, facts TEXT NOT NULL,
     caveats TEXT NOT NULL, claims_unbiased INTEGER NOT NULL, peak_memory INTEGER, cost_unit TEXT NOT NULL,
     counting TEXT NOT NULL, prepare_seconds REAL, prepare_cost REAL,
-    wall REAL NOT NULL, device TEXT NOT NULL, ended TEXT NOT NULL, digest TEXT NOT NULL);
+    wall REAL NOT NULL, device TEXT NOT NULL, reads TEXT NOT NULL, ended TEXT NOT NULL, digest TEXT NOT NULL);
 CREATE INDEX trial_key ON trial (key);
 CREATE TABLE link (
     run INTEGER NOT NULL REFERENCES run, position INTEGER NOT NULL, trial INTEGER NOT NULL REFERENCES trial,
@@ -32,17 +32,18 @@ CREATE TABLE reservation (key TEXT PRIMARY KEY, run INTEGER NOT NULL REFERENCES 
 RUN_COLUMNS = "id, suite, title, text, environment, started, finished, reused"
 TRIAL_COLUMNS = (
     "key, kind, problem, method, backend, repetition, settings, status, ending, reason, facts, caveats, "
-    "claims_unbiased, peak_memory, cost_unit, counting, prepare_seconds, prepare_cost, wall, device, ended"
+    "claims_unbiased, peak_memory, cost_unit, counting, prepare_seconds, prepare_cost, wall, device, "
+    "reads, ended"
 )
 LINK_COLUMNS = "run, position, trial, problem, method, reused"
 RECORD_COLUMNS = "metric, role, iteration, seconds, cost, value"
 
 INSERT_RUN = "INSERT INTO run (suite, title, text, environment, started) VALUES (?, ?, ?, ?, ?)"
-INSERT_TRIAL = f"INSERT INTO trial ({TRIAL_COLUMNS}, digest) VALUES ({', '.join('?' * 22)})"
+INSERT_TRIAL = f"INSERT INTO trial ({TRIAL_COLUMNS}, digest) VALUES ({', '.join('?' * 23)})"
 INSERT_LINK = f"INSERT INTO link ({LINK_COLUMNS}, digest) VALUES (?, ?, ?, ?, ?, ?, ?)"
 INSERT_RECORD = f"INSERT INTO record (trial, number, {RECORD_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 COPY_RUN = f"INSERT INTO run (digest, {RUN_COLUMNS}) VALUES ({', '.join('?' * 9)})"
-COPY_TRIAL = f"INSERT INTO trial (id, digest, {TRIAL_COLUMNS}) VALUES ({', '.join('?' * 23)})"
+COPY_TRIAL = f"INSERT INTO trial (id, digest, {TRIAL_COLUMNS}) VALUES ({', '.join('?' * 24)})"
 SEAL_RUN = "UPDATE run SET digest = ? WHERE id = ?"
 SELECT_RUN = f"SELECT digest, {RUN_COLUMNS} FROM run WHERE id = ?"
 SELECT_RUNS = f"SELECT digest, {RUN_COLUMNS} FROM run ORDER BY id"
@@ -52,7 +53,7 @@ SELECT id, digest, {TRIAL_COLUMNS} FROM trial WHERE id IN (SELECT trial FROM lin
 """
 SELECT_LINKS = f"SELECT digest, {LINK_COLUMNS} FROM link WHERE run = ? ORDER BY position"
 SELECT_FIRST_LINK = f"SELECT digest, {LINK_COLUMNS} FROM link WHERE trial = ? LIMIT 1"
-SELECT_KNOWN = "SELECT key, id, status FROM trial WHERE status != ? ORDER BY id"
+SELECT_KNOWN = "SELECT key, id, status, reads FROM trial WHERE status != ? ORDER BY id"
 SELECT_RECORDS = f"""
 SELECT trial, {RECORD_COLUMNS} FROM record
 WHERE trial IN (SELECT trial FROM link WHERE run = ?) ORDER BY trial, number

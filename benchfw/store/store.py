@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from benchfw.errors import StoreError
-from benchfw.records import LONGEST_NAME, Environment, Outcome, Result, Run, Status, Trial, shorten
+from benchfw.records import LONGEST_NAME, Environment, Outcome, Result, Run, Status, Stored, Trial, shorten
 from benchfw.store import reservations
 from benchfw.store.connection import DAMAGED, REFUSALS, connect, explain_refusal
 from benchfw.store.place import Place, check_place, real_path
@@ -26,6 +26,7 @@ from benchfw.store.rows import (
     check_digest,
     digest_of,
     now,
+    reads_of,
     record_rows,
     result_of,
     run_of,
@@ -159,17 +160,13 @@ class Store:
         return int(self._base.execute("SELECT COALESCE(MAX(id), 0) FROM trial").fetchone()[0])
 
     @explain_bad_rows
-    def known(self, keys: Iterable[str]) -> dict[str, tuple[int, Status]]:
-        """Return id and status of the newest trial of each key that is here, a sound one before a faulty one.
-
-        Skipped ones do not count.
-        """
+    def known(self, keys: Iterable[str]) -> dict[str, list[Stored]]:
+        """Return the trials of each key that is here, the oldest first; skipped ones do not count."""
         wanted = set(keys)
-        found: dict[str, tuple[int, Status]] = {}
-        for key, number, name in self._base.execute(SELECT_KNOWN, (Status.SKIPPED,)):
-            status = Status(name)
-            if key in wanted and not (status.faulty and key in found and not found[key][1].faulty):
-                found[key] = number, status
+        found: dict[str, list[Stored]] = {}
+        for key, number, status, reads in self._base.execute(SELECT_KNOWN, (Status.SKIPPED,)):
+            if key in wanted:
+                found.setdefault(key, []).append(Stored(number, Status(status), reads_of(reads)))
         return found
 
     @explain_sqlite_errors

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchfw.errors import StoreError
-from benchfw.records import Budget, Ending, Environment, Machine, Outcome, Record, Spec, Status
+from benchfw.records import Budget, Ending, Environment, Machine, Outcome, Record, Spec, Status, Stored
 from benchfw.store import APPLICATION_ID, Store
 from benchfw.store.schema import SCHEMA_VERSION
 
@@ -124,15 +124,19 @@ def test_what_was_added_is_there_when_the_file_is_opened_again(tmp_path, make_tr
         assert len(again.results(run)) == 1
 
 
-def test_a_known_key_gives_the_newest_trial_that_was_not_skipped(store, make_trial):
+def test_a_known_key_gives_its_trials_that_were_not_skipped_and_what_they_read(store, make_trial):
     run = begin(store)
     endings = (Status.FAILED, Status.DONE, Status.SKIPPED)
+    reads = {"variable X": "absent", "file a.txt": "12"}
     ids = [
-        store.add(run, i, make_trial(key="k"), Outcome(each, Ending.ITERATIONS, "because"))
+        store.add(run, i, make_trial(key="k"), Outcome(each, Ending.ITERATIONS, "because", reads=reads))
         for i, each in enumerate(endings)
     ]
+    assert store.results(run)[0].outcome.reads == reads
     store.add(run, 9, make_trial(key="skipped"), Outcome(Status.SKIPPED, Ending.ABSENT, "no gpu"))
-    assert store.known(["k", "skipped", "other"]) == {"k": (ids[1], Status.DONE)}
+    assert store.known(["k", "skipped", "other"]) == {
+        "k": [Stored(ids[0], Status.FAILED, reads), Stored(ids[1], Status.DONE, reads)]
+    }
 
 
 def test_a_run_that_reuses_a_trial_shows_it_under_its_own_labels(store, make_trial):

@@ -15,6 +15,7 @@ import numpy as np
 
 from benchfw.harness.events import Event, Finished, Started
 from benchfw.harness.workers.surroundings import Surroundings
+from benchfw.harness.workers.watch import stop_watching, watch
 from benchfw.measure.trial import collector, run_trial, warm_up
 from benchfw.records import Cell, Outcome, Trial
 from benchfw.registry import Registry
@@ -31,6 +32,7 @@ class InlineExecutor:
         self._surroundings = Surroundings(threads)
         self._generators = random.getstate(), np.random.get_state()  # noqa: NPY002 - trials seed it
         self._warm: set[Cell] = set()
+        self._reads = watch()
 
     def run(self, trials: Iterable[Trial]) -> Iterator[Event]:
         """Run the trials in the order given."""
@@ -39,7 +41,8 @@ class InlineExecutor:
             yield Finished(trial, self._measure(trial))
 
     def close(self) -> None:
-        """Put back the state of the global generators, which every trial seeds."""
+        """Put back the state of the global generators, which every trial seeds, and note nothing more."""
+        stop_watching()
         random.setstate(self._generators[0])
         np.random.set_state(self._generators[1])  # noqa: NPY002 - as above
 
@@ -50,11 +53,13 @@ class InlineExecutor:
             self._surroundings.restore()
             self._warm.add(trial.cell)
         records, emit = collector()
+        self._reads.begin_trial()
         try:
             outcome = run_trial(trial, self._registry, emit, _stop_if_debugger_quit)
         finally:
             self._surroundings.restore()
-        return replace(outcome, records=tuple(records), seconds=perf_counter() - began)
+        reads = self._reads.of_trial(trial, self._registry)
+        return replace(outcome, records=tuple(records), seconds=perf_counter() - began, reads=reads)
 
 
 def _stop_if_debugger_quit(fault: BaseException) -> None:

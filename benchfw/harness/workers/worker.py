@@ -38,6 +38,7 @@ from benchfw.harness.workers.messages import (
 )
 from benchfw.harness.workers.supervisor import end_as, end_leftovers
 from benchfw.harness.workers.surroundings import Surroundings, ThreadWatch, import_known, warm_libraries
+from benchfw.harness.workers.watch import watch
 from benchfw.measure.clock import count_cpu_seconds
 from benchfw.measure.endings import explain
 from benchfw.measure.kernels import known_ceilings
@@ -59,6 +60,7 @@ class Worker:
         self._setup, self._requests, self._replies = setup, requests, replies
         self._process = os.getpid()
         sys.path[:] = [*setup.overlay, *setup.path]
+        self._reads = watch()  # before any plugin is imported
         with ThreadWatch() as self._watch:
             self._registry = Registry(setup.plugins)
             self._registry.activate()  # for good: a worker has one
@@ -104,6 +106,7 @@ class Worker:
             self._tried.update(new)
             self._inspected.add(trial.cell)
             self._modules = frozenset(sys.modules)
+        self._reads.look_ahead(trial, self._registry)
         for place, (flop_rate, footprints, bandwidths) in known.ceilings.items():
             backend, _, dtype = place.rpartition(" ")
             ceilings = Ceilings(flop_rate, tuple(footprints), tuple(bandwidths))
@@ -144,6 +147,7 @@ class Worker:
 
     def _measure(self, run: Callable[..., Outcome], request: Request) -> None:
         began = perf_counter()
+        self._reads.begin_trial()
         watched = self._setup.resources and forget_peak()
         outcome = _contain_faults(
             partial(run, request.trial, self._registry, self._emitter(last=request.last))
@@ -151,7 +155,8 @@ class Worker:
         if watched and not outcome.status.faulty:  # one that broke has no peak to compare
             outcome = replace(outcome, peak_memory=peak_memory())
         self._check_process()
-        outcome = replace(outcome, seconds=perf_counter() - began)
+        reads = self._reads.of_trial(request.trial, self._registry)
+        outcome = replace(outcome, seconds=perf_counter() - began, reads=reads)
         ceilings = {
             f"{backend} {dtype}": [each.flop_rate, each.footprints, each.bandwidths]
             for (backend, dtype), each in known_ceilings().items()

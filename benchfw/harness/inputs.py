@@ -1,0 +1,140 @@
+"""What a trial read beyond what its key knows: how it is named, and the state that it is in now.
+
+Each thing has a name of two parts, its kind and what it is: "file tables.json", "variable HOME". Paths are
+written from the folder of Python's path that they are in, so that a project may be moved.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from benchfw import data
+from benchfw.errors import BenchfwError
+from benchfw.harness.environment import THREAD_VARIABLES
+from benchfw.sources import Modules
+
+ABSENT = "absent"
+ALL = "*"
+"""As the name of an environment variable: the names of all."""
+GIVEN_VARIABLES = frozenset(
+    {*THREAD_VARIABLES, "PYTHONPATH", "PYTHONHASHSEED", "CUDA_VISIBLE_DEVICES", "CUPY_GPU_MEMORY_LIMIT"}
+)
+"""The environment variables that workers get from the harness: threads and device are in the key."""
+CHANGED = "changed while it was read"
+"""The state of what was no longer the same at the end of the trial: never found again."""
+
+
+class Inputs:
+    """Looks at what trials read, at each thing once."""
+
+    def __init__(self, find_modules: Callable[[], Modules]) -> None:
+        self._find_modules = find_modules
+        self._modules: Modules | None = None
+        self._states: dict[str, str] = {}
+
+    def describe_change(self, reads: Mapping[str, str]) -> str:
+        """Return which thing is not as it was read, in words; nothing where all are."""
+        changed = (name for name, state in reads.items() if self.state(name) != state)
+        return next((f"{_describe(*_split(name))} has changed" for name in changed), "")
+
+    def state(self, name: str) -> str:
+        """Return the state that a thing is in now."""
+        if name not in self._states:
+            self._states[name] = self._find_state(*_split(name))
+        return self._states[name]
+
+    def hash_path(self, kind: str, path: Path) -> str:
+        """Return the state of a file, a module or a folder."""
+        try:
+            if kind == "folder":
+                return _short_hash("\0".join(list_folder(path)).encode())
+            found = path.stat()
+            if not stat.S_ISREG(found.st_mode):
+                return ABSENT
+            return self._hash_module(path) if kind == "module" else _hash_content(path)
+        except OSError:
+            return ABSENT
+
+    def _find_state(self, kind: str, what: str) -> str:
+        if kind == "variable":
+            return hash_variable(what, os.environ.get(what) if what != ALL else variable_names())
+        if kind == "data set":
+            try:
+                return data.fingerprint(what)
+            except BenchfwError:
+                return ABSENT
+        states = {self.hash_path(kind, path) for path in _places(what)}
+        return states.pop() if len(states) == 1 else CHANGED if states else ABSENT
+
+    def _hash_module(self, path: Path) -> str:
+        """Return the hash of a module and all that it imports; benchfw itself is in the key."""
+        if self._modules is None:
+            self._modules = self._find_modules()
+        found = self._modules.closure([path], leave_out=lambda name: name.startswith("benchfw."))
+        return found.digest[:32]
+
+
+def name_path(kind: str, path: Path) -> str:
+    """Return the name of a file: the shortest that leads to it and to no other."""
+    for folder in sorted(sys.path, key=len, reverse=True):
+        root = Path(folder or Path.cwd())
+        if path.is_relative_to(root):
+            inside = path.relative_to(root).as_posix()
+            if all(each == path for each in _places(inside)):
+                return f"{kind} {inside}"
+    return f"{kind} {path}"
+
+
+def hash_variable(name: str, value: str | None) -> str:
+    """Return a hash of an environment variable, which may be a secret: too short to find the value by it."""
+    return ABSENT if value is None else _short_hash(f"{name}={value}".encode(errors="surrogateescape"))[:12]
+
+
+def variable_names() -> str:
+    """Return the names of all environment variables that the harness does not set."""
+    return " ".join(sorted(os.environ.keys() - GIVEN_VARIABLES))
+
+
+def list_folder(path: Path) -> list[str]:
+    """Return the names in a folder, without those that Python and editors leave there."""
+    return sorted(name for name in os.listdir(path) if not name.startswith((".", "__pycache__")))  # noqa: PTH208
+
+
+def _places(what: str) -> list[Path]:
+    """Return where a path leads now, from every folder of Python's path."""
+    if what.startswith("/"):
+        return [Path(what)]
+    found = (Path(folder or Path.cwd()) / what for folder in dict.fromkeys(sys.path))
+    return [each for each in dict.fromkeys(found) if each.exists()]
+
+
+def _split(name: str) -> tuple[str, str]:
+    for kind in ("variable", "data set", "module", "folder"):
+        if name.startswith(f"{kind} "):
+            return kind, name[len(kind) + 1 :]
+    return "file", name.removeprefix("file ")
+
+
+def _describe(kind: str, what: str) -> str:
+    if (kind, what) == ("variable", ALL):
+        return "the list of environment variables"
+    words = {
+        "variable": f"the environment variable {what}",
+        "data set": f"the data set '{what}'",
+        "folder": f"the folder {what}",
+    }
+    return words.get(kind, what)
+
+
+def _hash_content(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:32]
+
+
+def _short_hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]

@@ -1,0 +1,265 @@
+"""What plugins read in a process: files, folders, variables, modules imported by a computed name.
+
+Only what a plugin asks for counts: of the frames on the way, the nearest that is neither Python's nor an
+installed library's is in a file of its own. What benchfw reads for itself does not count.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import opcode
+import os
+import stat
+import threading
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import Any, NamedTuple
+
+import benchfw
+from benchfw.data.load import LOADED, sources_of
+from benchfw.errors import BenchfwError
+from benchfw.harness.fingerprint import files_of_trial
+from benchfw.harness.inputs import (
+    ABSENT,
+    ALL,
+    CHANGED,
+    GIVEN_VARIABLES,
+    Inputs,
+    hash_variable,
+    list_folder,
+    name_path,
+    variable_names,
+)
+from benchfw.records import Cell, Trial
+from benchfw.registry import Registry
+from benchfw.sources import Installed, is_python
+
+OWN_FOLDER = f"{Path(benchfw.__file__).parent}/"
+SYSTEM_FOLDERS = ("/proc/", "/sys/", "/dev/")
+QUOTING = ("linecache.py", "tokenize.py")  # what opens source to show it, as for a warning
+FOLDER_VARIABLES = frozenset({"TMPDIR", "TEMP", "TMP"})  # what a trial puts there, it has written
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+IMPORT_NAME = opcode.opmap["IMPORT_NAME"]
+
+
+class Note(NamedTuple):
+    """One thing that was read, and the file of the code that read it."""
+
+    kind: str
+    what: str
+    reader: str
+
+
+class Reads:
+    """What plugins have read in this process since it is watched."""
+
+    def __init__(self) -> None:
+        self._notes: dict[Note, Any] = {}  # with the state of each when it was read
+        self._written: set[str] = set()
+        self._set_variables: set[str] = set()
+        self._kinds: dict[str, str] = {}
+        self._installed = Installed()
+        self._begun = 0
+        self._files: dict[tuple[Cell, frozenset[Path]], frozenset[str]] = {}
+        self._noting = threading.local()
+
+    def begin_trial(self) -> None:
+        """Take what is read from now on for what the next trial reads."""
+        self._begun = len(self._notes)
+        self._written.clear()
+
+    def of_trial(self, trial: Trial, registry: Registry) -> dict[str, str]:
+        """Return what the trial read, with hashes: by itself, or before it by a module that it imports.
+
+        A module that a plugin imported by a computed name counts for all trials: one that finds it loaded
+        does not read it again.
+        """
+        notes = list(self._notes.items())
+        if not notes:
+            return {}
+        self._noting.now = True
+        try:
+            before, since = notes[: self._begun], notes[self._begun :]
+            counted = [*since, *(each for each in before if each[0].kind == "module")]
+            if len(counted) < len(notes):
+                files = self._files_of(trial, registry)
+                counted += [each for each in before if each[0].kind != "module" and each[0].reader in files]
+            known = (
+                _datasets_of(trial, registry) if any(each.kind == "data set" for each, _ in counted) else ()
+            )
+            inputs = Inputs(registry.modules)
+            return dict(
+                _seal(note, state, inputs)
+                for note, state in counted
+                if note.kind != "data set" or note.what not in known
+            )
+        finally:
+            self._noting.now = False
+
+    def look_ahead(self, trial: Trial, registry: Registry) -> None:
+        """Find out, before a process is forked for a trial, whatever `of_trial` will ask."""
+        if any(note.kind != "module" for note in self._notes):
+            self._files_of(trial, registry)
+
+    def _files_of(self, trial: Trial, registry: Registry) -> frozenset[str]:
+        """Return the files of the modules that a trial imports, those with a computed name included."""
+        modules = frozenset(Path(note.what) for note in self._notes if note.kind == "module")
+        known = self._files.get((trial.cell, modules))
+        if known is None:
+            known = files_of_trial(trial, registry, modules)
+            self._files[trial.cell, modules] = known
+        return known
+
+    def hear(self, event: str, arguments: tuple[Any, ...], frame: FrameType) -> None:
+        """Take in an audit event and the frame that it comes from."""
+        if getattr(self._noting, "now", False):
+            return
+        self._noting.now = True  # what is opened in here is not the plugin's
+        try:
+            if event == LOADED:
+                reader = self._reader(frame, through=("library", "benchfw"))
+                if reader is not None:
+                    self._add(Note("data set", str(arguments[0]), reader.f_code.co_filename), "")
+            elif event == "os.rename":
+                self._hear_path(event, arguments[1], frame)
+            else:
+                self._hear_path(event, arguments[0], frame, arguments[2] if event == "open" else 0)
+        finally:
+            self._noting.now = False
+
+    def _hear_path(self, event: str, given: Any, nearest: FrameType, flags: int = 0) -> None:
+        if isinstance(given, bytes):
+            given = os.fsdecode(given)
+        if not isinstance(given, str) or (event == "ctypes.dlopen" and "/" not in given):
+            return
+        path = os.path.abspath(given)  # noqa: PTH100 - called for every file that is opened
+        if path.startswith((*SYSTEM_FOLDERS, OWN_FOLDER)) or is_python(path):
+            return
+        frame = self._reader(nearest, through=("library",))
+        if frame is None or nearest.f_code.co_filename.endswith(QUOTING):
+            return
+        updates = flags & os.O_RDWR and _signature(path)
+        if (event in {"os.mkdir", "os.rename"} or flags & WRITING) and not updates:
+            self._written.add(path)
+        else:
+            self._note_path(event, path, frame)
+
+    def _note_path(self, event: str, path: str, frame: FrameType) -> None:
+        if event.startswith("os."):
+            kind, state = "folder", _names(path)
+        else:
+            source = _source_of(path)
+            kind, path, state = ("module" if source.endswith(".py") else "file"), source, _signature(source)
+            if kind == "module" and _is_import(frame):
+                return
+        if path not in self._written and self._kind(path) == "own" and state != "folder":
+            self._add(Note(kind, path, frame.f_code.co_filename), state)
+
+    def note_module(self, module: ModuleType, frame: FrameType) -> None:
+        """Note a module that `importlib.import_module` returned, whether or not it was loaded before."""
+        reader = self._reader(frame, through=())
+        origin = getattr(module.__spec__, "origin", None) if module.__spec__ else None
+        if (
+            reader is not None
+            and origin
+            and origin.startswith("/")
+            and self._kind(origin) in {"own", "library"}
+        ):
+            self._add(Note("module", origin, reader.f_code.co_filename), _signature(origin))
+
+    def note_variable(self, name: str, value: str | None, frame: FrameType) -> None:
+        """Note an environment variable that was read."""
+        reader = self._reader(frame, through=())
+        if name in GIVEN_VARIABLES or name in self._set_variables or name in FOLDER_VARIABLES:
+            return
+        if reader is not None:
+            value = variable_names() if name == ALL else value
+            self._add(Note("variable", name, reader.f_code.co_filename), hash_variable(name, value))
+
+    def note_set_variable(self, name: str, frame: FrameType) -> None:
+        """Note an environment variable that was set by somebody else than benchfw: its value is theirs."""
+        if self._reader(frame, through=("library",)) is not None:
+            self._set_variables.add(name)
+
+    def _add(self, note: Note, state: Any) -> None:
+        if self._notes.setdefault(note, state) != state:
+            self._notes[note] = CHANGED
+
+    def _reader(self, frame: FrameType | None, through: tuple[str, ...]) -> FrameType | None:
+        """Return the nearest frame in a plugin's own file, behind those of Python and of these kinds."""
+        while frame is not None:
+            name = frame.f_code.co_filename
+            kind = self._kinds.get(name)
+            if kind is None:
+                kind = self._kinds[name] = self._kind(name)
+            if kind == "own":
+                return frame
+            if kind != "python" and kind not in through:
+                return None
+            frame = frame.f_back
+        return None
+
+    def _kind(self, path: str) -> str:
+        if path.startswith("<") or is_python(path):
+            return "python"
+        if path.startswith(OWN_FOLDER):
+            return "benchfw"
+        return "own" if self._installed.owner(path) is None else "library"
+
+
+def _seal(note: Note, state: Any, inputs: Inputs) -> tuple[str, str]:
+    """Return the name of what was read and a hash of it, if it still is as it was."""
+    path = Path(note.what)
+    match note.kind:
+        case "variable":
+            return f"variable {note.what}", state
+        case "data set":
+            return f"data set {note.what}", inputs.state(f"data set {note.what}")
+        case "folder":
+            unchanged = state == _names(note.what)
+        case _:
+            unchanged = state == _signature(note.what)
+    name = name_path(note.kind, path)
+    if state is None:
+        return name, ABSENT
+    return name, inputs.hash_path(note.kind, path) if unchanged else CHANGED
+
+
+def _datasets_of(trial: Trial, registry: Registry) -> list[str]:
+    """Return the data sets whose content is in a trial's key."""
+    tables = [(trial.kind, trial.method.table), ("problem", trial.problem.table)]
+    names = [registry.dataset_of(*each) for each in tables if trial.kind != "kernel"]
+    try:
+        return [each for name in names if name for each in sources_of(name)]
+    except BenchfwError:
+        return []
+
+
+def _is_import(frame: FrameType) -> bool:
+    """Return whether a frame is at an import statement, which the key has read already."""
+    return frame.f_code.co_code[frame.f_lasti] == IMPORT_NAME
+
+
+def _signature(path: str) -> Any:
+    """Return what changes with a file: None where there is none, "folder" for a folder."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - called for every file that is opened
+    except OSError:
+        return None
+    return "folder" if stat.S_ISDIR(found.st_mode) else (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def _names(path: str) -> Any:
+    try:
+        return list_folder(Path(path))
+    except OSError:
+        return None
+
+
+def _source_of(path: str) -> str:
+    if not path.endswith(".pyc"):
+        return path
+    try:
+        return importlib.util.source_from_cache(path)
+    except ValueError:
+        return path

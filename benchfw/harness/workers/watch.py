@@ -1,0 +1,106 @@
+"""Lets `Reads` see what happens in this process: an audit hook, `os.environ`, `importlib.import_module`.
+
+An audit hook sees what Python opens. What native code or another process reads is not seen, and neither are
+looks at whether a file exists.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from benchfw.data.load import LOADED
+from benchfw.harness.inputs import ALL
+from benchfw.harness.workers.reads import Reads
+
+EVENTS = frozenset({"open", "os.listdir", "os.scandir", "os.mkdir", "os.rename", "ctypes.dlopen", LOADED})
+
+
+class _Switch:
+    """Who hears what happens; nobody while it is None. A hook cannot be removed."""
+
+    reads: Reads | None = None
+    installed = False
+
+
+_switch = _Switch()
+
+
+def watch() -> Reads:
+    """Note from now on what plugins read in this process."""
+    _switch.reads = reads = Reads()
+    _install()
+    return reads
+
+
+def stop_watching() -> None:
+    """Note nothing more."""
+    _switch.reads = None
+
+
+def _install() -> None:
+    if _switch.installed:
+        return
+    _switch.installed = True
+    sys.addaudithook(_hear)
+    os.environ.__class__ = _WatchedVariables
+    os.environb.__class__ = _WatchedVariables
+    importlib.import_module = _note_import(importlib.import_module)
+
+
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in EVENTS and _switch.reads is not None:
+        _switch.reads.hear(event, arguments, sys._getframe(1))  # noqa: SLF001 - who asks is what counts
+
+
+def _note_import(import_module: Any) -> Any:
+    @functools.wraps(import_module)
+    def noted(name: str, package: str | None = None) -> ModuleType:
+        module: ModuleType = import_module(name, package)
+        if _switch.reads is not None:
+            _switch.reads.note_module(module, sys._getframe(1))  # noqa: SLF001
+        return module
+
+    return noted
+
+
+class _WatchedVariables(os._Environ):  # type: ignore[type-arg]  # noqa: SLF001 - the class of os.environ
+    """The class that `os.environ` has once it is watched."""
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            value = super().__getitem__(key)
+        except KeyError:
+            _note_variable(key, None)
+            raise
+        _note_variable(key, value)
+        return value
+
+    def __iter__(self) -> Iterator[Any]:
+        _note_variable(ALL, None)
+        return super().__iter__()
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if _switch.reads is not None:
+            _switch.reads.note_set_variable(_text(key), sys._getframe(1))  # noqa: SLF001
+        super().__setitem__(key, value)
+
+    def __delitem__(self, key: Any) -> None:
+        if _switch.reads is not None:
+            _switch.reads.note_set_variable(_text(key), sys._getframe(1))  # noqa: SLF001
+        super().__delitem__(key)
+
+
+def _note_variable(key: Any, value: Any) -> None:
+    reads = _switch.reads
+    if reads is not None and isinstance(key, str | bytes):
+        reads.note_variable(_text(key), None if value is None else _text(value), sys._getframe(2))  # noqa: SLF001
+
+
+def _text(value: str | bytes) -> str:
+    return value if isinstance(value, str) else os.fsdecode(value)

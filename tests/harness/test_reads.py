@@ -1,0 +1,195 @@
+"""What plugins read is noted, what others read is not."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from benchfw.harness.inputs import ABSENT, CHANGED, Inputs, hash_variable, name_path
+from benchfw.sources import Modules
+
+SCRIPT = """
+import json, sys
+from pathlib import Path
+import benchfw
+from benchfw.harness.workers.watch import stop_watching, watch
+from benchfw.records import Budget, Spec, Trial
+from benchfw.registry import Registry
+
+sys.path.insert(0, "libraries")
+reads = watch()
+registry = Registry(["flat.py", "one.py", "two.py"])
+registry.activate()
+answers = {}
+for name in ("one", "two"):
+    trial = Trial("optimizer", Spec("flat"), Spec(name), "numpy", 0, 0, Budget())
+    reads.look_ahead(trial, registry)
+    reads.begin_trial()
+    registry.build("optimizer", {"use": name}).act()
+    answers[name] = reads.of_trial(trial, registry)
+stop_watching()
+registry.build("optimizer", {"use": "one"}).act()
+answers["later"] = reads.of_trial(trial, registry)
+print(json.dumps(answers))
+"""
+
+ONE = """
+import helper
+from acting import *
+IMPORTED = os.environ.get("AT_IMPORT_OF_ONE")
+
+class Method:
+    def act(self):
+        Path("read.txt").read_text()
+        Path("updated.txt").open("r+").close()
+        Path("written.txt").write_text("x")
+        Path("written.txt").read_text()
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "a").write_text("a")
+            os.listdir(folder)
+            os.rename(Path(folder, "a"), "renamed.txt")
+        Path("renamed.txt").read_text()
+        os.environ["SET"] = "1"
+        os.environ["SET"], "IN" in os.environ, os.environb.get(b"BYTES"), os.getenv("SECRET")
+        warnings.warn("a line of source is shown")
+        json.loads(Path("/proc/self/stat").read_text().split()[0])
+        Path("folder").open if Path("folder").is_dir() else None
+        with contextlib.suppress(OSError):
+            Path("folder").open().close()
+
+@hookimpl
+def register_optimizers(register): register("one", Method)
+"""
+
+FLAT = """
+from benchfw import hookimpl
+
+class Flat:
+    def __init__(self, backend, rng): ...
+
+@hookimpl
+def register_problems(register): register("flat", Flat)
+"""
+
+TWO = """
+from acting import *
+Path("two.txt").read_text()
+
+class Method:
+    def act(self):
+        importlib.import_module("help" + "er")
+
+@hookimpl
+def register_optimizers(register): register("two", Method)
+"""
+
+ACTING = """
+import contextlib, importlib, json, os, tempfile, warnings
+from pathlib import Path
+import numpy
+from benchfw import hookimpl
+"""
+
+
+@pytest.fixture(scope="module")
+def noted(tmp_path_factory):
+    """What two methods read: by themselves, by modules that they import, and after the watch has ended."""
+    root = tmp_path_factory.mktemp("reads")
+    texts = {
+        "flat.py": FLAT,
+        "one.py": ONE,
+        "two.py": TWO,
+        "acting.py": ACTING,
+        "read.txt": "r",
+        "updated.txt": "u",
+        "two.txt": "2",
+    }
+    texts |= {"helper.py": 'import os\nos.environ.get("AT_IMPORT_OF_HELPER")\n'}
+    for name, text in texts.items():
+        (root / name).write_text(textwrap.dedent(text))
+    (root / "folder").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        cwd=root,
+        env={**os.environ, "SECRET": "abracadabra", "BYTES": "b", "AT_IMPORT_OF_ONE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "abracadabra" not in done.stdout
+    return json.loads(done.stdout)
+
+
+def test_a_method_has_what_it_and_the_modules_that_it_imports_have_read(noted):
+    assert set(noted["one"]) == {
+        "file read.txt", "file updated.txt", "variable IN", "variable BYTES", "variable SECRET",
+        "variable AT_IMPORT_OF_ONE", "variable AT_IMPORT_OF_HELPER",
+    }  # fmt: skip
+    assert noted["one"]["variable IN"] == ABSENT
+    assert noted["one"]["variable SECRET"] == hash_variable("SECRET", "abracadabra")
+
+
+def test_a_module_by_a_computed_name_counts_with_what_it_read_though_it_was_loaded_before(noted):
+    assert set(noted["two"]) == {"file two.txt", "module helper.py", "variable AT_IMPORT_OF_HELPER"}
+
+
+def test_nothing_is_noted_once_the_watch_has_ended(noted):
+    assert noted["later"] == noted["two"]
+
+
+@pytest.fixture
+def inputs(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.invalidate_caches()
+    return lambda: Inputs(Modules)
+
+
+def test_what_is_as_it_was_read_has_not_changed(inputs, tmp_path, monkeypatch):
+    monkeypatch.setenv("HERE", "1")
+    monkeypatch.delenv("NOWHERE", raising=False)
+    (tmp_path / "a.txt").write_text("a")
+    (tmp_path / "m.py").write_text("import n\n")
+    (tmp_path / "n.py").write_text("x = 1\n")
+    (tmp_path / "parts").mkdir()
+    names = ["variable HERE", "variable NOWHERE", "variable *", "file a.txt", "file b.txt", "module m.py"]
+    names += ["folder parts", "data set nowhere"]
+    looked = inputs()
+    before = {name: looked.state(name) for name in names}
+    assert [name for name in names if before[name] == ABSENT] == [
+        "variable NOWHERE", "file b.txt", "data set nowhere",
+    ]  # fmt: skip
+    assert inputs().describe_change(before) == ""
+    (tmp_path / "n.py").write_text("# a comment\nx = 1\n")
+    (tmp_path / "parts" / "__pycache__").mkdir()
+    assert inputs().describe_change(before) == ""
+    (tmp_path / "n.py").write_text("x = 2\n")
+    assert inputs().describe_change(before) == "m.py has changed"
+    assert inputs().describe_change({"file a.txt": CHANGED}) == "a.txt has changed"
+    monkeypatch.setenv("HERE", "2")
+    assert inputs().describe_change(before) == "the environment variable HERE has changed"
+
+
+def test_a_path_is_named_from_the_folder_of_pythons_path_that_it_is_in(tmp_path, monkeypatch):
+    one, two = tmp_path / "one", tmp_path / "two"
+    for folder in (one, two):
+        folder.mkdir()
+        monkeypatch.syspath_prepend(folder)
+    (one / "a.txt").write_text("a")
+    assert name_path("file", one / "a.txt") == "file a.txt"
+    assert name_path("file", tmp_path / "b.txt") == f"file {tmp_path}/b.txt"
+    (two / "a.txt").write_text("b")  # which of the two is meant must be said
+    assert name_path("file", one / "a.txt") == f"file {one}/a.txt"
+    assert Inputs(Modules).state("file a.txt") == CHANGED
+
+
+def test_what_is_no_file_is_never_opened(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert Inputs(Modules).state(f"file {tmp_path}/pipe") == ABSENT
+    assert Inputs(Modules).state("file /dev/zero") == ABSENT
+    assert Inputs(Modules).hash_path("file", Path(tmp_path)) == ABSENT
