@@ -15,10 +15,11 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
 from operator import attrgetter
 from typing import Any
 
-from benchfw.records import Counting, Ending, Isolation, Outcome, Record, Status, Trial
+from benchfw.records import Ending, Isolation, Outcome, Record, Status, Trial
 
 PROTOCOL = 5
 """What parent and worker must agree on, where the worker is of another revision: one more with every change
@@ -161,7 +162,7 @@ def outcome_of(plain: Any) -> Outcome:
 def _like(usual: Any, value: Any) -> Any:
     """Return a value with the type of the usual one; TypeError or ValueError where that cannot be."""
     match usual:
-        case Status() | Ending() | Counting():
+        case StrEnum():
             return type(usual)(value)
         case bool() | str():
             found: Any = value

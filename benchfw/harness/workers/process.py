@@ -106,6 +106,7 @@ class WorkerProcess:
         self.learned = Learned()
         self.left: tuple[str, ...] = ()
         self._rehearsal = False
+        self._nonsense = ""
         self.trial: Trial | None = None
         self.records: list[Record] = []
         self.began = self.looked = monotonic()
@@ -146,7 +147,10 @@ class WorkerProcess:
                 outcome = self._take(*message)
                 if outcome is not None:
                     return outcome
-        except (EOFError, OSError, BadMessage) as fault:
+        except (EOFError, OSError) as fault:
+            raise WorkerDied from fault
+        except BadMessage as fault:
+            self._nonsense = str(fault)
             raise WorkerDied from fault
         if dead:
             raise WorkerDied
@@ -191,10 +195,12 @@ class WorkerProcess:
 
     def how_it_ended(self) -> str:
         """Return 'ended with exit code 3' or 'was killed by SIGSEGV'."""
+        if self._nonsense:
+            return f"wrote nonsense into its pipe ({self._nonsense})"
         try:
             code = self._process.wait(STOP_SECONDS / 2)
         except subprocess.TimeoutExpired:
-            return "closed its pipe, or wrote nonsense into it, but kept running"
+            return "closed its pipe but kept running"
         return describe_end(code)
 
     def last_words(self) -> str:
