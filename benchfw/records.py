@@ -161,7 +161,8 @@ class Outcome:
     must know to believe its records. `reason` is for people: no code reads it. `peak_memory` is in bytes,
     where it was asked for; `device` is the GPU. `prepare_seconds` and `prepare_cost` are what the method's
     `prepare` used before the clock started, None where it has none. `reads` are the files, variables and
-    other things that it read beyond what its key knows, with a hash of each.
+    other things that it read beyond what its key knows, with a hash of each. `replay` is what differed when
+    the trial ran a second time: nothing where all was the same, None where it ran once.
     All texts, which may be a plugin's, are cut to the lengths above: every table and page repeats them.
     """
 
@@ -180,6 +181,7 @@ class Outcome:
     prepare_seconds: float | None = None
     prepare_cost: float | None = None
     reads: Mapping[str, str] = field(default_factory=dict)
+    replay: str | None = None
 
     def __post_init__(self) -> None:
         caveats = [shorten(each) for each in self.caveats]

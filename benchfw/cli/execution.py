@@ -27,7 +27,7 @@ from benchfw.cli.preview import describe_outdated
 from benchfw.cli.progress import DownloadBar, display
 from benchfw.cli.verbs.compare import comparison_data, print_comparison
 from benchfw.errors import BenchfwError, StoreError
-from benchfw.harness.events import Awaited, Begun, Event, Finished, Listener
+from benchfw.harness.events import Awaited, Begun, Event, Finished, Listener, Replaying
 from benchfw.harness.options import Options
 from benchfw.records import Run
 from benchfw.report.terminal import print_summary
@@ -194,10 +194,14 @@ def listen_to_run(
         shown = stack.enter_context(display(title, live=live))
         file = stack.enter_context(_open_events(events)) if events else None
 
-        def listen(event: Begun | Awaited | Event) -> None:
+        def listen(event: Begun | Awaited | Replaying | Event) -> None:
             if isinstance(event, Awaited):
                 runs = ", ".join(map(str, event.runs))
                 click.echo(f"benchfw: waiting for {plural(event.trials, 'trial')} of run {runs}", err=True)
+                return
+            if isinstance(event, Replaying):
+                which = plural(event.trials, "trial")
+                click.echo(f"benchfw: running {which} a second time, to see whether they repeat", err=True)
                 return
             if isinstance(event, Begun):
                 begun.append(event.run)

@@ -54,7 +54,14 @@ class Awaited:
     runs: tuple[int, ...]
 
 
-Listener = Callable[[Begun | Awaited | Event], None]
+@dataclass(frozen=True)
+class Replaying:
+    """All trials have ended; so many of them are run a second time."""
+
+    trials: int
+
+
+Listener = Callable[[Begun | Awaited | Replaying | Event], None]
 
 
 class Executor(Protocol):

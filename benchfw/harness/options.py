@@ -35,6 +35,7 @@ class Options:
     fail_fast: bool = False
     cluster: Cluster | None = None
     isolation: Isolation | None = None
+    replay: bool = True
 
     def __post_init__(self) -> None:
         limits = (

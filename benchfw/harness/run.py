@@ -13,14 +13,15 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
-from benchfw.backends import get_backend
+from benchfw.backends import get_backend, is_on_device
 from benchfw.errors import BenchfwError, SuiteError
 from benchfw.harness.devices import find_devices
 from benchfw.harness.environment import gather, total_memory
-from benchfw.harness.events import Awaited, Begun, Event, Executor, Finished, Listener
+from benchfw.harness.events import Awaited, Begun, Event, Executor, Finished, Listener, Replaying
 from benchfw.harness.identity import Identity
 from benchfw.harness.inputs import Inputs
 from benchfw.harness.options import Options
+from benchfw.harness.replays import MEASURED, choose_replays, replay
 from benchfw.harness.workers.executor import LocalExecutor
 from benchfw.harness.workers.inline import InlineExecutor
 from benchfw.loading import fault_text
@@ -154,20 +155,48 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
         pending = [agenda.trials[position] for position in agenda.pending]
         outdated = Counter(agenda.outdated.values())
         listen(Begun(run, len(agenda.known), pending, _at_once(options), outdated))
+        added = {agenda.trials[position].key: number for position, number in agenda.known.items()}
         with contextlib.closing(_executor(agenda, registry, options)) as executor:
             rounds = _rounds(agenda, run, store, options, listen)
             for event in chain.from_iterable(_events(agenda, each, executor) for each in rounds):
                 if isinstance(event, Finished):
-                    store.add(run, agenda.position[event.trial.key], event.trial, event.outcome)
+                    number = store.add(run, agenda.position[event.trial.key], event.trial, event.outcome)
+                    added[event.trial.key] = number
                 listen(event)
                 _tell_plugins(registry, event)
                 if options.fail_fast and isinstance(event, Finished) and event.outcome.status.faulty:
                     break
             else:
+                _replay(agenda, added, registry, store, options, listen)
                 store.finish(run)
     finished = store.run(run)
     _call(registry, "run_finished", run=finished)
     return finished
+
+
+def _replay(
+    agenda: Agenda,
+    known: Mapping[str, int],
+    registry: Registry,
+    store: Store,
+    options: Options,
+    listen: Listener,
+) -> None:
+    """Run a sample of the trials a second time, elsewhere, and note whether they came out the same."""
+    if not options.replay or agenda.environment.isolation == "none":
+        return
+    wanted = choose_replays(agenda.trials) & known.keys()
+    results = [store.result(known[key]) for key in sorted(wanted)]
+    measured = {
+        each.trial.key: (each.trial, each.outcome)
+        for each in results
+        if each.outcome.replay is None and each.outcome.status in MEASURED
+    }
+    if measured:
+        listen(Replaying(len(measured)))
+        make = functools.partial(_executor, agenda, registry, options, again=True)
+        for key, difference in replay(measured, make, is_on_device):
+            store.note_replay(known[key], difference)
 
 
 def _at_once(options: Options) -> int:
@@ -229,7 +258,7 @@ def _events(agenda: Agenda, positions: Sequence[int], executor: Executor) -> Ite
     yield from executor.run(trial for trial in trials if trial.backend not in absent)
 
 
-def _executor(agenda: Agenda, registry: Registry, options: Options) -> Executor:
+def _executor(agenda: Agenda, registry: Registry, options: Options, *, again: bool = False) -> Executor:
     if options.jobs == 0:
         return InlineExecutor(registry, threads=options.threads)
     timeout = options.timeout_of(agenda.suite.budget)
@@ -252,4 +281,5 @@ def _executor(agenda: Agenda, registry: Registry, options: Options) -> Executor:
         device_memory=options.memory,
         isolation=agenda.environment.isolation,
         note=registry.note,
+        other_hashes=again,
     )

@@ -8,7 +8,7 @@ from benchfw.records import Result, Run
 from benchfw.report.tables import TextTable, caption, heading, headline_table
 from benchfw.report.text import escape_markdown, flat_facts, plural, printable
 from benchfw.report.verdicts import verdict
-from benchfw.report.verdicts.phrases import caveat_sentence, fault_advice, fault_place, fault_sentence
+from benchfw.report.verdicts.phrases import caveat_sentences, fault_advice, fault_place, fault_sentence
 from benchfw.summary.model import Summary
 
 _NOTED = {
@@ -18,6 +18,7 @@ _NOTED = {
     "machine.processor": "processor",
     "machine.cores": "cores",
     "threads": "threads of a trial",
+    "isolation": "isolation by",
 }
 """The facts of a run's environment that a reader of its times needs, and what they are called."""
 
@@ -36,8 +37,8 @@ def _lines(summary: Summary, run: Run) -> Iterator[str]:
     yield ""
     for comparison in summary.comparisons:
         yield f"- **{escape_markdown(heading(comparison))}**: {escape_markdown(verdict(comparison))}"
-    for caveat in summary.caveats:
-        yield f"- **Caveat**: {escape_markdown(caveat_sentence(caveat))}."
+    for caveat in caveat_sentences(summary):
+        yield f"- **Caveat**: {escape_markdown(caveat)}."
     for comparison in summary.measured:
         yield from (
             "",

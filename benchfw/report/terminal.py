@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TextIO
 from benchfw.report.tables import TextTable, caption, heading, headline_table
 from benchfw.report.text import align, printable
 from benchfw.report.verdicts import verdict
-from benchfw.report.verdicts.phrases import caveat_sentence, fault_advice, fault_place, fault_sentence
+from benchfw.report.verdicts.phrases import caveat_sentences, fault_advice, fault_place, fault_sentence
 from benchfw.summary.model import Comparison, Summary
 
 if TYPE_CHECKING:
@@ -33,10 +33,8 @@ def _plain_lines(summary: Summary, width: int) -> Iterator[str]:
     for comparison in summary.comparisons:
         said = f"{printable(heading(comparison))}: {printable(verdict(comparison))}"
         yield from textwrap.wrap(said, width, subsequent_indent="  ", break_on_hyphens=False)
-    for caveat in summary.caveats:
-        yield from textwrap.wrap(
-            printable(f"caveat: {caveat_sentence(caveat)}"), width, subsequent_indent="  "
-        )
+    for caveat in caveat_sentences(summary):
+        yield from textwrap.wrap(printable(f"caveat: {caveat}"), width, subsequent_indent="  ")
     for comparison in summary.measured:
         yield ""
         yield printable(heading(comparison))
@@ -75,8 +73,8 @@ def _draw(summary: Summary, console: Console) -> None:
         said = Text(printable(heading(comparison)), style="bold")
         said.append(f": {printable(verdict(comparison))}", style="not bold")
         console.print(said)
-    for caveat in summary.caveats:
-        console.print(Text(printable(f"caveat: {caveat_sentence(caveat)}"), style="yellow"))
+    for caveat in caveat_sentences(summary):
+        console.print(Text(printable(f"caveat: {caveat}"), style="yellow"))
     for comparison in summary.measured:
         _draw_table(comparison, console)
     faults = list(_fault_lines(summary))

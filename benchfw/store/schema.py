@@ -15,7 +15,7 @@ CREATE TABLE trial (
     method TEXT NOT NULL, backend TEXT NOT NULL, repetition INTEGER NOT NULL, settings TEXT NOT NULL,
     status TEXT NOT NULL, ending TEXT NOT NULL, reason TEXT NOT NULL, facts TEXT NOT NULL,
     caveats TEXT NOT NULL, claims_unbiased INTEGER NOT NULL, peak_memory INTEGER, cost_unit TEXT NOT NULL,
-    counting TEXT NOT NULL, prepare_seconds REAL, prepare_cost REAL,
+    counting TEXT NOT NULL, prepare_seconds REAL, prepare_cost REAL, replay TEXT,
     wall REAL NOT NULL, device TEXT NOT NULL, reads TEXT NOT NULL, ended TEXT NOT NULL, digest TEXT NOT NULL);
 CREATE INDEX trial_key ON trial (key);
 CREATE TABLE link (
@@ -32,18 +32,26 @@ CREATE TABLE reservation (key TEXT PRIMARY KEY, run INTEGER NOT NULL REFERENCES 
 RUN_COLUMNS = "id, suite, title, text, environment, started, finished, reused"
 TRIAL_COLUMNS = (
     "key, kind, problem, method, backend, repetition, settings, status, ending, reason, facts, caveats, "
-    "claims_unbiased, peak_memory, cost_unit, counting, prepare_seconds, prepare_cost, wall, device, "
+    "claims_unbiased, peak_memory, cost_unit, counting, prepare_seconds, prepare_cost, replay, wall, device, "
     "reads, ended"
 )
+REPLAY_COLUMN = TRIAL_COLUMNS.split(", ").index("replay")
 LINK_COLUMNS = "run, position, trial, problem, method, reused"
 RECORD_COLUMNS = "metric, role, iteration, seconds, cost, value"
 
+
+def _places(columns: str, more: int) -> str:
+    """Return a question mark for every column, and for some more."""
+    return ", ".join("?" * (columns.count(",") + 1 + more))
+
+
 INSERT_RUN = "INSERT INTO run (suite, title, text, environment, started) VALUES (?, ?, ?, ?, ?)"
-INSERT_TRIAL = f"INSERT INTO trial ({TRIAL_COLUMNS}, digest) VALUES ({', '.join('?' * 23)})"
+INSERT_TRIAL = f"INSERT INTO trial ({TRIAL_COLUMNS}, digest) VALUES ({_places(TRIAL_COLUMNS, 1)})"
 INSERT_LINK = f"INSERT INTO link ({LINK_COLUMNS}, digest) VALUES (?, ?, ?, ?, ?, ?, ?)"
 INSERT_RECORD = f"INSERT INTO record (trial, number, {RECORD_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 COPY_RUN = f"INSERT INTO run (digest, {RUN_COLUMNS}) VALUES ({', '.join('?' * 9)})"
-COPY_TRIAL = f"INSERT INTO trial (id, digest, {TRIAL_COLUMNS}) VALUES ({', '.join('?' * 24)})"
+COPY_TRIAL = f"INSERT INTO trial (id, digest, {TRIAL_COLUMNS}) VALUES ({_places(TRIAL_COLUMNS, 2)})"
+SEAL_REPLAY = "UPDATE trial SET replay = ?, digest = ? WHERE id = ?"
 SEAL_RUN = "UPDATE run SET digest = ? WHERE id = ?"
 SELECT_RUN = f"SELECT digest, {RUN_COLUMNS} FROM run WHERE id = ?"
 SELECT_RUNS = f"SELECT digest, {RUN_COLUMNS} FROM run ORDER BY id"

@@ -39,6 +39,8 @@ from benchfw.store.schema import (
     INSERT_RECORD,
     INSERT_RUN,
     INSERT_TRIAL,
+    REPLAY_COLUMN,
+    SEAL_REPLAY,
     SEAL_RUN,
     SELECT_FIRST_LINK,
     SELECT_KNOWN,
@@ -182,6 +184,15 @@ class Store:
             self._link(run, [(position, trial, number, False)])
             self._base.execute("DELETE FROM reservation WHERE key = ? AND run = ?", (trial.key, run))
         return number
+
+    @explain_bad_rows
+    def note_replay(self, trial: int, difference: str) -> None:
+        """Keep what differed when a trial ran a second time; nothing if all was the same."""
+        with self._transaction():
+            row = list(self._base.execute(SELECT_TRIAL, (trial,)).fetchone()[1:])
+            records = [tuple(each) for each in self._base.execute(SELECT_TRIAL_RECORDS, (trial,))]
+            row[REPLAY_COLUMN] = storable(difference)
+            self._base.execute(SEAL_REPLAY, (row[REPLAY_COLUMN], digest_of(tuple(row), records), trial))
 
     @explain_sqlite_errors
     def reuse(self, run: int, found: Sequence[tuple[int, Trial, int]]) -> None:

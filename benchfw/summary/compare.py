@@ -142,6 +142,7 @@ def _unlike(before: Environment, after: Environment, backend: str) -> str:
             # the system keeps a little more or less of it for itself from one start to the next
             "memory": round(each.machine.memory / GIBIBYTE),
             "threads": each.threads,
+            "isolation": each.isolation,
             "clock": each.clock,
             "device": each.backends.get(backend, {}).get("device"),
         }

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from benchfw.analysis.convergence import Curve, curves_by_metric
 from benchfw.analysis.intervals import Interval
 from benchfw.analysis.rates import Law
-from benchfw.records import Cell, Counting, MethodKind, Result, Status
+from benchfw.records import Cell, Counting, Isolation, MethodKind, Result, Status
 
 FINISHED = frozenset({Status.DONE, Status.REACHED})
 
@@ -225,6 +225,15 @@ class Caveat:
 
 
 @dataclass(frozen=True)
+class Replays:
+    """Trials that ran a second time, how many came out the same, and what first differed, by cell."""
+
+    count: int = 0
+    same: int = 0
+    different: Mapping[Cell, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Summary:
     """Everything that the terminal and the page say in numbers."""
 
@@ -232,6 +241,8 @@ class Summary:
     comparisons: tuple[Comparison, ...]
     faults: tuple[Fault, ...] = ()
     caveats: tuple[Caveat, ...] = ()
+    isolation: Isolation = "trial"
+    replays: Replays = field(default_factory=Replays)
 
     @property
     def measured(self) -> list[Comparison]:

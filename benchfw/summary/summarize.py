@@ -16,6 +16,7 @@ from benchfw.summary.model import (
     Comparison,
     Fault,
     History,
+    Replays,
     Row,
     Summary,
     histories_by_cell,
@@ -35,7 +36,24 @@ def summarize(run: Run, results: Sequence[Result]) -> Summary:
         subject = cell.method if cell.kind == "kernel" and by_kernel else cell.problem
         groups.setdefault((subject, cell.kind), {})[cell] = histories
     comparisons = tuple(_with_biases([_compare(*place, group) for place, group in groups.items()]))
-    return Summary(run.title or run.suite, comparisons, _find_faults(results), _find_caveats(results))
+    return Summary(
+        run.title or run.suite,
+        comparisons,
+        _find_faults(results),
+        _find_caveats(results),
+        run.environment.isolation,
+        _find_replays(results),
+    )
+
+
+def _find_replays(results: Sequence[Result]) -> Replays:
+    replayed = [result for result in results if result.outcome.replay is not None]
+    different: dict[Cell, str] = {}
+    for result in replayed:
+        if result.outcome.replay:
+            different.setdefault(result.trial.cell, result.outcome.replay)
+    same = sum(not result.outcome.replay for result in replayed)
+    return Replays(len(replayed), same, different)
 
 
 def _compare(

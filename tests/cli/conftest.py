@@ -35,6 +35,12 @@ step = [0.5, 0.1]
 """
 
 
+def once(words):
+    """Return the words of a command; trials run a second time only where a test asks for it."""
+    words = list(map(str, words))
+    return [*words, "--no-replay"] if words[:1] == ["run"] and "--replay" not in words else words
+
+
 class CommandLine:
     """`benchfw` in a folder: in this process, trials too, unless the test is marked otherwise."""
 
@@ -58,7 +64,7 @@ class CommandLine:
     def in_process(self, *words, **variables):
         """Run the command in a process of its own."""
         return subprocess.run(
-            [sys.executable, "-m", "benchfw", *map(str, words)],
+            [sys.executable, "-m", "benchfw", *once(words)],
             cwd=self.folder,
             env={**self.environment, **variables},
             capture_output=True,
@@ -69,7 +75,7 @@ class CommandLine:
 
     def inline(self, *words, **variables):
         """Run the command in this process, trials too where the test is not marked."""
-        words = list(map(str, words))
+        words = once(words)
         if words[:1] == ["run"] and not self.mark and not {"--jobs", "--dask", "--against"} & set(words):
             words += ["--jobs", "0"]
         return self._run_inline(words, self.folder, {**self.environment, **variables})
@@ -79,7 +85,7 @@ class CommandLine:
         parent, child = os.openpty()
         termios.tcsetwinsize(child, (24, 100))
         process = subprocess.Popen(
-            [sys.executable, "-m", "benchfw", *map(str, words)],
+            [sys.executable, "-m", "benchfw", *once(words)],
             cwd=self.folder,
             env={**self.environment, "TERM": "xterm-256color", **variables},
             stdin=child,

@@ -65,7 +65,7 @@ def go(registry, store, monkeypatch):
         suite = parse_suite(text, "my.toml")
         executor = Here(registry, fail)
         monkeypatch.setattr(harness, "_executor", lambda *_: executor)
-        given, events = Options(**options), []
+        given, events = Options(replay=False, **options), []
         agenda = prepare(suite, plan(suite, registry), registry, store, given, Changes())
         return execute(agenda, registry, store, given, events.append), executor, events
 
@@ -166,7 +166,7 @@ def test_an_interrupted_run_keeps_what_was_finished_and_is_taken_up_again(go, st
 
 def test_what_another_run_finished_since_the_first_look_is_not_run_again(registry, store, monkeypatch):
     suite = parse_suite(SUITE, "my.toml")
-    early = prepare(suite, plan(suite, registry), registry, store, Options(), Changes())
+    early = prepare(suite, plan(suite, registry), registry, store, Options(replay=False), Changes())
     runs = {}
     for name in ("late", "early"):
         executor = Here(registry)
@@ -174,9 +174,12 @@ def test_what_another_run_finished_since_the_first_look_is_not_run_again(registr
         agenda = (
             early
             if name == "early"
-            else prepare(suite, plan(suite, registry), registry, store, Options(), Changes())
+            else prepare(suite, plan(suite, registry), registry, store, Options(replay=False), Changes())
         )
-        runs[name] = execute(agenda, registry, store, Options(), lambda _: None), len(executor.ran)
+        runs[name] = (
+            execute(agenda, registry, store, Options(replay=False), lambda _: None),
+            len(executor.ran),
+        )
     assert runs["late"][1] == 6
     assert runs["early"][1] == 0
     assert (runs["early"][0].counts, runs["early"][0].reused) == ({"done": 6}, 6)
@@ -184,7 +187,7 @@ def test_what_another_run_finished_since_the_first_look_is_not_run_again(registr
 
 def test_what_another_run_tried_again_in_vain_is_not_tried_a_third_time(go, registry, store, monkeypatch):
     go(fail=["noisy"])
-    suite, options = parse_suite(SUITE, "my.toml"), Options(retry_failed=True)
+    suite, options = parse_suite(SUITE, "my.toml"), Options(retry_failed=True, replay=False)
     early = prepare(suite, plan(suite, registry), registry, store, options, Changes())
     go(fail=["noisy"], retry_failed=True)
     executor = Here(registry)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 import traceback
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +12,6 @@ import click
 
 from benchfw.cli.options import plugin_option, store_option
 from benchfw.harness.environment import THREAD_VARIABLES
-from benchfw.records import Record
 from benchfw.report.text import printable
 
 
@@ -43,6 +40,7 @@ def command(trial: int, debug: bool, plugins: tuple[str, ...], store: Path) -> N
     # before NumPy and SciPy are imported: their thread pools are made then
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(run.environment.threads)))
     from benchfw.api import trusted_registry
+    from benchfw.harness.replays import find_difference
     from benchfw.measure.trial import collector, run_trial
 
     registry = trusted_registry(run, plugins)
@@ -52,7 +50,7 @@ def command(trial: int, debug: bool, plugins: tuple[str, ...], store: Path) -> N
     click.echo(printable(f"{result.trial}"))
     click.echo(printable(f"then: {result.outcome.status} ({result.outcome.reason})"))
     click.echo(printable(f"now:  {outcome.status} ({outcome.reason})"))
-    difference = first_difference(result.outcome.records, records)
+    difference = find_difference(result.outcome, replace(outcome, records=tuple(records)))
     click.echo(printable(difference) or f"the same {len(records)} records")
     if difference or outcome.status is not result.outcome.status:
         sys.exit(1)
@@ -64,18 +62,3 @@ def _debug(fault: BaseException) -> None:
 
     traceback.print_exception(fault)
     pdb.post_mortem(fault.__traceback__)
-
-
-def first_difference(stored: Sequence[Record], measured: Sequence[Record]) -> str:
-    """Return where two lists of records first differ but for the times, or nothing."""
-    for then, now in zip(stored, measured, strict=False):
-        same = replace(then, seconds=0.0, value=0.0) == replace(now, seconds=0.0, value=0.0)
-        if not same or not (then.value == now.value or (math.isnan(then.value) and math.isnan(now.value))):
-            return (
-                f"first difference at iteration {then.iteration}: {then.metric} was {then.value!r} at cost "
-                f"{then.cost:g}, now {now.metric} is {now.value!r} at cost {now.cost:g}"
-            )
-    if len(stored) != len(measured):
-        common = min(len(stored), len(measured))
-        return f"the first {common} records agree; there were {len(stored)}, now there are {len(measured)}"
-    return ""

@@ -83,6 +83,11 @@ from benchfw.records import Changes, Isolation, Run
 @click.option(
     "--retry-failed", is_flag=True, help="Run again what failed, crashed, timed out or ran out of memory."
 )
+@click.option(
+    "--replay/--no-replay",
+    default=True,
+    help="Run one trial in 20, and one a method at least, a second time, to see whether it repeats.",
+)
 @click.option("--fail-fast", is_flag=True, help="Stop at the first trial that fails.")
 @click.option(
     "--events",
@@ -120,6 +125,7 @@ def command(
     isolation: Isolation | None,
     fresh: bool,
     retry_failed: bool,
+    replay: bool,
     fail_fast: bool,
     events: Path | None,
     bundle: Path | None,
@@ -162,6 +168,7 @@ def command(
         isolation=isolation,
         fresh=fresh,
         retry_failed=retry_failed,
+        replay=replay,
         fail_fast=fail_fast,
     )
     if packed:

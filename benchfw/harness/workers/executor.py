@@ -45,10 +45,13 @@ class LocalExecutor:
         overlay: tuple[str, ...] = (),
         resources: bool = False,
         isolation: Isolation = "trial",
+        other_hashes: bool = False,
         note: Callable[[str], None] = lambda _: None,
     ) -> None:
         path = tuple(sys.path)
-        self._setup = Setup(plugins, threads, memory, path, device_memory, overlay, resources, isolation)
+        self._setup = Setup(
+            plugins, threads, memory, path, device_memory, overlay, resources, isolation, other_hashes
+        )
         self._note = note
         self._known: dict[Cell, Learned] = {}
         self._ceilings: dict[str, Sequence[Any]] = {}

@@ -43,7 +43,8 @@ class Setup:
     """What a worker is told before its first trial.
 
     `overlay` are folders of packages that go before all others; `resources` asks for CPU seconds instead of
-    time, and for the peak of memory.
+    time, and for the peak of memory; `other_hashes` for hashes of strings, and so for an order of sets, that
+    differ from those of other workers.
     """
 
     plugins: tuple[str, ...]
@@ -54,6 +55,7 @@ class Setup:
     overlay: tuple[str, ...] = ()
     resources: bool = False
     isolation: Isolation = "trial"
+    other_hashes: bool = False
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import select
 import subprocess
 import sys
@@ -52,6 +53,8 @@ def _environment(setup: Setup, device: Device | None) -> dict[str, str]:
         variables["CUPY_GPU_MEMORY_LIMIT"] = str(setup.device_memory)
     if device is not None:
         variables[device.variable] = device.number
+    if setup.other_hashes:
+        variables["PYTHONHASHSEED"] = str(secrets.randbelow(2**32 - 1) + 1)
     return {
         **variables,
         "PYTHONPATH": os.pathsep.join([*setup.overlay, str(Path(benchfw.__file__).parent.parent)]),

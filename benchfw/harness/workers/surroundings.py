@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
+from threadpoolctl import ThreadpoolController  # sets a variable: not later than the plugins are imported
 
 from benchfw.harness.environment import THREAD_VARIABLES
 
@@ -76,8 +77,6 @@ class Surroundings:
     """The state of the process that trials run in."""
 
     def __init__(self, threads: int) -> None:
-        from threadpoolctl import ThreadpoolController
-
         self._threads = threads
         self._pools = ThreadpoolController()
         self._folder = os.getcwd()  # noqa: PTH109 - a string is all that is needed

@@ -17,7 +17,13 @@ from benchfw.report.side_tables import comparison_tables, summary_tables
 from benchfw.report.tables import EXACT_COLUMNS, caption, exact_rows, full_table, heading, headline_table
 from benchfw.report.text import flat_facts, plural, script_json
 from benchfw.report.verdicts import verdict
-from benchfw.report.verdicts.phrases import caveat_sentence, fault_advice, fault_names, fault_sentence
+from benchfw.report.verdicts.phrases import (
+    caveat_sentences,
+    fault_advice,
+    fault_names,
+    fault_sentence,
+    replay_sentence,
+)
 from benchfw.summary.exports import SUMMARY_COLUMNS, summary_rows, write_csv, write_records
 from benchfw.summary.model import Fault, Summary
 
@@ -55,7 +61,8 @@ def write_report(
         problems=list(dict.fromkeys(each.problem for each in summary.comparisons if each.problem)),
         backends=list(dict.fromkeys(cell.backend for each in summary.comparisons for cell in each.cells)),
         faults=list(map(_fault, summary.faults)),
-        caveats=list(map(caveat_sentence, summary.caveats)),
+        caveats=caveat_sentences(summary),
+        replays=replay_sentence(summary.replays),
         facts=list(flat_facts(run.environment.to_json())),
         seeds=sorted({result.trial.seed for result in results}),
         trials=len(results),

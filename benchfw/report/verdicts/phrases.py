@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from benchfw.records import Ending, Status
 from benchfw.report.text import figures, join_names, plural, ratio_text
-from benchfw.summary.model import Caveat, Comparison, Fault, Row
+from benchfw.summary.model import Comparison, Fault, Replays, Row, Summary
 from benchfw.summary.quantities import WHEN_DONE
 
 _ADVICE = {
@@ -117,6 +117,29 @@ def fault_advice(fault: Fault) -> str:
     return "use a smaller step"
 
 
-def caveat_sentence(caveat: Caveat) -> str:
-    """Return who, where and what."""
-    return f"{join_names(caveat.methods)} on {join_names(caveat.problems)}: {caveat.text}"
+_SHARED = {
+    "trial": "",
+    "worker": "trials shared worker processes (isolation by worker): a cache that one fills serves the next",
+    "none": "trials shared one process (--jobs 0): what one leaves behind, the next finds",
+}
+
+
+def caveat_sentences(summary: Summary) -> list[str]:
+    """Return what a reader must know to believe the numbers: of the run, then of its methods and problems."""
+    found = [
+        f"{cell} is not reproducible from its seed: {difference}"
+        for cell, difference in summary.replays.different.items()
+    ]
+    found += [
+        f"{join_names(each.methods)} on {join_names(each.problems)}: {each.text}" for each in summary.caveats
+    ]
+    shared = _SHARED[summary.isolation]
+    return [*found, shared] if shared else found
+
+
+def replay_sentence(replays: Replays) -> str:
+    """Return how many trials ran a second time and came out the same; nothing where none did."""
+    if not replays.count:
+        return ""
+    ran = f"{plural(replays.count, 'trial')} ran a second time, in another process"
+    return f"{ran}; {'all' if replays.same == replays.count else replays.same} gave the same records"

@@ -1,0 +1,139 @@
+"""Nothing that a trial does reaches another one, whatever it leaves behind."""
+
+import shutil
+from dataclasses import replace
+from hashlib import blake2b
+from pathlib import Path
+
+import pytest
+
+from benchfw.harness.replays import choose_replays, find_difference
+from benchfw.records import Budget, Ending, Outcome, Record, Spec, Status, Trial
+
+PLUGINS = Path(__file__).parents[1] / "plugins"
+MESS = "folder variable thread errors warnings recursion limit alarm patch process"
+
+SUITE = """
+plugins = ["messy.py"]
+repetitions = {repetitions}
+budget = {{ iterations = 1 }}
+[[problem]]
+use = "point"
+"""
+
+
+@pytest.fixture
+def messy(cli):
+    shutil.copy(PLUGINS / "messy.py", cli.folder)
+
+    def run(tables, *words, repetitions=3):
+        text = SUITE.format(repetitions=repetitions)
+        cli.write("messy.toml", text + "".join(f"[[optimizer]]\n{table}\n" for table in tables))
+        return cli("run", "messy.toml", "--no-report", *words)
+
+    return run
+
+
+def found(cli, method):
+    """Return the last answers of a method, by repetition."""
+    rows = [row for row in cli.records() if row["method"].startswith(method)]
+    return [float(row["value"]) for row in rows if row["iteration"] == "1"]
+
+
+LEAVE = f'use = "leave"\nwhat = {MESS.split()}'.replace("'", '"')
+
+
+@pytest.mark.workers
+@pytest.mark.parametrize("isolation", ["trial", "worker"])
+def test_what_a_method_leaves_behind_is_not_found_by_the_next(messy, cli, isolation):
+    done = messy([LEAVE, 'use = "look"'], "--isolation", isolation)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert found(cli, "look") == [0, 0, 0]
+    said = done.stdout + done.stderr
+    for left in ("error state of NumPy", "warning filters", "recursion limit", "functions of numpy", "proc"):
+        assert (f"left behind: {left}" in said) == (isolation == "worker"), said
+
+
+@pytest.mark.workers
+def test_each_repetition_starts_where_the_first_did(messy, cli):
+    assert messy(['use = "count"', 'use = "cached"']).returncode == 0
+    assert found(cli, "count") == [1, 1, 1]  # no warm-up, no repetition before it
+    assert found(cli, "cached") == [1, 1, 1]  # each pays for what it caches
+
+
+@pytest.mark.workers
+def test_what_a_method_imports_is_imported_before_its_clock_runs(messy, cli):
+    assert messy(['use = "lazy"']).returncode == 0
+    assert found(cli, "lazy") == [1, 1, 1]
+
+
+@pytest.mark.workers
+def test_a_suite_says_what_its_trials_have_to_themselves(messy, cli):
+    assert messy(['use = "look"'], "--isolation", "worker").returncode == 0
+    assert "isolation by worker" in cli("report", "--format", "md").stdout
+    assert "3 to run" in messy(['use = "look"'], "--dry-run").stdout  # not served for trials alone
+    text = (cli.folder / "messy.toml").read_text()
+    cli.write("messy.toml", f'isolation = "worker"\n{text}')
+    assert "nothing was run" in cli("run", "messy.toml", "--no-report").stdout
+    cli.write("messy.toml", f'isolation = "thread"\n{text}')
+    refused = cli("run", "messy.toml")
+    assert refused.returncode == 2
+    assert 'isolation must be "trial" or "worker", got \'thread\'' in refused.stderr
+
+
+@pytest.mark.workers
+def test_a_method_that_draws_from_outside_is_said_not_to_be_reproducible(messy, cli):
+    moods = ["entropy", "set", "seed"]
+    done = messy([f'use = "moody"\nsource = "{mood}"' for mood in moods], "--replay")
+    assert done.returncode == 0, done.stderr
+    assert "trials a second time, to see whether they repeat" in done.stderr
+    said = " ".join(done.stdout.split())
+    for mood in ("entropy", "set"):
+        assert (
+            f"caveat: moody (source={mood}) on point (numpy) is not reproducible from its seed: found" in said
+        )
+    assert "source=seed) on point (numpy) is not" not in said
+    again = cli("run", "messy.toml", "--no-report", "--replay")
+    assert "nothing was run" in again.stdout
+    assert "second time" not in again.stderr  # it is known by now
+    assert "is not reproducible" in again.stdout
+
+
+def test_the_first_difference_on_common_looks_is_found():
+    outcome = Outcome(
+        Status.DONE, Ending.SECONDS, records=tuple(Record("gap", i, 0.1, i, 1 / (i + 1)) for i in range(5))
+    )
+    shorter = replace(outcome, records=outcome.records[:3])
+    assert find_difference(outcome, shorter) == ""  # its time was up
+    ended = replace(outcome, ending=Ending.BY_ITSELF), replace(shorter, ending=Ending.BY_ITSELF)
+    assert find_difference(*ended) == "it ended as done at iteration 4, and then as done at iteration 2"
+    other = replace(outcome, records=(*outcome.records[:2], Record("gap", 2, 0.2, 2, 0.25)))
+    assert (
+        find_difference(outcome, other)
+        == "gap at iteration 2 was 0.333333333 at cost 2, and then 0.25 at cost 2"
+    )
+    rounded = replace(outcome, records=(Record("gap", 2, 0.2, 2, 1 / 3 * (1 + 1e-9)),))
+    assert find_difference(outcome, rounded)
+    assert not find_difference(outcome, rounded, tolerance=1e-6)
+
+
+def test_one_trial_in_twenty_is_replayed_and_one_of_every_method():
+    spec = [Spec(name, label=name) for name in "pab"]
+    trials = [
+        Trial(
+            "optimizer",
+            spec[0],
+            method,
+            "numpy",
+            number,
+            0,
+            Budget(),
+            key=blake2b(f"{method.use}{number}".encode()).hexdigest(),
+        )
+        for method in spec[1:]
+        for number in range(400)
+    ]
+    chosen = choose_replays(trials)
+    assert 20 < len(chosen) < 70  # 40 expected, with a standard deviation of 6
+    assert choose_replays(trials[:3]) >= {min(trial.key for trial in trials[:3])}
+    assert choose_replays([replace(trial, kind="kernel") for trial in trials]) == set()
