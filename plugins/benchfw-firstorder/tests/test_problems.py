@@ -59,6 +59,16 @@ def test_every_oracle_call_is_counted_and_metrics_are_not(backend, kind):
     assert problem.cost == (2.0 if kind[0] is Quadratic else 1.5)
 
 
+def test_a_method_cannot_write_the_data_by_accident(backend):
+    squares, bowl = (
+        LeastSquares(backend, backend.rng(0), samples=9, features=3),
+        Quadratic(backend, backend.rng(0)),
+    )
+    for array in (squares.features, squares.targets, squares.optimum, bowl.hessian, bowl.optimum):
+        with pytest.raises(ValueError, match="read-only"):
+            array += 1
+
+
 @pytest.mark.parametrize("kind", SUMS)
 def test_a_batch_costs_its_share_of_a_gradient(backend, kind):
     problem = build(backend, kind)
@@ -184,7 +194,7 @@ def test_the_kept_solution_is_not_that_of_other_parameters(backend):
 def test_a_method_that_spoils_the_optimum_spoils_it_for_itself_alone(backend, problem_class):
     spoiled = problem_class(backend, backend.rng(1))
     expected = spoiled.optimum.copy()
-    spoiled.optimum[:] = 0.0
+    spoiled.optimum.base[:] = 0.0  # what lies below the read-only view
     np.testing.assert_array_equal(problem_class(backend, backend.rng(1)).optimum, expected)
 
 

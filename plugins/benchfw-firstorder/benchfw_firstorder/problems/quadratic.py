@@ -53,6 +53,7 @@ class Quadratic(CountedProblem):
             self.hessian = (rotated + rotated.T) / 2
             self.optimum = rng.standard_normal(size) / size**0.5
             largest, smallest = 1.0, 1 / condition if size > 1 else 1.0
+        self.hessian, self.optimum = map(backend.read_only, (self.hessian, self.optimum))
         self.constants = Constants(
             smoothness=largest, strong_convexity=smallest, distance=float(xp.linalg.norm(self.optimum))
         )

@@ -69,7 +69,7 @@ class SquaredLoss(LinearModel):
         minimum = quadratic_minimum(
             backend, backend.to_numpy(gram), backend.to_numpy(linear), self.weight, lower, upper
         )
-        self.optimum = backend.asarray(minimum.params.copy())  # the kept one is shared
+        self.optimum = backend.read_only(backend.asarray(minimum.params.copy()))  # the kept one is shared
         self.unique = minimum.unique
         self.constants = Constants(
             smoothness=minimum.smoothness,

@@ -101,7 +101,7 @@ class SpectralQuadratic(CountedProblem):
             self._directions = xp.eye(size)[:, :parameters]
         else:
             self._base = low * xp.eye(size) + self._factor @ self._factor.T
-        self.optimum = xp.full(parameters, 0.5)
+        self.optimum = backend.read_only(xp.full(parameters, 0.5))
         # A grows with every θ_i, so that the corners of the box bound the spectrum over all of it
         largest = xp.linalg.eigvalsh(self._matrix(xp.ones(parameters)))[-1]
         self.interval = (low, float(largest) * (1 + 1e-12))

@@ -75,7 +75,7 @@ class LatentGaussianModel(CountedProblem, ABC):
         likelihood.check(train.targets)
         likelihood.check(test.targets)
         self.likelihood = likelihood
-        self.targets = train.targets
+        self.targets = backend.read_only(train.targets)
         self.num_samples: int = train.targets.shape[0]
         self.test = test
         self.dimension = dimension
