@@ -21,7 +21,7 @@ from benchfw.loading import fault_text
 from benchfw.plan import plan, select
 from benchfw.records import DEFAULT_STORE, Changes, Project, Run, Trial
 from benchfw.registry import Registry
-from benchfw.report.text import FEW_NAMES, join_names
+from benchfw.report.text import FEW_NAMES, join_names, printable
 from benchfw.store import Store
 from benchfw.suite import Suite, find_suite, find_suites, parse_suite, read_suite
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from benchfw.summary.model import Summary
+
+LONGEST_PLUGIN = 200  # characters of a plugin's name that a store gives
 
 
 @dataclass(frozen=True)
@@ -76,18 +78,18 @@ def plan_bundle(run: Run, plugins: Iterable[str] = ()) -> Planned:
 def trusted_registry(run: Run, plugins: Iterable[str] = ()) -> Registry:
     """Return what a stored run needs; a plugin that is neither installed nor given is a PluginError."""
     registry = Registry(plugins)
-    absent = registry.lacks(run.environment.plugins)
+    absent = describe_absent(run, registry)
     if absent:
-        raise PluginError(
-            f"{run.store} was made with {join_names(absent)}, neither installed nor given; {ask_for(absent)}"
-        )
+        raise PluginError(f"{run.store} was made with {absent[0]}, neither installed nor given; {absent[1]}")
     return registry
 
 
-def ask_for(plugins: Sequence[str]) -> str:
-    """Return the advice to give plugins that only a store names, by hand and after a look at them."""
-    options = " ".join(f"--plugin {shlex.quote(each)}" for each in plugins[:FEW_NAMES])
-    return f"if you trust {'it' if len(plugins) == 1 else 'them'}, pass {options}"
+def describe_absent(run: Run, registry: Registry) -> tuple[str, str] | None:
+    """Return the plugins that only the store of a run names, and the advice to give them by hand; or None."""
+    absent = [printable(each)[:LONGEST_PLUGIN] for each in registry.lacks(run.environment.plugins)]
+    options = " ".join(f"--plugin {shlex.quote(each)}" for each in absent[:FEW_NAMES])
+    advice = f"if you trust {'it' if len(absent) == 1 else 'them'}, pass {options}"
+    return (join_names(absent), advice) if absent else None
 
 
 def _plan_parsed(suite: Suite, path: Path, registry: Registry, changes: Changes) -> Planned:

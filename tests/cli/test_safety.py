@@ -103,6 +103,20 @@ def test_nothing_that_a_store_or_a_bundle_names_is_imported(cli, named, monkeypa
     assert not (cli.folder / "sprung").exists()
 
 
+def test_a_plugin_name_that_a_store_makes_up_is_one_line_and_no_command(cli):
+    cli("run", "bowls.toml", "--no-report", "--only", "step=0.5")
+    forge(
+        cli.folder / "reports/benchfw.sqlite",
+        plugins=["x.py\nbenchfw: all is well; rm *" + 999 * "x", "y z.py"],
+    )
+    for words in (("report",), ("replay", "1")):
+        told = cli(*words).stderr
+        assert told.count("\n") == 1
+        assert len(told) < 1000
+        assert "--plugin 'x.py benchfw: all is well; rm *xxx" in told
+        assert told.endswith("x' --plugin 'y z.py'\n")
+
+
 def test_what_a_store_names_runs_when_it_is_given_by_hand(cli):
     cli("run", "bowls.toml", "--no-report", "--only", "step=0.5")
     cli("export", "--bundle", "bowls.zip")

@@ -13,7 +13,7 @@ import click
 from benchfw.cli.options import plugin_option, store_option
 from benchfw.cli.verbs.completion import complete_runs
 from benchfw.errors import BenchfwError
-from benchfw.report.text import join_names, printable
+from benchfw.report.text import printable
 
 if TYPE_CHECKING:
     from benchfw.records import Run
@@ -101,16 +101,14 @@ def _page(
     single_file: bool,
     watch: bool,
 ) -> None:
-    from benchfw.api import ask_for, can_write_pages, page_folder, report_run
+    from benchfw.api import can_write_pages, describe_absent, page_folder, report_run
     from benchfw.cli.execution import print_faults
     from benchfw.report.terminal import print_summary
 
     page = can_write_pages()
-    absent = registry.lacks(chosen.environment.plugins)
+    absent = describe_absent(chosen, registry)
     if absent and page:
-        registry.note(
-            f"figures of {join_names(absent)}, neither installed nor given, are left out; {ask_for(absent)}"
-        )
+        registry.note(f"figures of {absent[0]}, neither installed nor given, are left out; {absent[1]}")
     if watch and page:
         _follow(opened, chosen, registry)
         chosen = opened.run(chosen.id)
