@@ -87,7 +87,8 @@ class Spec:
     label: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "label", shorten_name(self.label))
+        if len(self.label) > LONGEST_NAME:
+            object.__setattr__(self, "label", shorten_name(self.label))
 
     @property
     def table(self) -> dict[str, Any]:
@@ -184,6 +185,17 @@ class Outcome:
     replay: str | None = None
 
     def __post_init__(self) -> None:
+        names = [self.cost_unit, self.device, *self.facts, *[each.metric for each in self.records]]
+        texts = [self.reason, *self.caveats]
+        if (
+            max(map(len, names)) > LONGEST_NAME
+            or max(map(len, texts)) > LONGEST_TEXT
+            or len(self.facts) > MOST_FACTS
+            or len(self.caveats) > MOST_CAVEATS
+        ):
+            self._cut()
+
+    def _cut(self) -> None:
         caveats = [shorten(each) for each in self.caveats]
         if len(self.facts) > MOST_FACTS:
             caveats.insert(0, f"{len(self.facts) - MOST_FACTS} more facts were left out")
@@ -192,7 +204,7 @@ class Outcome:
         facts = {shorten_name(name): value for name, value in list(self.facts.items())[:MOST_FACTS]}
         vars(self).update(
             reason=shorten(self.reason),
-            records=_with_short_names(self.records),
+            records=tuple(replace(each, metric=shorten_name(each.metric)) for each in self.records),
             facts=facts,
             caveats=tuple(caveats),
             cost_unit=shorten_name(self.cost_unit),
@@ -215,12 +227,6 @@ def shorten_name(name: str) -> str:
     if len(name) <= LONGEST_NAME:
         return name
     return f"{shorten(name, LONGEST_NAME - 8)}{zlib.crc32(name.encode(errors='replace')):08x}"
-
-
-def _with_short_names(records: tuple[Record, ...]) -> tuple[Record, ...]:
-    if all(len(each.metric) <= LONGEST_NAME for each in records):
-        return records
-    return tuple(replace(each, metric=shorten_name(each.metric)) for each in records)
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class Place:
 
     def __init__(self, path: Path) -> None:
         self._path = real_path(path)
-        self._files = [self._path, self._path.with_name(f"{self._path.name}-wal")]
+        self._files = [str(self._path), f"{self._path}-wal"]
         self._known = [_identify(each) for each in self._files]
 
     def is_ours(self) -> bool:
@@ -78,9 +78,9 @@ class Place:
         return None
 
 
-def _identify(path: Path) -> Identity:
+def _identify(path: str) -> Identity:
     try:
-        found = path.lstat()
+        found = os.lstat(path)  # a Path would take longer than the answer
     except (FileNotFoundError, NotADirectoryError):
         return None
     return found.st_dev, found.st_ino

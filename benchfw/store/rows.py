@@ -141,10 +141,8 @@ def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: 
     check_numbers([peak_memory, prepare_seconds, prepare_cost], REAL_OR_NONE)
     check_numbers([wall])
     check_records(records)
-    given, known, said = load_json(settings), load_json(facts), load_json(caveats)
-    check_settings(given)
+    known = load_json(facts)
     check_numbers(known.values())
-    check_text("", *said)
     trial = Trial(
         kind=kind,
         problem=_spec(problem, problem_label),
@@ -152,11 +150,11 @@ def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: 
         backend=backend,
         repetition=repetition,
         key=key,
-        **{**given, "budget": Budget(**given["budget"])},
+        **_settings_of(settings),
     )
     measured = tuple(record_of(*each) for each in records)
     outcome = Outcome(
-        Status(status), Ending(ending), reason, measured, known, tuple(said),
+        Status(status), Ending(ending), reason, measured, known, _caveats_of(caveats),
         bool(unbiased), peak_memory, wall, cost_unit, device, Counting(counting),
         prepare_seconds, prepare_cost, reads_of(reads), replay,
     )  # fmt: skip
@@ -177,7 +175,15 @@ def run_of(store: Path, digest: str, row: Row, counts: Mapping[str, int], *, goi
     )  # fmt: skip
 
 
-@functools.lru_cache(maxsize=1024)  # trials share a few of them
+# trials share a few of these
+@functools.lru_cache(maxsize=1024)
+def _settings_of(text: str) -> dict[str, Any]:
+    found = load_json(text)
+    check_settings(found)
+    return {**found, "budget": Budget(**found["budget"])}
+
+
+@functools.lru_cache(maxsize=1024)
 def reads_of(text: str) -> Mapping[str, str]:
     """Return what a trial read, from a cell of the store."""
     found = load_json(text)
@@ -185,7 +191,14 @@ def reads_of(text: str) -> Mapping[str, str]:
     return dict(found)
 
 
-@functools.lru_cache(maxsize=1024)  # as above
+@functools.lru_cache(maxsize=1024)
+def _caveats_of(text: str) -> tuple[str, ...]:
+    found = load_json(text)
+    check_text("", *found)
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=1024)
 def _spec(table: str, label: str) -> Spec:
     params = {key: _frozen(value) for key, value in load_json(table).items()}
     return Spec(check_text(params.pop("use"), longest=LONGEST), params, label)

@@ -12,6 +12,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from benchfw.errors import StoreError
@@ -52,6 +53,8 @@ from benchfw.store.schema import (
     SELECT_TRIAL_RECORDS,
     SELECT_TRIALS,
 )
+
+LOOK_SECONDS = 1.0  # between looks at whether the file and the locks are in their places
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -94,6 +97,7 @@ class Store:
         self.path = path
         self._locks: dict[int, reservations.RunLock] = {}
         self._place: Place | None = None
+        self._looked = monotonic()
         try:
             check_place(path, write=create)
             if not create and not (path.exists() and path.stat().st_size):
@@ -208,9 +212,6 @@ class Store:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        if self._is_in_place():
-            for lock in self._locks.values():
-                lock.hold()
         self._base.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -219,7 +220,11 @@ class Store:
             with contextlib.suppress(sqlite3.Error):  # SQLite may have rolled back by itself
                 self._base.execute("ROLLBACK")
             raise
-        self.check_place()
+        if monotonic() - self._looked > LOOK_SECONDS:
+            self._looked = monotonic()
+            self.check_place()
+            for lock in self._locks.values():
+                lock.hold()
 
     def _is_in_place(self) -> bool:
         return self._place is not None and self._place.is_ours()

@@ -77,6 +77,7 @@ def test_what_cannot_be_saved_is_said_to_be_lost(path, make_trial, monkeypatch):
     with Store(path, create=True) as store:
         run = store.begin("quick", "Quick", "", Environment())
         delete(path)
+        monkeypatch.setattr("benchfw.store.store.LOOK_SECONDS", 0.0)
         monkeypatch.setattr("tempfile.mkstemp", lambda **_: (_ for _ in ()).throw(OSError("full")))
         with pytest.raises(StoreError, match="is lost with it"):
             store.add(run, 0, make_trial(), DONE)
