@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import sqlite3
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -12,6 +14,10 @@ from benchfw.errors import StoreError
 from benchfw.store.schema import APPLICATION_ID, LAYOUT, SCHEMA_VERSION, TABLES
 
 BUSY_SECONDS = 30.0  # seconds to wait for another process that writes
+
+STEPS = 10_000  # of SQLite's machine between looks at whether it has done too much
+FREE_STEPS = 1_000_000
+READING_STEPS = 10  # for each byte of the store; a record has 25 bytes or more, and takes 20 steps
 
 REFUSALS = (sqlite3.Error, UnicodeDecodeError)
 """What SQLite raises; of a damaged file even the message may not be text."""
@@ -22,6 +28,7 @@ ADVICE = {
     sqlite3.SQLITE_BUSY: "another process is using it; wait for it, or use another --store",
     sqlite3.SQLITE_READONLY: "it cannot be written; use another --store",
     sqlite3.SQLITE_CORRUPT: DAMAGED,
+    sqlite3.SQLITE_INTERRUPT: DAMAGED,  # by `bound_work`
     sqlite3.SQLITE_ERROR: DAMAGED,  # a statement that is right where the tables are as they were made
     sqlite3.SQLITE_NOTADB: f"if it ever was one, {DAMAGED}; else use another --store",
 }
@@ -103,7 +110,9 @@ def check_tables(base: sqlite3.Connection, path: Path) -> None:
     A trigger, or a view in the place of a table, would make SQLite work for whoever put it there.
     """
     if _find_tables(base) != _expected_tables():
-        raise StoreError(f"{path}: its tables are not those of a store; {DAMAGED}")
+        raise StoreError(
+            f"{path}: its tables are not those of a store: another benchfw wrote it, or {DAMAGED}"
+        )
 
 
 def _find_tables(base: sqlite3.Connection) -> list[tuple[str, str, str, str | None]]:
@@ -116,6 +125,21 @@ def _expected_tables() -> list[tuple[str, str, str, str | None]]:
     with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as base:
         make_tables(base)
         return _find_tables(base)
+
+
+@contextlib.contextmanager
+def bound_work(base: sqlite3.Connection, path: Path, steps_per_byte: int = READING_STEPS) -> Iterator[None]:
+    """Let SQLite give up when it has done more than any sound store of that size needs.
+
+    In a damaged or forged file one page may stand in many places, and be read in each of them.
+    """
+    size = sum(each.stat().st_size for each in (path, path.with_name(f"{path.name}-wal")) if each.exists())
+    calls, most = count(), (FREE_STEPS + steps_per_byte * size) // STEPS
+    base.set_progress_handler(lambda: next(calls) > most, STEPS)
+    try:
+        yield
+    finally:
+        base.set_progress_handler(None, 0)
 
 
 def _execute_patiently(base: sqlite3.Connection, statement: str) -> None:

@@ -17,6 +17,7 @@ from benchfw.records import LONGEST_NAME, shorten
 from benchfw.store.connection import (
     REFUSALS,
     OtherSchema,
+    bound_work,
     check_schema,
     check_tables,
     connect,
@@ -38,6 +39,7 @@ from benchfw.store.schema import (
 
 PAGE = 4096
 UNSURE_OF_SIZE = slice(92, 96)  # of the header: zeros here let SQLite go by the size of the file
+SURVEY_STEPS = 100  # of SQLite's machine for each byte: everything is read several times
 FAULTS = (sqlite3.Error, Damaged, *GARBLED)
 SOME_LINK: Row = (0, 0, 0, "", "", 0)  # for reading a trial by itself
 
@@ -136,7 +138,7 @@ def _look_through(path: Path, folder: Path, saved: sqlite3.Connection | None) ->
     pattern = folder / "pattern"
     connect(pattern, create=True).close()
     base, fault = _open_copy(folder / "copy", pattern)
-    with contextlib.closing(base):
+    with contextlib.closing(base), bound_work(base, folder / "copy", SURVEY_STEPS):
         found = _save(Survey(base, fault), saved)
     if fault is not None and not found.runs + found.trials:
         raise StoreError(f"{path}: nothing in it can be read as a store ({fault}); use another --store")

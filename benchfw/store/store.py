@@ -18,7 +18,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 from benchfw.errors import StoreError
 from benchfw.records import LONGEST_NAME, Environment, Outcome, Result, Run, Status, Stored, Trial, shorten
 from benchfw.store import reservations
-from benchfw.store.connection import DAMAGED, REFUSALS, connect, explain_refusal
+from benchfw.store.connection import DAMAGED, REFUSALS, bound_work, connect, explain_refusal
 from benchfw.store.place import Place, check_place, real_path
 from benchfw.store.rows import (
     GARBLED,
@@ -77,12 +77,13 @@ def explain_sqlite_errors(method: Callable[Concatenate[Store, P], T]) -> Callabl
 
 
 def explain_bad_rows(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Store, P], T]:
-    """Do as `explain_sqlite_errors`, also where a row is not what a store writes."""
+    """Do as `explain_sqlite_errors`, also where a row is not what a store writes, or reading does not end."""
 
     @functools.wraps(method)
     def guarded(self: Store, /, *args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            return method(self, *args, **kwargs)
+            with bound_work(self._base, self._file):
+                return method(self, *args, **kwargs)
         except GARBLED as fault:
             what = shorten(str(fault), LONGEST_NAME)
             raise StoreError(f"{self.path} has a row that is not benchfw's ({what}); {DAMAGED}") from fault
@@ -261,14 +262,14 @@ class Store:
         counts: dict[int, dict[str, int]] = {}
         for run, status, number in self._base.execute(COUNT_ENDINGS):
             counts.setdefault(run, {})[status] = number
-        rows = self._base.execute(SELECT_RUNS)
-        return [
-            run_of(
-                self.path, digest, tuple(row), counts.get(row[0], {}),
-                going=not row[6] and reservations.is_running(self._file, row[0]),
-            )
-            for digest, *row in rows
-        ]  # fmt: skip
+        found: dict[int, Run] = {}
+        for digest, *row in self._base.execute(SELECT_RUNS):
+            number, finished = row[0], row[6]
+            if number in found:
+                raise Damaged(f"run {number} is there twice")
+            going = not finished and reservations.is_running(self._file, number)
+            found[number] = run_of(self.path, digest, tuple(row), counts.get(number, {}), going=going)
+        return list(found.values())
 
     def run(self, name: str | int) -> Run:
         """Return one run by its id, or the newest for "last"."""

@@ -6,6 +6,7 @@ import contextlib
 import json
 import random
 import sqlite3
+import struct
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,7 @@ STATEMENTS = [
     "PRAGMA user_version = 99", "PRAGMA application_id = 7", "ALTER TABLE trial ADD COLUMN more",
     "INSERT INTO sqlite_sequence VALUES ('run', 9223372036854775807)", "UPDATE sqlite_sequence SET seq = 'x'",
 ]  # fmt: skip
+PAGE = 4096
 FIXED = {"digest", "id", "run", "trial", "number"}
 
 
@@ -81,6 +83,31 @@ def forge_store(path: Path, folder: Path, rng: random.Random) -> None:
                     _change_value(base, folder, rng)
         with contextlib.suppress(sqlite3.Error):
             _seal(base)
+    if rng.random() < 0.03:
+        with contextlib.suppress(sqlite3.Error, TypeError, IndexError):  # where there is no such table
+            build_tower(path, rng.choice(("run", "trial")))
+
+
+def build_tower(path: Path, table: str, height: int = 8, width: int = 200) -> None:
+    """Put pages above a table of a store each of which names the one below it many times."""
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        base.execute("PRAGMA journal_mode = DELETE")
+        (root,) = base.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    content = path.read_bytes()
+    pages = [bytearray(content[start : start + PAGE]) for start in range(0, len(content), PAGE)]
+    pages.append(pages[root - 1])  # the rows
+    for level in range(height):
+        child = struct.pack(">I", len(pages))
+        start = PAGE - len(child) - 1
+        page = bytearray(PAGE)
+        page[:12] = struct.pack(">BHHHB", 5, 0, width, start, 0) + child
+        page[12 : 12 + 2 * width] = struct.pack(">H", start) * width
+        page[start:] = child + b"\1"
+        pages[root - 1 : root] = [page]
+        if level < height - 1:
+            pages.append(page)
+    pages[0][28:32] = struct.pack(">I", len(pages))
+    path.write_bytes(b"".join(pages))
 
 
 def _change_value(base: sqlite3.Connection, folder: Path, rng: random.Random) -> None:

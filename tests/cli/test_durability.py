@@ -188,7 +188,7 @@ def test_a_run_whose_store_is_deleted_ends_with_an_error_and_its_results_are_sav
     one_clear_line(cli(*words), "reports/benchfw.sqlite was deleted", "continues from there")
     (rescued,) = (cli.folder / "reports").glob("*.rescued-*")
     assert cli("store", "check", "--store", str(rescued)).returncode == 0
-    assert len(trials_in(cli, rescued)) == 2
+    assert len(trials_in(cli, rescued)) >= 2
 
 
 def test_a_store_in_memory_is_refused_before_anything_runs(cli):

@@ -8,6 +8,8 @@ from unittest import mock
 
 import pytest
 
+from benchfw.errors import BenchfwError
+
 SCRIPT = Path(__file__).parents[2] / "suites" / "tracked" / "fuzz.py"
 
 
@@ -51,3 +53,17 @@ def test_no_forged_store_or_bundle_runs_code_or_does_other_harm(fuzz, run_inline
     ends = fuzz.fuzz_forged(8, seed=4, each=2, call=call)
     assert sum(ends.values()) == 16
     assert ends["exit code 2"] > 2
+
+
+def test_a_page_that_stands_in_many_places_of_a_store_is_not_read_for_ever(fuzz, tmp_path):
+    fuzz.honest_store(tmp_path / "run.sqlite")
+    sys.modules["_forged"].build_tower(tmp_path / "run.sqlite", "run")
+    with (
+        fuzz.Store(tmp_path / "run.sqlite") as store,
+        pytest.raises(BenchfwError, match="run 1 is there twice"),
+    ):
+        store.runs()
+    fuzz.honest_store(tmp_path / "trial.sqlite")
+    sys.modules["_forged"].build_tower(tmp_path / "trial.sqlite", "trial")
+    with fuzz.Store(tmp_path / "trial.sqlite") as store, pytest.raises(BenchfwError, match="interrupted"):
+        store.known(["a"])
