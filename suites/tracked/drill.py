@@ -9,6 +9,7 @@ where. Only on Linux, whose /proc tells processes by their environment.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import random
 import signal
@@ -157,7 +158,8 @@ def killed_once(run: Run, victim: str, moment: float) -> str:
     part = victim if victim in parts else "parent"
     phase = run.phase()
     if part in parts:
-        os.kill(parts[part], signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # the process of a trial may have ended just now
+            os.kill(parts[part], signal.SIGKILL)
     where = f"{part}, {phase}" if part in parts else "nobody: it was over"
     if part == "parent":
         _wait_for_silence(run)

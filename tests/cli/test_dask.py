@@ -1,6 +1,7 @@
 """`benchfw run --dask` with a real scheduler and real workers: the records of one machine, and its walls."""
 
 import contextlib
+import importlib.util
 import json
 import os
 import signal
@@ -10,11 +11,20 @@ import time
 
 import pytest
 
-pytestmark = pytest.mark.process
+pytestmark = [
+    pytest.mark.workers,
+    pytest.mark.skipif(
+        importlib.util.find_spec("distributed") is None,  # importing it takes a second of every collection
+        reason="dask.distributed is not installed; pip install 'benchfw[dask]'",
+    ),
+]
 
-pytest.importorskip("distributed", reason="dask.distributed is not installed; pip install 'benchfw[dask]'")
-
-SLOW = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "20s"}  # a busy machine answers late
+CALM = {
+    "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "20s",  # a busy machine answers late
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",  # which looks at every thread 100 times a second
+    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "10s",
+}
 
 
 class RealCluster:
@@ -71,38 +81,32 @@ class RealCluster:
             return subprocess.Popen(
                 words,
                 cwd=self.folder,
-                env={**os.environ, **SLOW, **variables},
+                env={**os.environ, **CALM, **variables},
                 stdout=subprocess.DEVNULL,
                 stderr=output,
             )
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory):
-    made = RealCluster(tmp_path_factory.mktemp("dask"))
-    yield made
-    made.close()
+def started(tmp_path_factory):
+    """Return a function that starts a cluster; all of them end with the tests of this file."""
+    with contextlib.ExitStack() as stack:
+        yield lambda: stack.enter_context(contextlib.closing(RealCluster(tmp_path_factory.mktemp("dask"))))
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """The cluster that tests share, and whatever one of them did to it."""
+    return []
 
 
 @pytest.fixture
-def cluster(shared):
+def cluster(shared, started):
     """A cluster of two workers with a thread each."""
-    shared.keep_two()
-    return shared
-
-
-def test_two_workers_give_the_records_of_one_job_but_for_the_times(cli, cluster):
-    done = cli("run", "bowls.toml", "--dask", cluster.address, "--backend", "numpy", "--backend", "cupy")
-    assert done.returncode == 0, done.stderr
-    page = (cli.folder / "reports/run-1/index.html").read_text()
-    assert "2 trials of 1 threads at once" in page
-    reason = "no Dask worker declares a GPU for cupy; start one with --resources GPU=1"
-    assert reason in {row["reason"] for row in cli.records()}
-    assert cli.run_count() == 1
-    cli.inline("run", "bowls.toml", "--no-report", "--jobs", 0, "--store", "one.sqlite")
-    found = [row for row in cli.timeless() if row["backend"] == "numpy"]
-    assert found == cli.timeless(store="one.sqlite")
-    assert cluster.trial_processes() == []
+    if not shared or shared[-1].scheduler.poll() is not None:
+        shared.append(started())
+    shared[-1].keep_two()
+    return shared[-1]
 
 
 LONG = """
@@ -185,30 +189,43 @@ plugins = ["bowls.py"]
 budget = { iterations = 20 }
 [[problem]]
 use = "bowl"
+[[estimator]]
+use = "noisy"
+scale = [1.0, 2.0]
 [[optimizer]]
 use = "slide"
+step = [0.5, 0.1]
 [[optimizer]]
 use = "faulty"
 how = ["raise", "exit", "segfault", "hang", "memory"]
 """
 
 
-def test_faults_on_a_cluster_have_the_statuses_and_keep_the_records_that_they_have_here(cli, cluster):
+def test_two_workers_give_the_records_and_the_faults_of_one_machine_but_for_the_times(cli, cluster):
     cli.write("faults.toml", FAULTS)
-    done = cli(
-        "run", "faults.toml", "--dask", cluster.address, "--timeout", 8, "--memory", "1GB", "--no-report"
-    )
+    limits = ("--timeout", 8, "--memory", "1GB")
+    backends = ("--backend", "numpy", "--backend", "cupy")
+    done = cli("run", "faults.toml", "--dask", cluster.address, *limits, *backends)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    ends = {row["method"]: (row["status"], row["iteration"]) for row in cli.records()}
+    assert cli.run_count() == 1
+    page = (cli.folder / "reports/run-1/index.html").read_text()
+    assert "2 trials of 1 threads at once" in page
+    absent = {row["reason"] for row in cli.records() if row["backend"] == "cupy"}
+    assert absent == {"no Dask worker declares a GPU for cupy; start one with --resources GPU=1"}
+    found = [row for row in cli.timeless() if row["backend"] == "numpy"]
+    ends = {row["method"]: (row["status"], row["iteration"]) for row in found if "faulty" in row["method"]}
     assert ends == {
-        "slide": ("done", "20"),
         "faulty (how=raise)": ("failed", "1"),
         "faulty (how=exit)": ("crashed", "1"),
         "faulty (how=segfault)": ("crashed", "1"),
         "faulty (how=hang)": ("timeout", "1"),
         "faulty (how=memory)": ("out-of-memory", "1"),
     }
+    cli.write("faults.toml", FAULTS.rpartition("[[optimizer]]")[0])
+    cli.inline("run", "faults.toml", "--no-report", "--jobs", 0, "--store", "one.sqlite")
+    assert [row for row in found if "faulty" not in row["method"]] == cli.timeless(store="one.sqlite")
+    wait_until(lambda: not cluster.trial_processes())
 
 
 FAKE_DEVICE = """
@@ -283,7 +300,7 @@ def install(folder, version):
 
 def test_a_worker_with_another_version_of_a_plugin_is_refused_by_name(cli, cluster, tmp_path_factory):
     other = cluster.start("--name", "other", **install(tmp_path_factory.mktemp("other"), "2.0"))
-    suite = FAULTS.partition("[[optimizer]]")[0]
+    suite = FAULTS.partition("[[estimator]]")[0]
     cli.write("stranger.toml", suite + '[[optimizer]]\nuse = "stranger"\n')
     here = install(tmp_path_factory.mktemp("here"), "1.0")
     done = cli("run", "stranger.toml", "--dask", cluster.address, **here)
@@ -309,23 +326,6 @@ def test_jobs_are_refused_on_a_cluster_that_has_its_own_workers(cli):
     done = cli("run", "bowls.toml", "--dask", "tcp://127.0.0.1:9", "--jobs", 2)
     assert done.returncode == 2
     assert "--jobs is for this machine" in done.stderr
-
-
-def test_a_scheduler_that_dies_is_one_clear_line_and_loses_nothing(cli, tmp_path_factory):
-    cli.write("long.toml", LONG)
-    soon = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "2s"}
-    cluster = RealCluster(tmp_path_factory.mktemp("dying"), workers=1)
-    try:
-        run = begin(cli, "long.toml", "--dask", cluster.address, **soon)
-        wait_until(lambda: ended(cli) >= 1)
-        cluster.scheduler.kill()
-        _, told = run.communicate(timeout=60)
-    finally:
-        cluster.close()
-    assert run.returncode == 2
-    assert "is gone" in told
-    assert "Traceback" not in told
-    assert cli.last_run()["trials"] >= 1
 
 
 MURDERER = """
@@ -357,12 +357,25 @@ def register_optimizers(register):
 
 def test_a_trial_that_takes_every_worker_down_is_given_up_after_three(cli):
     cli.write("murderer.py", MURDERER)
-    suite = FAULTS.partition("[[optimizer]]")[0].replace('"bowls.py"', '"bowls.py", "murderer.py"')
+    suite = FAULTS.partition("[[estimator]]")[0].replace('"bowls.py"', '"bowls.py", "murderer.py"')
     cli.write("murder.toml", suite + '[[optimizer]]\nuse = "slide"\n[[optimizer]]\nuse = "murderer"\n')
-    done = cli("run", "murder.toml", "--no-report", "--dask", "local")
+    done = cli.in_process("run", "murder.toml", "--no-report", "--dask", "local", **CALM)
     assert done.returncode == 1, done.stderr
     assert "Traceback" not in done.stderr
     ends = {row["method"]: (row["status"], row["reason"]) for row in cli.records()}
     assert ends["slide"][0] == "done"
     assert cli.last_run()["counts"] == {"done": 1, "crashed": 1}
     assert "3 Dask workers were lost while they ran it" in done.stderr
+
+
+def test_a_scheduler_that_dies_is_one_clear_line_and_loses_nothing(cli, cluster):
+    """The last of the tests with a cluster: the next one would need a new cluster."""
+    cli.write("long.toml", LONG)
+    run = begin(cli, "long.toml", "--dask", cluster.address, DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="2s")
+    wait_until(lambda: ended(cli) >= 1)
+    cluster.scheduler.kill()
+    _, told = run.communicate(timeout=60)
+    assert run.returncode == 2
+    assert "is gone" in told
+    assert "Traceback" not in told
+    assert cli.last_run()["trials"] >= 1

@@ -20,7 +20,7 @@ budget = {{ {budget} }}
 use = "point"
 [[optimizer]]
 use = "hard"
-how = ["{how}", "nothing"]
+how = {how}
 """
 
 
@@ -29,8 +29,9 @@ def hard(cli):
     shutil.copy(Path(__file__).parents[1] / "plugins" / "hard.py", cli.folder)
 
     def run(how, *words, budget="iterations = 5", **variables):
+        hows = json.dumps([how, "nothing"] if isinstance(how, str) else how)
         cli.write(
-            "hard.toml", SUITE.format(how=how, budget=budget).replace('["nothing", "nothing"]', '"nothing"')
+            "hard.toml", SUITE.format(how=hows, budget=budget).replace('["nothing", "nothing"]', '"nothing"')
         )
         done = cli("run", "hard.toml", "--no-report", *words, **variables)
         assert "Traceback" not in done.stderr, done.stderr
@@ -57,14 +58,15 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("how", FAULTS)
-def test_a_fault_that_hides_is_found_and_the_next_trial_runs(hard, how):
-    ends = hard(how)
-    status, reason = FAULTS[how]
-    assert ends[f"hard (how={how})"][0] == status
-    assert reason in ends[f"hard (how={how})"][1]
-    assert len(ends[f"hard (how={how})"][1]) < 700
-    assert ends["hard (how=nothing)"][0] == "done"
+def test_faults_that_hide_are_found_and_the_next_trial_runs(hard):
+    ends = hard([*FAULTS, "nothing"])
+    assert ends.pop("hard (how=nothing)")[0] == "done"
+    assert {name: status for name, (status, _) in ends.items()} == {
+        f"hard (how={how})": status for how, (status, _) in FAULTS.items()
+    }
+    for how, (_, reason) in FAULTS.items():
+        assert reason in ends[f"hard (how={how})"][1]
+        assert len(ends[f"hard (how={how})"][1]) < 700
 
 
 def test_a_child_that_a_trial_forked_does_not_become_a_worker(hard):
@@ -87,9 +89,8 @@ def test_a_slow_import_is_not_charged_to_a_trial(hard):
     assert hard("nothing", "--timeout", 1.0, SLOW_IMPORT="1.5")["hard"][0] == "done"
 
 
-@pytest.mark.parametrize("timeout", ["1e9", "86400"])
-def test_a_very_long_timeout_is_fine(hard, timeout):
-    assert hard("nothing", "--timeout", timeout)["hard"][0] == "done"
+def test_a_very_long_timeout_is_fine(hard):
+    assert hard("nothing", "--timeout", "1e9")["hard"][0] == "done"
 
 
 @pytest.mark.parametrize("timeout", ["inf", "nan", "-1"])
@@ -106,20 +107,18 @@ def test_work_that_run_does_before_the_first_answer_is_on_the_clock(hard):
     assert min(seconds) >= 0.2
 
 
-@pytest.mark.parametrize("how", ["nothing", "one call"])
-def test_a_budget_of_cost_alone_ends_also_for_a_method_that_asks_no_more(hard, how):
-    ends = hard(how, budget="cost = 5")
-    status, reason = ends.get("hard") or ends[f"hard (how={how})"]
-    assert status == "failed"
-    assert "add iterations or seconds" in reason
+def test_a_budget_of_cost_alone_ends_also_for_a_method_that_asks_no_more(hard):
+    ends = hard("one call", budget="cost = 5")
+    assert len(ends) == 2
+    for status, reason in ends.values():
+        assert status == "failed"
+        assert "add iterations or seconds" in reason
 
 
 def test_thousands_of_metrics_arrive(hard):
     hard.cli.write(
         "many.toml",
-        SUITE.format(how="nothing", budget="iterations = 2")
-        .replace('"point"', '"point"\nmetrics = 5000')
-        .replace('["nothing", "nothing"]', '"nothing"'),
+        SUITE.format(how='"nothing"', budget="iterations = 2").replace('"point"', '"point"\nmetrics = 5000'),
     )
     assert hard.cli("run", "many.toml", "--no-report").returncode == 0
     assert len(hard.cli.records()) == 3 * 5000
@@ -178,11 +177,11 @@ def test_many_first_runs_on_one_new_store_all_succeed(cli):
     ]
     runs = [
         subprocess.Popen([*words, "--only", "step=0.5"], cwd=cli.folder, stderr=subprocess.PIPE, text=True)
-        for _ in range(4)
+        for _ in range(3)
     ]
     told = [process.communicate(timeout=60)[1] for process in runs]
-    assert [process.returncode for process in runs] == [0, 0, 0, 0], told
-    assert cli.run_count("new/store.sqlite") == 4
+    assert [process.returncode for process in runs] == [0, 0, 0], told
+    assert cli.run_count("new/store.sqlite") == 3
 
 
 def test_a_good_result_is_not_hidden_by_a_later_bad_one(cli):

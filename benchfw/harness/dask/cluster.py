@@ -178,6 +178,7 @@ def connected(address: str, jobs: int, threads: int) -> Iterator[Cluster]:
     try:
         import dask
         from distributed import Client, LocalCluster, Security
+        from distributed.utils import silence_logging_cmgr
     except ImportError:
         raise BenchfwError("--dask needs dask.distributed; pip install 'benchfw[dask]'") from None
     if address.startswith("tls:") and not Security().get_connection_args("client").get("ssl_context"):
@@ -186,6 +187,8 @@ def connected(address: str, jobs: int, threads: int) -> Iterator[Cluster]:
             "configuration of Dask"
         )
     with contextlib.ExitStack() as stack:
+        # it logs a lost connection with its traceback; what a user can do about it is said in a line
+        stack.enter_context(silence_logging_cmgr(logging.CRITICAL))
         if address == "local":
             # it gives a worker up for good that is away so long, though its nanny may be at its next start
             stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"}))
