@@ -15,7 +15,7 @@ from benchfw.summary.quantities import WHEN_DONE
 
 _CALLS = ("seconds_per_call", "device_seconds_per_call", "copy_seconds_per_call")
 _TIMES = frozenset({"seconds_to_target", "seconds_per_draw", "prepare_seconds", *_CALLS})
-_COSTS = frozenset({"cost_to_target", "cost_per_draw", "prepare_cost"})
+_COSTS = frozenset({"cost_to_target", "cost_per_draw"})
 _PREPARED = (("prepare_seconds", False), ("prepare_cost", False))
 _UNITS = {"bytes_per_second": (1e9, "GB/s"), "flops_per_second": (1e9, "Gflop/s"), "bytes_held": (1e6, "MB")}
 _HEADERS = {

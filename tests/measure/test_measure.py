@@ -119,6 +119,13 @@ def test_how_the_cost_came_about_is_said(follow):
     assert follow(halving(), budget=budget)[0].counting is Counting.COUNTED
 
 
+def test_a_clock_that_runs_backwards_is_a_fault(follow, monkeypatch):
+    times = iter(range(10**6, 0, -100))
+    monkeypatch.setattr("benchfw.measure.clock._host_timer", lambda: next(times))
+    with pytest.raises(BenchfwError, match=r"the clock went from 0 to -\d+ seconds"):
+        follow(halving())
+
+
 def test_answers_are_compared_with_the_problems_start(follow):
     with pytest.raises(BenchfwError, match=r"answer 0 has shape \(1,\), the start has \(\)"):
         follow(Steps([np.ones(1)] * 5))

@@ -11,7 +11,7 @@ from benchfw.analysis.intervals import LEVEL, independent_ratio, t_quantile
 from benchfw.records import Cell, Counting, Ending, Status
 from benchfw.report.figures import build_figures
 from benchfw.report.tables import headline_table
-from benchfw.report.verdicts.phrases import caveat_sentence, fault_place, fault_sentence
+from benchfw.report.verdicts.phrases import caveat_sentences, fault_place, fault_sentence
 from benchfw.summary.exports import SUMMARY_COLUMNS, record_rows, summary_rows
 from benchfw.summary.summarize import summarize
 
@@ -225,7 +225,7 @@ def test_caveats_are_told_once_with_all_whom_they_concern(make, run):
         for r in range(3)
     ]
     summary = summarize(run, results)
-    assert [caveat_sentence(caveat) for caveat in summary.caveats] == ["gd and sgd on p: made up"]
+    assert caveat_sentences(summary) == ["gd and sgd on p: made up"]
     assert not summary.faults
 
 
@@ -242,7 +242,7 @@ def test_a_cost_that_was_declared_or_not_counted_is_said_beside_it(make, run):
     told = results("gd", Counting.COUNTED, 1)
     told += results("peer", Counting.DECLARED, 2, prepare_seconds=0.25, prepare_cost=7.0)
     summary = summarize(run, told + results("free", Counting.UNCOUNTED, 0))
-    assert [caveat_sentence(caveat) for caveat in summary.caveats] == [
+    assert caveat_sentences(summary) == [
         "peer on p: its cost is declared by the method, not counted by the problem",
         "free on p: 2 answers without a counted oracle call: cost does not measure its work",
     ]
@@ -251,7 +251,7 @@ def test_a_cost_that_was_declared_or_not_counted_is_said_beside_it(make, run):
     columns = dict(zip(table.header, zip(*table.rows, strict=True), strict=False))
     assert columns["gradients to target"] == ("2", "4 declared", "—")
     assert columns["time to prepare, s"] == ("—", "0.250", "—")
-    assert columns["gradients to prepare"] == ("—", "7 declared", "—")
+    assert columns["gradients to prepare"] == ("—", "7", "—")
     exported = [row for row in record_rows(run, told) if row[4] == "peer"]
     assert {row[-1] for row in exported} == {"declared"}
     facts = {row[11]: row[15] for row in exported if row[10] == "fact"}
@@ -265,8 +265,8 @@ def test_a_method_that_ends_by_itself_before_the_target_is_a_caveat(make, run):
         make.result("optimizer", "p", name, 0, make.curve("gap", [9, end]), target={"gap": 1.0}, **how)
         for name, (end, how) in ends.items()
     ]
-    (caveat,) = summarize(run, results).caveats
-    assert caveat_sentence(caveat).startswith("tired on p: it ended by itself, before the target")
+    (caveat,) = caveat_sentences(summarize(run, results))
+    assert caveat.startswith("tired on p: it ended by itself, before the target")
 
 
 def test_the_curves_of_a_trial_are_made_once_for_numbers_and_figures(realistic, run, monkeypatch):
