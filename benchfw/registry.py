@@ -33,10 +33,10 @@ from benchfw.loading import (
     package_with,
     place_of,
 )
-from benchfw.sources import Modules, file_of
 
 if TYPE_CHECKING:
     from benchfw.parameters import Parameter
+    from benchfw.sources import Modules
 
 KINDS = ("problem", "estimator", "optimizer", "distribution", "dataset", "figure")
 PARAMETRIC = frozenset({"problem", "estimator", "optimizer", "distribution"})
@@ -85,6 +85,8 @@ class Entry(NamedTuple):
 
         Where an object was registered, the module that did so is among them: it may have made the object.
         """
+        from benchfw.sources import file_of
+
         given = [each for each in (self.source, self.sample_source) if each is not None]
         names: list[str | Path] = [each.partition(":")[0] for each in given if isinstance(each, str)]
         objects = [each for each in given if not isinstance(each, str)]
@@ -201,6 +203,8 @@ class Registry:
 
     def modules(self) -> Modules:
         """Return a finder of modules that follows those of benchfw and of plugins wherever they lie."""
+        from benchfw.sources import Modules
+
         return Modules(hashed=[benchfw.__name__, *(plugin.distribution for plugin in self.plugins)])
 
     def dataset_of(self, kind: str, table: Mapping[str, Any]) -> str | None:

@@ -28,7 +28,6 @@ from benchfw.data.finite import check_finite
 from benchfw.errors import DataError
 from benchfw.parameters import parameters_of
 from benchfw.registry import active_registry
-from benchfw.sources import file_of
 
 LOADED = "benchfw.data.load"
 """The audit event of a data set that is loaded or looked for, with its name."""
@@ -158,6 +157,8 @@ def recipe_roots(name: str) -> list[str | Path]:
     entry = find_dataset(plain)
     if entry is None or entry.make is None:
         return []
+    from benchfw.sources import file_of
+
     registered = active_registry().entries("dataset").get(plain)
     makers = [resolve_function(plain, each) for each in (entry.make, entry.stream) if each is not None]
     # a function is all in its own module; anything else may have been put together where it is registered
