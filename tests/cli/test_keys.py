@@ -2,9 +2,13 @@
 
 import json
 import os
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
+
+import benchfw
 
 METHOD = """
 import importlib, importlib.util, json, os
@@ -228,3 +232,17 @@ def test_reads_are_kept_with_the_trial(cli):
     assert "2 trials run again: the environment variable STEP_SIZE has changed" in done.stderr
     assert json.loads(cli("runs", "--json").stdout)[-1]["reused"] == 0
     assert "STEP_SIZE" not in os.environ
+
+
+def test_an_edit_of_benchfw_itself_runs_all_again_and_a_comment_does_not(cli):
+    """As with a changed rule of splitting data, in a copy of benchfw."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(benchfw.__file__).parent, cli.folder / "copy" / "benchfw", ignore=ignored)
+    words = ("run", "bowls.toml", "--no-report", "--only", "slide", "--jobs", "1", "--no-replay")
+    here = {"PYTHONPATH": str(cli.folder / "copy")}
+    assert cli(*words, **here).returncode == 0
+    rule = cli.folder / "copy" / "benchfw" / "data" / "split.py"
+    rule.write_text(f"# a rule\n{rule.read_text()}")
+    assert "nothing was run" in cli(*words, **here).stdout
+    rule.write_text(f"{rule.read_text()}\n_RULE = 2\n")
+    assert "(4 done), kept in" in cli(*words, **here).stdout
