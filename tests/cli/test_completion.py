@@ -19,14 +19,14 @@ def completions(cli, *words):
     ("words", "expected"),
     [
         (("co",), {"compare", "completion"}),
-        (("run", "quick"), {"quickstart"}),
+        pytest.param(("run", "quick"), {"quickstart"}, marks=pytest.mark.families),
         (("run", "--dry"), {"--dry-run"}),
-        (("show", "heavy"), {"heavy-ball"}),
-        (("check", "fista"), {"fista"}),
-        (("time", "soft-"), {"soft-threshold"}),
+        pytest.param(("show", "heavy"), {"heavy-ball"}, marks=pytest.mark.families),
+        pytest.param(("check", "fista"), {"fista"}, marks=pytest.mark.families),
+        (("time", "add-"), {"add-scaled"}),
         (("list", "opti"), {"optimizers"}),
         (("new", "opt"), {"optimizer"}),
-        (("data", "fetch", "sona"), {"sonar", "sonar-like"}),
+        pytest.param(("data", "fetch", "sona"), {"sonar", "sonar-like"}, marks=pytest.mark.families),
     ],
 )
 def test_a_half_written_word_is_completed(cli, words, expected):

@@ -25,6 +25,7 @@ def fuzz():
         del sys.modules[name]
 
 
+@pytest.mark.families
 def test_no_suite_text_raises_anything_but_a_clean_error(fuzz):
     ends = fuzz.fuzz_suites(150, derandomize=True)
     assert ends["plans"] > 10

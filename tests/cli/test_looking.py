@@ -34,6 +34,7 @@ def test_list_names_what_plugins_register_with_a_line_on_each(cli):
     assert "Gradient descent, with a nap in every step." in line
 
 
+@pytest.mark.families
 def test_list_finds_the_shipped_suites_from_any_folder(cli):
     assert "quickstart" in [each["name"] for each in json.loads(cli("list", "suites", "--json").stdout)]
 

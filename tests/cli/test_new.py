@@ -23,7 +23,10 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "distribution"])
+@pytest.mark.parametrize(
+    "kind",
+    ["optimizer", pytest.param("estimator", marks=pytest.mark.families), "problem", "kernel", "distribution"],
+)
 def test_a_new_plugin_passes_its_checks_and_runs_at_once(cli, kind):
     assert cli("new", kind, "my-first").returncode == 0
     checked = cli("check", "my_first.py", "--seconds", "0.1")
@@ -40,8 +43,10 @@ def test_a_new_plugin_passes_its_checks_and_runs_at_once(cli, kind):
         (("optimizer", "My_Method"), "is not a valid name"),
         (("optimizer", "numpy"), "a Python keyword or module"),
         (("kernel", "class"), "a Python keyword or module"),
-        (("optimizer", "gd"), "optimizer 'gd' of benchfw-firstorder"),
-        (("package", "benchfw-gd"), "optimizer 'gd' of benchfw-firstorder"),
+        (("kernel", "lanczos"), "kernel 'lanczos' of benchfw"),
+        pytest.param(
+            ("package", "benchfw-gd"), "optimizer 'gd' of benchfw-firstorder", marks=pytest.mark.families
+        ),
         (("optimiser", "mine"), "optimiser"),
     ],
 )
@@ -62,6 +67,7 @@ def test_nothing_is_overwritten(cli):
     assert cli("new", "package", "benchfw-mine").returncode == 2
 
 
+@pytest.mark.families
 def test_a_new_suite_is_a_copy_of_quickstart_that_runs(cli):
     assert cli("new", "suite", "mine").returncode == 0
     assert cli("run", "mine.toml", "--dry-run").returncode == 0

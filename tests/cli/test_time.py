@@ -99,12 +99,12 @@ def test_the_backends_of_this_machine_are_the_default_and_of_the_others_the_reas
 
 
 def test_kernels_are_timed_in_the_type_and_with_the_threads_asked_for(cli):
-    words = ("soft-threshold", "chebyshev-forms", "--size", "1000", "--dtype", "float32", "--threads", "1")
+    words = ("add-scaled", "column-dots", "--size", "1000", "--dtype", "float32", "--threads", "1")
     done = cli("time", *words, "--backend", "numpy", "--json", "--no-report")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["rows"]
     assert {row["estimate"] for row in rows if row["quantity"] == "float_bits"} == {32}
-    assert {row["method"] for row in rows} == {"soft-threshold (float32)", "chebyshev-forms (float32)"}
+    assert {row["method"] for row in rows} == {"add-scaled (float32)", "column-dots (float32)"}
 
 
 def test_a_kernel_that_fails_and_a_size_beyond_the_limit_are_named_and_the_others_go_on(line):
@@ -121,7 +121,7 @@ def test_a_kernel_that_fails_and_a_size_beyond_the_limit_are_named_and_the_other
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("soft-treshold",), "unknown kernel 'soft-treshold'; did you mean 'soft-threshold'?"),
+        (("add-scalled",), "unknown kernel 'add-scalled'; did you mean 'add-scaled'?"),
         (("nap", "--backend", "numpi"), "unknown backend 'numpi'; did you mean 'numpy'?"),
         (("nap", "--size", "1.5"), "'1.5' is not a size; write a whole number such as 10000 or 1e6"),
         (("nap", "--size", "nan"), "'nan' is not a size"),

@@ -64,12 +64,12 @@ def made(toys, tmp_path):
 def test_every_kernel_is_a_class_with_readable_parameters():
     found = kernel_benchmarks()
     assert set(found) == {identifier(name) for name in Registry().entries("kernel")}
-    assert found["SoftThreshold"].params == (("size 10,000", "size 1,000,000"), backend_names())
+    assert found["AddScaled"].params == (("size 10,000", "size 1,000,000"), backend_names())
 
 
 def test_a_kernel_is_measured_as_in_a_trial_by_the_processors_time(monkeypatch):
     monkeypatch.setattr(clock, "_host_timer", clock.perf_counter)
-    benchmark = kernel_benchmarks()["SoftThreshold"]()
+    benchmark = kernel_benchmarks()["AddScaled"]()
     benchmark.setup("size 10,000", "numpy")
     assert not clock.is_wall_time()
     assert benchmark.track_seconds_per_call("size 10,000", "numpy") > 0
@@ -78,7 +78,7 @@ def test_a_kernel_is_measured_as_in_a_trial_by_the_processors_time(monkeypatch):
 
 def test_an_absent_backend_is_not_a_failure(monkeypatch):
     monkeypatch.setattr(clock, "_host_timer", clock.perf_counter)
-    benchmark = kernel_benchmarks()["SoftThreshold"]
+    benchmark = kernel_benchmarks()["AddScaled"]
     trial = replace(benchmark.trials["size 10,000", "numpy"], backend="abacus")
     monkeypatch.setattr(benchmark, "trials", {("size 10,000", "abacus"): trial})
     with pytest.raises(NotImplementedError, match="unknown backend 'abacus'"):
@@ -141,6 +141,7 @@ def test_two_methods_of_one_name_are_an_error(made):
         made("optimizer", text)
 
 
+@pytest.mark.families
 def test_every_estimator_and_optimizer_of_the_tracked_suites_is_tracked():
     assert len(method_benchmarks("estimator", TRACKED)) >= 10
     assert len(method_benchmarks("optimizer", TRACKED)) >= 10

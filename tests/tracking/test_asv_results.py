@@ -18,7 +18,7 @@ from benchfw.tracking.asv_results import write_asv
 
 ROOT = Path(__file__).parents[2]
 COMMIT = "0123456789" * 4
-BENCHMARK = "Small.SoftThreshold.track_seconds_per_call"
+BENCHMARK = "Small.AddScaled.track_seconds_per_call"
 INKED = """[...document.querySelectorAll('#main-graph canvas')].map((each) => each.getContext('2d')
     .getImageData(0, 0, each.width, each.height).data.filter((value, index) => index % 4 === 3 && value))
     .reduce((sum, each) => sum + each.length, 0)"""
@@ -105,7 +105,7 @@ def published(tmp_path_factory):
     (folder / "asv.conf.json").write_text(json.dumps({**config, "html_dir": ".asv/html"}))
     (folder / ".gitignore").write_text("reports/\n.asv/\n")
     (folder / "small.toml").write_text(
-        'repetitions = 1\nbudget = { iterations = 3 }\n[[kernel]]\nuse = "soft-threshold"\nsize = 100\n'
+        'repetitions = 1\nbudget = { iterations = 3 }\n[[kernel]]\nuse = "add-scaled"\nsize = 100\n'
     )
     for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "bowls"]):
         call("git", *words)
