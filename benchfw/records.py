@@ -186,7 +186,7 @@ class Outcome:
 
     def __post_init__(self) -> None:
         names = [self.cost_unit, self.device, *self.facts, *[each.metric for each in self.records]]
-        texts = [self.reason, *self.caveats]
+        texts = [self.reason, self.replay or "", *self.caveats]
         if (
             max(map(len, names)) > LONGEST_NAME
             or max(map(len, texts)) > LONGEST_TEXT
@@ -204,6 +204,7 @@ class Outcome:
         facts = {shorten_name(name): value for name, value in list(self.facts.items())[:MOST_FACTS]}
         vars(self).update(
             reason=shorten(self.reason),
+            replay=self.replay and shorten(self.replay),
             records=tuple(replace(each, metric=shorten_name(each.metric)) for each in self.records),
             facts=facts,
             caveats=tuple(caveats),

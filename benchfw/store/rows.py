@@ -135,7 +135,7 @@ def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: 
     counting, prepare_seconds, prepare_cost, replay = prepared
     _, _, _, problem_label, method_label, reused = link
     check_text(key, backend, problem_label, method_label, longest=LONGEST)
-    check_text(reason, cost_unit, device)
+    check_text(reason, cost_unit, device, replay or "")
     check_kind(kind)
     check_numbers([repetition], {int})
     check_numbers([peak_memory, prepare_seconds, prepare_cost], REAL_OR_NONE)

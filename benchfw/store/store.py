@@ -194,9 +194,10 @@ class Store:
     def note_replay(self, trial: int, difference: str) -> None:
         """Keep what differed when a trial ran a second time; nothing if all was the same."""
         with self._transaction():
-            row = list(self._base.execute(SELECT_TRIAL, (trial,)).fetchone()[1:])
+            digest, *row = self._base.execute(SELECT_TRIAL, (trial,)).fetchone()
             records = [tuple(each) for each in self._base.execute(SELECT_TRIAL_RECORDS, (trial,))]
-            row[REPLAY_COLUMN] = storable(difference)
+            check_digest(f"trial {trial}", digest, tuple(row), records)  # what is damaged is not sealed anew
+            row[REPLAY_COLUMN] = storable(shorten(difference))
             self._base.execute(SEAL_REPLAY, (row[REPLAY_COLUMN], digest_of(tuple(row), records), trial))
 
     @explain_sqlite_errors

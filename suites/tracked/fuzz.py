@@ -260,15 +260,19 @@ def fuzz_forged(
     rng = random.Random(seed)
     ends: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as parent:
-        honest, canary = Path(parent, "honest.sqlite"), Path(parent, "sprung")
-        honest_store(honest)
+        canary, place = Path(parent, "sprung"), Path(parent, "honest")
+        place.mkdir()
+        honest_store(place / "made.sqlite")
+        (place / "good.toml").write_text(GOOD, encoding="utf-8")
+        call(("run", "good.toml", "--no-report", "--jobs", "0", "--store", "run.sqlite"), place)
+        honest = sorted(place.glob("*.sqlite"))
         for number in range(count):
             folder = Path(parent, f"{number}")
             folder.mkdir()
             (folder / "good.toml").write_text(GOOD, encoding="utf-8")
             (folder / "trap.py").write_text(f"open({str(canary)!r}, 'w').close()\n", encoding="utf-8")
             forged = folder / "forged.sqlite"
-            shutil.copyfile(honest, forged)
+            shutil.copyfile(rng.choice(honest), forged)
             forge_store(forged, folder, rng)
             forge_bundle(folder / "forged.zip", forged, rng)
             for words in rng.sample(READING, each):
