@@ -254,7 +254,7 @@ LONGEST_OUTPUT = 200_000  # characters: a text of megabytes goes nowhere
 
 
 def fuzz_forged(
-    count: int, seed: int = 0, each: int = 4, call: Callable[..., tuple[int, str]] = call_in_fork
+    count: int, seed: int = 0, each: int = 3, call: Callable[..., tuple[int, str]] = call_in_fork
 ) -> Counter[str]:
     """Read forged stores and bundles with a few verbs each; return how often each exit code came."""
     rng = random.Random(seed)
