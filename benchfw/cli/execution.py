@@ -201,7 +201,8 @@ def listen_to_run(
                 return
             if isinstance(event, Replaying):
                 which = plural(event.trials, "trial")
-                click.echo(f"benchfw: running {which} a second time, to see whether they repeat", err=True)
+                whether = "it repeats" if event.trials == 1 else "they repeat"
+                click.echo(f"benchfw: running {which} a second time, to see whether {whether}", err=True)
                 return
             if isinstance(event, Begun):
                 begun.append(event.run)

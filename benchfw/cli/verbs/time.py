@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -98,11 +97,9 @@ def command(
       benchfw time chebyshev-forms lanczos --size 1e4 --size 1e6 --threads 4
       benchfw time soft-threshold --backend numpy --json
     """
-    from benchfw.harness.environment import THREAD_VARIABLES, default_threads
+    from benchfw.harness.environment import default_threads
 
     threads = threads or default_threads()
-    # before NumPy and SciPy are imported: their thread pools are made then
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
     from benchfw.api import plan_text, run_planned
     from benchfw.cli.execution import check_pages, exit_code, listen_to_run, print_faults, print_run
     from benchfw.harness.options import Options
@@ -116,7 +113,7 @@ def command(
     with registry.activate():
         text = suite_text(kernels, sizes or SIZES, backends or _present(), dtype, limit)
     planned = plan_text(text, "time", registry)
-    options = Options(jobs=0, threads=threads, fresh=True)
+    options = Options(threads=threads, fresh=True)
     with listen_to_run(None, planned.suite.title, []) as listen:
         run, summary = run_planned(planned, store, options, listen, page=check_pages(page=not no_report))
     if as_json:
