@@ -1,15 +1,19 @@
 """What the harness costs: CPU and wall time of a trial that does nothing, store and processes included.
 
-`python suites/tracked/overhead.py` prints one line; with `--dask` one for two workers of Dask and one for
+`python suites/tracked/overhead.py` prints a line for isolation by trial, beside what a bare fork of a process
+that uses NumPy costs, and one for isolation by worker; with `--dask` one for two workers of Dask and one for
 two local ones. Start-up is taken out by measuring a run of one trial a worker too.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import resource
 import tempfile
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from _timing import child_cpu_seconds
 
@@ -58,7 +62,7 @@ def seconds(trials: int, *words: str) -> tuple[float, float]:
         Path(folder, "nothing.py").write_text(PLUGIN, encoding="utf-8")
         Path(folder, "idle.toml").write_text(SUITE.format(repetitions=trials), encoding="utf-8")
         began = perf_counter()
-        command = ["-m", "benchfw", "run", "idle.toml", "--no-report", "--json", *words]
+        command = ["-m", "benchfw", "run", "idle.toml", "--no-report", "--no-replay", "--json", *words]
         return child_cpu_seconds(command, Path(folder)), perf_counter() - began
 
 
@@ -70,14 +74,44 @@ def overhead(trials: int, workers: int = 1, *words: str) -> tuple[float, float]:
     return cpu, wall
 
 
+def bare_fork(times: int = 300) -> float:
+    """Return the milliseconds of CPU of a fork and exit of a process that has used NumPy and does again."""
+    import numpy as np
+
+    square = np.random.default_rng(0).random((64, 64))
+    np.linalg.eigh(square @ square.T)
+
+    def used() -> float:
+        own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+    before = used()
+    for _ in range(times):
+        child = os.fork()
+        if child == 0:
+            np.random.default_rng(0).random(10)
+            _ = square @ square
+            os._exit(0)
+        os.waitpid(child, 0)
+    return 1000 * (used() - before) / times
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--dask", action="store_true", help="two workers, by Dask and without")
     asked = parser.parse_args()
-    ways = (
-        {"2 workers of Dask": (2, "--dask", "local"), "2 workers": (2,)} if asked.dask else {"1 worker": (1,)}
-    )
+    ways: dict[str, tuple[Any, ...]] = {
+        "isolation by trial": (1,),
+        "isolation by worker": (1, "--isolation", "worker"),
+    }
+    if asked.dask:
+        ways = {"2 workers of Dask": (2, "--dask", "local"), "2 workers": (2,)}
+    fork = bare_fork()
+    print(f"a bare fork: {fork:.3f} ms of CPU")
     for name, way in ways.items():
         cpu, wall = overhead(asked.trials, *way)
-        print(f"{name}: {cpu:.3f} ms of CPU and {wall:.3f} ms of wall time a trial ({asked.trials} trials)")
+        print(
+            f"{name}: {cpu:.3f} ms of CPU ({cpu / fork:.2f} bare forks), {wall:.3f} ms of wall time a trial "
+            f"({asked.trials} trials)"
+        )

@@ -62,9 +62,39 @@ def test_each_repetition_starts_where_the_first_did(messy, cli):
 
 
 @pytest.mark.workers
+def test_seconds_that_did_not_pass_are_a_fault(messy):
+    done = messy(['use = "forge"'], repetitions=1)
+    assert done.returncode == 1
+    assert "the trial reports 7.2e+03 seconds, and only" in done.stderr
+
+
+@pytest.mark.workers
 def test_what_a_method_imports_is_imported_before_its_clock_runs(messy, cli):
     assert messy(['use = "lazy"']).returncode == 0
     assert found(cli, "lazy") == [1, 1, 1]
+
+
+THREADED = """
+import threading, time
+threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+"""
+
+
+@pytest.mark.workers
+def test_a_library_that_starts_threads_gets_a_new_process_a_trial_and_is_named(messy, cli):
+    cli.write("threaded.py", THREADED)
+    plugin = (PLUGINS / "messy.py").read_text().replace("import colorsys", "import threaded")
+    cli.write("messy.py", plugin.replace('"colorsys" in sys', '"threaded" in sys'))
+    text = SUITE.format(repetitions=3) + '[[optimizer]]\nuse = ["lazy", "count"]\n'
+    cli.write("threads.toml", text)
+    done = cli("run", "threads.toml", "--no-report", PYTHONPATH=str(cli.folder))
+    assert done.returncode == 0, done.stderr
+    said = done.stdout + done.stderr
+    assert (
+        "threaded starts threads when it is imported: lazy on point (numpy) has a new process a trial" in said
+    )
+    assert found(cli, "lazy") == [1, 1, 1]
+    assert found(cli, "count") == [1, 1, 1]
 
 
 @pytest.mark.workers

@@ -20,6 +20,7 @@ from benchfw.harness.devices import TrialQueue, needs_device
 from benchfw.harness.events import Event, Finished, Started
 from benchfw.harness.workers.messages import RAN_HERE, Learned, Setup
 from benchfw.harness.workers.process import StartAgain, WorkerDied, WorkerProcess, wait
+from benchfw.measure.audit import check_outcome
 from benchfw.records import Cell, Isolation, Outcome, Status, Trial
 
 HEARTBEAT_SECONDS = 0.1  # between looks at memory, and at workers whose death a child of theirs conceals
@@ -162,7 +163,8 @@ class LocalExecutor:
             return worker.lost() if worker.ready else self._not_started(worker, waiting)
         if outcome is not None:
             self._started = True
-            return outcome
+            at_once = self._setup.threads if self._setup.resources else 1  # seconds of the processor
+            return check_outcome(outcome, monotonic() - worker.began, at_once)
         if not worker.ready and monotonic() - worker.began > START_SECONDS:
             return self._not_started(worker, waiting)
         return self._beyond_limits(worker)
