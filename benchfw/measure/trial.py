@@ -76,8 +76,10 @@ def build_trial(trial: Trial, registry: Registry, seed: int) -> tuple[str, Calla
         arguments_of = partial(kernel_arguments, entry, backend, data_seed(trial), dtype)
         return "calls", partial(measure_kernel, trial, backend, entry.factory, arguments_of)
 
+    drawn_from = data_seed(trial)
+
     def build() -> Any:
-        return registry.build("problem", trial.problem.table, backend, backend.rng(data_seed(trial)))
+        return registry.build("problem", trial.problem.table, backend, backend.rng(drawn_from))
 
     began = perf_counter()
     problem = build()

@@ -25,6 +25,9 @@ PROTOCOL = 5
 """What parent and worker must agree on, where the worker is of another revision: one more with every change
 of `Setup`, `Request`, `Trial`, `Record`, `Outcome` or the messages."""
 
+FAMILIAR, NEW = b"f", b"n"
+"""Stand before each request: whether the worker has had one of its cell, with all that is known of it."""
+
 LONGEST_MESSAGE = 1 << 26  # bytes: more than any look at a trial's metrics needs
 
 RAN_HERE = "a trial"

@@ -6,12 +6,13 @@ import contextlib
 import os
 import secrets
 import select
+import struct
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ from benchfw.errors import BenchfwError
 from benchfw.harness.environment import THREAD_VARIABLES
 from benchfw.harness.workers.deaths import OUT_OF_MEMORY, describe_end, find_place
 from benchfw.harness.workers.messages import (
+    FAMILIAR,
+    NEW,
     PROTOCOL,
     RAN_HERE,
     BadMessage,
@@ -33,7 +36,7 @@ from benchfw.harness.workers.messages import (
     outcome_of,
     records_of,
 )
-from benchfw.records import Ending, Outcome, Record, Status, Trial
+from benchfw.records import Cell, Ending, Outcome, Record, Status, Trial
 
 if TYPE_CHECKING:
     import psutil
@@ -99,11 +102,12 @@ class WorkerProcess:
         )
         for each in theirs:
             os.close(each)
-        self._requests = Connection(request_write, readable=False)
+        self._requests = request_write
         self._reply_pipe, self._inbox = reply_read, Inbox(reply_read)
         self._send(setup)
         self._worker: int | None = None  # the supervisor's child
         self._forks = setup.isolation == "trial"
+        self._taught: set[tuple[Cell, int, int]] = set()
         self._descendants: list[psutil.Process] = []
         self._next_scan = 0.0
         self.learned = Learned()
@@ -130,7 +134,10 @@ class WorkerProcess:
         self._clear_log()  # the next last words are this trial's
         request = Request(trial, known, **terms)
         self._rehearsal = request.rehearsal
-        self._send(request)
+        lesson = trial.cell, len(known.modules), len(known.ceilings)
+        familiar = self._forks and lesson in self._taught and not request.alone
+        self._taught.add(lesson)
+        self._send(request, FAMILIAR if familiar else NEW)
 
     def end(self) -> Trial:
         """Return the trial that has ended, and be free for the next."""
@@ -255,14 +262,16 @@ class WorkerProcess:
         except subprocess.TimeoutExpired:  # something that not even SIGKILL ends now, such as a dead disk
             self._process.kill()
             self._process.wait()
-        with contextlib.suppress(OSError):
-            self._requests.close()
+        os.close(self._requests)
         os.close(self._reply_pipe)
         self._log.close()
 
-    def _send(self, message: object) -> None:
+    def _send(self, message: object, tag: bytes = b"") -> None:
+        content = bytes(ForkingPickler.dumps(message))
+        frame = tag + struct.pack("!i", len(content)) + content  # as Connection.recv reads it, in one write
         with contextlib.suppress(BrokenPipeError):  # a dead worker is noticed when it is listened to
-            self._requests.send(message)
+            while frame:
+                frame = frame[os.write(self._requests, frame) :]
 
 
 def _resident(process: psutil.Process) -> int:

@@ -86,7 +86,7 @@ class Surroundings:
         self._functions = {
             name: (tuple(vars(module)), list(vars(module).values()))
             for name, module in list(sys.modules.items())
-            if name in _WATCHED_MODULES or name.startswith("benchfw.")
+            if name in _WATCHED_MODULES or name.startswith(_WATCHED_PACKAGES)
         }
 
     def set_threads(self) -> None:
@@ -140,6 +140,7 @@ def _umask() -> int:
     return mask
 
 
+_WATCHED_PACKAGES = ("benchfw.backends.", "benchfw.kernels.", "benchfw.measure.")
 _WATCHED_MODULES = frozenset(
     ("builtins", "math", "random", "time", "numpy", "numpy.linalg", "numpy.random", "scipy.linalg")
 )

@@ -26,6 +26,7 @@ from benchfw.analysis.roofline import Ceilings
 from benchfw.harness.environment import forget_peak, peak_memory
 from benchfw.harness.workers.deaths import OUT_OF_MEMORY
 from benchfw.harness.workers.messages import (
+    FAMILIAR,
     PROTOCOL,
     RAN_HERE,
     Learned,
@@ -80,18 +81,18 @@ class Worker:
     def serve(self) -> None:
         """Run trials until the parent closes the pipe."""
         send(self._replies, "ready", self._process, PROTOCOL)
-        while True:
-            try:
-                request: Request = self._requests.recv()
-            except EOFError:
-                return
+        while tag := os.read(self._requests.fileno(), 1):
+            if tag == FAMILIAR and self._watch.threads() == 1:
+                self._run_in_fork(self._requests.recv)  # every page that this process touches is copied
+                continue
+            request: Request = self._requests.recv()
             self._learn(request)
             if self._setup.isolation == "worker":
                 self._run_among_others(request)
             elif request.alone or self._watch.threads() > 1:
                 self._run_here(request)
             else:
-                self._run_in_fork(request)
+                self._run_in_fork(partial(_given, request))
 
     def _learn(self, request: Request) -> None:
         """Import what the trial will, and take over what others measured of the machine."""
@@ -112,14 +113,14 @@ class Worker:
             ceilings = Ceilings(flop_rate, tuple(footprints), tuple(bandwidths))
             known_ceilings().setdefault((backend, dtype), ceilings)
 
-    def _run_in_fork(self, request: Request) -> None:
-        """Run a trial in a process of its own, and end whatever that process started."""
+    def _run_in_fork(self, receive: Callable[[], Request]) -> None:
+        """Run a trial in a process of its own, which receives it, and end whatever that process started."""
         self._said[0] = 0
         child = os.fork()
         if child == 0:
             os.setpgid(0, 0)
             self._process, self._forked = os.getpid(), True
-            end_process(partial(self._run_here, request))
+            end_process(lambda: self._run_here(receive()))
         _, status = os.waitpid(child, 0)
         end_leftovers(child)
         if not self._said[0]:  # it crashed, or left without a word: as this process does now, for all to see
@@ -156,13 +157,13 @@ class Worker:
             outcome = replace(outcome, peak_memory=peak_memory())
         self._check_process()
         reads = self._reads.of_trial(request.trial, self._registry)
-        outcome = replace(outcome, seconds=perf_counter() - began, reads=reads)
+        plain = {**plain_outcome(outcome), "seconds": perf_counter() - began, "reads": reads}
         ceilings = {
             f"{backend} {dtype}": [each.flop_rate, each.footprints, each.bandwidths]
             for (backend, dtype), each in known_ceilings().items()
         }
         learned = Learned(self._new_modules(), ceilings, self._watch.culprit)
-        send(self._replies, "end", plain_outcome(outcome), plain_learned(learned), self._left_behind())
+        send(self._replies, "end", plain, plain_learned(learned), self._left_behind())
 
     def _emitter(self, *, last: bool) -> Callable[[Sequence[Record]], None]:
         modules, known = len(sys.modules), self._tried
@@ -195,6 +196,10 @@ class Worker:
         if self._setup.memory is not None:
             # the last line of defence: a trial that allocates faster than the parent looks is refused here
             resource.setrlimit(resource.RLIMIT_DATA, (self._setup.memory + MEMORY_MARGIN,) * 2)
+
+
+def _given(request: Request) -> Request:
+    return request
 
 
 def _contain_faults(run: Callable[[], Outcome]) -> Outcome:
