@@ -19,7 +19,14 @@ from threadpoolctl import ThreadpoolController  # sets a variable: not later tha
 
 from benchfw.harness.environment import THREAD_VARIABLES
 
-LIMITS = tuple(getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_"))
+LIMITS = (
+    resource.RLIMIT_AS,
+    resource.RLIMIT_CPU,
+    resource.RLIMIT_DATA,
+    resource.RLIMIT_NOFILE,
+    resource.RLIMIT_STACK,
+)
+HANDLED = (signal.SIGALRM, signal.SIGINT, signal.SIGTERM)
 
 
 def warm_libraries() -> None:
@@ -158,7 +165,7 @@ _STATE: Mapping[str, Callable[[], Any]] = {
     "limits of the process": lambda: list(map(resource.getrlimit, LIMITS)),
     "priority": lambda: os.getpriority(os.PRIO_PROCESS, 0),
     "alarm": lambda: signal.getitimer(signal.ITIMER_REAL)[0] > 0,
-    "signal handlers": lambda: list(map(signal.getsignal, (signal.SIGALRM, signal.SIGINT, signal.SIGTERM))),
+    "signal handlers": lambda: list(map(signal.getsignal, HANDLED)),
     "import path": lambda: list(sys.path),
     "garbage collector": lambda: (gc.isenabled(), gc.get_threshold()),
     "trace function": lambda: (sys.gettrace(), sys.getprofile()),
