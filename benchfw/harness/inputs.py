@@ -22,7 +22,15 @@ ABSENT = "absent"
 ALL = "*"
 """As the name of an environment variable: the names of all."""
 GIVEN_VARIABLES = frozenset(
-    {*THREAD_VARIABLES, "PYTHONPATH", "PYTHONHASHSEED", "CUDA_VISIBLE_DEVICES", "CUPY_GPU_MEMORY_LIMIT"}
+    {
+        *THREAD_VARIABLES,
+        "CUDA_VISIBLE_DEVICES",
+        "CUPY_GPU_MEMORY_LIMIT",
+        "KMP_DUPLICATE_LIB_OK",  # set by threadpoolctl
+        "KMP_INIT_AT_FORK",
+        "PYTHONHASHSEED",
+        "PYTHONPATH",
+    }
 )
 """The environment variables that workers get from the harness: threads and device are in the key."""
 CHANGED = "changed while it was read"

@@ -89,6 +89,10 @@ class Surroundings:
         self._folder = os.getcwd()  # noqa: PTH109 - a string is all that is needed
         self._variables = dict(os.environ)
         self._native_threads = 0
+        self.note()
+
+    def note(self) -> None:
+        """Take the state of the process as it is now for granted."""
         self._before = {name: read() for name, read in _STATE.items()}
         self._functions = {
             name: (tuple(vars(module)), list(vars(module).values()))

@@ -23,6 +23,7 @@ from time import perf_counter
 from typing import Any, NoReturn
 
 from benchfw.analysis.roofline import Ceilings
+from benchfw.backends import get_backend
 from benchfw.harness.environment import forget_peak, peak_memory
 from benchfw.harness.workers.deaths import OUT_OF_MEMORY
 from benchfw.harness.workers.messages import (
@@ -101,12 +102,15 @@ class Worker:
         if new or trial.cell not in self._inspected:
             with self._watch, contextlib.suppress(Exception, SystemExit):  # the trial will fail by itself
                 import_known(new)
+                if request.alone or self._setup.isolation == "worker":  # a template touches no device
+                    get_backend(trial.backend)
                 self._registry.inspect(trial.kind, trial.method.table)
                 if trial.kind != "kernel":
                     self._registry.inspect("problem", trial.problem.table)
             self._tried.update(new)
             self._inspected.add(trial.cell)
             self._modules = frozenset(sys.modules)
+            self._surroundings.note()  # imports leave warning filters behind, and are no trial's fault
         self._reads.look_ahead(trial, self._registry)
         for place, (flop_rate, footprints, bandwidths) in known.ceilings.items():
             backend, _, dtype = place.rpartition(" ")
@@ -141,7 +145,6 @@ class Worker:
         if request.trial.cell not in self._rehearsed:
             _contain_faults(partial(warm_up, request.trial, self._registry, self._emitter(last=True)))
             self._rehearsed.add(request.trial.cell)
-            self._modules = frozenset(sys.modules)
             send(self._replies, "restart")
         self._surroundings.note_threads()
         self._measure(run_trial, replace(request, last=True))
