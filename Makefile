@@ -39,9 +39,10 @@ docs: $(INSTALLED)
 overhead: $(INSTALLED)
 	$(BIN)/python suites/tracked/overhead.py
 
-# runs killed at random moments, ten minutes at most; and hostile input, about as long
+# runs killed at random moments, random edits, random leftovers, ten minutes at most each; and hostile input
 drill: $(INSTALLED)
 	$(BIN)/python suites/tracked/drill.py
+	$(BIN)/python suites/tracked/drill_changes.py
 
 fuzz: $(INSTALLED)
 	$(BIN)/python suites/tracked/fuzz.py
