@@ -49,6 +49,11 @@ class Options:
         if self.timeout is not None and not (fits(self.timeout, float) and 0 < self.timeout < math.inf):
             raise BenchfwError(f"timeout must be a positive number of seconds, got {self.timeout!r}")
 
+        if self.jobs == 0 and self.isolation is not None:
+            raise BenchfwError(
+                "isolation needs worker processes, and 0 jobs have none; leave one of them out"
+            )
+
     def isolation_of(self, suite: Isolation) -> Isolation:
         """Return what keeps trials apart: as asked, or as the suite says."""
         return "none" if self.jobs == 0 else self.isolation or suite

@@ -62,6 +62,19 @@ def test_each_repetition_starts_where_the_first_did(messy, cli):
 
 
 @pytest.mark.workers
+def test_memory_of_processes_that_a_trial_starts_counts_too(messy):
+    done = messy(['use = "spawn"'], "--memory", "300MB", "--timeout", "60", repetitions=1)
+    assert done.returncode == 1
+    assert "out-of-memory: spawn on point (numpy, repetition 0): it held more than 0.3 GB" in done.stderr
+
+
+@pytest.mark.workers
+def test_a_trial_has_its_threads_though_the_template_has_one(messy, cli):
+    assert messy(['use = "threads"'], "--threads", "2", repetitions=2).returncode == 0
+    assert found(cli, "threads") == [2, 2]
+
+
+@pytest.mark.workers
 def test_seconds_that_did_not_pass_are_a_fault(messy):
     done = messy(['use = "forge"'], repetitions=1)
     assert done.returncode == 1
@@ -106,6 +119,7 @@ def test_a_suite_says_what_its_trials_have_to_themselves(messy, cli):
     cli.write("messy.toml", f'isolation = "worker"\n{text}')
     assert "nothing was run" in cli("run", "messy.toml", "--no-report").stdout
     cli.write("messy.toml", f'isolation = "thread"\n{text}')
+    assert cli("run", "messy.toml", "--jobs", "0", "--isolation", "trial").returncode == 2
     refused = cli("run", "messy.toml")
     assert refused.returncode == 2
     assert 'isolation must be "trial" or "worker", got \'thread\'' in refused.stderr

@@ -160,6 +160,40 @@ class Moody:
 
 
 @dataclass(frozen=True)
+class Spawn:
+    """Holds memory in a process that it starts."""
+
+    solves = Problem
+
+    def run(self, problem, rng):
+        yield problem.start()
+        problem.charge(1)
+        subprocess.run(
+            [sys.executable, "-c", "x = bytes(range(256)) * 2_000_000; input()"], stdin=HELD[0], check=False
+        )
+        yield problem.start()
+
+
+HELD = os.pipe()
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Answers with the least number of threads that a native library has, SciPy's own included."""
+
+    solves = Problem
+
+    def run(self, problem, rng):
+        import scipy.linalg
+        from threadpoolctl import threadpool_info
+
+        yield problem.start()
+        problem.charge(1)
+        scipy.linalg.cholesky(np.eye(3))
+        yield float(min(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"))
+
+
+@dataclass(frozen=True)
 class Forge:
     """Makes the clock of its process show hours that did not pass."""
 
@@ -182,6 +216,6 @@ def register_problems(register):
 def register_optimizers(register):
     for name, method in {
         "leave": Leave, "look": Look, "count": Count, "cached": Cached, "lazy": Lazy, "moody": Moody,
-        "forge": Forge,
+        "forge": Forge, "spawn": Spawn, "threads": Threads,
     }.items():  # fmt: skip
         register(name, method)

@@ -165,7 +165,7 @@ def command(
         threads=threads or (packed.environment.threads if packed else default_threads()),
         timeout=timeout,
         memory=memory,
-        isolation=isolation,
+        isolation=isolation or _isolation_of(packed),
         fresh=fresh,
         retry_failed=retry_failed,
         replay=replay,
@@ -203,6 +203,12 @@ def command(
             sys.exit(run_and_compare(planned, against, store, where, events, as_json=as_json))
         code = run_all(planned, store, where, events, page=not no_report, as_json=as_json)
     sys.exit(code)
+
+
+def _isolation_of(packed: Run | None) -> Isolation | None:
+    """Return what the trials of a bundle had to themselves, where workers can give them that."""
+    found = packed.environment.isolation if packed else "none"
+    return None if found == "none" else found
 
 
 def _read_packed(bundle: Path | None, suites: tuple[str, ...], changes: Changes) -> Run | None:

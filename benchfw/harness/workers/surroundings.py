@@ -104,7 +104,7 @@ class Surroundings:
         """Give the native libraries their number of threads, here and in processes that a trial starts."""
         if self._threads > 1:
             os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(self._threads)))
-            self._pools.limit(limits=self._threads)
+            ThreadpoolController().limit(limits=self._threads)  # also of what was loaded since
 
     def note_threads(self) -> None:
         """Take the threads that run now for granted: those of the native libraries stay."""
