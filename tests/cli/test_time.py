@@ -67,7 +67,7 @@ BOTH = ("--backend", "numpy", "--backend", "device")
 @pytest.fixture
 def line(cli):
     cli.write("naps.py", PLUGIN)
-    return lambda *words: cli("time", *words, "--plugin", "naps.py")
+    return lambda *words: cli("time", *words, "--limit", "0.2", "--plugin", "naps.py")
 
 
 def test_a_kernel_is_timed_on_every_backend_and_the_run_is_kept(line, cli):
@@ -99,7 +99,18 @@ def test_the_backends_of_this_machine_are_the_default_and_of_the_others_the_reas
 
 
 def test_kernels_are_timed_in_the_type_and_with_the_threads_asked_for(cli):
-    words = ("add-scaled", "column-dots", "--size", "1000", "--dtype", "float32", "--threads", "1")
+    words = (
+        "add-scaled",
+        "column-dots",
+        "--size",
+        "1000",
+        "--dtype",
+        "float32",
+        "--threads",
+        "1",
+        "--limit",
+        "0.2",
+    )
     done = cli("time", *words, "--backend", "numpy", "--json", "--no-report")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["rows"]
@@ -113,7 +124,7 @@ def test_a_kernel_that_fails_and_a_size_beyond_the_limit_are_named_and_the_other
     assert done.returncode == 1
     assert "ValueError: bad luck" in said
     assert "nap on size 10,000,000 (numpy)" in said
-    assert "a call would take about 10 s, and the budget is 1 s" in said
+    assert "a call would take about 10 s, and the budget is 0.2 s" in said
     assert "nap: numpy takes" in said
     assert "Traceback" not in done.stderr
 

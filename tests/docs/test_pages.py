@@ -45,6 +45,7 @@ OURS = re.compile(r"(?<![\w/.-])(?:benchfw|docs|examples|plugins|suites|tests)/[
 NUMBER = re.compile(r"\d[\d,]*(?:\\\.\d+)?(?:e[+\\-]*\d+)?")  # in a text that re.escape has passed over
 ANY_NUMBER = r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?"
 REST = {"problem": '[[problem]]\nuse = "least-squares"', "optimizer": '[[optimizer]]\nuse = "gd"'}
+REPLAYS = "a second time, to see whether"  # what benchfw prints; a page that does not show it is run without
 TIMEOUT = 300  # seconds, against hanging
 
 
@@ -86,8 +87,8 @@ def blocks_of(path):
 class Shell:
     """Runs what a page says in a folder of its own, with the Python of the tests."""
 
-    def __init__(self, place, run_inline):
-        self._run_inline, self._installed = run_inline, place / "installed"
+    def __init__(self, place, run_inline, *, replays=False):
+        self._run_inline, self._installed, self._replays = run_inline, place / "installed", replays
         self.folder, tools, installed = place / "folder", place / "bin", place / "installed"
         for folder in (self.folder, tools):
             folder.mkdir()
@@ -119,7 +120,10 @@ class Shell:
     def run(self, command, exit_codes=frozenset({0})):
         """Return all that a command prints; a plain call of benchfw needs no process of its own."""
         if PLAIN_CALL.fullmatch(command) and not self._installed.exists():
-            done = self._run_inline(shlex.split(command)[1:], self.folder, self.environment, together=True)
+            _, *words = shlex.split(command)
+            if words[0] == "run" and not self._replays:
+                words.append("--no-replay")
+            done = self._run_inline(words, self.folder, self.environment, together=True)
         else:
             done = self._run_in_shell(command)
         assert done.returncode in exit_codes, f"$ {command}\n{done.stdout}"
@@ -145,7 +149,8 @@ def run_console(block, shell):
     assert not head, f"a console block begins with a command, not with {head!r}"
     for number, call in enumerate(calls, 1):
         command, _, shown = call.partition("\n")
-        printed = shell.run(command + block.more_words, block.exit_codes if number == len(calls) else {0})
+        last = number == len(calls)
+        printed = shell.run(command + block.more_words * last, block.exit_codes if last else {0})
         lines = [pattern_of(line, block.numbers_vary) for line in shown.rstrip().splitlines()]
         found = re.search(f"^{''.join(lines)}", printed, re.MULTILINE)
         assert found, f"$ {command}\n{printed}\nis not what is shown:\n{shown}"
@@ -157,7 +162,9 @@ def pattern_of(line, numbers_vary):
         return r"(?:.*\n)*?"
     text = re.escape(line.strip())
     if numbers_vary:
-        text = re.sub(r"(?:\\-){2,}", "-+", NUMBER.sub(lambda _: ANY_NUMBER, text))
+        text = re.sub(r"(?:\\-){2,}", "-+", NUMBER.sub("0", text))
+        # fewer repetitions may have one value for all, which has no interval
+        text = text.replace(r"0\ \[0,\ 0\]", r"0(?: \[0, 0\])?").replace("0", ANY_NUMBER)
     text = re.sub(r"(?:\\ )+", " +", text).replace("…", ".*")
     return f" *{text} *\n"
 
@@ -221,7 +228,8 @@ def try_block(block, shell):
 
 
 def try_page(path, place, run_inline):
-    page, blocks, shell = path.read_text(encoding="utf-8"), blocks_of(path), Shell(place, run_inline)
+    page, blocks = path.read_text(encoding="utf-8"), blocks_of(path)
+    shell = Shell(place, run_inline, replays=REPLAYS in page)
     for command in BEFORE.findall(page):
         if command.startswith("files of "):
             shell.write(blocks_of(path.parent / command.removeprefix("files of ")))

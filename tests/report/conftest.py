@@ -42,6 +42,6 @@ def quickstart(tmp_path_factory) -> Path:
     """The folder of reports after `benchfw run quickstart --quick`."""
     pytest.importorskip("benchfw_firstorder", reason="the quickstart's methods are not installed")
     folder = tmp_path_factory.mktemp("quickstart")
-    words = [sys.executable, "-m", "benchfw", "run", "quickstart", "--quick"]
+    words = [sys.executable, "-m", "benchfw", "run", "quickstart", "--quick", "--no-replay"]
     subprocess.run(words, cwd=folder, check=True, capture_output=True, timeout=300)
     return folder / "reports"
