@@ -54,9 +54,12 @@ class CheckProcess:
     """
 
     def __init__(self, target: str, plugins: Iterable[str] = (), effort: Effort | None = None) -> None:
+        given = list(plugins)
+        for name in (target, *given):
+            Path(name).exists()  # one that no file can have is refused here, as everywhere
         self._request = {
             "target": target,
-            "plugins": list(plugins),
+            "plugins": given,
             "effort": asdict(effort or Effort()),
             "path": sys.path,
         }

@@ -61,8 +61,6 @@ def register_problems(register):
     register("data-bowl", DataBowl)
 
 class DataBowl(CountedProblem):
-    cost = 0.0
-
     def __init__(self, backend, rng, *, dataset: DatasetName = "my-simulation"):
         from benchfw.data import load
 

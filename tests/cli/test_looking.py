@@ -68,7 +68,7 @@ def test_show_of_a_protocol_lists_what_a_method_may_call(cli):
     assert "grad(params: Params) -> Params\n    Return the gradient" in shown
     (facts,) = json.loads(cli("show", "Smooth", "--plugin", "bowls.py", "--json").stdout)
     names = [each["name"] for each in facts["members"]]
-    assert names == ["backend", "cost", "metrics", "start", "value", "grad", "project"]
+    assert names == ["backend", "charge", "cost", "metrics", "start", "value", "grad", "project"]
 
 
 def test_an_unknown_name_like_no_other_says_how_a_plugin_is_loaded(cli):
@@ -86,7 +86,7 @@ def test_runs_counts_how_trials_ended(ran):
 def test_export_has_the_columns_of_the_long_form(ran):
     header = ran("export").stdout.splitlines()[0]
     assert header == (
-        "run,trial,suite,problem,method,backend,repetition,status,ending,reason,role,metric,iteration,seconds,cost,value,device"
+        "run,trial,suite,problem,method,backend,repetition,status,ending,reason,role,metric,iteration,seconds,cost,value,device,counting"
     )
 
 
@@ -126,7 +126,7 @@ def test_replay_says_where_records_first_differ(ran):
     ran.write("bowls.py", source.replace("answer - self.step *", "answer - 0.9 * self.step *"))
     done = ran("replay", trial, "--plugin", "bowls.py")
     assert done.returncode == 1
-    assert "first difference at iteration" in done.stdout
+    assert "gap at iteration 1 was" in done.stdout
 
 
 def test_replay_opens_the_debugger_where_a_trial_raises(cli):
