@@ -68,7 +68,7 @@ def test_show_of_a_protocol_lists_what_a_method_may_call(cli):
     assert "grad(params: Params) -> Params\n    Return the gradient" in shown
     (facts,) = json.loads(cli("show", "Smooth", "--plugin", "bowls.py", "--json").stdout)
     names = [each["name"] for each in facts["members"]]
-    assert names == ["backend", "charge", "cost", "metrics", "start", "value", "grad", "project"]
+    assert names == ["backend", "cost", "charge", "metrics", "start", "value", "grad", "project"]
 
 
 def test_an_unknown_name_like_no_other_says_how_a_plugin_is_loaded(cli):

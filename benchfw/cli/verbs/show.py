@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -131,15 +132,16 @@ def protocol_facts(protocol: type) -> dict[str, Any]:
             meaning = meanings.get(name, "")
             members[name] = {"name": name, "signature": f": {hint}", "documentation": meaning}
         for name, value in vars(base).items():
-            if not name.startswith("_") and inspect.isfunction(value):
-                signature = inspect.signature(value)
-                rest = signature.replace(parameters=[*signature.parameters.values()][1:])
-                shown = str(rest).replace("'", "")
-                members[name] = {
-                    "name": name,
-                    "signature": shown,
-                    "documentation": inspect.getdoc(value) or "",
-                }
+            if name.startswith("_") or not isinstance(value, FunctionType | property):
+                continue
+            called = value.fget if isinstance(value, property) and value.fget else value
+            signature = inspect.signature(called)
+            shown = str(signature.replace(parameters=[*signature.parameters.values()][1:])).replace("'", "")
+            members[name] = {
+                "name": name,
+                "signature": shown.replace("() ->", ":") if isinstance(value, property) else shown,
+                "documentation": inspect.getdoc(value) or "",
+            }
     documentation = inspect.getdoc(protocol) or ""
     return {
         "kind": "protocol",
