@@ -71,8 +71,8 @@ def test_the_last_line_says_when_and_on_what_machine_a_run_was_made(make, run):
     assert markdown_of(run, results).endswith(
         "\n\nProvenance: run 7 of suite quickstart; started 2025-03-01T12:00:00+00:00; "
         "1 trial of earlier runs; seed 41; benchfw 0.1.0; Python 3.11.7; NumPy 2.3.0; "
-        r"processor Example\_3000 \| 8; cores 8; threads of a trial 2; isolation by trial; cupy on Example GPU"
-        ".\n"
+        r"processor Example\_3000 \| 8; cores 8; threads of a trial 2; isolation by trial; "
+        "cupy on Example GPU.\n"
     )
 
 

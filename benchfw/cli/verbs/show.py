@@ -134,7 +134,7 @@ def protocol_facts(protocol: type) -> dict[str, Any]:
         for name, value in vars(base).items():
             if name.startswith("_") or not isinstance(value, FunctionType | property):
                 continue
-            called = value.fget if isinstance(value, property) and value.fget else value
+            called: Any = value.fget if isinstance(value, property) else value
             signature = inspect.signature(called)
             shown = str(signature.replace(parameters=[*signature.parameters.values()][1:])).replace("'", "")
             members[name] = {
