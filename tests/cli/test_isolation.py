@@ -96,18 +96,47 @@ threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
 @pytest.mark.workers
 def test_a_library_that_starts_threads_gets_a_new_process_a_trial_and_is_named(messy, cli):
     cli.write("threaded.py", THREADED)
-    plugin = (PLUGINS / "messy.py").read_text().replace("import colorsys", "import threaded")
-    cli.write("messy.py", plugin.replace('"colorsys" in sys', '"threaded" in sys'))
-    text = SUITE.format(repetitions=3) + '[[optimizer]]\nuse = ["lazy", "count"]\n'
-    cli.write("threads.toml", text)
+    cli.write("messy.py", "import threaded\n" + (PLUGINS / "messy.py").read_text())
+    cli.write("threads.toml", SUITE.format(repetitions=3) + '[[optimizer]]\nuse = "count"\n')
     done = cli("run", "threads.toml", "--no-report", PYTHONPATH=str(cli.folder))
     assert done.returncode == 0, done.stderr
     said = done.stdout + done.stderr
-    assert (
-        "threaded starts threads when it is imported: lazy on point (numpy) has a new process a trial" in said
-    )
-    assert found(cli, "lazy") == [1, 1, 1]
+    assert "threaded starts threads when it is imported: count on point (numpy) has a new process" in said
     assert found(cli, "count") == [1, 1, 1]
+
+
+PATCHY = """
+import os
+import numpy as np
+np.dot = lambda *_: 7.0
+np.seterr(all="raise")
+MODE = os.environ["MODE"]
+"""
+
+
+@pytest.mark.workers
+def test_a_module_that_a_method_imports_is_its_own(messy, cli):
+    cli.write("patchy.py", PATCHY)
+    cli.write("patchy.toml", SUITE.format(repetitions=3) + '[[optimizer]]\nuse = ["patchy", "look"]\n')
+    done = cli("run", "patchy.toml", "--no-report", PYTHONPATH=str(cli.folder))
+    assert done.returncode == 0, done.stderr
+    assert found(cli, "patchy") == [7, 7, 7]
+    assert found(cli, "look") == [0, 0, 0]
+
+
+@pytest.mark.workers
+def test_a_process_that_a_plugin_starts_at_import_lives_as_long_as_the_template(messy, cli):
+    helper = "import subprocess as sp\nHELPER = sp.Popen(['cat'], stdin=sp.PIPE)\n"
+    plugin = (
+        (PLUGINS / "messy.py")
+        .read_text()
+        .replace("COUNT[0] += 1\n        yield", "yield HELPER.poll() or 3.0; yield")
+    )
+    cli.write("messy.py", helper + plugin)
+    cli.write("helped.toml", SUITE.format(repetitions=3) + '[[optimizer]]\nuse = "count"\n')
+    done = cli("run", "helped.toml", "--no-report")
+    assert done.returncode == 0, done.stderr
+    assert found(cli, "count") == [3, 3, 3]
 
 
 @pytest.mark.workers

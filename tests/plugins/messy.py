@@ -178,6 +178,21 @@ HELD = os.pipe()
 
 
 @dataclass(frozen=True)
+class Patchy:
+    """Imports a module of its own, after it has set a variable that the module reads."""
+
+    solves = Problem
+
+    def run(self, problem, rng):
+        yield problem.start()
+        problem.charge(1)
+        os.environ["MODE"] = "7"
+        import patchy
+
+        yield float(patchy.MODE)
+
+
+@dataclass(frozen=True)
 class Threads:
     """Answers with the least number of threads that a native library has, SciPy's own included."""
 
@@ -216,6 +231,6 @@ def register_problems(register):
 def register_optimizers(register):
     for name, method in {
         "leave": Leave, "look": Look, "count": Count, "cached": Cached, "lazy": Lazy, "moody": Moody,
-        "forge": Forge, "spawn": Spawn, "threads": Threads,
+        "forge": Forge, "spawn": Spawn, "patchy": Patchy, "threads": Threads,
     }.items():  # fmt: skip
         register(name, method)

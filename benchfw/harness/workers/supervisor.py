@@ -69,19 +69,27 @@ def _wait_for(worker: int) -> int:
             return status
 
 
-def end_leftovers(process: int) -> None:
+def children() -> frozenset[int]:
+    """Return the processes that this one has started and that still run."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+        import psutil  # rarely needed: a worker would wait for the import, and its trials inherit it
+
+        return frozenset(child.pid for child in psutil.Process().children())
+    return frozenset()
+
+
+def end_leftovers(process: int, spared: frozenset[int] = frozenset()) -> None:
     """End what a process that is gone has started: its group, and what has become a child of this process."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process, signal.SIGKILL)
-    with contextlib.suppress(ChildProcessError):
-        while True:
-            if not os.waitpid(-1, os.WNOHANG)[0]:
-                import psutil  # rarely needed: a worker would wait for the import, and its trials inherit it
-
-                for child in psutil.Process().children():
-                    with contextlib.suppress(psutil.Error):  # ended meanwhile, or has become another user's
-                        child.kill()
-                os.waitpid(-1, 0)  # its children are ours now: look again
+    while left := children() - spared:
+        for child in left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # has become another user's
+                os.kill(child, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(child, 0)  # its children are ours now: look again
 
 
 def end_as(status: int) -> None:

@@ -9,6 +9,7 @@ import os
 import resource
 import signal
 import sys
+import sysconfig
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -37,6 +38,21 @@ def warm_libraries() -> None:
     square = backend.rng(0).standard_normal((64, 64))
     np.linalg.eigh(square @ square.T)
     np.linalg.solve(square, np.random.default_rng(0).random(64))
+
+
+_LIBRARIES = tuple(f"{sysconfig.get_path(name)}{os.sep}" for name in ("stdlib", "platstdlib"))
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+
+def is_library(name: str, module: Any) -> bool:
+    """Return whether a module is Python's, benchfw's or an installed library's: its import is not a method's.
+
+    A plugin's own may be where the work is done, and what one leaves behind would be found by all that are
+    forked after it.
+    """
+    path = getattr(module, "__file__", None) or ""
+    known = not path or path.startswith(_LIBRARIES) or name.startswith("benchfw.")
+    return known or any(folder in path for folder in _INSTALLED)
 
 
 def import_known(modules: Iterable[str]) -> None:

@@ -38,8 +38,14 @@ from benchfw.harness.workers.messages import (
     rows_of,
     send,
 )
-from benchfw.harness.workers.supervisor import end_as, end_leftovers
-from benchfw.harness.workers.surroundings import Surroundings, ThreadWatch, import_known, warm_libraries
+from benchfw.harness.workers.supervisor import children, end_as, end_leftovers
+from benchfw.harness.workers.surroundings import (
+    Surroundings,
+    ThreadWatch,
+    import_known,
+    is_library,
+    warm_libraries,
+)
 from benchfw.harness.workers.watch import watch
 from benchfw.measure.clock import count_cpu_seconds
 from benchfw.measure.endings import explain
@@ -70,6 +76,7 @@ class Worker:
             count_cpu_seconds()
         warm_libraries()
         self._forked = False
+        self._helpers = children()  # that plugins started when they were imported
         self._said = mmap.mmap(-1, 1)  # shared with forked processes: whether they have sent their last word
         if setup.isolation == "worker":
             self._limit_memory()
@@ -126,7 +133,7 @@ class Worker:
             self._process, self._forked = os.getpid(), True
             end_process(lambda: self._run_here(receive()))
         _, status = os.waitpid(child, 0)
-        end_leftovers(child)
+        end_leftovers(child, self._helpers)
         if not self._said[0]:  # it crashed, or left without a word: as this process does now, for all to see
             end_as(status)
 
@@ -169,11 +176,13 @@ class Worker:
         send(self._replies, "end", plain, plain_learned(learned), self._left_behind())
 
     def _emitter(self, *, last: bool) -> Callable[[Sequence[Record]], None]:
-        modules, known = len(sys.modules), self._tried
+        modules, known, variables = len(sys.modules), self._tried, dict(os.environ)
 
         def emit(records: Sequence[Record]) -> None:
             self._check_process()
-            if not last and len(sys.modules) != modules and not known.issuperset(self._new_modules()):
+            # a module that is imported after a variable was set may have read it
+            changed = not last and len(sys.modules) != modules and os.environ == variables
+            if changed and not known.issuperset(self._new_modules()):
                 raise Again
             if records:
                 send(self._replies, "records", rows_of(records))
@@ -189,7 +198,11 @@ class Worker:
     def _new_modules(self) -> tuple[str, ...]:
         if len(sys.modules) == len(self._modules):  # to look at all names would copy many pages of a fork
             return ()
-        return tuple(name for name in list(sys.modules) if name not in self._modules)
+        return tuple(
+            name
+            for name, module in list(sys.modules.items())
+            if name not in self._modules and is_library(name, module)
+        )
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:
