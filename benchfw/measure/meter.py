@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -33,6 +34,8 @@ class Meter:
         self._uncounted = float(problem.cost)  # what building the problem, metrics and the harness used
         self._declared = _declared_cost(problem)
         self._budget = budget
+        self._threads = threading.active_count()
+        self.has_threads = False
         self._last = self._seconds = 0.0
         self._moved = 0
 
@@ -61,6 +64,7 @@ class Meter:
 
     def off_the_record(self, call: Callable[[], Any]) -> Any:
         """Return what the call returns, and charge none of its oracle calls to the method."""
+        self.has_threads |= threading.active_count() > self._threads
         before = float(self._problem.cost)
         result = call()
         self._uncounted += float(self._problem.cost) - before

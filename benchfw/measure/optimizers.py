@@ -21,6 +21,7 @@ from benchfw.records import Ending, Outcome, Record, Status, Trial, shorten_name
 
 AFFORDABLE = 1.0  # seconds to build a problem once more and take its metrics
 CHECKED = frozenset({Status.DONE, Status.REACHED})
+BESIDE = "it has threads of its own: what they do while metrics are taken is not in its seconds or its cost"
 NO_ANSWER = "the method yielded no answer; run() must yield the start first"
 
 
@@ -81,6 +82,7 @@ def measure_optimizer(
         recorded = {str(name): float(value) for name, value in metrics.items()}
         unchecked = rebuild.check_metrics(last, recorded, rounding_of(problem, last) * (1 + size))
         caveats = caveats if unchecked is None else (*caveats, unchecked)
+    caveats = (*caveats, BESIDE) if meter.has_threads else caveats
     counting = meter.counting(free=_moved_for_free(taken))
     return replace(outcome, facts=facts, caveats=caveats, counting=counting)
 

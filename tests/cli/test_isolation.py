@@ -75,6 +75,14 @@ def test_a_trial_has_its_threads_though_the_template_has_one(messy, cli):
 
 
 @pytest.mark.workers
+def test_work_in_threads_while_metrics_are_taken_is_said(messy):
+    said = " ".join(messy(['use = "beside"'], repetitions=1).stdout.split())
+    assert (
+        "caveat: beside on point: it has threads of its own: what they do while metrics are taken is" in said
+    )
+
+
+@pytest.mark.workers
 def test_seconds_that_did_not_pass_are_a_fault(messy):
     done = messy(['use = "forge"'], repetitions=1)
     assert done.returncode == 1

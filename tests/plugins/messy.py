@@ -178,6 +178,20 @@ HELD = os.pipe()
 
 
 @dataclass(frozen=True)
+class Beside:
+    """Works in a thread while metrics are taken."""
+
+    solves = Problem
+
+    def run(self, problem, rng):
+        worker = threading.Thread(target=time.sleep, args=(60,), daemon=True)
+        worker.start()
+        yield problem.start()
+        problem.charge(1)
+        yield problem.start()
+
+
+@dataclass(frozen=True)
 class Patchy:
     """Imports a module of its own, after it has set a variable that the module reads."""
 
@@ -231,6 +245,6 @@ def register_problems(register):
 def register_optimizers(register):
     for name, method in {
         "leave": Leave, "look": Look, "count": Count, "cached": Cached, "lazy": Lazy, "moody": Moody,
-        "forge": Forge, "spawn": Spawn, "patchy": Patchy, "threads": Threads,
+        "forge": Forge, "spawn": Spawn, "beside": Beside, "patchy": Patchy, "threads": Threads,
     }.items():  # fmt: skip
         register(name, method)
