@@ -1,4 +1,4 @@
-"""What a trial reports is checked: by the trial itself, and once more by whoever started it."""
+"""Checks of what a trial reports, made in its own process and again in the parent."""
 
 from __future__ import annotations
 

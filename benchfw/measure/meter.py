@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -34,8 +36,9 @@ class Meter:
         self._uncounted = float(problem.cost)  # what building the problem, metrics and the harness used
         self._declared = _declared_cost(problem)
         self._budget = budget
-        self._threads = threading.active_count()
-        self.has_threads = False
+        self._known_threads = frozenset(threading.enumerate())
+        self.seconds_beside = 0.0
+        """CPU seconds of the method's own threads while its clock stood still."""
         self._last = self._seconds = 0.0
         self._moved = 0
 
@@ -64,11 +67,21 @@ class Meter:
 
     def off_the_record(self, call: Callable[[], Any]) -> Any:
         """Return what the call returns, and charge none of its oracle calls to the method."""
-        self.has_threads |= threading.active_count() > self._threads
-        before = float(self._problem.cost)
+        before, beside = float(self._problem.cost), self._thread_seconds()
         result = call()
         self._uncounted += float(self._problem.cost) - before
+        self.seconds_beside += max(0.0, self._thread_seconds() - beside)
         return result
+
+    def _thread_seconds(self) -> float:
+        """Return the CPU seconds so far of threads that the method has started, where the system tells."""
+        if threading.active_count() <= len(self._known_threads) or not hasattr(time, "pthread_getcpuclockid"):
+            return 0.0
+        total = 0.0
+        for thread in frozenset(threading.enumerate()) - self._known_threads:
+            with contextlib.suppress(OSError, OverflowError):  # it has ended meanwhile
+                total += time.clock_gettime(time.pthread_getcpuclockid(thread.ident or 0))
+        return total
 
     def advance(self, answers: Iterator[Any], iteration: int, until: int) -> tuple[int, Any]:
         """Take answers, on the clock, up to an iteration or the end of the budget; return number and answer.

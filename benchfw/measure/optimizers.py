@@ -21,7 +21,8 @@ from benchfw.records import Ending, Outcome, Record, Status, Trial, shorten_name
 
 AFFORDABLE = 1.0  # seconds to build a problem once more and take its metrics
 CHECKED = frozenset({Status.DONE, Status.REACHED})
-BESIDE = "it has threads of its own: what they do while metrics are taken is not in its seconds or its cost"
+MOST_BESIDE = 0.05  # of the method's seconds that its threads may work while metrics are taken
+BESIDE = "its threads worked for {:.2g} s while metrics were taken, which is not in its time or its cost"
 NO_ANSWER = "the method yielded no answer; run() must yield the start first"
 
 
@@ -82,7 +83,8 @@ def measure_optimizer(
         recorded = {str(name): float(value) for name, value in metrics.items()}
         unchecked = rebuild.check_metrics(last, recorded, rounding_of(problem, last) * (1 + size))
         caveats = caveats if unchecked is None else (*caveats, unchecked)
-    caveats = (*caveats, BESIDE) if meter.has_threads else caveats
+    if meter.seconds_beside > MOST_BESIDE * meter.clock.seconds:
+        caveats = (*caveats, BESIDE.format(meter.seconds_beside))
     counting = meter.counting(free=_moved_for_free(taken))
     return replace(outcome, facts=facts, caveats=caveats, counting=counting)
 

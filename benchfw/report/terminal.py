@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Literal, TextIO
 from benchfw.report.tables import TextTable, caption, heading, headline_table
 from benchfw.report.text import align, printable
 from benchfw.report.verdicts import verdict
-from benchfw.report.verdicts.phrases import caveat_sentences, fault_advice, fault_place, fault_sentence
+from benchfw.report.verdicts.phrases import (
+    caveat_sentences,
+    fault_advice,
+    fault_place,
+    fault_sentence,
+    replay_sentence,
+)
 from benchfw.summary.model import Comparison, Summary
 
 if TYPE_CHECKING:
@@ -35,6 +41,8 @@ def _plain_lines(summary: Summary, width: int) -> Iterator[str]:
         yield from textwrap.wrap(said, width, subsequent_indent="  ", break_on_hyphens=False)
     for caveat in caveat_sentences(summary):
         yield from textwrap.wrap(printable(f"caveat: {caveat}"), width, subsequent_indent="  ")
+    if summary.replays.count:
+        yield f"{replay_sentence(summary.replays)}."
     for comparison in summary.measured:
         yield ""
         yield printable(heading(comparison))
@@ -75,6 +83,8 @@ def _draw(summary: Summary, console: Console) -> None:
         console.print(said)
     for caveat in caveat_sentences(summary):
         console.print(Text(printable(f"caveat: {caveat}"), style="yellow"))
+    if summary.replays.count:
+        console.print(f"{replay_sentence(summary.replays)}.")
     for comparison in summary.measured:
         _draw_table(comparison, console)
     faults = list(_fault_lines(summary))

@@ -44,7 +44,7 @@ class Installed:
             if str(folder) in sys.path or folder.name in SITES:
                 inside = file.relative_to(folder)
                 package = Path(inside.parts[0], "__init__.py")
-                # whoever has a package's __init__ has all of it, its compiled files too
+                # importing a package's __init__ may use all of it, its compiled files too
                 owner = self._listed(str(folder), package) or self._listed(str(folder), inside)
                 if owner is not None:
                     return owner

@@ -107,7 +107,7 @@ def check_schema(base: sqlite3.Connection, path: Path) -> None:
 def check_tables(base: sqlite3.Connection, path: Path) -> None:
     """Raise StoreError unless the tables are those of a new store, with nothing else attached to them.
 
-    A trigger, or a view in the place of a table, would make SQLite work for whoever put it there.
+    A trigger, or a view in the place of a table, would make SQLite do work that benchfw never asked for.
     """
     if _find_tables(base) != _expected_tables():
         raise StoreError(

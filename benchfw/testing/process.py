@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 
 import benchfw
 from benchfw.errors import PluginError
-from benchfw.harness.workers.deaths import describe_end, find_place
+from benchfw.harness.workers.deaths import STOP_SECONDS, describe_end, find_place, stop_supervisor
 from benchfw.harness.workers.messages import BadMessage, Inbox
 from benchfw.testing.check import Check
 from benchfw.testing.limit import LONGEST
@@ -28,7 +28,6 @@ from benchfw.testing.subject import Effort
 
 LOADING_SECONDS = 120.0  # that importing a target may take
 GRACE_SECONDS = 3.0  # for an alarm to be heard; compiled code does not hear it
-STOP_SECONDS = 10.0  # that a supervisor may take to end all that a worker started
 LOG_BYTES = 100_000  # of the fault handler that are looked at
 NONSENSE = "sent an answer that makes no sense"
 
@@ -205,12 +204,7 @@ class _Worker:
 
     def stop(self) -> None:
         """End the process and everything that it started."""
-        os.close(self._lifeline)  # the supervisor sees to it
-        try:
-            self._process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:  # something that not even SIGKILL ends now, such as a dead disk
-            self._process.kill()
-            self._process.wait()
+        stop_supervisor(self._process, self._lifeline)
         os.close(self._requests)
         os.close(self._replies)
         self._log.close()

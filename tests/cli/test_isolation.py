@@ -76,10 +76,9 @@ def test_a_trial_has_its_threads_though_the_template_has_one(messy, cli):
 
 @pytest.mark.workers
 def test_work_in_threads_while_metrics_are_taken_is_said(messy):
-    said = " ".join(messy(['use = "beside"'], repetitions=1).stdout.split())
-    assert (
-        "caveat: beside on point: it has threads of its own: what they do while metrics are taken is" in said
-    )
+    said = " ".join(messy(['use = "beside"\nworks = [true, false]'], repetitions=1).stdout.split())
+    assert "caveat: beside (works=true) on point: its threads worked for" in said
+    assert "works=false) on point: its threads" not in said  # it waits, as a solver with callbacks does
 
 
 @pytest.mark.workers

@@ -31,6 +31,8 @@ class Point(CountedProblem):
         return 0.0
 
     def metrics(self, answer):
+        if threading.active_count() > 1:
+            time.sleep(0.05)  # for a thread to work meanwhile
         return {"found": answer}
 
 
@@ -177,14 +179,22 @@ class Spawn:
 HELD = os.pipe()
 
 
+def spin(seconds):
+    """Use the processor for so long."""
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        pass
+
+
 @dataclass(frozen=True)
 class Beside:
-    """Works in a thread while metrics are taken."""
+    """Works in a thread while metrics are taken, or has one that waits."""
 
+    works: bool = True
     solves = Problem
 
     def run(self, problem, rng):
-        worker = threading.Thread(target=time.sleep, args=(60,), daemon=True)
+        worker = threading.Thread(target=spin if self.works else time.sleep, args=(60,), daemon=True)
         worker.start()
         yield problem.start()
         problem.charge(1)

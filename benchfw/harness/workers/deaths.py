@@ -1,15 +1,27 @@
-"""How a process ended, in words."""
+"""Ends worker processes, and says in words how one ended."""
 
 from __future__ import annotations
 
+import os
 import re
 import signal
+import subprocess
 import sysconfig
 from pathlib import Path
 
 OUT_OF_MEMORY = 77  # the exit code of a worker that had no memory left to say so
-
+STOP_SECONDS = 10.0  # that a supervisor may take to end all that a worker started
 STANDARD = sysconfig.get_path("stdlib")
+
+
+def stop_supervisor(process: subprocess.Popen[bytes], lifeline: int) -> None:
+    """End a supervised process and everything that it started."""
+    os.close(lifeline)  # the supervisor sees to it
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:  # something that not even SIGKILL ends now, such as a dead disk
+        process.kill()
+        process.wait()
 
 
 def describe_end(code: int) -> str:

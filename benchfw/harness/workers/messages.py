@@ -43,7 +43,7 @@ class BadMessage(Exception):
 
 @dataclass(frozen=True)
 class Setup:
-    """What a worker is told before its first trial.
+    """How a worker is to run trials; sent before the first of them.
 
     `overlay` are folders of packages that go before all others; `resources` asks for CPU seconds instead of
     time, and for the peak of memory; `other_hashes` for hashes of strings, and so for an order of sets, that

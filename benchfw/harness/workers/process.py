@@ -21,7 +21,13 @@ import benchfw
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
 from benchfw.harness.environment import THREAD_VARIABLES
-from benchfw.harness.workers.deaths import OUT_OF_MEMORY, describe_end, find_place
+from benchfw.harness.workers.deaths import (
+    OUT_OF_MEMORY,
+    STOP_SECONDS,
+    describe_end,
+    find_place,
+    stop_supervisor,
+)
 from benchfw.harness.workers.messages import (
     FAMILIAR,
     NEW,
@@ -44,7 +50,6 @@ if TYPE_CHECKING:
 LAST_WORDS_BYTES = 8000  # of a dead worker's standard error that are looked at
 LOG_BYTES = 10_000_000  # of standard error that are kept
 SCAN_SHARE = 100.0  # looks for processes that a trial has started take at most a hundredth of the time
-STOP_SECONDS = 10.0  # that a supervisor may take to end all that a worker started
 
 
 def _environment(setup: Setup, device: Device | None) -> dict[str, str]:
@@ -189,7 +194,7 @@ class WorkerProcess:
                     raise StartAgain(self.learned)
                 return replace(outcome_of(outcome), records=tuple(self.records))
             case _:
-                raise BadMessage(f"{kind} is no message of a worker")
+                raise BadMessage(f"workers send no message '{kind}'")
         return None
 
     def stopped(self, status: Status, reason: str) -> Outcome:
@@ -256,12 +261,7 @@ class WorkerProcess:
 
     def stop(self) -> None:
         """End the process and everything that it started."""
-        os.close(self._lifeline)  # the supervisor sees to it
-        try:
-            self._process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:  # something that not even SIGKILL ends now, such as a dead disk
-            self._process.kill()
-            self._process.wait()
+        stop_supervisor(self._process, self._lifeline)
         os.close(self._requests)
         os.close(self._reply_pipe)
         self._log.close()

@@ -127,7 +127,7 @@ class Surroundings:
         self._native_threads = ThreadWatch.threads()
 
     def changes(self) -> tuple[str, ...]:
-        """Return what is no longer as it was: the next trial would find it so."""
+        """Return what has changed, and would affect the next trial."""
         found = [name for name, read in _STATE.items() if not _same(read(), self._before[name])]
         if ThreadWatch.threads() > self._native_threads:
             found.append("threads")

@@ -70,7 +70,7 @@ def _time_clause(comparison: Comparison, row: Row | None) -> str:
 
 
 def _preparation(comparison: Comparison, ahead: Row) -> str:
-    """Return what a method and the reference took to prepare, which is no part of their times."""
+    """Return what a method and the reference took to prepare, which their times leave out."""
     cells = dict.fromkeys((ahead.cell, comparison.reference))
     found = [(cell, comparison.row(cell, "prepare_seconds")) for cell in cells]
     parts = [f"{comparison.name(cell)} {figures(row.interval.estimate, 2)} s" for cell, row in found if row]
