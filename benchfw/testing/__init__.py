@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from benchfw.testing.check import Check, CheckFailed, NotApplicable, define_check
     from benchfw.testing.checks import checks_for
-    from benchfw.testing.pytest_checks import parametrize_with_checks
+    from benchfw.testing.problems import Effort, Setting
+    from benchfw.testing.pytest_plugin import parametrize_with_checks
     from benchfw.testing.running import CheckResult, CheckStatus, run_check, run_checks
-    from benchfw.testing.subject import Effort, Setting, Subject
-    from benchfw.testing.target import subjects_of
+    from benchfw.testing.subject import Subject, subjects_of
 
 __all__ = [
     "Check",
@@ -47,10 +47,10 @@ __all__ = [
 _PLACES = {
     "check": ("Check", "CheckFailed", "NotApplicable", "define_check"),
     "checks": ("checks_for",),
-    "pytest_checks": ("parametrize_with_checks",),
+    "problems": ("Effort", "Setting"),
+    "pytest_plugin": ("parametrize_with_checks",),
     "running": ("CheckResult", "CheckStatus", "run_check", "run_checks"),
-    "subject": ("Effort", "Setting", "Subject"),
-    "target": ("subjects_of",),
+    "subject": ("Subject", "subjects_of"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Looks at what plugins return and hold: as numbers to compare, and as arrays to guard."""
+"""Arrays in checks: as numbers to compare, guarded against writes, and strict ones for portable code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw.testing.check import CheckFailed
+from benchfw.backends import Backend, Rng, get_backend
+from benchfw.testing.check import CheckFailed, NotApplicable
 
 FIX_NUMBERS = "look for a step that is too long, a division by 0, or the logarithm of a negative number"
 DEPTH = 4  # a problem holds tables, a table holds arrays
@@ -103,3 +104,70 @@ def assert_agree(one: Any, other: Any, tolerance: float = 200.0) -> None:
     worst = float(np.max(np.abs(one - other), initial=0.0))
     if not worst <= allowed:  # nor may it be nan
         raise CheckFailed(f"they differ by {worst:.2e}, and rounding explains {allowed:.1e}")
+
+
+class StrictBackend(Backend):
+    """Arrays that know the array-API standard and nothing else."""
+
+    name = "array-api-strict"
+
+    def __init__(self) -> None:
+        try:
+            import array_api_strict
+        except ImportError:
+            raise NotApplicable("array-api-strict is not installed; pip install array-api-strict") from None
+        self.xp = array_api_strict
+
+    def asarray(self, values: Any, dtype: Any = None) -> Any:
+        """Return the values as a strict array."""
+        wanted = getattr(self.xp, np.dtype(dtype).name) if isinstance(dtype, type | np.dtype) else dtype
+        return self.xp.asarray(np.asarray(values), dtype=wanted)
+
+    def to_numpy(self, values: Any) -> np.ndarray:
+        """Return a strict array as a NumPy array."""
+        return np.asarray(values)
+
+    def bits(self, seed: int, stream: int, block: int, start: int, count: int) -> Any:
+        """Return words of a block."""
+        return self.asarray(get_backend("numpy").bits(seed, stream, block, start, count))
+
+    def synchronize(self) -> None:
+        """Return at once."""
+
+    def memory(self) -> int:
+        """Return 0: nobody asks."""
+        return 0
+
+    def describe(self) -> Mapping[str, str]:
+        """Return the version."""
+        return {"device": "array-api-strict", "version": self.xp.__version__}
+
+    def rng(self, seed: int) -> Rng:
+        """Return the generator of this seed."""
+        return StrictRng(self, seed)
+
+
+class StrictRng(Rng):
+    """NumPy's numbers as strict arrays; Python's numbers stay what they are."""
+
+    def __getattribute__(self, name: str) -> Any:
+        found = super().__getattribute__(name)
+        if name not in {
+            "standard_normal",
+            "random",
+            "integers",
+            "rademacher",
+            "permutation",
+            "choice",
+            "normal",
+        }:
+            return found
+        backend = super().__getattribute__("backend")
+
+        def drawn(*args: Any, **options: Any) -> Any:
+            host = Rng(get_backend("numpy"), self.seed, self.stream, self.block)
+            values = getattr(host, name)(*args, **options)
+            self.block = host.block
+            return backend.asarray(values) if isinstance(values, np.ndarray) else values
+
+        return drawn

@@ -1,9 +1,13 @@
-"""A check: a small named statement about a plugin, with what to do where it does not hold."""
+"""A check: a named statement about a plugin, what it raises, and the limit of its time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 ROLES = ("problem", "estimator", "optimizer", "distribution", "kernel")
@@ -53,3 +57,70 @@ def require(condition: bool, why: str, advice: str = "") -> None:
     """Raise CheckFailed unless the condition holds."""
     if not condition:
         raise CheckFailed(why, advice)
+
+
+LONGEST = 1e6  # seconds: timers do not take any number
+_limits: list[float] = []  # of the blocks that we are in, the innermost last
+_watchers: list[Callable[[float], None]] = []
+
+
+class OutOfTime(BaseException):
+    """Raised where the code stands when its time is up; a plugin's `except Exception` does not catch it."""
+
+
+FAULTS = (Exception, SystemExit, OutOfTime)  # what a stranger's code may end with
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise OutOfTime within the block after so many seconds.
+
+    A limit around this one begins anew afterwards. There is no limit where Python cannot interrupt itself:
+    in any thread but the main one.
+    """
+    if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    seconds = min(LONGEST, seconds)
+    _limits.append(seconds)
+    began, handler = perf_counter(), signal.signal(signal.SIGALRM, _stop)
+    before = _begin(seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+        _limits.pop()
+        restart_limit()
+        if before and not _limits:  # somebody else's alarm
+            left = before - (perf_counter() - began)
+            signal.setitimer(signal.ITIMER_REAL, max(left, 1e-6))  # 0 would be never
+
+
+def restart_limit() -> None:
+    """Begin the limit of the innermost block anew.
+
+    Checks do so with every problem and every run: only so long may a plugin take for one of them.
+    """
+    if _limits:
+        _begin(_limits[-1])
+
+
+def watch_limits(watch: Callable[[float], None]) -> None:
+    """Call this with the seconds of every limit that begins, from now on.
+
+    Compiled code does not hear the alarm: another process must end it.
+    """
+    _watchers.append(watch)
+
+
+def _begin(seconds: float) -> float:
+    """Set the alarm, and return the seconds that were left of another."""
+    left = signal.setitimer(signal.ITIMER_REAL, seconds)[0]
+    for watch in _watchers:
+        watch(seconds)
+    return left
+
+
+def _stop(*_: Any) -> None:
+    raise OutOfTime(f"{_limits[-1]:g} s")

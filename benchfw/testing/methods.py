@@ -13,7 +13,7 @@ from benchfw.measure.estimators import checked_draw, checked_estimate
 from benchfw.measure.optimizers import NO_ANSWER, checked_answers
 from benchfw.measure.prepare import prepare_method
 from benchfw.testing.arrays import require_finite
-from benchfw.testing.limit import restart_limit
+from benchfw.testing.check import restart_limit
 
 METHOD_SEED = 77
 ANSWERS = 4  # that an optimizer is asked for where any would do

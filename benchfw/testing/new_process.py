@@ -21,9 +21,8 @@ from typing import IO, Any
 from benchfw.harness.environment import THREAD_VARIABLES
 from benchfw.harness.workers.deaths import describe_end
 from benchfw.loading import fault_text
-from benchfw.testing.limit import FAULTS, time_limit
-from benchfw.testing.subject import CheckTarget, Subject
-from benchfw.testing.target import subjects_of
+from benchfw.testing.check import FAULTS, time_limit
+from benchfw.testing.subject import CheckTarget, Subject, subjects_of
 
 LONGEST = 300  # seconds for an answer, the import of the target included
 GRACE_SECONDS = 3.0  # for an alarm to be heard; compiled code does not hear it

@@ -1,23 +1,62 @@
-"""Small problems whose answers are known, for checks of methods on the shared oracle protocols.
+"""The small problems that methods meet in checks: how each is built, and three whose answers are known.
 
-All three are least squares f(x) = |Ax - b|²/(2n) with b made such that a chosen x is the optimum. Only
+Those three are least squares f(x) = |Ax - b|²/(2n) with b made such that a chosen x is the optimum. Only
 `grad`, `value`, `grad_batch` and their kin see the data: a method that looks elsewhere finds nothing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from benchfw.backends import Backend, Rng
+from benchfw.backends import Backend, Rng, get_backend
 from benchfw.contract import Array, Constants, clip_gap
 from benchfw.counting import CountedProblem
 from benchfw.kernels import namespace
+from benchfw.testing.check import restart_limit
 
 SAMPLES = 60
 SIZE = 6
+DATA_SEED = 1201
 VALUE_COST = 0.5  # one product with the data, where a gradient takes two
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard checks look: processor time a problem for a claim about chance, steps of an optimizer.
+
+    A check that spends more than `timeout` seconds on one problem is stopped, and has failed.
+    """
+
+    seconds: float = 3.0
+    iterations: int = 300
+    timeout: float = 60.0
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A small problem by name: `build()` makes it anew from the same data, on any backend.
+
+    `produces` is its class, where that is known before it is built.
+    """
+
+    name: str
+    make: Callable[[Backend, Rng], Any]
+    built_in: bool = False
+    produces: type | None = None
+
+    def build(self, backend: Backend | None = None, seed: int = DATA_SEED) -> Any:
+        """Return the problem, on the host unless a backend is given."""
+        restart_limit()
+        backend = backend or get_backend("numpy")
+        return self.make(backend, backend.rng(seed))
+
+    def with_options(self, **options: Any) -> Setting:
+        """Return a built-in problem with other options."""
+        return Setting(self.name, partial(self.make, **options), self.built_in)
 
 
 class Quadratic(CountedProblem):

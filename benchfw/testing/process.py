@@ -21,10 +21,9 @@ import benchfw
 from benchfw.errors import PluginError
 from benchfw.harness.workers.deaths import STOP_SECONDS, describe_end, find_place, stop_supervisor
 from benchfw.harness.workers.messages import BadMessage, Inbox
-from benchfw.testing.check import Check
-from benchfw.testing.limit import LONGEST
+from benchfw.testing.check import LONGEST, Check
+from benchfw.testing.problems import Effort
 from benchfw.testing.running import CheckResult, CheckStatus, apply_expectation
-from benchfw.testing.subject import Effort
 
 LOADING_SECONDS = 120.0  # that importing a target may take
 GRACE_SECONDS = 3.0  # for an alarm to be heard; compiled code does not hear it

@@ -11,9 +11,8 @@ from typing import Protocol, TypeVar, cast
 
 from benchfw.errors import BenchfwError, PluginError, Unavailable
 from benchfw.loading import fault_text
-from benchfw.testing.check import Check, CheckFailed, NotApplicable
+from benchfw.testing.check import FAULTS, Check, CheckFailed, NotApplicable, OutOfTime, time_limit
 from benchfw.testing.checks import NEEDED, checks_for
-from benchfw.testing.limit import FAULTS, OutOfTime, time_limit
 from benchfw.testing.subject import Subject
 
 HERE = Path(__file__).parent

@@ -26,11 +26,11 @@ from benchfw.errors import BenchfwError
 from benchfw.harness.workers.deaths import OUT_OF_MEMORY
 from benchfw.harness.workers.messages import send
 from benchfw.loading import fault_text
+from benchfw.testing.check import watch_limits
 from benchfw.testing.checks import checks_for
-from benchfw.testing.limit import watch_limits
+from benchfw.testing.problems import Effort
 from benchfw.testing.running import CheckResult, CheckStatus, run_check
-from benchfw.testing.subject import Effort, Subject
-from benchfw.testing.target import subjects_of
+from benchfw.testing.subject import Subject, subjects_of
 
 
 def work(requests: int, replies: int) -> NoReturn:

@@ -30,7 +30,7 @@ def described(**bodies: str) -> Kernel:
 
 
 PLUGIN = """from benchfw import hookimpl
-from benchfw.testing.strict import StrictBackend
+from benchfw.testing.arrays import StrictBackend
 
 class MyDevice(StrictBackend):
     name = "my-device"

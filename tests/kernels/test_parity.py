@@ -7,7 +7,7 @@ import pytest
 from benchfw import kernels
 from benchfw.registry import Registry
 from benchfw.testing import checks_for, subjects_of
-from benchfw.testing.pytest_checks import TEST_EFFORT, BoundCheck
+from benchfw.testing.pytest_plugin import TEST_EFFORT, BoundCheck
 
 ENTRIES = Registry().entries("kernel").values()
 CHECKS = [

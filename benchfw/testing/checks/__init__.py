@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from benchfw.testing.check import Check
 from benchfw.testing.checks import (
-    arrays,
     distributions,
     estimators,
     general,
     kernels,
     optimizers,
+    portability,
     problems,
     randomness,
 )
@@ -25,10 +25,10 @@ CHECKS: tuple[Check, ...] = (
     randomness.same_seed,
     randomness.different_seed,
     randomness.global_random_state,
-    arrays.dtype_kept,
-    arrays.every_backend,
+    portability.dtype_kept,
+    portability.every_backend,
     general.parameters_kept,
-    arrays.no_mix_up,
+    portability.no_mix_up,
     general.inputs_kept,
     general.calls_counted,
     randomness.remembers_nothing,

@@ -16,8 +16,9 @@ from benchfw.measure.estimators import estimated_quantity
 from benchfw.testing.arrays import flat_numbers, require_finite
 from benchfw.testing.check import NotApplicable, define_check, require
 from benchfw.testing.methods import METHOD_SEED, point_near_start, ready_method
+from benchfw.testing.problems import Setting
 from benchfw.testing.sequential import LEVEL, MeanDifference, Vector, mean_test
-from benchfw.testing.subject import Setting, Subject, describe_options
+from benchfw.testing.subject import Subject, describe_options
 
 FACTOR = 4  # by which the number of probes or samples grows
 CLEAR = 0.025  # relative standard error of a variance that is known well enough

@@ -11,7 +11,8 @@ from benchfw.contract import Bounded
 from benchfw.testing.arrays import FIX_NUMBERS, answer_numbers, flat_numbers, is_array, require_finite
 from benchfw.testing.check import NotApplicable, define_check, require
 from benchfw.testing.methods import METHOD_SEED, answers_of, follow
-from benchfw.testing.subject import Setting, Subject
+from benchfw.testing.problems import Setting
+from benchfw.testing.subject import Subject
 
 REPETITIONS = 12  # a theorem on an expectation is held against the mean of so many runs
 STANDARD_ERRORS = 4.0

@@ -19,7 +19,8 @@ from benchfw.testing.arrays import (
 )
 from benchfw.testing.check import NotApplicable, define_check, require
 from benchfw.testing.methods import point_near_start
-from benchfw.testing.subject import Setting, Subject
+from benchfw.testing.problems import Setting
+from benchfw.testing.subject import Subject
 
 DIRECTIONS = 6
 WIDTHS = (1e-2, 1e-3, 1e-4, 1e-5)  # wide ones for curved values, narrow ones for rounded ones: one must fit

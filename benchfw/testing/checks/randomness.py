@@ -16,7 +16,8 @@ from benchfw.testing.arrays import answer_numbers, copy_arrays, flat_numbers, is
 from benchfw.testing.check import ROLES, CheckFailed, NotApplicable, define_check, require
 from benchfw.testing.methods import ANSWERS, METHOD_SEED, point_near_start, ready_method
 from benchfw.testing.new_process import numbers_in_new_process
-from benchfw.testing.subject import DATA_SEED, Setting, Subject
+from benchfw.testing.problems import DATA_SEED, Setting
+from benchfw.testing.subject import Subject
 
 DECAY = 1.5  # of the series that a distribution is asked to cut
 ROUNDING = 1e-6  # relative: another process may add in another order

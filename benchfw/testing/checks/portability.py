@@ -8,12 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchfw.backends import Backend, available_backends, get_backend
-from benchfw.testing.arrays import answer_numbers, copy_arrays, flat_numbers, is_array, is_close
+from benchfw.testing.arrays import (
+    StrictBackend,
+    answer_numbers,
+    copy_arrays,
+    flat_numbers,
+    is_array,
+    is_close,
+)
 from benchfw.testing.check import CheckFailed, NotApplicable, define_check, require
 from benchfw.testing.checks.problems import oracle_calls
 from benchfw.testing.methods import point_near_start
-from benchfw.testing.strict import StrictBackend
-from benchfw.testing.subject import Setting, Subject
+from benchfw.testing.problems import Setting
+from benchfw.testing.subject import Subject
 
 TOLERANCE = 1e-6  # relative, between backends: some steps amplify rounding
 SINGLE_TOLERANCE = 1e-3  # where the data are float32

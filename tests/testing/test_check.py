@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from benchfw.testing.limit import OutOfTime, restart_limit, time_limit
+from benchfw.testing.check import OutOfTime, restart_limit, time_limit
 
 
 def loop():
