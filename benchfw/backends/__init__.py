@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchfw.backends.backend import Backend, Device
-from benchfw.backends.table import (
+from benchfw.backends.backend import (
+    Backend,
     BackendTable,
+    Device,
     available_backends,
     backend_names,
     current_table,

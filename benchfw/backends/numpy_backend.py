@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from benchfw.backends.backend import Backend
+from benchfw.backends.backend import Backend, get_backend, owner_of
 from benchfw.backends.normals import box_muller_on_host
-from benchfw.backends.philox import philox_words
-from benchfw.backends.table import get_backend, owner_of
+from benchfw.backends.rng import philox_words
 
 
 def _processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:

@@ -4,7 +4,6 @@
 imported before an array or a download is asked for.
 """
 
-from benchfw.data.archives import open_member, open_raw, open_text
 from benchfw.data.catalog import (
     dataset_names,
     find_dataset,
@@ -14,7 +13,15 @@ from benchfw.data.catalog import (
     registered_datasets,
     stream_parameters,
 )
-from benchfw.data.dataset import Arrays, ArraySpec, Dataset, RawFile, check_arrays, resolve_function
+from benchfw.data.dataset import (
+    Arrays,
+    ArraySpec,
+    Dataset,
+    RawFile,
+    check_arrays,
+    check_finite,
+    resolve_function,
+)
 from benchfw.data.fetch import fetch, import_files
 from benchfw.data.files import (
     FOLDERS_VARIABLE,
@@ -22,9 +29,11 @@ from benchfw.data.files import (
     content_hash,
     local_datasets,
     locate,
+    open_member,
+    open_raw,
+    open_text,
     summarize_array,
 )
-from benchfw.data.finite import check_finite
 from benchfw.data.load import Verification, ensure_available, find_path, fingerprint, load, verify
 from benchfw.data.split import Split, Table, has_split, load_table, split, split_documents
 from benchfw.data.stream import batches

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from benchfw.data.dataset import Dataset, check_arrays
+from benchfw.data.dataset import Dataset, check_arrays, check_finite
 from benchfw.data.files import CACHE_VARIABLE, cache_folder, content_hash, file_state
-from benchfw.data.finite import check_finite
 from benchfw.errors import DataError
 
 if TYPE_CHECKING:

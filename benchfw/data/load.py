@@ -20,11 +20,10 @@ from benchfw.data.catalog import (
     find_dataset,
     parse_dataset_name,
 )
-from benchfw.data.dataset import Arrays, Dataset, check_arrays, resolve_function
+from benchfw.data.dataset import Arrays, Dataset, check_arrays, check_finite, resolve_function
 from benchfw.data.download import Progress
 from benchfw.data.fetch import fetch_entry
 from benchfw.data.files import content_hash, file_state, locate, read_arrays
-from benchfw.data.finite import check_finite
 from benchfw.errors import DataError
 from benchfw.parameters import parameters_of
 from benchfw.registry import active_registry

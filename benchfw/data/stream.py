@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from benchfw.data.catalog import find_dataset, parse_dataset_name
-from benchfw.data.finite import check_finite
+from benchfw.data.dataset import check_finite
 from benchfw.data.load import fetch_path, load, make
 from benchfw.errors import DataError
 

@@ -10,7 +10,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 import numpy as np
 
 from benchfw.backends import owner_of
-from benchfw.backends.table import BUILT_IN
+from benchfw.backends.backend import BUILT_IN
 from benchfw.errors import PluginError
 
 P = ParamSpec("P")

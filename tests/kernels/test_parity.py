@@ -6,14 +6,14 @@ import pytest
 
 from benchfw import kernels
 from benchfw.registry import Registry
-from benchfw.testing import checks_for, subjects_of
-from benchfw.testing.pytest_plugin import TEST_EFFORT, BoundCheck
+from benchfw.testing import Effort, checks_for, subjects_of
+from benchfw.testing.pytest_plugin import BoundCheck
 
 ENTRIES = Registry().entries("kernel").values()
 CHECKS = [
     BoundCheck(subject, check)
     for plugin in sorted({entry.plugin.name for entry in ENTRIES})
-    for subject in subjects_of(plugin, effort=TEST_EFFORT)
+    for subject in subjects_of(plugin, effort=Effort(seconds=1.0, iterations=200))
     if subject.kind == "kernel"
     for check in checks_for("kernel")
 ]

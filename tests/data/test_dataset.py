@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchfw import data
-from benchfw.data import Dataset, check_finite, finite
+from benchfw.data import Dataset, check_finite, dataset
 from benchfw.data.cache import write_pieces
 from benchfw.errors import DataError
 
@@ -55,7 +55,7 @@ def test_what_a_plugin_makes_is_checked_whole_and_in_pieces(folder, monkeypatch)
 
 
 def test_every_kind_of_number_and_shape_is_read_in_pieces(monkeypatch):
-    monkeypatch.setattr(finite, "CHUNK_BYTES", 64)
+    monkeypatch.setattr(dataset, "CHUNK_BYTES", 64)
     images = np.zeros((9, 3, 3), np.float32)
     images[8, 1, 2] = np.inf
     with pytest.raises(DataError, match="has inf in row 8, index 1 1, index 2 2"):
