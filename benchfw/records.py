@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -144,7 +145,11 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One measured value: the metric after so many iterations, seconds and oracle calls."""
+    """One measured value: the metric after so many iterations, seconds and oracle calls.
+
+    `cpu_seconds` are the processor's for the trial's process, all threads together, without the processes
+    that it starts; None on a device, where the processor only waits.
+    """
 
     metric: str
     iteration: int
@@ -152,6 +157,7 @@ class Record:
     cost: float
     value: float
     role: Role = "metric"
+    cpu_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -345,6 +351,52 @@ def _check_types(found: T) -> T:
     return found
 
 
+class Burst(NamedTuple):
+    """A loop of known work, several turns of it: when it began, and what one turn took.
+
+    `began` is in seconds since 1970, `seconds` and `cpu_seconds` are means over the turns.
+    """
+
+    began: float
+    seconds: float
+    fastest: float
+    cpu_seconds: float
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How fast the machine was before, between and after the trials of a run, in order of time.
+
+    `others` is how many cores other processes kept busy meanwhile, None where that is not known.
+    """
+
+    bursts: tuple[Burst, ...] = ()
+    others: float | None = None
+
+    @property
+    def slowdowns(self) -> list[float]:
+        """Return how many times longer than the fastest turn of all each burst took for a turn."""
+        quiet = min((each.fastest for each in self.bursts), default=1.0)
+        return [each.seconds / quiet for each in self.bursts]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {"bursts": self.bursts, "others": self.others}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Return what `to_json` wrote, nothing for nothing; anything else is a ValueError."""
+        try:
+            bursts = tuple(Burst(*map(float, each)) for each in data.get("bursts", ()))
+            others = data.get("others")
+            found = cls(bursts, None if others is None else float(others))
+        except (TypeError, ValueError, AttributeError) as fault:
+            raise ValueError(f"it does not say how noisy its machine was ({fault})") from None
+        if not all(0 < each < math.inf for burst in bursts for each in burst[:3]):
+            raise ValueError("it does not say how noisy its machine was (a time is not positive)")
+        return found
+
+
 @dataclass(frozen=True)
 class Run:
     """One call of `benchfw run`: where it is kept and how its trials ended."""
@@ -361,6 +413,7 @@ class Run:
     report: Path | None = None
     text: str = ""
     environment: Environment = field(default_factory=Environment)
+    noise: Noise = Noise()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "suite", shorten_name(self.suite))

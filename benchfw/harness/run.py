@@ -20,6 +20,7 @@ from benchfw.harness.environment import gather, total_memory
 from benchfw.harness.events import Awaited, Begun, Event, Executor, Finished, Listener, Replaying
 from benchfw.harness.identity import Identity
 from benchfw.harness.inputs import Inputs
+from benchfw.harness.noise import NoiseMeter
 from benchfw.harness.options import Options
 from benchfw.harness.replays import MEASURED, choose_replays, replay
 from benchfw.harness.workers.executor import LocalExecutor
@@ -156,6 +157,9 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
         outdated = Counter(agenda.outdated.values())
         listen(Begun(run, len(agenda.known), pending, _at_once(options), outdated))
         added = {agenda.trials[position].key: number for position, number in agenda.known.items()}
+        # elsewhere is another machine, and with several jobs there is always a trial that would be disturbed
+        meter = NoiseMeter() if pending and options.cluster is None else None
+        complete = True
         with contextlib.closing(_executor(agenda, registry, options)) as executor:
             rounds = _rounds(agenda, run, store, options, listen)
             for event in chain.from_iterable(_events(agenda, each, executor) for each in rounds):
@@ -165,10 +169,13 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
                 listen(event)
                 _tell_plugins(registry, event)
                 if options.fail_fast and isinstance(event, Finished) and event.outcome.status.faulty:
+                    complete = False
                     break
-            else:
-                _replay(agenda, added, registry, store, options, listen)
-                store.finish(run)
+                if meter and options.jobs <= 1 and isinstance(event, Finished) and (noise := meter.look()):
+                    store.note_noise(run, noise)
+        if complete:
+            _replay(agenda, added, registry, store, options, listen)
+            store.finish(run, meter.finish() if meter else None)
     finished = store.run(run)
     _call(registry, "run_finished", run=finished)
     return finished

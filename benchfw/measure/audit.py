@@ -50,6 +50,8 @@ def _find_wrong_number(records: Sequence[Record]) -> str | None:
         for name, value in (("seconds", each.seconds), ("cost", each.cost)):
             if not (isinstance(value, float | int) and math.isfinite(value) and value >= 0):
                 return f"{name} of iteration {each.iteration} is {value}; it must be a finite number from 0"
+        if each.cpu_seconds is not None and not 0 <= each.cpu_seconds < math.inf:
+            return f"CPU seconds of iteration {each.iteration} are {each.cpu_seconds}; they count from 0"
         if isinstance(each.value, bool) or not isinstance(each.value, float | int):
             return f"{each.metric} of iteration {each.iteration} is {type(each.value).__name__}, not a number"
         if not isinstance(each.iteration, int) or each.iteration < 0:

@@ -28,23 +28,31 @@ def is_wall_time() -> bool:
 
 
 class Clock:
-    """A stopwatch used as a context manager; `seconds` is the sum of all its intervals."""
+    """A stopwatch used as a context manager; `seconds` is the sum of all its intervals.
+
+    `cpu_seconds` are the processor's in them, of all threads of this process; None on a device.
+    """
 
     def __init__(self, backend: Backend) -> None:
         self._synchronize = backend.synchronize
         on_host = getattr(type(backend), "stopwatch", Backend.stopwatch) is Backend.stopwatch
         self.now = _host_timer if on_host else perf_counter
-        self._started = 0.0
+        self._started = self._cpu_started = 0.0
         self.seconds = 0.0
+        self.cpu_seconds: float | None = 0.0 if on_host else None
 
     def __enter__(self) -> Self:
         self._synchronize()  # work queued before, such as metrics, is not the method's
+        if self.cpu_seconds is not None:
+            self._cpu_started = process_time()  # outside the other clock: it takes longer to read
         self._started = self.now()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._synchronize()
         self.seconds += self.now() - self._started
+        if self.cpu_seconds is not None:
+            self.cpu_seconds += process_time() - self._cpu_started
 
     def deadline(self, seconds: float) -> float:
         """Return what `now` will be when a running clock shows this many seconds."""

@@ -17,7 +17,7 @@ from benchfw.backends import Rng
 from benchfw.contract import Array, Params, claims_of
 from benchfw.errors import BenchfwError, PluginError
 from benchfw.measure.meter import Emit, Meter, next_look
-from benchfw.records import Ending, Outcome, Record, Status, Trial
+from benchfw.records import Ending, Outcome, Status, Trial
 
 MOST_BUDGETS = 5.0  # of seconds that a trial may take: a cheap draw costs less than its statistics
 
@@ -50,7 +50,7 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
         meter.check(draws)
         emit(
             [
-                Record(name, draws, meter.clock.seconds, meter.cost, value)
+                meter.record(name, draws, value)
                 for name, value in statistics.metrics().items()
                 if math.isfinite(value)
             ]

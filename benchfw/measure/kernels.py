@@ -37,6 +37,7 @@ class Block(NamedTuple):
     calls: int
     seconds: float
     device_seconds: float
+    cpu_seconds: float | None
 
 
 def timed_blocks(
@@ -50,7 +51,7 @@ def timed_blocks(
         with clock:
             for _ in range(calls):
                 call(*arguments)
-        yield Block(calls, clock.seconds, clock.device_seconds)
+        yield Block(calls, clock.seconds, clock.device_seconds, clock.cpu_seconds)
         left -= clock.seconds
         if left <= 0:
             return
@@ -89,13 +90,16 @@ def measure_kernel(
 
 def _emit_blocks(blocks: Iterator[Block], prefix: str, emit: Emit) -> tuple[int, int, float]:
     """Hand over a record a block and clock; return the blocks, the calls in each and the seconds of all."""
-    total, number, calls = 0.0, 0, 0
-    for number, (calls, seconds, device_seconds) in enumerate(blocks, 1):
+    total, total_cpu, number, calls = 0.0, 0.0, 0, 0
+    for number, (calls, seconds, device_seconds, cpu_seconds) in enumerate(blocks, 1):
         total += seconds
+        total_cpu += cpu_seconds or 0.0
+        used = None if cpu_seconds is None else total_cpu
         measured = {f"{prefix}seconds_per_call": seconds / calls}
         if math.isfinite(device_seconds) and not prefix:
             measured["device_seconds_per_call"] = device_seconds / calls
-        emit([Record(name, number, total, float(number * calls), value) for name, value in measured.items()])
+        cost = float(number * calls)
+        emit([Record(name, number, total, cost, value, "metric", used) for name, value in measured.items()])
     return number, calls, total
 
 

@@ -47,6 +47,11 @@ class Meter:
         """Return the oracle calls that the method made."""
         return float(self._problem.cost) - self._uncounted
 
+    def record(self, metric: str, iteration: int, value: float) -> Record:
+        """Return a record of what was used up to now."""
+        clock = self.clock
+        return Record(metric, iteration, clock.seconds, self.cost, value, "metric", clock.cpu_seconds)
+
     def counting(self, *, free: bool) -> Counting:
         """Return how the cost came about; `free`: the method got on without a counted call."""
         if _declared_cost(self._problem) > self._declared:

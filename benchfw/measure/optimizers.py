@@ -56,8 +56,7 @@ def measure_optimizer(
         if not metrics:
             raise BenchfwError(f"metrics() of {type(problem).__name__} gave nothing to measure")
         records = [
-            Record(shorten_name(str(name)), iteration, meter.clock.seconds, meter.cost, float(value))
-            for name, value in metrics.items()
+            meter.record(shorten_name(str(name)), iteration, float(value)) for name, value in metrics.items()
         ]
         emit(records)
         taken.extend(records)
@@ -166,7 +165,7 @@ def _bound_records(method: Any, problem: Any, taken: Sequence[Record]) -> list[R
     if values is None:
         return []
     return [
-        Record(each.metric, each.iteration, each.seconds, each.cost, float(value), "bound")
+        replace(each, value=float(value), role="bound")
         for each, value in zip(points, values, strict=True)
         if math.isfinite(value)
     ]

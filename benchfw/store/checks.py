@@ -20,7 +20,9 @@ DEEPEST = 50  # levels of tables within tables
 LONGEST = 10_000  # characters of a name, and of a text in the environment of a run
 REAL: set[type] = {float, int}
 REAL_OR_NONE: set[type] = {float, int, type(None)}
-RECORD_TYPES: tuple[set[type], ...] = ({str}, {str}, {int}, {float}, REAL_OR_NONE, REAL_OR_NONE)
+RECORD_TYPES: tuple[set[type], ...] = (
+    {str}, {str}, {int}, {float}, REAL_OR_NONE, REAL_OR_NONE, REAL_OR_NONE,
+)  # fmt: skip
 
 
 def load_json(text: Any, longest: int | None = None) -> Any:

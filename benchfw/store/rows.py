@@ -20,6 +20,7 @@ from benchfw.records import (
     Counting,
     Ending,
     Environment,
+    Noise,
     Outcome,
     Record,
     Result,
@@ -84,6 +85,7 @@ def record_rows(records: Iterable[Record]) -> list[Row]:
             each.role,
             each.iteration,
             _real(each.seconds),
+            None if each.cpu_seconds is None else _real(each.cpu_seconds),
             _real(each.cost),
             _real(each.value),
         )
@@ -107,11 +109,17 @@ def _settings(trial: Trial) -> dict[str, Any]:
 
 
 def record_of(
-    metric: str, role: Role, iteration: int, seconds: float, cost: float | None, value: float | None
+    metric: str,
+    role: Role,
+    iteration: int,
+    seconds: float,
+    cpu_seconds: float | None,
+    cost: float | None,
+    value: float | None,
 ) -> Record:
-    """Return the record of a row; NULL stands for NaN."""
+    """Return the record of a row; NULL stands for NaN, except in CPU seconds."""
     cost, value = (math.nan if each is None else each for each in (cost, value))
-    return Record(metric, iteration, seconds, cost, value, role)
+    return Record(metric, iteration, seconds, cost, value, role, cpu_seconds)
 
 
 def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: Row) -> Result:
@@ -163,7 +171,7 @@ def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: 
 
 def run_of(store: Path, digest: str, row: Row, counts: Mapping[str, int], *, going: bool) -> Run:
     """Return the run that a row of RUN_COLUMNS describes."""
-    number, suite, title, text, environment, started, finished, reused = row
+    number, suite, title, text, environment, started, finished, reused, noise = row
     check_digest(f"run {number}", digest, row)
     check_text(suite, title, text)
     check_text(started, finished or "", longest=LONGEST)
@@ -172,6 +180,7 @@ def run_of(store: Path, digest: str, row: Row, counts: Mapping[str, int], *, goi
         id=number, suite=suite, title=title, store=store, started=started, finished=finished, going=going,
         counts={Status(each).value: count for each, count in counts.items()}, reused=reused, text=text,
         environment=check_noun(Environment.from_json(load_json(environment, LONGEST))),
+        noise=Noise.from_json(load_json(noise)),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ LAYOUT = """
 CREATE TABLE run (
     id INTEGER PRIMARY KEY AUTOINCREMENT, suite TEXT NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL,
     environment TEXT NOT NULL, started TEXT NOT NULL, finished TEXT, reused INTEGER NOT NULL DEFAULT 0,
-    digest TEXT NOT NULL DEFAULT '');
+    noise TEXT NOT NULL DEFAULT '{}', digest TEXT NOT NULL DEFAULT '');
 CREATE TABLE trial (
     id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL, kind TEXT NOT NULL, problem TEXT NOT NULL,
     method TEXT NOT NULL, backend TEXT NOT NULL, repetition INTEGER NOT NULL, settings TEXT NOT NULL,
@@ -24,12 +24,13 @@ CREATE TABLE link (
     PRIMARY KEY (run, position)) WITHOUT ROWID;
 CREATE TABLE record (
     trial INTEGER NOT NULL REFERENCES trial, number INTEGER NOT NULL, metric TEXT NOT NULL,
-    role TEXT NOT NULL, iteration INTEGER NOT NULL, seconds REAL NOT NULL, cost REAL, value REAL,
+    role TEXT NOT NULL, iteration INTEGER NOT NULL, seconds REAL NOT NULL, cpu_seconds REAL, cost REAL,
+    value REAL,
     PRIMARY KEY (trial, number)) WITHOUT ROWID;
 CREATE TABLE reservation (key TEXT PRIMARY KEY, run INTEGER NOT NULL REFERENCES run) WITHOUT ROWID
 """
 
-RUN_COLUMNS = "id, suite, title, text, environment, started, finished, reused"
+RUN_COLUMNS = "id, suite, title, text, environment, started, finished, reused, noise"
 TRIAL_COLUMNS = (
     "key, kind, problem, method, backend, repetition, settings, status, ending, reason, facts, caveats, "
     "claims_unbiased, peak_memory, cost_unit, counting, prepare_seconds, prepare_cost, replay, wall, device, "
@@ -37,7 +38,7 @@ TRIAL_COLUMNS = (
 )
 REPLAY_COLUMN = TRIAL_COLUMNS.split(", ").index("replay")
 LINK_COLUMNS = "run, position, trial, problem, method, reused"
-RECORD_COLUMNS = "metric, role, iteration, seconds, cost, value"
+RECORD_COLUMNS = "metric, role, iteration, seconds, cpu_seconds, cost, value"
 
 
 def _places(columns: str, more: int) -> str:
@@ -48,10 +49,15 @@ def _places(columns: str, more: int) -> str:
 INSERT_RUN = "INSERT INTO run (suite, title, text, environment, started) VALUES (?, ?, ?, ?, ?)"
 INSERT_TRIAL = f"INSERT INTO trial ({TRIAL_COLUMNS}, digest) VALUES ({_places(TRIAL_COLUMNS, 1)})"
 INSERT_LINK = f"INSERT INTO link ({LINK_COLUMNS}, digest) VALUES (?, ?, ?, ?, ?, ?, ?)"
-INSERT_RECORD = f"INSERT INTO record (trial, number, {RECORD_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-COPY_RUN = f"INSERT INTO run (digest, {RUN_COLUMNS}) VALUES ({', '.join('?' * 9)})"
+INSERT_RECORD = f"INSERT INTO record (trial, number, {RECORD_COLUMNS}) VALUES ({_places(RECORD_COLUMNS, 2)})"
+COPY_RUN = f"INSERT INTO run (digest, {RUN_COLUMNS}) VALUES ({_places(RUN_COLUMNS, 1)})"
 COPY_TRIAL = f"INSERT INTO trial (id, digest, {TRIAL_COLUMNS}) VALUES ({_places(TRIAL_COLUMNS, 2)})"
 SEAL_REPLAY = "UPDATE trial SET replay = ?, digest = ? WHERE id = ?"
+NOTE_NOISE = "UPDATE run SET noise = ? WHERE id = ?"
+SELECT_EARLIER_NOISE = """
+SELECT noise FROM run WHERE id IN (SELECT run FROM link WHERE reused = 0 AND trial IN
+    (SELECT trial FROM link WHERE run = ? AND reused = 1)) ORDER BY id
+"""
 SEAL_RUN = "UPDATE run SET digest = ? WHERE id = ?"
 SELECT_RUN = f"SELECT digest, {RUN_COLUMNS} FROM run WHERE id = ?"
 SELECT_RUNS = f"SELECT digest, {RUN_COLUMNS} FROM run ORDER BY id"

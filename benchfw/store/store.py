@@ -11,12 +11,24 @@ import functools
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from benchfw.errors import StoreError
-from benchfw.records import LONGEST_NAME, Environment, Outcome, Result, Run, Status, Stored, Trial, shorten
+from benchfw.records import (
+    LONGEST_NAME,
+    Environment,
+    Noise,
+    Outcome,
+    Result,
+    Run,
+    Status,
+    Stored,
+    Trial,
+    shorten,
+)
 from benchfw.store import reservations
 from benchfw.store.connection import DAMAGED, REFUSALS, bound_work, connect, explain_refusal
 from benchfw.store.place import Place, check_place, real_path
@@ -40,9 +52,11 @@ from benchfw.store.schema import (
     INSERT_RECORD,
     INSERT_RUN,
     INSERT_TRIAL,
+    NOTE_NOISE,
     REPLAY_COLUMN,
     SEAL_REPLAY,
     SEAL_RUN,
+    SELECT_EARLIER_NOISE,
     SELECT_FIRST_LINK,
     SELECT_KNOWN,
     SELECT_LINKS,
@@ -131,12 +145,26 @@ class Store:
             self._seal(run)
         return run
 
-    @explain_sqlite_errors
-    def finish(self, run: int) -> None:
-        """Mark a run as finished."""
+    @explain_bad_rows
+    def finish(self, run: int, noise: Noise | None = None) -> None:
+        """Mark a run as finished, and keep how noisy the machine was meanwhile."""
         with self._transaction():
             self._base.execute("UPDATE run SET finished = ? WHERE id = ?", (now(), run))
-            self._seal(run)
+            self._write_noise(run, noise or Noise())
+
+    @explain_bad_rows
+    def note_noise(self, run: int, noise: Noise) -> None:
+        """Keep how noisy the machine was during a run, and during those that measured its reused trials."""
+        with self._transaction():
+            self._write_noise(run, noise)
+
+    def _write_noise(self, run: int, noise: Noise) -> None:
+        rows = self._base.execute(SELECT_EARLIER_NOISE, (run,)).fetchall()
+        earlier = [Noise.from_json(json.loads(row[0])) for row in rows]
+        bursts = tuple(sorted({burst for each in (*earlier, noise) for burst in each.bursts}))
+        found = replace(noise, bursts=bursts)
+        self._base.execute(NOTE_NOISE, (json.dumps(found.to_json()), run))
+        self._seal(run)
 
     @contextlib.contextmanager
     def hold_run_lock(self, run: int) -> Iterator[None]:

@@ -27,6 +27,7 @@ RECORD_COLUMNS = (
     "metric",
     "iteration",
     "seconds",
+    "cpu_seconds",
     "cost",
     "value",
     "device",
@@ -63,7 +64,7 @@ def record_rows(run: Run, results: Iterable[Result]) -> Iterator[tuple[Any, ...]
     for result in results:
         start, end = _start(run, result), (result.outcome.device, result.outcome.counting.value)
         rows = [(*start, *each, *end) for each in _record_values(result.outcome)]
-        yield from rows or [(*start, *[None] * 6, *end)]
+        yield from rows or [(*start, *[None] * 7, *end)]
 
 
 def _start(run: Run, result: Result) -> tuple[Any, ...]:
@@ -73,16 +74,16 @@ def _start(run: Run, result: Result) -> tuple[Any, ...]:
     return run.id, result.id, run.suite, *labels, outcome.status.value, outcome.ending.value, outcome.reason
 
 
-def _record_values(outcome: Outcome) -> Iterator[tuple[str, str, int, float, float, float]]:
-    """Yield role, metric, iteration, seconds, cost and value of all records and facts."""
+def _record_values(outcome: Outcome) -> Iterator[tuple[str, str, int, float, float | None, float, float]]:
+    """Yield role, metric, iteration, seconds, CPU seconds, cost and value of all records and facts."""
     for each in outcome.records:
-        yield each.role, each.metric, each.iteration, each.seconds, each.cost, each.value
+        yield each.role, each.metric, each.iteration, each.seconds, each.cpu_seconds, each.cost, each.value
     for name, value in outcome.facts.items():
-        yield "fact", name, 0, 0.0, 0.0, value
+        yield "fact", name, 0, 0.0, None, 0.0, value
     if outcome.peak_memory is not None:
-        yield "fact", "peak_memory", 0, 0.0, 0.0, float(outcome.peak_memory)
+        yield "fact", "peak_memory", 0, 0.0, None, 0.0, float(outcome.peak_memory)
     for name, used in prepared_facts(outcome).items():
-        yield "fact", name, 0, 0.0, 0.0, used
+        yield "fact", name, 0, 0.0, None, 0.0, used
 
 
 def write_csv(file: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -101,11 +102,12 @@ def write_records(file: IO[str], run: Run, results: Iterable[Result]) -> None:
         start = _line(_start(run, result))
         end = _line((result.outcome.device, result.outcome.counting.value))
         file.writelines(
-            f"{start},{role},{metrics[name]},{iteration},{seconds},{cost},{value},{end}\n"
-            for role, name, iteration, seconds, cost, value in measured
+            f"{start},{role},{metrics[name]},{iteration},{seconds},{'' if cpu is None else cpu},{cost},"
+            f"{value},{end}\n"
+            for role, name, iteration, seconds, cpu, cost, value in measured
         )
         if not measured:
-            file.write(f"{start},,,,,,,{end}\n")
+            file.write(f"{start},,,,,,,,{end}\n")
 
 
 def _line(cells: Sequence[Any]) -> str:

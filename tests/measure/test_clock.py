@@ -108,3 +108,16 @@ def test_cpu_seconds_are_the_processors_but_a_device_is_timed_as_before(monkeypa
     with host, device:
         time.sleep(5.0)
     assert (host.seconds, device.seconds) == (0.0, 5.0)
+
+
+def test_cpu_seconds_are_read_beside_the_time_and_never_on_a_device(monkeypatch):
+    used = iter([1.0, 1.25, 2.0, 2.5])
+    monkeypatch.setattr(clock_module, "process_time", lambda: next(used))
+    host, device = Clock(Device()), Clock(Timed())
+    for _ in range(2):
+        with host:
+            time.sleep(3.0)
+        with device:
+            time.sleep(1.0)
+    assert (host.seconds, host.cpu_seconds) == (6.0, 0.75)
+    assert (device.seconds, device.cpu_seconds) == (2.0, None)

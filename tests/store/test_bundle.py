@@ -156,7 +156,10 @@ def changed_store(packed, tmp_path, *statements):
     ("statement", "said"),
     [
         ("DELETE FROM run", "not enough values"),
-        ("INSERT INTO run SELECT 9, suite, title, text, environment, started, '', 0, '' FROM run", "many"),
+        (
+            "INSERT INTO run SELECT 9, suite, title, text, environment, started, '', 0, '{}', '' FROM run",
+            "many",
+        ),
         ("UPDATE run SET environment = '{}'", "does not say where and how it was run"),
         ("UPDATE run SET environment = replace(environment, 'true', '5')", "quick is 5"),
         ("UPDATE run SET environment = replace(environment, 'quick', 'odd')", "odd"),

@@ -33,7 +33,14 @@ def same(one, other):
 numbers = st.floats(allow_nan=True, allow_infinity=True)
 counts = st.floats(min_value=0, allow_nan=False, allow_infinity=True)
 records = st.builds(
-    Record, st.text(), st.integers(0, 2**40), counts, counts, numbers, st.sampled_from(["metric", "bound"])
+    Record,
+    st.text(),
+    st.integers(0, 2**40),
+    counts,
+    counts,
+    numbers,
+    st.sampled_from(["metric", "bound"]),
+    st.none() | st.floats(min_value=0, allow_infinity=False),
 )
 facts = st.dictionaries(st.text(), st.floats(allow_nan=False, allow_infinity=False), max_size=3)
 params = st.dictionaries(

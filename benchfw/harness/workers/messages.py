@@ -21,7 +21,7 @@ from typing import Any
 
 from benchfw.records import Ending, Isolation, Outcome, Record, Status, Trial
 
-PROTOCOL = 5
+PROTOCOL = 6
 """What parent and worker must agree on, where the worker is of another revision: one more with every change
 of `Setup`, `Request`, `Trial`, `Record`, `Outcome` or the messages."""
 
@@ -139,10 +139,11 @@ def records_of(rows: Any) -> list[Record]:
 
 
 def _record(row: Any) -> Record:
-    metric, iteration, seconds, cost, value, role = row
+    metric, iteration, seconds, cost, value, role, cpu_seconds = row
     if not (isinstance(metric, str) and isinstance(iteration, int) and role in ("metric", "bound")):
         raise BadMessage(f"no record: {str(row)[:100]}")
-    return Record(metric, iteration, float(seconds), float(cost), float(value), role)
+    cpu_seconds = None if cpu_seconds is None else float(cpu_seconds)
+    return Record(metric, iteration, float(seconds), float(cost), float(value), role, cpu_seconds)
 
 
 def plain_outcome(outcome: Outcome) -> dict[str, Any]:

@@ -1,0 +1,97 @@
+"""How fast the machine is while a run goes on: a loop of known work, before, between and after its trials.
+
+A turn of the loop takes about a millisecond and always does the same, so that what it takes longer than the
+fastest turn is other work on the machine, or a slower processor. The loop takes less than 1 % of a run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from time import monotonic, perf_counter, process_time, sleep, time
+
+from benchfw.records import Burst, Noise
+
+ADDITIONS = 15_000  # of a turn
+TURNS = 50
+FIRST_TURNS = 10  # of the burst before the first trial: a run of a moment should not wait for it
+SPACING = 5.0  # seconds between bursts
+SHARE = 40  # in a long run a 40th of its time so far: a day has fewer than 300 bursts
+SHORTEST_RUN = 1.0  # seconds: a shorter run has the first burst only
+QUIET = 1.05  # a burst that took less than so many fastest turns a turn
+QUIET_BURSTS = 3  # one after the other, for a machine to be quiet
+PAUSE = 0.5  # seconds between them
+
+
+def run_loop(turns: int = TURNS) -> Burst:
+    """Run the loop and return what its turns took."""
+    began, cpu, taken = time(), process_time(), []
+    for _ in range(turns):
+        start, total = perf_counter(), 0
+        for number in range(ADDITIONS):
+            total += number & 7
+        taken.append(perf_counter() - start)
+    return Burst(began, sum(taken) / turns, min(taken), (process_time() - cpu) / turns)
+
+
+class NoiseMeter:
+    """Runs the loop now and then while no trial runs."""
+
+    def __init__(self) -> None:
+        self._began = self._last = monotonic()
+        self._used, self._own = _busy_seconds(), _own_seconds()
+        self._bursts = [run_loop(FIRST_TURNS)]
+
+    def look(self) -> Noise | None:
+        """Run the loop if the last time was long ago, and return what was seen so far; else None."""
+        now = monotonic()
+        if now - self._last < max(SPACING, (now - self._began) / SHARE):
+            return None
+        self._bursts.append(run_loop())
+        self._last = monotonic()
+        return Noise(tuple(self._bursts))
+
+    def finish(self) -> Noise:
+        """Run the loop once more, after a run that was not over in a moment, and return what was seen."""
+        if monotonic() - self._began >= SHORTEST_RUN:
+            self._bursts.append(run_loop())
+        return Noise(tuple(self._bursts), self._others())
+
+    def _others(self) -> float | None:
+        """Return the cores that others kept busy; known once this process has waited for its workers."""
+        lasted = monotonic() - self._began
+        if self._used is None or lasted < SHORTEST_RUN:
+            return None
+        used = (_busy_seconds() or 0.0) - self._used - (_own_seconds() - self._own)
+        return round(max(0.0, used / lasted), 2)
+
+
+def wait_until_quiet(limit: float, tell: Callable[[float, float], None]) -> float:
+    """Run the loop until the machine is quiet, for so many seconds at most; return the slow-down at the end.
+
+    `tell` hears after each burst how many seconds have passed, and the slow-down of the last bursts.
+    """
+    began, bursts = monotonic(), [run_loop()]
+    while True:
+        recent = Noise(tuple(bursts)).slowdowns[-QUIET_BURSTS:]
+        slowdown, waited = max(recent), monotonic() - began
+        if waited >= limit or (len(recent) == QUIET_BURSTS and slowdown < QUIET):
+            return slowdown
+        tell(waited, slowdown)
+        sleep(PAUSE)
+        bursts.append(run_loop())
+
+
+def _own_seconds() -> float:
+    """Return the CPU seconds of this process and of those that it has waited for."""
+    return sum(os.times()[:4])
+
+
+def _busy_seconds() -> float | None:
+    """Return the seconds that all cores have worked for anybody; None where the system does not say."""
+    try:
+        with open("/proc/stat", encoding="ascii") as file:  # noqa: PTH123 - read in 20 microseconds
+            user, nice, system, _, _, irq, softirq, stolen = map(int, file.readline().split()[1:9])
+    except (OSError, ValueError):
+        return None
+    return (user + nice + system + irq + softirq + stolen) / os.sysconf("SC_CLK_TCK")
