@@ -209,8 +209,7 @@ def report_run(
     if not page:
         return run, summary
     from benchfw.report.figures.plot import extra_figure
-    from benchfw.report.html.page import write_overview, write_report
-    from benchfw.report.html.script import drawing_script
+    from benchfw.report.page import drawing_script, write_overview, write_report
     from benchfw.report.text import script_json
 
     figures = []
@@ -244,7 +243,7 @@ def page_folder(store: Path, run: Run) -> Path:
 
 def can_write_pages() -> bool:
     """Return whether the packages that the page needs are installed."""
-    from benchfw.report.html.script import can_draw
+    from benchfw.report.page import can_draw
 
     return importlib.util.find_spec("jinja2") is not None and can_draw()
 

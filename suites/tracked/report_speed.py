@@ -16,7 +16,7 @@ from _chromium import PROGRAM, Chromium
 from _timing import child_cpu_seconds
 
 from benchfw.records import Budget, Ending, Environment, Outcome, Record, Spec, Status, Trial
-from benchfw.report.html.script import drawing_script
+from benchfw.report.page import drawing_script
 from benchfw.store import Store
 
 METHODS, REPETITIONS, POINTS = 50, 20, 200

@@ -6,7 +6,7 @@ import pytest
 
 from benchfw.records import Ending, Status
 from benchfw.report.figures.kernels import share_figures, size_figures
-from benchfw.report.html.page import write_report
+from benchfw.report.page import write_report
 from benchfw.report.tables import caption, headline_table
 from benchfw.report.verdicts import verdict
 from benchfw.report.verdicts.phrases import fault_advice

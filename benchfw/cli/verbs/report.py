@@ -121,7 +121,7 @@ def _page(
         click.echo("benchfw: no page without jinja2 and plotly; pip install 'benchfw[report]'", err=True)
         return
     if single_file:
-        from benchfw.report.html.script import single_file as inlined
+        from benchfw.report.page import single_file as inlined
 
         whole = output or page_folder(opened.path, chosen).with_suffix(".html")
         _write(whole, inlined(reported.report))

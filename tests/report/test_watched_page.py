@@ -7,7 +7,7 @@ from time import monotonic, sleep
 import pytest
 
 from benchfw.records import Environment
-from benchfw.report.html.page import write_report
+from benchfw.report.page import write_report
 from benchfw.summary.summarize import summarize
 
 

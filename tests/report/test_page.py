@@ -11,9 +11,10 @@ import pytest
 
 from benchfw.errors import BenchfwError
 from benchfw.records import Status
+from benchfw.report import page
 from benchfw.report.figures import build_figures
-from benchfw.report.html.page import write_report
-from benchfw.report.html.script import drawing_script
+from benchfw.report.figures.plot import extra_figure
+from benchfw.report.page import can_draw, drawing_script, write_report
 from benchfw.report.text import script_json
 from benchfw.summary.exports import (
     RECORD_COLUMNS,
@@ -154,3 +155,35 @@ def test_a_metric_that_starts_at_zero_is_drawn_all_the_same(make, run):
     summary = summarize(run, results)
     (figure,) = [each for each in build_figures(summary) if "train_rmse" in each.title]
     assert figure.views[0].layout["yaxis"]["type"] == "log"
+
+
+LINES = extra_figure({"data": [{"x": [1], "y": [2]}, {"type": "bar", "y": [1]}]})
+HEATMAP = extra_figure({"data": [{"type": "heatmap", "z": [[1]]}]})
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    path = tmp_path / "small.js"
+    monkeypatch.setattr(page, "SMALL", path)
+    return path
+
+
+def test_the_small_script_is_taken_where_it_is(small):
+    assert drawing_script([LINES]).name == "plotly.min.js"
+    small.touch()
+    assert drawing_script([LINES]) == small
+
+
+def test_a_figure_that_the_small_script_cannot_draw_gets_the_whole_one(small):
+    small.touch()
+    assert drawing_script([LINES, HEATMAP]).name == "plotly.min.js"
+
+
+def test_without_plotly_only_the_small_script_draws(small, monkeypatch):
+    monkeypatch.setattr(page, "find_spec", lambda name: None)
+    assert not can_draw()
+    small.touch()
+    assert can_draw()
+    assert drawing_script([LINES]) == small
+    with pytest.raises(BenchfwError, match=r"needs plotly.*pip install 'benchfw\[report\]'"):
+        drawing_script([HEATMAP])

@@ -12,8 +12,7 @@ from time import monotonic, sleep
 import pytest
 
 from benchfw.records import Record, Status
-from benchfw.report.html.page import write_overview, write_report
-from benchfw.report.html.script import drawing_script, single_file
+from benchfw.report.page import drawing_script, single_file, write_overview, write_report
 from benchfw.store import Store
 from benchfw.summary.summarize import summarize
 
