@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from benchfw.analysis.families import benjamini_hochberg
 from benchfw.analysis.intervals import (
     LEVEL,
     Interval,
@@ -134,19 +135,6 @@ def judge(differences: Sequence[Difference], floor: float = FLOOR) -> list[Chang
         Change(each.ratio, float(own), float(together), _word(each.ratio, float(together), floor))
         for each, own, together in zip(differences, probabilities, adjusted, strict=True)
     ]
-
-
-def benjamini_hochberg(probabilities: Values) -> Floats:
-    """Return adjusted p-values: of what is rejected at level a, a share of a at most is false on average.
-
-    Benjamini & Hochberg 1995; also valid for positively dependent tests (Benjamini & Yekutieli 2001). With no
-    true effect at all it bounds the chance of any rejection, as Holm's does.
-    """
-    given = np.asarray(probabilities, dtype=np.float64)
-    order = np.argsort(given)[::-1]
-    adjusted = np.empty_like(given)
-    adjusted[order] = np.minimum.accumulate(given[order] * len(given) / np.arange(len(given), 0, -1))
-    return np.minimum(adjusted, 1.0)
 
 
 def _equal(ratio: Interval) -> bool:

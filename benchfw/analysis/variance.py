@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchfw.analysis.families import holm
 from benchfw.analysis.intervals import LEVEL, Interval, Values, t_probability, t_quantile
 from benchfw.errors import BenchfwError
 
@@ -210,18 +211,6 @@ def unbiased_probabilities(biases: Sequence[Values]) -> NDArray[np.float64]:
     tested = ~np.isnan(probabilities)
     probabilities[tested] = holm(probabilities[tested])
     return probabilities
-
-
-def holm(probabilities: Values) -> NDArray[np.float64]:
-    """Return Holm's adjusted p-values: any false rejection at level a has probability a at most.
-
-    Valid under every dependence of the tests, and never weaker than Bonferroni's (Holm 1979).
-    """
-    given = np.asarray(probabilities, dtype=np.float64)
-    order = np.argsort(given)
-    adjusted = np.empty_like(given)
-    adjusted[order] = np.maximum.accumulate(given[order] * np.arange(len(given), 0, -1))
-    return np.minimum(adjusted, 1.0)
 
 
 def _unbiased_probability(biases: NDArray[np.float64]) -> float:

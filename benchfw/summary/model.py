@@ -10,6 +10,7 @@ from benchfw.analysis.convergence import Curve, curves_by_metric
 from benchfw.analysis.intervals import Interval
 from benchfw.analysis.rates import Law
 from benchfw.records import Cell, Counting, Isolation, MethodKind, Result, Status
+from benchfw.summary.family import NO_VALUE, Decision, Verdict
 
 FINISHED = frozenset({Status.DONE, Status.REACHED})
 
@@ -62,8 +63,7 @@ class Target:
 class Row:
     """One quantity of one method: estimate and interval, and the paired ratio to the reference method.
 
-    `differs` says whether that ratio is other than 1 beyond noise: at 5 % for all methods of the comparison
-    together, since a verdict picks the best of them (Bonferroni). Two pairs are never enough.
+    Both intervals are for one row at a time; `Comparison.decision` has what all of a report allows to say.
     `reached` is (trials that met the target, trials that count), for the quantities about a target.
     """
 
@@ -71,7 +71,6 @@ class Row:
     quantity: str
     interval: Interval
     ratio: Interval | None = None
-    differs: bool = False
     reached: tuple[int, int] | None = None
 
 
@@ -129,6 +128,7 @@ class Comparison:
     tested: int = 0
     rates: tuple[Rate, ...] = ()
     sweep: Sweep | None = None
+    decisions: Mapping[tuple[Cell, str], Decision] = field(default_factory=dict)
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -147,6 +147,14 @@ class Comparison:
     def row(self, cell: Cell, quantity: str) -> Row | None:
         """Return the row, or None where the method never gave that quantity."""
         return self._index.get((cell, quantity))
+
+    def decision(self, cell: Cell, quantity: str) -> Decision:
+        """Return what the report's family of comparisons says about a method and its reference."""
+        return self.decisions.get((cell, quantity), NO_VALUE)
+
+    def verdict(self, cell: Cell, quantity: str) -> Verdict:
+        """Return the word of the decision."""
+        return self.decision(cell, quantity).verdict
 
     @cached_property
     def measured(self) -> tuple[Cell, ...]:

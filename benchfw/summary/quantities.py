@@ -10,6 +10,7 @@ import numpy as np
 
 from benchfw.analysis.censored import expected_running_time, median_time
 from benchfw.analysis.convergence import automatic_target
+from benchfw.analysis.evidence import Evidence, pair_brackets
 from benchfw.analysis.intervals import (
     LEVEL,
     Interval,
@@ -55,12 +56,14 @@ class Sample:
     """What the repetitions of one method gave: quantity -> repetition -> value; facts likewise.
 
     `within` holds intervals from inside each trial, for the quantities that have one: used when there is a
-    single repetition. `arrivals` says of each repetition that counts how it went on the way to the target.
+    single repetition. `brackets` has the two ends of a value that was not seen exactly. `arrivals` says of
+    each repetition that counts how it went on the way to the target.
     """
 
     kind: MethodKind
     values: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     within: Mapping[str, Mapping[int, Interval]] = field(default_factory=dict)
+    brackets: Mapping[str, Mapping[int, tuple[float, float]]] = field(default_factory=dict)
     arrivals: Mapping[int, Arrival] = field(default_factory=dict)
     facts: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
 
@@ -108,6 +111,22 @@ class Sample:
         if 0 < sum(reached) < len(runs):
             lasting = np.where([run.diverged for run in runs], np.max(seconds), seconds)
             yield KAPLAN_MEIER, median_time(lasting, reached)
+
+    def evidence(self, reference: Sample, quantity: str) -> Evidence | None:
+        """Return what the repetitions that both have say about the ratio to the reference."""
+        mine, theirs = self.values[quantity], reference.values[quantity]
+        shared = [repetition for repetition in mine if repetition in theirs]
+        ends = [
+            [sample.bracket(quantity, repetition)[side] for repetition in shared]
+            for sample in (self, reference)
+            for side in (0, 1)
+        ]
+        return pair_brackets(ends[0], ends[1], ends[2], ends[3])
+
+    def bracket(self, quantity: str, repetition: int) -> tuple[float, float]:
+        """Return between which two numbers a value is known to lie: twice the value where it was seen."""
+        value = self.values[quantity][repetition]
+        return self.brackets.get(quantity, {}).get(repetition, (value, value))
 
     def ratio(self, reference: Sample, quantity: str, level: float = LEVEL) -> Interval | None:
         """Return the ratio to the reference over the repetitions that both have; None where there is none."""

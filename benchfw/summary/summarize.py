@@ -9,6 +9,7 @@ from dataclasses import replace
 from benchfw.analysis.intervals import LEVEL, Interval
 from benchfw.analysis.variance import unbiased_probabilities
 from benchfw.records import Cell, Counting, Ending, MethodKind, Result, Run, Status
+from benchfw.summary.contrasts import with_decisions
 from benchfw.summary.kernels import rate_intervals
 from benchfw.summary.model import (
     FINISHED,
@@ -35,7 +36,10 @@ def summarize(run: Run, results: Sequence[Result]) -> Summary:
     for cell, histories in cells.items():
         subject = cell.method if cell.kind == "kernel" and by_kernel else cell.problem
         groups.setdefault((subject, cell.kind), {})[cell] = histories
-    comparisons = tuple(_with_biases([_compare(*place, group) for place, group in groups.items()]))
+    compared = [_compare(*place, group) for place, group in groups.items()]
+    decided = list(with_decisions(compared))
+    samples = [found for _, found in compared]
+    comparisons = tuple(_with_biases(list(zip(decided, samples, strict=True))))
     return Summary(
         run.title or run.suite,
         comparisons,
@@ -87,15 +91,14 @@ def _compare(
     rows = [
         row
         for cell, sample in samples.items()
-        for row in _rows(cell, sample, samples[comparison.reference_for(cell)], len(samples) - 1)
+        for row in _rows(cell, sample, samples[comparison.reference_for(cell)])
     ]
     rates = find_rates(groups, comparison.metrics) if kind == "optimizer" and comparison.metrics else ()
     rows += [Row(rate.cell, name, interval) for rate in rates for name, interval in rate.intervals]
     return replace(comparison, rows=tuple(rows), rates=rates), samples
 
 
-def _rows(cell: Cell, sample: Sample, reference: Sample, rivals: int) -> Iterator[Row]:
-    strict = 1 - (1 - LEVEL) / max(rivals, 1)
+def _rows(cell: Cell, sample: Sample, reference: Sample) -> Iterator[Row]:
     same = sample is reference
     for quantity in sample.values:
         row = Row(
@@ -103,7 +106,6 @@ def _rows(cell: Cell, sample: Sample, reference: Sample, rivals: int) -> Iterato
             quantity,
             sample.interval(quantity),
             None if same else sample.ratio(reference, quantity),
-            False if same else _differs(sample.ratio(reference, quantity, strict)),
             sample.reached if quantity in TO_TARGET else None,
         )
         yield row
@@ -116,14 +118,6 @@ def _rows(cell: Cell, sample: Sample, reference: Sample, rivals: int) -> Iterato
         yield Row(cell, name, interval)
     for name, interval in sample.arrival_intervals():
         yield Row(cell, name, interval, reached=sample.reached)
-
-
-def _differs(ratio: Interval | None) -> bool:
-    if ratio is None or ratio.count == 2:
-        return False
-    if ratio.count == 1 and not ratio.bounded:
-        return ratio.estimate != 1  # one run has no noise to compare with; the verdict says that it is one
-    return ratio.low > 1 or ratio.high < 1
 
 
 def _with_biases(compared: Sequence[tuple[Comparison, Mapping[Cell, Sample]]]) -> Iterator[Comparison]:

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from benchfw.analysis.compare import (
     Difference,
-    benjamini_hochberg,
     difference_of_intervals,
     independent_difference,
     judge,
     paired_difference,
 )
+from benchfw.analysis.families import benjamini_hochberg
 from benchfw.analysis.intervals import Interval
 
 inf = math.inf

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from benchfw.analysis.families import holm
 from benchfw.analysis.variance import (
     FEWEST_DRAWS,
     FEWEST_EQUAL_DRAWS,
     DrawStatistics,
-    holm,
     unbiased_probabilities,
     variance_interval,
 )

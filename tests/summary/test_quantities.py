@@ -9,6 +9,7 @@ import pytest
 from benchfw.records import Ending, Record, Status
 from benchfw.report.tables import caption, headline_table
 from benchfw.report.verdicts import verdict
+from benchfw.summary.family import Verdict
 from benchfw.summary.summarize import summarize
 
 inf = math.inf
@@ -53,9 +54,9 @@ def test_a_single_shared_repetition_is_compared_by_its_own_intervals(make, run):
     ]
     summary = summarize(run, results)
     row = rows_of(summary, "b")["variance"]
-    assert (row.ratio.estimate, row.ratio.count, row.differs) == (1, 1, False)
+    assert (row.ratio.estimate, row.ratio.count) == (1, 1)
     assert row.ratio.low < 1 < row.ratio.high
-    assert verdict(summary.comparisons[0]).startswith("No difference beyond noise (1 run)")
+    assert verdict(summary.comparisons[0]).startswith("Not comparable (1 paired run; three are needed)")
 
 
 def test_a_diverged_run_ends_at_infinity_and_is_not_left_out(make, run):
@@ -77,9 +78,10 @@ def test_a_diverged_run_ends_at_infinity_and_is_not_left_out(make, run):
     summary = summarize(run, runs("calm", 0, 0.5) + runs("wild", 3, 0.1) + runs("rash", 1, 0.1))
     wild, rash = (rows_of(summary, name)["gap"] for name in ("wild", "rash"))
     assert (wild.interval.estimate, wild.interval.count) == (inf, 5)
-    assert not wild.differs
+    assert summary.comparisons[0].verdict(wild.cell, "cost_to_target") is Verdict.NOT_COMPARABLE
     assert (rash.interval.estimate, rash.interval.high) == (pytest.approx(0.102, rel=0.02), inf)
-    assert not rash.differs  # four of five times lower, once infinitely higher
+    # four of five times lower, once infinitely higher
+    assert summary.comparisons[0].verdict(rash.cell, "cost_to_target") is Verdict.NOT_COMPARABLE
 
 
 @pytest.mark.parametrize("values", [(0.0, 0.0, 1.0), (0.0, 1.0), (0.1, 3.0), (0.0, 1e-3, 1e-4, 0.0)])

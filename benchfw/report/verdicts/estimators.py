@@ -10,10 +10,10 @@ from benchfw.report.text import FEW_NAMES, figures, interval_text, join_names, p
 from benchfw.report.verdicts.phrases import (
     comparative,
     estimate_of,
-    no_difference_text,
     paired_runs,
     rows_ahead,
     rows_of,
+    undecided_text,
 )
 from benchfw.summary.model import Comparison, Row
 
@@ -28,7 +28,7 @@ def estimator_verdict(comparison: Comparison) -> str:
     reference = comparison.name(comparison.reference)
     rivals = [row for row in products if row.cell != comparison.reference and row.ratio]
     if rivals:
-        best = min(rows_ahead(rivals) or rivals, key=estimate_of)
+        best = min(rows_ahead(comparison, "variance_x_seconds") or rivals, key=estimate_of)
         sentences.insert(0, _efficiency(comparison, best, reference))
     elif products:
         variance = comparison.row(comparison.reference, "variance")
@@ -42,16 +42,17 @@ def estimator_verdict(comparison: Comparison) -> str:
 def _efficiency(comparison: Comparison, best: Row, reference: str) -> str:
     """Return variance, time a draw and their product for the best method against the reference."""
     name = comparison.name(best.cell)
-    product = comparative(best, "smaller", "larger")
+    product = comparative(comparison, best.cell, best.quantity, "smaller", "larger")
     if best.ratio is None or product is None:
-        return f"{no_difference_text(best)} in variance x time between {reference} and {name}"
+        found = undecided_text(comparison, best.cell, best.quantity)
+        return f"{found} in variance x time between {reference} and {name}"
     if best.ratio.estimate > 1:
         return (
             f"No method has a smaller variance x time than {reference}; the next, {name}, "
             f"has one {product} ({paired_runs(best)})"
         )
-    less = comparative(comparison.row(best.cell, "variance"), "less variance", "more variance")
-    longer = comparative(comparison.row(best.cell, "seconds_per_draw"), "less time", "more time")
+    less = comparative(comparison, best.cell, "variance", "less variance", "more variance")
+    longer = comparative(comparison, best.cell, "seconds_per_draw", "less time", "more time")
     spread = f"{less} than" if less else "the same variance within noise as"
     seconds = f"{longer} a draw" if longer else "about the same time a draw"
     both = f"{name} has {spread} {reference} and takes {seconds}"

@@ -76,7 +76,7 @@ def _backends_verdict(comparison: Comparison) -> str:
         if row.ratio is None and row.cell == first:
             sentences.append(f"{row.cell.method} takes {_time_text(row)} a call on {row.cell.backend}.")
         elif row.ratio is not None:
-            said = comparative(row, "faster", "slower")
+            said = comparative(comparison, row.cell, row.quantity, "faster", "slower")
             unclear = (
                 "cannot yet be distinguished" if row.ratio.count == 2 else "shows no difference beyond noise"
             )

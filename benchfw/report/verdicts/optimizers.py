@@ -10,11 +10,11 @@ from benchfw.report.text import FEW_NAMES, figures, interval_text, join_names, p
 from benchfw.report.verdicts.phrases import (
     comparative,
     estimate_of,
-    no_difference_text,
     paired_runs,
     rows_ahead,
     rows_of,
     target_text,
+    undecided_text,
     when_done,
 )
 from benchfw.summary.model import Comparison, Row
@@ -34,7 +34,7 @@ def optimizer_verdict(comparison: Comparison) -> str:
         return f"No method reaches {target} in more than half of its runs{_closest(comparison)}."
     reference = comparison.row(comparison.reference, "cost_to_target")
     # the first among those ahead of the reference beyond noise, if any: an estimate alone may be luck
-    leader = min(rows_ahead(reached), key=estimate_of, default=None)
+    leader = min(rows_ahead(comparison, "cost_to_target"), key=estimate_of, default=None)
     best = leader or (reference if reference in reached else None) or min(reached, key=estimate_of)
     if leader is not None:
         sentence = _better(comparison, leader)
@@ -52,7 +52,9 @@ def optimizer_verdict(comparison: Comparison) -> str:
 
 def _better(comparison: Comparison, best: Row) -> str:
     """Return the sentence for a method that is ahead of the reference."""
-    fewer = comparative(best, f"fewer {comparison.cost_unit}", f"more {comparison.cost_unit}")
+    fewer = comparative(
+        comparison, best.cell, best.quantity, f"fewer {comparison.cost_unit}", f"more {comparison.cost_unit}"
+    )
     name, reference = comparison.name(best.cell), comparison.name(comparison.reference)
     seconds = _time_clause(comparison, comparison.row(best.cell, "seconds_to_target"))
     target = target_text(comparison)
@@ -62,7 +64,7 @@ def _better(comparison: Comparison, best: Row) -> str:
 def _time_clause(comparison: Comparison, row: Row | None) -> str:
     if row is None or row.ratio is None:
         return ""
-    said = comparative(row, "less time", "more time")
+    said = comparative(comparison, row.cell, row.quantity, "less time", "more time")
     after = _preparation(comparison, row)
     if said is None:
         return f" and in about the same time{after}"
@@ -82,7 +84,7 @@ def _reference_first(comparison: Comparison, reference: Row, reached: Sequence[R
     rival = min((row for row in reached if row is not reference), key=estimate_of, default=None)
     if rival is None:
         return _only(comparison, reference)
-    more = comparative(rival, "fewer", f"more {comparison.cost_unit}")
+    more = comparative(comparison, rival.cell, rival.quantity, "fewer", f"more {comparison.cost_unit}")
     if rival.ratio is None or more is None:
         return _no_difference(comparison, rival)
     return (
@@ -93,8 +95,9 @@ def _reference_first(comparison: Comparison, reference: Row, reached: Sequence[R
 
 
 def _no_difference(comparison: Comparison, rival: Row) -> str:
+    found = undecided_text(comparison, rival.cell, rival.quantity)
     return (
-        f"{no_difference_text(rival)} in {comparison.cost_unit} to {target_text(comparison)} "
+        f"{found} in {comparison.cost_unit} to {target_text(comparison)} "
         f"between {comparison.name(comparison.reference)} and the next best, {comparison.name(rival.cell)}"
     )
 
@@ -139,10 +142,10 @@ def _others(comparison: Comparison, costs: Sequence[Row]) -> str:
 
 def _fastest(comparison: Comparison, best: Row | None) -> str:
     """Return a sentence on time where another method is ahead there, and beyond noise."""
-    first = min(rows_ahead(rows_of(comparison, "seconds_to_target")), key=estimate_of, default=None)
+    first = min(rows_ahead(comparison, "seconds_to_target"), key=estimate_of, default=None)
     if first is None or (best is not None and first.cell == best.cell) or first.ratio is None:
         return ""
-    less = comparative(first, "less", "more")
+    less = comparative(comparison, first.cell, first.quantity, "less", "more")
     name, reference = comparison.name(first.cell), comparison.name(comparison.reference)
     after = _preparation(comparison, first)
     return f" In time, {name} is ahead: {less} than {reference}{after} ({paired_runs(first)})."
@@ -151,12 +154,12 @@ def _fastest(comparison: Comparison, best: Row | None) -> str:
 def _end(comparison: Comparison, best: Row) -> str:
     """Return a sentence on the end of the budget: a target where the reference ends hides who went on."""
     metric, target = comparison.targets[0].metric, comparison.targets[0].value
-    lowest = min(rows_ahead(rows_of(comparison, metric)), key=estimate_of, default=None)
+    lowest = min(rows_ahead(comparison, metric), key=estimate_of, default=None)
     if lowest is None or lowest.cell == best.cell or lowest.ratio is None:
         return ""
     if lowest.interval.estimate < ROUNDING_FLOOR * target:
         return ""  # so far down rounding decides
-    less = comparative(lowest, "less", "more")
+    less = comparative(comparison, lowest.cell, lowest.quantity, "less", "more")
     return (
         f" At the end, {comparison.name(lowest.cell)} has the smallest {metric}: "
         f"{interval_text(lowest.interval)}, {less} than {comparison.name(comparison.reference)} "
@@ -169,11 +172,11 @@ def _done(comparison: Comparison) -> str:
     parts = []
     for quantity in when_done(comparison):
         metric = quantity.removesuffix(WHEN_DONE)
-        least = min(rows_ahead(rows_of(comparison, quantity)), key=estimate_of, default=None)
+        least = min(rows_ahead(comparison, quantity), key=estimate_of, default=None)
         if least is None:
             parts.append(f"no method has a smaller {metric}")
         else:
-            less = comparative(least, "less", "more")
+            less = comparative(comparison, least.cell, least.quantity, "less", "more")
             shown = interval_text(least.interval)
             parts.append(f"{comparison.name(least.cell)} has {metric} {shown}, {less} ({paired_runs(least)})")
     done = f" When {comparison.name(comparison.reference)} is done, "

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
-from benchfw.records import Ending, Status
+from benchfw.analysis.paired import FEWEST_PAIRS
+from benchfw.records import Cell, Ending, Status
 from benchfw.report.text import figures, join_names, plural, ratio_text
+from benchfw.summary.family import Verdict
 from benchfw.summary.model import Comparison, Fault, Replays, Row, Summary
 from benchfw.summary.quantities import WHEN_DONE
 
@@ -27,33 +28,41 @@ def target_text(comparison: Comparison) -> str:
     return f"{named} (where {comparison.name(comparison.reference)} ends)" if automatic else named
 
 
-def comparative(row: Row | None, less: str, more: str) -> str | None:
-    """Return '2.3 [2.1, 2.6] times {less}' or '… {more}' for a row's ratio; None if it may be 1."""
-    if row is None or row.ratio is None or not row.differs:
+def comparative(comparison: Comparison, cell: Cell, quantity: str, less: str, more: str) -> str | None:
+    """Return '2.3 [2.1, 2.6] times {less}' or '… {more}'; None where neither is decided."""
+    decision = comparison.decision(cell, quantity)
+    ratio = decision.ratio
+    if ratio is None or not decision.differs:
         return None
-    if row.ratio.estimate == 0 and not 0 < row.ratio.high < math.inf:
-        return None  # "infinitely less" cannot be printed as a number
-    if row.ratio.estimate > 1:
-        return f"{ratio_text(row.ratio)} times {more}"
-    if row.ratio.estimate == 0:  # the reference mostly never got there: only the near end is known
-        return f"at least {figures(1 / row.ratio.high, 2)} times {less}"
-    return f"{ratio_text(row.ratio.inverted())} times {less}"
+    if decision.verdict is Verdict.BETTER:
+        ratio, word = ratio.inverted(), less
+    else:
+        word = more
+    if not ratio.bounded or not math.isfinite(ratio.estimate):  # only the near end is known
+        return f"at least {figures(ratio.low, 2)} times {word}"
+    return f"{ratio_text(ratio)} times {word}"
 
 
-def rows_ahead(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that are below the reference beyond noise, by a factor that is known."""
-    return [row for row in rows if row.ratio and row.ratio.estimate < 1 and comparative(row, "", "")]
+def rows_ahead(comparison: Comparison, quantity: str) -> list[Row]:
+    """Return the rows that are better than the reference."""
+    rows = rows_of(comparison, quantity)
+    return [row for row in rows if comparison.verdict(row.cell, quantity) is Verdict.BETTER]
 
 
-def no_difference_text(row: Row) -> str:
-    """Return the words for a row that does not differ from the reference."""
-    if row.ratio is None:
-        return "No difference beyond noise"
-    if row.ratio.count == 2:
-        return "Two paired runs are too few to detect a difference"
-    if not row.ratio.bounded:
-        return f"Too few data to detect a difference ({paired_runs(row)})"
-    return f"No difference beyond noise ({paired_runs(row)})"
+def undecided_text(comparison: Comparison, cell: Cell, quantity: str) -> str:
+    """Return the words for a method that is neither better nor worse than its reference."""
+    decision = comparison.decision(cell, quantity)
+    if decision.ratio is None:
+        return f"Not comparable ({decision.reason.value})"
+    pairs = plural(decision.ratio.count, "paired run")
+    if decision.verdict is Verdict.NOT_COMPARABLE:
+        needed = "three" if decision.ratio.count < FEWEST_PAIRS else "six"
+        return f"Not comparable ({pairs}; {needed} are needed)"
+    ratio = f"ratio {ratio_text(decision.ratio)}, {pairs}"
+    if decision.verdict is Verdict.EQUAL:
+        return f"Equal within 10 % ({ratio})"
+    more = "" if decision.needed is None else f"; {decision.needed:,} repetitions would show a factor of 1.25"
+    return f"No difference beyond noise ({ratio}{more})"
 
 
 def rows_of(comparison: Comparison, quantity: str) -> list[Row]:

@@ -1,0 +1,222 @@
+"""What repetitions say about a ratio: is it 1, is it near 1, and an interval at any level."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from benchfw.analysis.exact import share_probability, sign_depth, sign_probability
+from benchfw.analysis.families import BUDGET
+from benchfw.analysis.intervals import Floats, Interval, Values
+from benchfw.analysis.paired import (
+    FEWEST_PAIRS,
+    difference_probability,
+    equality_probability,
+    log_interval,
+)
+
+
+class Evidence(Protocol):
+    """What a comparison of a method with its reference rests on; the ratio is method / reference.
+
+    `difference` is the p-value of 'the ratio is 1', `equality` that of 'the ratio is outside the margin'. For
+    each a, `difference` <= a just if the interval of level 1 - a leaves out 1, and `equality` <= a just if
+    it lies within the margin.
+    """
+
+    @property
+    def count(self) -> int:
+        """Return the number of pairs, or of runs of the method with fewer."""
+
+    @property
+    def testable(self) -> bool:
+        """Whether so many pairs could ever decide: what could not need not share the budget (Tarone 1990)."""
+
+    @property
+    def difference(self) -> float:
+        """Return the p-value of 'the ratio is 1'."""
+
+    @property
+    def equality(self) -> float:
+        """Return the p-value of 'the ratio is outside the margin'; 1 where that cannot be refuted."""
+
+    def interval(self, level: float) -> Interval:
+        """Return the ratio with its interval."""
+
+    @property
+    def spread(self) -> float:
+        """Return the standard deviation of the log ratios; NaN where they have none."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairedLogs:
+    """Log ratios of pairs, each between `low` and `high`: Student's t."""
+
+    low: Floats
+    high: Floats
+
+    @property
+    def count(self) -> int:
+        """Return the number of pairs."""
+        return len(self.low)
+
+    @property
+    def testable(self) -> bool:
+        """Whether there are three pairs."""
+        return self.count >= FEWEST_PAIRS
+
+    @cached_property
+    def difference(self) -> float:
+        """Return the p-value of 'the ratio is 1'."""
+        return float(difference_probability(self.low, self.high))
+
+    @cached_property
+    def equality(self) -> float:
+        """Return the p-value of 'the ratio is outside the margin'."""
+        return float(equality_probability(self.low, self.high))
+
+    def interval(self, level: float) -> Interval:
+        """Return the geometric mean of the ratios; of brackets the middle, or the end that is known."""
+        low, high = (float(end) for end in log_interval(self.low, self.high, level))
+        start, end = float(np.mean(self.low)), float(np.mean(self.high))
+        middle = (start + end) / 2 if math.isfinite(start) and math.isfinite(end) else 0.0
+        if math.isfinite(start) != math.isfinite(end):
+            middle = start if math.isfinite(start) else end
+        return Interval(_exp(middle), _exp(low), _exp(high), self.count)
+
+    @property
+    def spread(self) -> float:
+        """Return the larger of the two standard deviations."""
+        ends = (self.low, self.high)
+        if self.count < 2 or not all(np.all(np.isfinite(end)) for end in ends):
+            return math.nan
+        return max(float(np.std(end, ddof=1)) for end in ends)
+
+
+@dataclass(frozen=True, eq=False)
+class PairedSigns:
+    """Ratios of pairs of which some are 0 or infinite, since one of the two never arrived: the sign test."""
+
+    ratios: Floats
+
+    @property
+    def count(self) -> int:
+        """Return the number of pairs that say something."""
+        return len(self.ratios)
+
+    @property
+    def testable(self) -> bool:
+        """Whether there are six pairs: five of one sign have a chance of 1/16."""
+        return bool(sign_probability(self.count, 0) <= BUDGET)
+
+    @cached_property
+    def difference(self) -> float:
+        """Return the p-value of 'the median ratio is 1'."""
+        return float(sign_probability(np.sum(self.ratios > 1), np.sum(self.ratios < 1)))
+
+    @property
+    def equality(self) -> float:
+        """Return 1: a run that never arrived is not nearly equal to one that did."""
+        return 1.0
+
+    def interval(self, level: float) -> Interval:
+        """Return the median of the ratios between order statistics."""
+        ordered = np.sort(self.ratios)
+        middle = (float(ordered[(self.count - 1) // 2]), float(ordered[self.count // 2]))
+        median = middle[0] if middle[0] == middle[1] else (middle[0] + middle[1]) / 2
+        depth = sign_depth(self.count, level)
+        if depth == 0:
+            return Interval(median, 0.0, math.inf, self.count)
+        return Interval(median, float(ordered[depth - 1]), float(ordered[self.count - depth]), self.count)
+
+    @property
+    def spread(self) -> float:
+        """Return NaN: some log ratio is infinite."""
+        return math.nan
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """How many of its runs each of the two brought to the target: Fisher's exact test.
+
+    The ratio is that of the runs that did not arrive, so that lower is better as everywhere.
+    """
+
+    arrived: int
+    runs: int
+    reference_arrived: int
+    reference_runs: int
+
+    @property
+    def count(self) -> int:
+        """Return the runs of the one with fewer."""
+        return min(self.runs, self.reference_runs)
+
+    @property
+    def testable(self) -> bool:
+        """Whether the most unequal split of as many arrivals would be beyond chance."""
+        total = self.arrived + self.reference_arrived
+        extremes = [min(self.runs, total), max(0, total - self.reference_runs)]
+        found = share_probability(
+            extremes, self.runs, [total - each for each in extremes], self.reference_runs
+        )
+        return bool(np.min(found) <= BUDGET)
+
+    @cached_property
+    def difference(self) -> float:
+        """Return the p-value of 'both arrive equally often'."""
+        return float(share_probability(self.arrived, self.runs, self.reference_arrived, self.reference_runs))
+
+    @property
+    def equality(self) -> float:
+        """Return 1: counts so small allow no claim of equality."""
+        return 1.0
+
+    def interval(self, level: float) -> Interval:
+        """Return the ratio of the shares that did not arrive, without ends: only its side of 1 is known."""
+        mine, theirs = 1 - self.arrived / self.runs, 1 - self.reference_arrived / self.reference_runs
+        ratio = 1.0 if mine == theirs else mine / theirs if theirs else math.inf
+        decided = self.difference <= 1 - level
+        low, high = (1.0 if decided and ratio > 1 else 0.0), (1.0 if decided and ratio < 1 else math.inf)
+        return Interval(ratio, low, high, self.count)
+
+    @property
+    def spread(self) -> float:
+        """Return NaN: counts have no log ratios."""
+        return math.nan
+
+
+def pair(values: Values, reference: Values) -> PairedLogs | PairedSigns | None:
+    """Return the evidence of paired values, neither negative; +inf stands for never.
+
+    A pair of two that never arrive says nothing, nor does one of two zeros. None where nothing is left.
+    """
+    return pair_brackets(values, values, reference, reference)
+
+
+def pair_brackets(
+    low: Values, high: Values, reference_low: Values, reference_high: Values
+) -> PairedLogs | PairedSigns | None:
+    """Return the evidence of paired values of which each is known to lie between two numbers."""
+    under, over, start, end = (
+        np.asarray(each, dtype=np.float64) for each in (low, high, reference_low, reference_high)
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        from_below, from_above = np.log(under) - np.log(end), np.log(over) - np.log(start)
+    known = ~(np.isnan(from_below) | np.isnan(from_above))
+    from_below, from_above = from_below[known], from_above[known]
+    if len(from_below) == 0:
+        return None
+    if np.all(from_below < np.inf) and np.all(from_above > -np.inf):
+        return PairedLogs(from_below, from_above)
+    middle = np.where(from_below == from_above, from_below, np.clip(0.0, from_below, from_above))
+    with np.errstate(over="ignore"):
+        return PairedSigns(np.exp(middle))
+
+
+def _exp(value: float) -> float:
+    return math.exp(value) if value < 700 else math.inf

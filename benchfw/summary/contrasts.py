@@ -1,0 +1,76 @@
+"""Which comparisons may become a sentence on the first screen, each with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from benchfw.analysis.evidence import Arrivals, Evidence
+from benchfw.records import Cell
+from benchfw.summary.family import Contrast, Reason, decide_family
+from benchfw.summary.model import Comparison
+from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Sample
+
+ARRIVALS = "arrivals"
+"""How many of its runs a method brings to the target, against those of its reference."""
+
+_FIRST_SCREEN = {
+    "optimizer": ("cost_to_target", "seconds_to_target"),
+    "estimator": ("variance", "seconds_per_draw", "variance_x_seconds"),
+    "kernel": ("seconds_per_call",),
+}
+
+
+def with_decisions(compared: Sequence[tuple[Comparison, Mapping[Cell, Sample]]]) -> Iterator[Comparison]:
+    """Yield the comparisons with the decisions on them: one family for all of a report."""
+    contrasts = [list(_contrasts(comparison, samples)) for comparison, samples in compared]
+    decided = iter(decide_family([each for group in contrasts for each in group]))
+    for (comparison, _), group in zip(compared, contrasts, strict=True):
+        decisions = {(each.cell, each.quantity): next(decided) for each in group}
+        yield replace(comparison, decisions=decisions)
+
+
+def first_screen(comparison: Comparison) -> list[str]:
+    """Return the quantities of which the verdict on a comparison may speak.
+
+    Where the suite names no target, also where the methods end, or where they are when the reference is done.
+    """
+    found = list(_FIRST_SCREEN[comparison.kind])
+    if any(target.automatic for target in comparison.targets):
+        done = [f"{metric}{WHEN_DONE}" for metric in comparison.metrics[:2]]
+        done = [name for name in done if comparison.row(comparison.reference, name)]
+        found += done or [comparison.targets[0].metric]
+    return found
+
+
+def _contrasts(comparison: Comparison, samples: Mapping[Cell, Sample]) -> Iterator[Contrast]:
+    for cell, sample in samples.items():
+        reference = comparison.reference_for(cell)
+        if cell == reference:
+            continue
+        for quantity in first_screen(comparison):
+            if quantity in sample.values and quantity in samples[reference].values:
+                evidence, reason = _evidence(sample, samples[reference], quantity)
+                yield Contrast(cell, reference, quantity, evidence, reason)
+        arrivals = _arrivals(sample, samples[reference])
+        if arrivals is not None:
+            yield Contrast(cell, reference, ARRIVALS, arrivals)
+
+
+def _evidence(sample: Sample, reference: Sample, quantity: str) -> tuple[Evidence | None, Reason]:
+    """Return what the pairs say about a ratio, or why there is none."""
+    values = [*sample.values[quantity].values(), *reference.values[quantity].values()]
+    if any(value < 0 for value in values):
+        return None, Reason.SIGN
+    if quantity in TO_TARGET and 0.0 in values:
+        return None, Reason.AT_START
+    evidence = sample.evidence(reference, quantity)
+    return evidence, Reason.NO_VALUE if evidence is None else Reason.NONE
+
+
+def _arrivals(sample: Sample, reference: Sample) -> Arrivals | None:
+    """Return the counts of arrivals; None where all runs of both arrive, or none does."""
+    (mine, runs), (theirs, their_runs) = sample.reached, reference.reached
+    if not runs or not their_runs or mine + theirs in (0, runs + their_runs):
+        return None
+    return Arrivals(mine, runs, theirs, their_runs)

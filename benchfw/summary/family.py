@@ -1,0 +1,98 @@
+"""One family a report: all comparisons that may become a sentence on the first screen, judged together.
+
+docs/statistics.md has the rule, its sources and its measured error. `report/verdicts/` only words what is
+decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from benchfw.analysis.evidence import Evidence
+from benchfw.analysis.families import BUDGET, decide
+from benchfw.analysis.intervals import Interval
+from benchfw.analysis.paired import repetitions_needed
+from benchfw.records import Cell
+
+
+class Verdict(Enum):
+    """What a report may say about a method and its reference in one quantity; lower is better."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    EQUAL = "equal"
+    UNDECIDED = "no difference beyond noise"
+    NOT_COMPARABLE = "not comparable"
+
+
+class Reason(Enum):
+    """Why two methods are not comparable in a quantity."""
+
+    NONE = ""
+    TOO_FEW = "too few runs"
+    NO_VALUE = "no pair of runs with a value"
+    AT_START = "it starts at the target"
+    ROUNDING = "both end where rounding decides"
+    SIGN = "the values can be negative"
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """One comparison of a method with its reference; without evidence it has the reason why."""
+
+    cell: Cell
+    reference: Cell
+    quantity: str
+    evidence: Evidence | None = None
+    reason: Reason = Reason.NONE
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The word for a contrast, and the interval that decided it, which is at `level`.
+
+    `needed` is how many repetitions would show a factor of 1.25 with 90 % chance, where that is undecided.
+    """
+
+    verdict: Verdict
+    ratio: Interval | None = None
+    level: float = 1 - BUDGET
+    needed: int | None = None
+    reason: Reason = Reason.NONE
+
+    @property
+    def differs(self) -> bool:
+        """Whether one of the two is better."""
+        return self.verdict in (Verdict.BETTER, Verdict.WORSE)
+
+
+NO_VALUE = Decision(Verdict.NOT_COMPARABLE, reason=Reason.NO_VALUE)
+
+
+def decide_family(contrasts: Sequence[Contrast]) -> list[Decision]:
+    """Return the decision on each contrast: those that could ever be decided share one error budget."""
+    judged = [each.evidence for each in contrasts if each.evidence and each.evidence.testable]
+    found = decide([each.difference for each in judged], [each.equality for each in judged])
+    words = iter(zip(judged, found.different, found.equal, found.level, strict=True))
+    return [
+        _decision(*next(words)) if each.evidence and each.evidence.testable else _refuse(each)
+        for each in contrasts
+    ]
+
+
+def _decision(evidence: Evidence, different: bool, equal: bool, level: float) -> Decision:
+    ratio = evidence.interval(float(level))
+    if different:
+        return Decision(Verdict.BETTER if ratio.estimate < 1 else Verdict.WORSE, ratio, float(level))
+    if equal:
+        return Decision(Verdict.EQUAL, ratio, float(level))
+    return Decision(Verdict.UNDECIDED, ratio, float(level), repetitions_needed(evidence.spread, float(level)))
+
+
+def _refuse(contrast: Contrast) -> Decision:
+    if contrast.evidence is None:
+        return Decision(Verdict.NOT_COMPARABLE, reason=contrast.reason)
+    ratio = contrast.evidence.interval(1 - BUDGET)
+    return Decision(Verdict.NOT_COMPARABLE, ratio, reason=Reason.TOO_FEW)

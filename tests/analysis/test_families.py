@@ -1,0 +1,119 @@
+"""A family of comparisons: who is named, who is equal, and at which level the intervals are."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from benchfw.analysis.evidence import Arrivals, PairedLogs, PairedSigns, pair, pair_brackets
+from benchfw.analysis.exact import share_probability, sign_depth, sign_probability
+from benchfw.analysis.families import decide
+from benchfw.analysis.paired import (
+    difference_probability,
+    equality_probability,
+    log_interval,
+    repetitions_needed,
+)
+
+inf = math.inf
+
+
+def test_the_interval_of_a_decision_leaves_out_one_or_lies_within_the_margin_or_does_neither():
+    rng = np.random.default_rng(3)
+    logs = rng.normal(
+        [[0.0], [0.4], [0.0], [0.05], [1.0], [0.0]], [[0.3], [0.3], [0.02], [0.02], [0.5], [2]], (50, 6, 8)
+    )
+    found = decide(difference_probability(logs, logs), equality_probability(logs, logs))
+    low, high = log_interval(logs, logs, found.level)
+    edge = math.log(1.1)
+    assert not np.any(found.different & found.equal)
+    assert np.array_equal(found.different, (low > 0) | (high < 0))
+    inside = (low >= -edge) & (high <= edge)
+    assert np.all(inside[found.equal])
+    assert not np.any(inside & ~found.equal & ~found.different)
+    assert np.any(found.different)
+    assert np.any(found.equal)
+
+
+def test_levels_are_those_of_benjamini_and_yekutieli():
+    found = decide([0.001, 0.02, 0.2, 0.9], [1.0, 1.0, 0.04, 0.01])
+    assert found.different.tolist() == [True, True, False, False]
+    assert found.equal.tolist() == [False, False, False, True]
+    assert found.level == pytest.approx([1 - 2 * 0.05 / 4] * 2 + [1 - 2 * 0.05 / 4, 1 - 0.05 / 4])
+    assert decide([], []).level.shape == (0,)
+
+
+def test_the_paired_test_is_students_and_equality_is_twice_schuirmanns():
+    logs = np.array([0.03, -0.01, 0.05, 0.02])
+    assert difference_probability(logs, logs) == pytest.approx(stats.ttest_1samp(logs, 0).pvalue)
+    above = stats.ttest_1samp(logs, math.log(1.1), alternative="less").pvalue
+    below = stats.ttest_1samp(logs, -math.log(1.1), alternative="greater").pvalue
+    assert equality_probability(logs, logs) == pytest.approx(2 * max(above, below))
+
+
+def test_equal_numbers_are_equal_and_unlike_constants_differ():
+    same, other = pair([3.0] * 4, [3.0] * 4), pair([0.3] * 4, [0.1] * 4)
+    assert (same.difference, same.equality) == (1, 0)
+    assert (other.difference, other.equality) == (0, 1)
+    assert other.interval(0.99).low == pytest.approx(3)
+
+
+def test_a_bracket_widens_the_interval_and_what_lies_inside_it_is_not_claimed():
+    sharp = pair([1050.0] * 5, [1000.0] * 5)
+    wide = pair_brackets([1000.0] * 5, [1050.0] * 5, [990.0] * 5, [1000.0] * 5)
+    assert sharp.difference == 0
+    assert wide.difference == 1
+    found = wide.interval(0.95)
+    assert (found.low, found.high) == pytest.approx((1.0, 1050 / 990))
+    assert wide.equality == 0
+
+
+def test_a_value_below_the_rounding_floor_gives_the_near_end_only():
+    found = pair_brackets([0.0] * 5, [1e-10] * 5, [0.01] * 5, [0.0101, 0.01, 0.0099, 0.01, 0.01])
+    assert isinstance(found, PairedLogs)
+    assert found.difference < 1e-9
+    ends = found.interval(0.95)
+    assert (ends.low, ends.high) == (0, pytest.approx(1e-8, rel=0.01))
+    assert math.isnan(found.spread)
+
+
+def test_runs_that_never_arrive_are_judged_by_signs():
+    found = pair([inf] * 3 + [30.0] * 4, [10.0] * 7)
+    assert isinstance(found, PairedSigns)
+    assert found.difference == pytest.approx(2 / 2**7)
+    assert found.equality == 1
+    assert (found.interval(0.98).low, found.interval(0.98).high) == (pytest.approx(3), inf)
+    assert (found.interval(0.99).low, found.interval(0.99).high) == (0, inf)
+    assert pair([inf], [inf]) is None
+    assert not pair([inf] * 5, [1.0] * 5).testable
+
+
+@pytest.mark.parametrize("count", range(1, 40))
+def test_order_statistics_enclose_one_just_if_the_sign_test_does_not_reject(count):
+    for losses in range(count // 2 + 1):
+        for level in (0.9, 0.95, 0.99):
+            rejects = sign_probability(count - losses, losses) <= 1 - level + 1e-12
+            assert rejects == (sign_depth(count, level) > losses)
+
+
+def test_shares_of_arrivals_are_fishers():
+    for mine, theirs in [(5, 0), (3, 1), (10, 3), (7, 7)]:
+        both = [[mine, 10 - mine], [theirs, 12 - theirs]]
+        tails = [stats.fisher_exact(both, alternative=side).pvalue for side in ("less", "greater")]
+        assert share_probability(mine, 10, theirs, 12) == pytest.approx(min(1, 2 * min(tails)))
+    assert not Arrivals(3, 3, 0, 3).testable
+    assert Arrivals(5, 5, 0, 5).testable
+    assert Arrivals(5, 5, 0, 5).interval(0.95).high == 1
+    assert Arrivals(2, 5, 1, 5).interval(0.95).low == 0
+
+
+def test_so_many_repetitions_find_a_factor_of_1_25_nine_times_in_ten():
+    needed = repetitions_needed(0.3, 0.95)
+    assert needed is not None
+    rng = np.random.default_rng(8)
+    logs = rng.normal(math.log(1.25), 0.3, (4000, needed))
+    power = np.mean(difference_probability(logs, logs) <= 0.05)
+    assert 0.9 - 3 * math.sqrt(0.09 / 4000) <= power <= 0.93
+    assert repetitions_needed(1000.0, 0.95) is None
+    assert repetitions_needed(0.0, 0.95) == 3
