@@ -3,7 +3,7 @@
 import pytest
 
 from benchfw.records import Cell, Spec
-from benchfw.report.figures.sweeps import sweep_figures
+from benchfw.report.figures.quantities import sweep_figures
 from benchfw.report.verdicts import verdict
 from benchfw.summary.summarize import summarize
 from benchfw.summary.sweeps import find_sweep

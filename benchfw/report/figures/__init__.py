@@ -6,11 +6,10 @@ from dataclasses import replace
 
 from benchfw.records import Cell
 from benchfw.report.figures.convergence import convergence_figures
-from benchfw.report.figures.dots import estimator_figures, kernel_figures, target_figures
 from benchfw.report.figures.kernels import share_figures, size_figures
 from benchfw.report.figures.plot import Figure, Style, styles_of
 from benchfw.report.figures.profiles import profile_figures
-from benchfw.report.figures.sweeps import sweep_figures
+from benchfw.report.figures.quantities import estimator_figures, kernel_figures, sweep_figures, target_figures
 from benchfw.summary.model import Summary
 from benchfw.summary.standings import ALL_PROBLEMS
 
