@@ -6,7 +6,9 @@ import contextlib
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from benchfw.contract import cost_unit_of
@@ -18,12 +20,52 @@ from benchfw.records import Budget, Counting, Ending, Outcome, Record, Status
 Emit = Callable[[Sequence[Record]], None]
 
 FREE_RIDE = 1_000_000  # iterations after which a budget of cost alone must have been touched
-GROWTH = 1.05  # metrics are taken 5 % apart: a time to target is at most that much too late
+GROWTH = 1.05  # metrics are taken 5 % apart
+CLOSE = 0.01  # and 1 % apart where the target is near
+MARGIN = 2.0  # the target is near if a fall of so many times the largest of late would reach it
+LATE = 3  # intervals between looks
 
 
 def next_look(iteration: int) -> int:
     """Return the iteration at which metrics are taken after this one."""
     return max(iteration + 1, math.ceil(iteration * GROWTH))
+
+
+class Looks:
+    """When metrics are taken of an optimizer's answers: 5 % apart, and 1 % apart where the target is near.
+
+    Values decide that, never times: equal seeds look at equal iterations. Those 5 % apart are the same with
+    any target or none.
+    """
+
+    def __init__(self, target: Mapping[str, float]) -> None:
+        self._target = target
+        self._planned = 0
+        self._values: dict[str, deque[float]] = {name: deque(maxlen=LATE + 1) for name in target}
+        self._near = False
+
+    def next(self, iteration: int, metrics: Mapping[str, float]) -> int:
+        """Return the iteration of the look after this one, which saw these metrics."""
+        if iteration >= self._planned:
+            self._planned = next_look(iteration)
+            for name, values in self._values.items():
+                values.append(float(metrics[name]))
+            self._near = bool(self._values) and all(
+                _is_near(values, self._target[name]) for name, values in self._values.items()
+            )
+        step = max(1, int(CLOSE * iteration)) if self._near else self._planned
+        return min(self._planned, iteration + step)
+
+
+def _is_near(values: Sequence[float], target: float) -> bool:
+    """Return whether the next value may be at the target, judging by the last ones."""
+    pairs = list(pairwise(values))
+    if target > 0 and all(value > 0 for value in values):
+        # errors fall by factors
+        fall = max((math.log(before / after) for before, after in pairs), default=0.0)
+        return math.log(values[-1] / target) <= MARGIN * max(fall, 0.0)
+    fall = max((before - after for before, after in pairs), default=0.0)
+    return values[-1] - target <= MARGIN * max(fall, 0.0)
 
 
 class Meter:

@@ -16,7 +16,7 @@ from benchfw.errors import BenchfwError, PluginError
 from benchfw.measure.answers import check_alike, is_array
 from benchfw.measure.audit import FLOORS, Rebuild, find_below_floor, rounding_of, size_at_start
 from benchfw.measure.endings import facts_of_answer
-from benchfw.measure.meter import Emit, Interrupted, Meter, next_look
+from benchfw.measure.meter import Emit, Interrupted, Looks, Meter
 from benchfw.records import Ending, Outcome, Record, Status, Trial, shorten_name
 
 AFFORDABLE = 1.0  # seconds to build a problem once more and take its metrics
@@ -68,7 +68,8 @@ def measure_optimizer(
         return _find_divergence(records) or _check_target(trial.target, metrics, iteration)
 
     try:
-        outcome = _follow(meter, answers, look)
+        looks = Looks(trial.target)
+        outcome = _follow(meter, answers, look, lambda iteration: looks.next(iteration, metrics))
     except Exception:
         with contextlib.suppress(Exception):  # the method's own fault is the one to tell
             emit(_bound_records(method, problem, taken))
@@ -107,7 +108,12 @@ def _moved_for_free(taken: Sequence[Record]) -> bool:
     return first != last
 
 
-def _follow(meter: Meter, answers: Iterator[Any], look: Callable[[int, Any], Outcome | None]) -> Outcome:
+def _follow(
+    meter: Meter,
+    answers: Iterator[Any],
+    look: Callable[[int, Any], Outcome | None],
+    next_look: Callable[[int], int],
+) -> Outcome:
     iteration, until = -1, 0
     while True:
         try:

@@ -85,6 +85,45 @@ def test_ten_thousand_iterations_are_looked_at_a_few_hundred_times():
     assert looks < 200
 
 
+LAWS = {
+    "linear": lambda k, arrival: math.exp(-8 * k / arrival),
+    "power": lambda k, arrival: 1 / (k + 1) ** 0.5,
+    "wavy": lambda k, arrival: (2 + math.sin(0.01 * k)) / (k + 1),
+    "below zero": lambda k, arrival: -k / arrival,
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("arrival", [7, 60, 993, 994, 1500, 3001])
+def test_an_arrival_is_seen_at_most_one_percent_late_and_the_looks_before_stay(follow, law, arrival):
+    values = [LAWS[law](k, arrival) for k in range(4000)]
+    target = values[arrival]
+    true = next(k for k, value in enumerate(values) if value <= target)
+
+    class Signed(Line):
+        def metrics(self, answer):
+            return {"gap": answer if law != "below zero" else 5.0, "loss": answer}
+
+    goal = {"loss": target}
+    outcome, near = follow(Steps(values), Signed(), target=goal, budget=Budget(iterations=4000))
+    _, plain = follow(Steps(values), Signed(), target={}, budget=Budget(iterations=4000))
+    assert outcome.status is Status.REACHED
+    assert true <= near[-1].iteration <= max(true, 1.011 * true)
+    seen = {each.iteration: (each.value, each.cost) for each in near}
+    usual = {each.iteration: (each.value, each.cost) for each in plain if each.iteration < near[-1].iteration}
+    assert usual.items() <= seen.items()
+    assert len(near) <= 1.2 * len(usual) + 15
+
+
+def test_metrics_that_are_not_near_the_target_are_not_looked_at_more_often(follow):
+    answers = [1.0 + 0.5 ** (k / 20) for k in range(2000)]
+    looked = [
+        [each.iteration for each in follow(Steps(answers), target=goal, budget=Budget(iterations=1999))[1]]
+        for goal in ({}, {"gap": 0.9})
+    ]
+    assert looked[0] == looked[1]
+
+
 @pytest.mark.parametrize("iterations", [1, 2, 37, 200])
 def test_the_first_and_the_last_answer_are_measured(follow, iterations):
     outcome, records = follow(halving(), budget=Budget(iterations=iterations))
