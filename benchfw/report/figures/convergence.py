@@ -19,11 +19,13 @@ MOST_BANDS = 10
 """With more methods than this the bands start hidden: they would cover the lines."""
 
 MOST_WORDS = 160  # characters of a reason beside a cross
+MARGIN = 0.7  # of the first position: a logarithmic axis has no 0, and lines from there begin here
 
 _HOVER = "%{y:.3g} at %{x:.4g}"
 _DRAWN = frozenset({Status.DONE, Status.REACHED, Status.DIVERGED})
 _HOW_TO_READ = (
-    "Lower is better. {lines}{bounds}{stops}"
+    "Lower is better. {lines}A line begins with the value of the start, level up to the first step. "
+    "{bounds}{stops}"
     "Click a name to hide it, double-click to see it alone; drag to zoom, double-click to come back."
 )
 _ONE_RUN = "Each line is one run. "
@@ -124,6 +126,7 @@ def _view(
     styles: Mapping[Cell, Style],
 ) -> View:
     shown = {each.cell: band(each.measured, axis) for each in lines if each.measured}
+    edge = _left_edge(shown.values())
     height = {"title": {"text": escape_plotly(metric)}, **_value_axis(shown.values())}
     data: list[dict[str, Any]] = []
     for each in lines:
@@ -132,17 +135,18 @@ def _view(
         if each.measured:
             drawn = shown[each.cell]
             if drawn.count > 1:
-                parts["band"] = _band_trace(drawn, style, visible=len(shown) <= MOST_BANDS)
-            parts["line"] = line_trace(name, *median_line(each.measured, axis, drawn), style, _HOVER)
-            if len(parts["line"]["x"]) == 1:
+                parts["band"] = _band_trace(drawn, edge, style, visible=len(shown) <= MOST_BANDS)
+            line = from_edge(*median_line(each.measured, axis, drawn), edge)
+            parts["line"] = line_trace(name, *line, style, _HOVER)
+            if len(drawn.grid) == 1:
                 parts["line"]["mode"] = "markers"
         if each.bounds:
             theorem = band(each.bounds, axis)
-            parts["bound"] = line_trace(
-                name, theorem.grid, theorem.median, style, _HOVER, dash="2px,3px", width=1
-            ) | {"mode": "lines"}
+            line = from_edge(theorem.grid, theorem.median, edge)
+            parts["bound"] = line_trace(name, *line, style, _HOVER, dash="2px,3px", width=1)
+            parts["bound"]["mode"] = "lines"
         if each.stops:
-            parts["stop"] = _stop_trace(each.stops, axis, style, height)
+            parts["stop"] = _stop_trace(each.stops, axis, edge, style, height)
         shown_name = escape_plotly(name)
         for part, trace in parts.items():
             trace["name"] = shown_name if part == "line" else f"{shown_name}, {part}"
@@ -156,13 +160,33 @@ def _view(
     )
 
 
-def _band_trace(drawn: Band, style: Style, *, visible: bool) -> dict[str, Any]:
+def _left_edge(bands: Iterable[Band]) -> float:
+    """Return where lines begin that start at 0, which a logarithmic axis does not have."""
+    positions = np.concatenate([drawn.grid for drawn in bands] or [np.zeros(0)])
+    return MARGIN * float(np.min(positions, where=positions > 0, initial=math.inf))
+
+
+def from_edge(grid: Floats, values: Floats, edge: float) -> tuple[Floats, Floats]:
+    """Return a line with its start drawn from the left edge on, and from 0 where an axis has it.
+
+    The answer is the start until the first step is done: a line that begins at 0 is level up to there.
+    """
+    if len(grid) == 0 or not math.isfinite(edge):
+        return grid, values
+    if grid[0] > 0:
+        return np.insert(grid, 0, edge), np.insert(values, 0, values[0])
+    level = [edge, *grid[1:2]]
+    return np.insert(grid, 1, level), np.insert(values, 1, [values[0]] * len(level))
+
+
+def _band_trace(drawn: Band, edge: float, style: Style, *, visible: bool) -> dict[str, Any]:
     inside = np.isfinite(drawn.low) & np.isfinite(drawn.high)
-    x = rounded(drawn.grid[inside])
+    grid, low = from_edge(drawn.grid[inside], drawn.low[inside], edge)
+    x, (_, high) = rounded(grid), from_edge(drawn.grid[inside], drawn.high[inside], edge)
     return {
         "mode": "none",
         "x": [*x, *reversed(x)],
-        "y": rounded([*drawn.low[inside], *drawn.high[inside][::-1]], 4),
+        "y": rounded([*low, *high[::-1]], 4),
         "fill": "toself",
         "fillcolor": f"{style.colour}2e",
         "hoverinfo": "skip",
@@ -189,13 +213,14 @@ def median_line(curves: Sequence[Curve], axis: Axis, drawn: Band) -> tuple[Float
 
 
 def _stop_trace(
-    points: Sequence[Stop], axis: Axis, style: Style, height: Mapping[str, Any]
+    points: Sequence[Stop], axis: Axis, edge: float, style: Style, height: Mapping[str, Any]
 ) -> dict[str, Any]:
+    left = edge if math.isfinite(edge) else 0.0
     # one that left the drawing at its top is shown there
     top = 10.0 ** height["range"][1] if "range" in height else math.inf
     return {
         "mode": "markers",
-        "x": rounded(point.along(axis) for point in points),
+        "x": rounded(max(point.along(axis), left) for point in points),
         "y": rounded(min(point.value, top) for point in points),
         "text": [escape_plotly(f"{point.words}; {point.value:.3g}", MOST_WORDS) for point in points],
         "marker": {"color": style.colour, "symbol": "x", "size": 9},

@@ -66,6 +66,33 @@ def test_a_trial_that_broke_off_is_a_cross_in_every_view(make, run, status):
         assert f"{status.value} (repetition 19): gone; 1e+09" in cross["text"][0]
 
 
+def test_methods_that_share_a_start_are_drawn_from_one_point_on_every_axis(make, run):
+    values = [1.0, 0.5, 0.25, 0.1]
+    results = [
+        make.result("optimizer", "p", name, r, make.curve("gap", values, seconds=pace, cost=price))
+        for name, pace, price in (("sgd", 0.01, 1.0), ("gd", 1.0, 1000.0))
+        for r in range(2)
+    ]
+    (figure, *_) = build_figures(summarize(run, results))
+    for view, first in zip(figure.views, ((1, 1), (0.01, 1.0), (1, 1000)), strict=True):
+        lines = [trace for trace in view.data if trace["meta"]["part"] in {"line", "band"}]
+        starts = {next((x, y) for x, y in zip(line["x"], line["y"], strict=True) if x) for line in lines}
+        assert starts == {(round(0.7 * min(first), 6), 1.0)}
+        for line, step in zip((each for each in lines if each["meta"]["part"] == "line"), first, strict=True):
+            assert (line["x"][0], line["y"][0]) == (0.0, 1.0)  # for an axis that has a 0
+            points = list(zip(line["x"], line["y"], strict=True))
+            assert points[2:4] == [(step, 1.0), (step, 0.5)]
+
+
+def test_a_trial_that_broke_before_its_first_step_is_a_cross_at_the_edge(make, run):
+    results = [make.result("optimizer", "p", "gd", 0, make.curve("gap", [1.0, 0.5]))]
+    cut = make.curve("gap", [1.0])
+    results.append(make.result("optimizer", "p", "bad", 0, cut, status=Status.FAILED, reason="gone"))
+    (figure, *_) = build_figures(summarize(run, results))
+    (cross,) = [trace for trace in figure.views[0].data if trace["meta"]["part"] == "stop"]
+    assert cross["x"] == [0.7]
+
+
 def test_a_trial_that_ended_well_has_no_stop(make):
     result = make.result("optimizer", "p", "gd", 0, make.curve("gap", [1.0]))
     assert find_stop(History(result), noisy_curves(0, 1, 5)[0]) is None
