@@ -374,10 +374,9 @@ class Noise:
     others: float | None = None
 
     @property
-    def slowdowns(self) -> list[float]:
-        """Return how many times longer than the fastest turn of all each burst took for a turn."""
-        quiet = min((each.fastest for each in self.bursts), default=1.0)
-        return [each.seconds / quiet for each in self.bursts]
+    def quiet(self) -> float:
+        """Return the seconds of the fastest turn."""
+        return min((each.fastest for each in self.bursts), default=math.inf)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it."""

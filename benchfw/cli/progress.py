@@ -38,6 +38,33 @@ def display(title: str, file: TextIO | None = None, *, live: bool = True) -> Ite
         yield Lines(file)
 
 
+def show_waiting(limit: float, file: TextIO | None = None) -> None:
+    """Wait for a quiet machine, for so many seconds at most, and say how that goes and how it ended."""
+    from benchfw.harness.noise import wait_until_quiet
+
+    file = file or sys.stderr
+    said = -SECONDS_BETWEEN_LINES
+
+    def tell(waited: float, slowdown: float) -> None:
+        nonlocal said
+        if waited - said >= SECONDS_BETWEEN_LINES:
+            said = waited
+            file.write(
+                f"benchfw: waiting for a quiet machine, {duration(waited)} of {duration(limit)}: a loop of "
+                f"known work takes {slowdown:.2g} times as long as at its fastest\n"
+            )
+            file.flush()
+
+    slowdown, quiet = wait_until_quiet(limit, tell)
+    file.write(
+        "benchfw: the machine is quiet\n"
+        if quiet
+        else f"benchfw: the machine was not quiet within {duration(limit)} (a loop of known work takes "
+        f"{slowdown:.2g} times as long as at its fastest); running all the same\n"
+    )
+    file.flush()
+
+
 class Lines:
     """Progress as plain lines, a few seconds apart; every fault at once."""
 

@@ -66,17 +66,19 @@ class NoiseMeter:
         return round(max(0.0, used / lasted), 2)
 
 
-def wait_until_quiet(limit: float, tell: Callable[[float, float], None]) -> float:
-    """Run the loop until the machine is quiet, for so many seconds at most; return the slow-down at the end.
+def wait_until_quiet(limit: float, tell: Callable[[float, float], None]) -> tuple[float, bool]:
+    """Run the loop until the machine is quiet, for so many seconds at most; return slow-down and whether.
 
     `tell` hears after each burst how many seconds have passed, and the slow-down of the last bursts.
     """
     began, bursts = monotonic(), [run_loop()]
     while True:
-        recent = Noise(tuple(bursts)).slowdowns[-QUIET_BURSTS:]
-        slowdown, waited = max(recent), monotonic() - began
-        if waited >= limit or (len(recent) == QUIET_BURSTS and slowdown < QUIET):
-            return slowdown
+        recent, quiet = bursts[-QUIET_BURSTS:], min(each.fastest for each in bursts)
+        slowdown, waited = max(each.seconds for each in recent) / quiet, monotonic() - began
+        if len(recent) == QUIET_BURSTS and slowdown < QUIET:
+            return slowdown, True
+        if waited >= limit:
+            return slowdown, False
         tell(waited, slowdown)
         sleep(PAUSE)
         bursts.append(run_loop())

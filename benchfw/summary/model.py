@@ -243,7 +243,10 @@ class Replays:
 
 @dataclass(frozen=True)
 class Summary:
-    """Everything that the terminal and the page say in numbers."""
+    """Everything that the terminal and the page say in numbers.
+
+    `busy` is a sentence on a machine that had other work to do meanwhile, empty for a quiet one.
+    """
 
     title: str
     comparisons: tuple[Comparison, ...]
@@ -251,6 +254,7 @@ class Summary:
     caveats: tuple[Caveat, ...] = ()
     isolation: Isolation = "trial"
     replays: Replays = field(default_factory=Replays)
+    busy: str = ""
 
     @property
     def measured(self) -> list[Comparison]:

@@ -22,6 +22,7 @@ from benchfw.summary.model import (
     Summary,
     histories_by_cell,
 )
+from benchfw.summary.noise import describe_noise
 from benchfw.summary.quantities import TO_TARGET, Sample, choose_targets, last_seconds, metric_names
 from benchfw.summary.rates import find_rates
 from benchfw.summary.samples import sample_trials
@@ -47,6 +48,7 @@ def summarize(run: Run, results: Sequence[Result]) -> Summary:
         _find_caveats(results),
         run.environment.isolation,
         _find_replays(results),
+        describe_noise(run),
     )
 
 

@@ -186,3 +186,40 @@ def test_a_skipped_trial_says_nothing_about_time(start):
 )
 def test_times_are_said_as_a_person_would(seconds, said):
     assert duration(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ((1.02, True), "the machine is quiet"),
+        ((2.3, False), "not quiet within 60 s (a loop of known work takes 2.3"),
+    ],
+)
+def test_waiting_for_a_quiet_machine_is_shown_and_the_run_follows(cli, monkeypatch, answer, said):
+    def wait_until_quiet(limit, tell):
+        for waited in (0.0, 1.0, 6.0):
+            tell(waited, 3.1)
+        return answer
+
+    monkeypatch.setattr("benchfw.harness.noise.wait_until_quiet", wait_until_quiet)
+    done = cli("run", "bowls.toml", "--no-report", "--wait-quiet", "60", "--jobs", "0")
+    assert done.returncode == 0
+    assert done.stderr.count("waiting for a quiet machine, 0 s of 60 s") == 1
+    assert (
+        done.stderr.count("6 s of 60 s: a loop of known work takes 3.1 times as long as at its fastest") == 1
+    )
+    assert "1 s of 60 s" not in done.stderr
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--wait-quiet", "bowls.toml"), "name the SUITE first"),
+        (("bowls.toml", "--wait-quiet=-1"), "from 0"),
+    ],
+)
+def test_a_wait_that_is_not_a_time_is_bad_input(cli, words, said):
+    done = cli("run", *words)
+    assert done.returncode == 2
+    assert said in done.stderr

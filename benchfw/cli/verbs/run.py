@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from pathlib import Path
@@ -12,6 +13,19 @@ from benchfw.cli.options import json_option, parse_bytes, plugin_option, store_o
 from benchfw.cli.verbs.completion import complete_suites
 from benchfw.errors import BenchfwError
 from benchfw.records import Changes, Isolation, Run
+
+WAIT_SECONDS = 300.0
+
+
+def _parse_wait(_context: click.Context, _option: click.Parameter, value: str | None) -> float | None:
+    """Return how long to wait; what is not a number of seconds may be a SUITE that follows the option."""
+    try:
+        seconds = None if value is None else float(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a number of seconds; name the SUITE first") from None
+    if seconds is not None and not 0 <= seconds < math.inf:
+        raise click.BadParameter(f"{value} is not a number of seconds from 0")
+    return seconds
 
 
 @click.command(name="run")
@@ -88,6 +102,15 @@ from benchfw.records import Changes, Isolation, Run
     default=True,
     help="Run one trial in 20, and one a method at least, a second time, to see whether it repeats.",
 )
+@click.option(
+    "--wait-quiet",
+    is_flag=False,
+    flag_value=str(WAIT_SECONDS),
+    callback=_parse_wait,
+    metavar="[SECONDS]",
+    help="Wait until the machine has no other work to do, for so long at most.  "
+    f"[default: {WAIT_SECONDS:g}; write it after SUITE]",
+)
 @click.option("--fail-fast", is_flag=True, help="Stop at the first trial that fails.")
 @click.option(
     "--events",
@@ -126,6 +149,7 @@ def command(
     fresh: bool,
     retry_failed: bool,
     replay: bool,
+    wait_quiet: float | None,
     fail_fast: bool,
     events: Path | None,
     bundle: Path | None,
@@ -197,6 +221,10 @@ def command(
 
             print_plans(planned, store, where, as_json=as_json)
             return
+        if wait_quiet is not None:
+            from benchfw.cli.progress import show_waiting
+
+            show_waiting(wait_quiet)
         if against is not None:
             from benchfw.cli.execution import run_and_compare
 

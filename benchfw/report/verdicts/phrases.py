@@ -135,7 +135,8 @@ _SHARED = {
 
 def caveat_sentences(summary: Summary) -> list[str]:
     """Return what a reader must know to believe the numbers: of the run, then of its methods and problems."""
-    found = [
+    found = [summary.busy] if summary.busy else []
+    found += [
         f"{cell} is not reproducible from its seed: {difference}"
         for cell, difference in summary.replays.different.items()
     ]

@@ -1,0 +1,74 @@
+"""What the noise of a machine means for times: by what factor they may be too long, and when to say so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from benchfw.records import Burst, Noise, Run
+
+WALL_TIMES = frozenset(
+    {"seconds_to_target", "seconds_per_draw", "setup_seconds", "seconds_per_call", "variance_x_seconds"}
+)
+"""Quantities that other work on the machine makes longer."""
+
+BUSY = 1.1
+"""A slow-down, or a change of it within a run, that is said on the first screen."""
+
+FEWEST_BURSTS = 2  # one of a few milliseconds says little
+CROWDED = 0.25  # cores more than there are, that a run and other processes ask for
+
+
+def slowdown(noise: Noise, quiet: float | None = None) -> float:
+    """Return how many times longer than at its fastest a loop of known work took, in the median burst.
+
+    1 where the run was too short to tell. `quiet` is the time of a faster turn, where another run knows one.
+    """
+    if len(noise.bursts) < FEWEST_BURSTS:
+        return 1.0
+    return _typical(noise.bursts) / min(noise.quiet, quiet or noise.quiet)
+
+
+def cpu_slowdown(noise: Noise, quiet: float) -> float:
+    """Return the same in CPU seconds, which others' use of caches and memory makes longer too."""
+    return max(1.0, median(each.cpu_seconds for each in noise.bursts) / quiet) if noise.bursts else 1.0
+
+
+def shift(noise: Noise) -> float:
+    """Return by what factor the loop became slower from the first half of a run to the second."""
+    half = len(noise.bursts) // 2
+    if half < FEWEST_BURSTS:
+        return 1.0
+    return _typical(noise.bursts[half:]) / _typical(noise.bursts[:half])
+
+
+def describe_noise(run: Run) -> str:
+    """Return a sentence on a machine that had other work to do during a run; nothing if it was quiet."""
+    told = _signs(run)
+    if not told or run.environment.clock == "cpu":
+        return ""
+    return (
+        f"the machine was busy: {', and '.join(told)}. Times may be too long by that much, which their "
+        "intervals allow for; CPU seconds hardly are"
+    )
+
+
+def _signs(run: Run) -> list[str]:
+    machine, noise = run.environment.machine, run.noise
+    found = []
+    by, change = slowdown(noise), shift(noise)
+    if by > BUSY or not 1 / BUSY <= change <= BUSY:
+        found.append(f"a loop of known work took {by:.2g} times as long as at its fastest")
+    if not 1 / BUSY <= change <= BUSY:
+        word, factor = ("slower", change) if change > 1 else ("faster", 1 / change)
+        found.append(f"it became {factor:.2g} times {word} from the first half of the run to the second")
+    wanted = max(1, run.environment.jobs) * run.environment.threads
+    if noise.others is not None and noise.others + wanted > machine.cores + CROWDED:
+        found.append(f"other processes kept {noise.others:.1f} of {machine.cores} cores busy")
+    if not noise.bursts and machine.load > machine.cores > 0:
+        found.append(f"its load was {machine.load:g} on {machine.cores} cores at the start")
+    return found
+
+
+def _typical(bursts: Sequence[Burst]) -> float:
+    return median(each.seconds for each in bursts)

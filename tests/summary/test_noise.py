@@ -1,0 +1,60 @@
+"""When a machine counts as busy, and what is said then."""
+
+from dataclasses import replace
+
+import pytest
+
+from benchfw.records import Burst, Environment, Machine, Noise
+from benchfw.report.verdicts.phrases import caveat_sentences
+from benchfw.summary.noise import cpu_slowdown, describe_noise, shift, slowdown
+from benchfw.summary.summarize import summarize
+
+
+def bursts(*factors, cpu=1.0):
+    return tuple(Burst(float(k), 0.001 * each, 0.001, 0.001 * cpu) for k, each in enumerate(factors))
+
+
+def on(run, noise=Noise(), load=0.0, **environment):  # noqa: B008 - frozen
+    machine = Machine(cores=2, load=load)
+    return replace(run, noise=noise, environment=Environment(machine=machine, **environment))
+
+
+def test_a_quiet_machine_is_not_mentioned(run):
+    noise = Noise(bursts(1.01, 1.02, 1.5, 1.01, 1.03), others=0.1)  # one burst was disturbed
+    assert describe_noise(on(run, noise)) == ""
+    assert describe_noise(on(run, load=1.9)) == ""
+    assert describe_noise(on(run, Noise(bursts(3.0)))) == ""  # a few milliseconds say little
+    assert describe_noise(on(run, Noise(bursts(2.0, 2.0)), clock="cpu")) == ""
+
+
+def test_a_busy_machine_is_said_on_the_first_screen(run):
+    noise = Noise(bursts(2.0, 2.1, 2.2), others=1.7)
+    busy = on(run, noise)
+    assert describe_noise(busy) == (
+        "the machine was busy: a loop of known work took 2.1 times as long as at its fastest, and other "
+        "processes kept 1.7 of 2 cores busy. Times may be too long by that much, which their intervals allow "
+        "for; CPU seconds hardly are"
+    )
+    assert caveat_sentences(summarize(busy, [])) == [describe_noise(busy)]
+    crowded = on(run, Noise(bursts(1.0, 1.0), others=0.5), jobs=2)
+    assert "kept 0.5 of 2 cores busy" in describe_noise(crowded)
+    assert "its load was 8 on 2 cores at the start" in describe_noise(on(run, load=8.0))
+
+
+@pytest.mark.parametrize(
+    ("factors", "words"), [((1, 1, 1, 1.2, 1.2, 1.2), "slower"), ((1.3, 1.3, 1, 1), "faster")]
+)
+def test_a_shift_within_a_run_is_said(run, factors, words):
+    assert f"times {words} from the first half of the run to the second" in describe_noise(
+        on(run, Noise(bursts(*factors)))
+    )
+
+
+def test_slow_downs_are_relative_to_the_fastest_turn_that_is_known():
+    noise = Noise(bursts(2.0, 3.0, 4.0, cpu=1.2))
+    assert slowdown(noise) == pytest.approx(3.0)
+    assert slowdown(noise, quiet=0.0005) == pytest.approx(6.0)
+    assert slowdown(noise, quiet=0.002) == pytest.approx(3.0)  # its own is faster
+    assert cpu_slowdown(noise, 0.001) == pytest.approx(1.2)
+    assert shift(noise) == 1.0  # too few
+    assert (slowdown(Noise()), cpu_slowdown(Noise(), 0.001), shift(Noise())) == (1.0, 1.0, 1.0)
