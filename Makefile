@@ -1,4 +1,5 @@
-# `make run` shows a first report, `make test` checks everything; both set up what they need.
+# `make run` shows a first report, `make test` is the quick check, `make test-all` the whole one; each sets up
+# what it needs.
 
 PYTHON ?= python3
 VENV := .venv
@@ -7,13 +8,20 @@ PLUGINS := $(wildcard plugins/*)
 INSTALLED := $(VENV)/.installed
 ASV := $(BIN)/asv
 WORKERS ?= 2
+# a thread each: workers that share the cores would wait for one another, at twice the processor time;
+# with bytecode, whatever the shell says of it: else each of a thousand processes compiles all it imports
+PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: run test lint types tests test-gpu docs overhead drill fuzz benchmarks asv asv-check asv-publish clean
+.PHONY: run test test-all lint types tests test-gpu docs overhead drill fuzz benchmarks asv asv-check asv-publish clean
 
 run: $(INSTALLED)
 	$(BIN)/benchfw run quickstart
 
 test: lint types tests
+
+# everything: what `make test` runs, then what that leaves out
+test-all: test
+	$(PYTEST) --rest
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
@@ -22,10 +30,8 @@ lint: $(INSTALLED)
 types: $(INSTALLED)
 	$(BIN)/mypy
 
-# a thread each: workers that share the cores would wait for one another, at twice the processor time;
-# with bytecode, whatever the shell says of it: else each of a thousand processes compiles all it imports
 tests: $(INSTALLED)
-	OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(PYTEST)
 
 # only on a machine with an NVIDIA GPU and the extra cuda12 or cuda13
 test-gpu: $(INSTALLED)

@@ -6,24 +6,12 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from benchfw.measure import clock
 from benchfw.records import Budget, Spec, Trial
 from benchfw.registry import Registry
 
 pytest_plugins = ["fixtures.command", "fixtures.results"]
-
-# the same examples on every machine, and none of them too slow for a busy one
-settings.register_profile(
-    "benchfw",
-    derandomize=True,
-    deadline=None,
-    database=None,
-    max_examples=60,
-    suppress_health_check=[HealthCheck.too_slow],  # which goes by the clock
-)
-settings.load_profile("benchfw")
 
 HELPER = '''"""Helps."""
 

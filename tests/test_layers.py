@@ -1,6 +1,7 @@
 """Who may import whom: each layer only those below it, and nothing heavy at start-up."""
 
 import ast
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -51,14 +52,16 @@ def imports_of(module):
         yield from (each for each in found if each in MODULES)
 
 
-IMPORTS = {module: sorted({*imports_of(module)} - {module}) for module in MODULES}
+@functools.cache
+def all_imports():
+    return {module: sorted({*imports_of(module)} - {module}) for module in MODULES}
 
 
 @pytest.mark.parametrize("part", sorted({module.split(".")[1] for module in MODULES}))
 def test_a_part_imports_only_itself_and_lower_layers(part):
     found = [
         f"{module} imports {each}"
-        for module, imported in IMPORTS.items()
+        for module, imported in all_imports().items()
         for each in imported
         if module.split(".")[1] == part != each.split(".")[1] and HEIGHT[each.split(".")[1]] >= HEIGHT[part]
     ]
@@ -67,7 +70,7 @@ def test_a_part_imports_only_itself_and_lower_layers(part):
 
 def test_no_module_imports_itself_through_others():
     """Take away, again and again, what imports nothing that is left or is not imported: circles stay."""
-    left, before = {module: set(imported) for module, imported in IMPORTS.items()}, {}
+    left, before = {module: set(imported) for module, imported in all_imports().items()}, {}
     while left != before:
         before, used = left, set().union(*left.values())
         left = {module: each & left.keys() for module, each in left.items() if each and module in used}

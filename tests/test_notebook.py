@@ -18,6 +18,7 @@ def cells(path):
 
 @pytest.mark.families
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.thorough
 def test_a_notebook_runs_from_the_first_cell_to_the_last(path, tmp_path):
     script = "\n\n".join("".join(cell["source"]) for cell in cells(path))
     done = subprocess.run(

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchfw.sources.installed import Distribution, Installed, is_python, normal_name
-from benchfw.sources.parse import Import, SourceFile, attributes_used, parse_file
+from benchfw.sources.parse import Import, SourceFile, attributes_used, parse_file, save_parsed
 
 
 class Module(NamedTuple):
@@ -79,11 +79,13 @@ class Modules:
                 seen.add(each)
                 waiting += self._edges(each) if isinstance(each, Module) else ()
         modules = [each for each in seen if isinstance(each, Module) and each.path]
-        return Closure(
+        closure = Closure(
             {each.name: _read(each).digest for each in modules},
             frozenset(each.path for each in modules if each.path),
             {each.name: each.version for each in seen if isinstance(each, Distribution)},
         )
+        save_parsed()
+        return closure
 
     def at_file(self, path: Path) -> Module | Distribution | None:
         """Return the module of a file: by the name under which it can be imported, or by that of the file."""

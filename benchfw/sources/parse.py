@@ -6,9 +6,13 @@ import ast
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchfw.sources.parse_cache import ParseCache
 
 PLACE = re.compile(r"([\w.]+):(\w+)")  # "module:attribute", as `benchfw.loading` has it
 
@@ -36,6 +40,8 @@ class SourceFile:
 
 
 _parsed: dict[str, tuple[tuple[int, ...], SourceFile]] = {}  # by path, with the state of the file then
+_cache = ParseCache()
+_PARSER = hashlib.sha256(repr((sys.version, Path(__file__).read_bytes())).encode()).hexdigest()
 
 
 def parse_file(path: str) -> SourceFile:
@@ -51,8 +57,39 @@ def parse_file(path: str) -> SourceFile:
 def _parse(path: str) -> SourceFile:
     with open(path, "rb") as file:  # noqa: PTH123 - as above
         content = file.read()
-    tree = _tree(content) if path.endswith(".py") else None
-    if tree is None:  # an extension module, or a template
+    if not path.endswith(".py"):  # an extension module, or a template
+        return SourceFile(hashlib.sha256(content).hexdigest())
+    digest, imports, lazy, bound = _ask(content, "what it says", lambda: _flatten(_parse_source(content)))
+    return SourceFile(
+        digest,
+        frozenset(Import(*each) for each in imports),
+        None if lazy is None else {name: Import(*each) for name, each in lazy.items()},
+        frozenset(bound),
+    )
+
+
+def save_parsed() -> None:
+    """Keep on disk what was parsed in this process."""
+    _cache.save()
+
+
+def _ask(content: bytes, question: str, answer: Callable[[], Any]) -> Any:
+    """Return the answer to a question about a source, from the cache if it is there: JSON in any case."""
+    key = hashlib.sha256(f"{_PARSER} {question} ".encode() + content).hexdigest()
+    known = _cache.get(key)
+    if known is None:
+        known = answer()
+        _cache.put(key, known)
+    return known
+
+
+def _flatten(found: SourceFile) -> tuple[str, list[Import], Mapping[str, Import] | None, list[str]]:
+    return found.digest, sorted(found.imports), found.lazy, sorted(found.bound)
+
+
+def _parse_source(content: bytes) -> SourceFile:
+    tree = _tree(content)
+    if tree is None:
         return SourceFile(hashlib.sha256(content).hexdigest())
     reader = _Reader()
     reader.read(tree)
@@ -172,9 +209,14 @@ def attributes_used(path: str, module: str) -> frozenset[str]:
     Where it does anything else with the module than take an attribute of it, "" is among them.
     """
     with open(path, "rb") as file:  # noqa: PTH123 - as above
-        tree = _tree(file.read()) or ast.Module([], [])
+        content = file.read()
+    return frozenset(_ask(content, f"uses of {module}", lambda: sorted(_find_uses(content, module))))
+
+
+def _find_uses(content: bytes, module: str) -> set[str]:
+    tree = _tree(content) or ast.Module([], [])
     names = dict(_names_of(tree, module))
-    found = set()
+    found: set[str] = set()
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = inner = waiting.pop()
@@ -188,7 +230,7 @@ def attributes_used(path: str, module: str) -> frozenset[str]:
                 found.add(dotted[len(module) + 1 :])
         elif not isinstance(inner, ast.Name):
             waiting += [inner] if chain else ast.iter_child_nodes(node)
-    return frozenset(found)
+    return found
 
 
 def _names_of(tree: ast.Module, module: str) -> Iterator[tuple[str, str]]:

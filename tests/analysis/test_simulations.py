@@ -35,6 +35,7 @@ CASES += [(case, 200, 8) for case in SIMULATIONS.comparisons()]
 @pytest.mark.parametrize(
     ("case", "many", "few"), [pytest.param(*each, id=f"{each[0].group}: {each[0].name}") for each in CASES]
 )
+@pytest.mark.sampled(10)
 def test_a_fresh_simulation_finds_the_share_that_the_manual_prints(case, many, few):
     held = sum(case.holds(np.random.default_rng([21, number])) for number in range(few))
     printed = PRINTED[case.group, case.name]

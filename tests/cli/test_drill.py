@@ -10,6 +10,7 @@ SCRIPT = Path(__file__).parents[2] / "suites" / "tracked" / "drill.py"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the drill finds processes by Linux's /proc")
+@pytest.mark.thorough
 def test_killed_runs_end_like_one_that_was_not(monkeypatch):
     spec = importlib.util.spec_from_file_location("drill", SCRIPT)
     drill = importlib.util.module_from_spec(spec)

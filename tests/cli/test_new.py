@@ -166,6 +166,7 @@ def test_a_second_file_of_a_package_is_checked_once_its_hook_is_called(cli):
     )
 
 
+@pytest.mark.thorough
 def test_the_worked_example_installs_and_keeps_its_promises(environment, tmp_path):
     install(environment, EXAMPLE)
     checked = environment("-m", "benchfw", "check", "example-sag", "--seconds", "0.2", cwd=tmp_path)

@@ -30,7 +30,14 @@ pytest.importorskip("benchfw_firstorder", reason="the examples use the first-ord
 pytestmark = pytest.mark.families
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    pytest.param(
+        path,
+        id=path.relative_to(ROOT).as_posix(),
+        marks=[pytest.mark.thorough] * (path.parent.name == "families"),  # what they run takes seconds each
+    )
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+]
 
 BLOCK = re.compile(
     r"(?:^<!-- (?P<marks>[^\n]*) -->\n)?"
@@ -249,7 +256,7 @@ def try_page(path, place, run_inline):
     check_code("\n".join(re.findall("`([^`]+)`", BLOCK.sub("", page))), shell)
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("path", PAGES)
 def test_what_a_page_shows_is_what_happens(path, tmp_path, run_inline):
     try_page(path, tmp_path, run_inline)
 

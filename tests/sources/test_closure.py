@@ -9,7 +9,7 @@ import pytest
 import benchfw
 from benchfw.harness.fingerprint import core_closure
 from benchfw.registry import Registry
-from benchfw.sources import Modules
+from benchfw.sources import Closure, Modules
 from benchfw.sources.parse import parse_file
 
 CODE = '''"""Doc."""
@@ -219,15 +219,21 @@ def test_one_edit_in_any_module_of_a_trial_is_noticed_and_a_comment_in_none(copi
     for package in ("measure", "data", "kernels", "backends"):
         here = {str(each.relative_to(copied)) for each in (copied / "benchfw" / package).rglob("*.py")}
         assert here <= names
-    for file in map(Path, files):
-        text = file.read_text()
-        file.write_text(text + CONSTANT)
-        after = digests()
-        assert [each.digest for each in after] != [core.digest, own.digest], file
+    texts = {Path(file): Path(file).read_text() for file in files}
+    for file, text in texts.items():
         file.write_text(f"# a comment\n{text}# another\n")
-        after = digests()
-        assert [each.digest for each in after] == [core.digest, own.digest], file
-        file.write_text(text)
+    assert [each.digest for each in digests()] == [core.digest, own.digest]
+    for file, text in texts.items():
+        file.write_text(text + CONSTANT)
+    for before, after in zip((core, own), digests(), strict=True):
+        assert [name for name, digest in before.modules.items() if after.modules[name] == digest] == []
+        assert after.digest != before.digest
+
+
+def test_one_module_that_differs_makes_another_digest():
+    modules = {"a": "1", "b": "2"}
+    digests = {Closure(each, frozenset(), {}).digest for each in (modules, modules | {"b": "3"}, {"a": "1"})}
+    assert len(digests) == 3
 
 
 def test_the_modules_of_one_method_are_not_those_of_another():

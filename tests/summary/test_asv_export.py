@@ -115,12 +115,14 @@ def published(tmp_path_factory):
     return folder / ".asv" / "html"
 
 
+@pytest.mark.thorough
 def test_asv_publishes_what_the_command_line_exports(published):
     shown = json.loads((published / "index.json").read_text())["benchmarks"]
     assert BENCHMARK in shown
 
 
 @pytest.mark.skipif(shutil.which("npm") is None, reason="no npm to bring the libraries of ASV's page")
+@pytest.mark.thorough
 def test_the_page_of_asv_draws_its_graphs_without_a_network(published, browser):
     words = [sys.executable, ROOT / "suites/tracked/asv_page.py", published]
     done = subprocess.run(words, check=True, timeout=300, capture_output=True, text=True)

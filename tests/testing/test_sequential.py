@@ -30,6 +30,7 @@ def test_a_bias_of_one_percent_in_one_coordinate_is_found(coordinate):
     assert verdict.worst[0] == pytest.approx(0.01, rel=0.5)
 
 
+@pytest.mark.thorough
 def test_false_alarms_are_rarer_than_the_level_although_every_look_may_end_the_test():
     # at level 0.2 and not 1e-4, so that 200 tests show it: at most 40 expected, with a standard error of 6
     alarms = sum(mean_test(draws(seed, noise=50.0), EXACT, 0.01, level=0.2).biased for seed in range(200))

@@ -56,6 +56,7 @@ def python(tmp_path):
     return run
 
 
+@pytest.mark.thorough
 def test_asv_runs_it_on_every_backend_and_an_absent_one_is_n_a(python, tmp_path):
     known = json.loads((ROOT / "asv.conf.json").read_text())
     places = {name: str(tmp_path / name) for name in ("env_dir", "results_dir", "html_dir")}

@@ -143,6 +143,7 @@ RAW = {
 
 @pytest.mark.usefixtures("real")
 @pytest.mark.parametrize("name", RAW)
+@pytest.mark.sampled(4)
 def test_the_raw_format_leads_to_the_content_that_the_catalog_knows(name, tmp_path):
     raw = tmp_path / "raw"
     raw.mkdir()

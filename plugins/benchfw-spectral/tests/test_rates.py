@@ -24,6 +24,7 @@ def squared_distances(optimizer, problem, seed, steps):
     return np.array([float(((answer - problem.optimum) ** 2).sum()) for answer in answers])
 
 
+@pytest.mark.thorough
 def test_sgd_with_steps_one_over_alpha_t_falls_like_one_over_t(problem):
     steps = 600
     sgd = SGD(step=1 / problem.constants.strong_convexity, schedule="inverse", decay=1.0, estimator=ESTIMATOR)

@@ -219,6 +219,7 @@ def test_batch_steps_reach_the_reference_optimum_of_ionosphere(ionosphere):
         pytest.param("usps-3vs5", 45416.1453, 118.50457, 0.10784, 21, marks=needs("usps-3vs5")),
     ],
 )
+@pytest.mark.sampled(1)
 def test_batch_steps_reach_the_reference_optimum_of_other_sets(backend, dataset, start, best, bits, errors):
     problem = GPClassification(backend, backend.rng(0), dataset=dataset)
     step, steps = (0.3, 130) if dataset == "sonar" else (1.0, 40)
@@ -231,6 +232,7 @@ def test_batch_steps_reach_the_reference_optimum_of_other_sets(backend, dataset,
 
 
 @needs("usps-2vs4")
+@pytest.mark.thorough
 def test_the_gate_without_randomness_on_usps(backend):
     problem = GPClassification(backend, backend.rng(0), dataset="usps-2vs4")
     answers = path(problem, PGSVI(step=2.5 / 884, batch=20, stride=101), 90)

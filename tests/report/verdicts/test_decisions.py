@@ -171,6 +171,7 @@ def claims(run, results):
 
 
 @pytest.mark.parametrize("methods", [2, 9])
+@pytest.mark.sampled(1)
 def test_equal_methods_are_seldom_told_apart(make, run, methods):
     rng = np.random.default_rng(15)
     wrong = sum(
@@ -180,6 +181,7 @@ def test_equal_methods_are_seldom_told_apart(make, run, methods):
     assert wrong / SIMULATIONS <= OFTEN
 
 
+@pytest.mark.thorough
 def test_equal_methods_that_sometimes_do_not_arrive_are_seldom_told_apart(make, run):
     rng = np.random.default_rng(16)
 
@@ -195,6 +197,7 @@ def test_equal_methods_that_sometimes_do_not_arrive_are_seldom_told_apart(make, 
 
 
 @pytest.mark.parametrize("repetitions", [1, 5])
+@pytest.mark.sampled(1)
 def test_equal_estimators_are_seldom_told_apart(make, run, repetitions):
     rng = np.random.default_rng(17)
 
@@ -209,6 +212,7 @@ def test_equal_estimators_are_seldom_told_apart(make, run, repetitions):
     assert wrong / SIMULATIONS <= OFTEN
 
 
+@pytest.mark.thorough
 def test_unbiased_estimators_are_seldom_called_biased(make, run):
     rng = np.random.default_rng(18)
     wrong = 0
