@@ -20,7 +20,13 @@ Floats: TypeAlias = NDArray[np.float64]
 
 AXES: tuple[Axis, ...] = ("iterations", "seconds", "cost")
 ROUNDING_FLOOR = 1e-10
-"""An automatic target is never below this share of the value at the start: there rounding decides."""
+"""Below this share of the value at the start rounding decides: no target is set and no end is told apart."""
+
+OVERSPENT = 0.01
+"""The share of a budget by which a look may be beyond it and still be one within."""
+
+FAR = 0.9
+"""The share of the way from the start to the lowest end that a method goes which helps to set the target."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,41 +137,68 @@ def band(curves: Sequence[Curve], axis: Axis, coverage: float = 0.8, points: int
     return Band(grid, (middle[0] + middle[1]) / 2, values[below], values[count - 1 - below], count)
 
 
+def curve_within(curve: Curve, seconds: float | None, cost: float | None) -> Curve:
+    """Return the looks within a budget, which a last step may have overspent by far; at least the first."""
+    within = np.ones(len(curve.values), dtype=np.bool_)
+    for positions, most in ((curve.seconds, seconds), (curve.cost, cost)):
+        if most is not None:
+            within &= positions <= (1 + OVERSPENT) * most
+    within[:1] = True
+    if np.all(within):
+        return curve
+    return Curve(curve.iterations[within], curve.seconds[within], curve.cost[within], curve.values[within])
+
+
 def time_to_target(curve: Curve, target: float) -> Hit:
     """Return the first measured point whose value is at or below the target (Dolan & Moré 2002's solve time).
 
     Points are about 5 % apart, and so is the resolution of the answer; it is never early.
     """
-    met = np.flatnonzero(curve.values <= target)
-    if len(met) == 0:
-        return NEVER
-    first = int(met[0])
-    return Hit(float(curve.iterations[first]), float(curve.seconds[first]), float(curve.cost[first]))
+    return time_to_all([curve], [target])
 
 
 def time_to_all(curves: Sequence[Curve], targets: Sequence[float]) -> Hit:
-    """Return when the last of several targets, one a curve, was first met."""
-    hits = [time_to_target(curve, target) for curve, target in zip(curves, targets, strict=True)]
-    return max(hits, key=lambda hit: hit.iterations, default=NEVER)
+    """Return the first look at which several targets, one a curve, were met together."""
+    if not curves:
+        return NEVER
+    first = curves[0]
+    met = first.values <= targets[0]
+    for curve, target in zip(curves[1:], targets[1:], strict=True):
+        met &= np.isin(first.iterations, curve.iterations[curve.values <= target])
+    looks = np.flatnonzero(met)
+    if len(looks) == 0:
+        return NEVER
+    at = int(looks[0])
+    return Hit(float(first.iterations[at]), float(first.seconds[at]), float(first.cost[at]))
 
 
-def automatic_target(reference: Sequence[Curve]) -> float:
-    """Return a target for all methods: the worst final value of the reference method's repetitions.
+def rounding_floor(curve: Curve) -> float:
+    """Return the value below which rounding decides, from the curve's start; 0 for a metric with a sign."""
+    if len(curve.values) == 0 or not math.isfinite(curve.values[0]) or np.any(curve.values < 0):
+        return 0.0
+    return ROUNDING_FLOOR * float(curve.values[0])
 
-    The worst, not the median: a median would leave half of the reference's own runs short of it. Rounded
-    up to two figures, so that the number printed is the number used; not below ROUNDING_FLOOR of the start.
+
+def automatic_target(methods: Sequence[Sequence[Curve]]) -> float:
+    """Return a target for all methods: the worst end of the last one among those that got far.
+
+    The end of a method is the worst final value of its repetitions; it got far if that is FAR of the way from
+    the start to the lowest of these ends. Which method is the reference plays no part. Rounded up to two
+    figures, so that the number printed is the number used; not below ROUNDING_FLOOR of the start.
     """
-    reference = [curve for curve in reference if math.isfinite(curve.final)]
-    finals = [curve.final for curve in reference]
-    if not finals:
+    finite = [[curve for curve in group if math.isfinite(curve.final)] for group in methods]
+    ends = [max(curve.final for curve in group) for group in finite if group]
+    starts = [float(curve.values[0]) for group in finite for curve in group if math.isfinite(curve.values[0])]
+    if not ends:
         return math.nan
-    worst = max(finals)
-    if min(finals) >= 0:
-        starts = [float(curve.values[0]) for curve in reference if math.isfinite(curve.values[0])]
-        worst = max(worst, ROUNDING_FLOOR * max(starts, default=0.0))
-        if worst >= min(starts, default=math.inf):  # some run would be there before its first step
-            worst = min(starts) / 2
-    return _rounded_up(worst)
+    best, start = min(ends), min(starts, default=math.inf)
+    edge = start - FAR * (start - best) if best < start < math.inf else best
+    target = max(end for end in ends if end <= max(edge, best))
+    if min(curve.final for group in finite for curve in group) >= 0:
+        target = max(target, ROUNDING_FLOOR * max(starts, default=0.0))
+        if target >= start:  # some run would be there before its first step
+            target = start / 2
+    return _rounded_up(target)
 
 
 def _rounded_up(value: float, figures: int = 2) -> float:

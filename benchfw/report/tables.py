@@ -63,16 +63,26 @@ def caption(comparison: Comparison) -> str:
     """Return the line above a table: the target if there is one, and what the brackets are."""
     if comparison.kind == "kernel":
         return kernel_caption(comparison)
-    aim = f"Target: {target_text(comparison)}. " if comparison.targets else ""
+    aim = f"Target: {target_text(comparison)}. {_target_rule(comparison)}" if comparison.targets else ""
     middle = "Median" if comparison.kind == "optimizer" else "Geometric mean"
     first = comparison.name(comparison.reference)
     runs = max((row.interval.count for row in comparison.rows), default=0)
     # five values have no interval for their median but their range, which covers it at 15/16
     level = 94 if comparison.kind == "optimizer" and runs == 5 else 95
     what = f"{middle} over repetitions [{level} % interval]; ratios to {first}, paired by repetition."
-    several = len(comparison.measured) > 2
-    held = " Verdicts hold at 5 % for all methods together." if several else ""
-    return f"{aim}{what}{held}{_estimator_notes(comparison)}"
+    held = " Intervals are for one row at a time; those of the verdict allow for the whole report."
+    several = held if comparison.decisions else ""
+    return f"{aim}{what}{several}{_estimator_notes(comparison)}"
+
+
+def _target_rule(comparison: Comparison) -> str:
+    """Return how a target was set that the suite does not name; no method is treated apart."""
+    if not any(target.automatic for target in comparison.targets):
+        return ""
+    return (
+        "It is the worst end of the last method among those that come nine tenths of the way from the start "
+        "to the lowest end. "
+    )
 
 
 def _estimator_notes(comparison: Comparison) -> str:

@@ -207,23 +207,18 @@ def _different(old: Trial, new: Trial) -> str:
 def _targets(cell: Cell, old: Groups, new: Groups) -> tuple[Target, ...]:
     """Return one target for both runs: where each sets its own, the one that is easier to reach.
 
-    A target from where the reference method of one run ends would be out of reach of half of the other's.
+    A target from where the methods of one run end would be out of reach of half of the other's trials.
     """
     if cell.kind != "optimizer":
         return ()
-    for other in old:
-        if (other.problem, other.kind) != (cell.problem, cell.kind) or other not in new:
-            continue
-        both = [[each for each in group[other] if each.finished] for group in (old, new)]
-        if all(both):
-            mine, theirs = map(choose_targets, both)
-            values = {target.metric: target.value for target in theirs}
-            return tuple(
-                Target(each.metric, max(each.value, values[each.metric]), each.automatic)
-                for each in mine
-                if each.metric in values
-            )
-    return ()
+    shared = [each for each in old if each[:2] == cell[:2] and each in new]
+    mine, theirs = (choose_targets([group[other] for other in shared]) for group in (old, new))
+    values = {target.metric: target.value for target in theirs}
+    return tuple(
+        Target(each.metric, max(each.value, values[each.metric]), each.automatic)
+        for each in mine
+        if each.metric in values
+    )
 
 
 def _refusal(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from benchfw.analysis.convergence import Curve, curves_by_metric
+from benchfw.analysis.convergence import Curve, curve_within, curves_by_metric
 from benchfw.analysis.intervals import Interval
 from benchfw.analysis.rates import Law
 from benchfw.records import Cell, Counting, Isolation, MethodKind, Result, Status
@@ -31,10 +31,23 @@ class History:
         """Whether the trial ran to its end: estimates rest on those."""
         return self.result.outcome.status in FINISHED
 
+    @property
+    def skipped(self) -> bool:
+        """Whether the trial was never started, which says nothing about its method."""
+        return self.result.outcome.status is Status.SKIPPED
+
     @cached_property
     def curves(self) -> dict[str, Curve]:
         """Return the measured curve of each metric, in the order in which the metrics first appear."""
         return curves_by_metric(self.result.outcome.records)
+
+    @cached_property
+    def budgeted(self) -> dict[str, Curve]:
+        """Return the same curves up to the trial's budget, without what a last step overspent."""
+        budget = self.result.trial.budget
+        return {
+            metric: curve_within(curve, budget.seconds, budget.cost) for metric, curve in self.curves.items()
+        }
 
     @cached_property
     def bounds(self) -> dict[str, Curve]:
@@ -161,6 +174,11 @@ class Comparison:
         """Return the methods that gave some number: not those that only failed or were skipped."""
         found = {row.cell for row in self.rows}
         return tuple(cell for cell in self.cells if cell in found)
+
+    def runs(self, cell: Cell) -> tuple[int, int]:
+        """Return (runs that did not finish, runs that were started) of a method."""
+        started = [each for each in self.histories[cell] if not each.skipped]
+        return sum(not each.finished for each in started), len(started)
 
     def declares_cost(self, cell: Cell) -> bool:
         """Return whether the method declared what it cost, in some trial."""

@@ -38,7 +38,7 @@ KAPLAN_MEIER = "kaplan_meier_seconds_to_target"
 
 @dataclass(frozen=True)
 class Arrival:
-    """When a run met the target, or when it ended without; one that diverged would never have met it.
+    """When a run met the target, or when it ended without; one that broke would never have met it.
 
     The cost means nothing unless it was `counted`.
     """
@@ -47,7 +47,7 @@ class Arrival:
     cost: float
     iterations: float
     reached: bool
-    diverged: bool = False
+    broken: bool = False
     counted: bool = True
 
 
@@ -109,7 +109,7 @@ class Sample:
         if all(run.counted for run in runs):
             yield EXPECTED[1], expected_running_time(costs, reached)
         if 0 < sum(reached) < len(runs):
-            lasting = np.where([run.diverged for run in runs], np.max(seconds), seconds)
+            lasting = np.where([run.broken for run in runs], np.max(seconds), seconds)
             yield KAPLAN_MEIER, median_time(lasting, reached)
 
     def evidence(self, reference: Sample, quantity: str) -> Evidence | None:
@@ -159,18 +159,22 @@ def metric_names(histories: Iterable[History]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def choose_targets(reference: Sequence[History]) -> tuple[Target, ...]:
-    """Return the suite's targets, or one for the primary metric from where the reference method ends."""
-    if not reference:
+def choose_targets(methods: Sequence[Sequence[History]]) -> tuple[Target, ...]:
+    """Return the suite's targets, or one for the primary metric from where the methods' trials end."""
+    measured = [[each for each in group if each.curves] for group in methods]
+    first = next((each for group in measured for each in group), None)
+    if first is None:
         return ()
-    first = reference[0]
     named = [(metric, value) for metric, value in first.result.trial.target.items() if metric in first.curves]
     if named:
         return tuple(Target(metric, value) for metric, value in named)
-    primary = next(iter(first.curves), None)
-    if primary is None:
-        return ()
-    value = automatic_target([each.curves[primary] for each in reference if primary in each.curves])
+    primary = next(iter(first.curves))
+    value = automatic_target(
+        [
+            [each.budgeted[primary] for each in group if each.finished and primary in each.curves]
+            for group in measured
+        ]
+    )
     return () if math.isnan(value) else (Target(primary, value, automatic=True),)
 
 

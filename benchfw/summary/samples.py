@@ -8,16 +8,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchfw.analysis.convergence import NEVER, Curve, Hit, time_to_all, value_at
+from benchfw.analysis.convergence import NEVER, Curve, Hit, rounding_floor, time_to_all, value_at
 from benchfw.analysis.intervals import Interval, Values, median_interval
 from benchfw.analysis.variance import variance_interval
 from benchfw.records import Counting, MethodKind, Outcome, Result, Status
-from benchfw.summary.model import FINISHED, History, Target
+from benchfw.summary.model import History, Target
 from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Arrival, Sample
 
-# the method was given its chance and did not get there: censored, not left out
-_STOPPED = frozenset({Status.DIVERGED, Status.TIMEOUT, Status.OUT_OF_MEMORY})
-
+# more time would not have helped: a run that timed out was merely cut short
+_BROKEN = frozenset({Status.DIVERGED, Status.OUT_OF_MEMORY, Status.CRASHED, Status.FAILED})
 
 DRAW_COSTS = frozenset({"cost_per_draw", "setup_cost"})
 
@@ -27,12 +26,16 @@ def sample_trials(
     histories: Sequence[History],
     targets: Sequence[Target],
     ends: Mapping[int, float] | None = None,
+    metrics: Sequence[str] = (),
 ) -> Sample:
-    """Return the sample of one method's trials on one problem; `ends` is when the reference was done."""
+    """Return the sample of one method's trials on one problem.
+
+    `ends` is when the reference was done, `metrics` are those that a trial should have given.
+    """
     if kind != "optimizer":
         sample = _sample_draws(kind, histories)
     else:
-        sample = _sample_optimizer(histories, targets, ends or {})
+        sample = _sample_optimizer(histories, targets, ends or {}, metrics)
     facts: dict[str, dict[int, float]] = {}
     for history in histories:
         outcome = history.result.outcome
@@ -66,21 +69,34 @@ def _sample_draws(kind: MethodKind, histories: Sequence[History]) -> Sample:
 
 
 def _sample_optimizer(
-    histories: Sequence[History], targets: Sequence[Target], ends: Mapping[int, float]
+    histories: Sequence[History],
+    targets: Sequence[Target],
+    ends: Mapping[int, float],
+    metrics: Sequence[str],
 ) -> Sample:
+    """Return ends and arrivals. A trial that broke has no end and, unless it had been there, no arrival.
+
+    Leaving it out would flatter the method: both are infinite.
+    """
+    if not any(history.curves for history in histories):
+        return Sample("optimizer")  # it gave no number at all: its faults say why
     values: dict[str, dict[int, float]] = {}
+    brackets: dict[str, dict[int, tuple[float, float]]] = {}
     arrivals: dict[int, Arrival] = {}
     for history in histories:
         repetition = history.repetition
-        if history.result.outcome.status not in FINISHED | _STOPPED:
+        if history.skipped:
             continue
         if targets:
             arrivals[repetition] = _arrival(history.result, history.curves, targets)
-        for metric, curve in history.curves.items():
-            # a run that did not get to the end has no value there: leaving it out would flatter the rest
-            values.setdefault(metric, {})[repetition] = curve.final if history.finished else math.inf
+        for metric in dict.fromkeys((*history.curves, *metrics)):
+            curve = history.budgeted.get(metric)
+            ended = curve is not None and history.finished
+            values.setdefault(metric, {})[repetition] = curve.final if curve and ended else math.inf
+            if curve is not None and ended and curve.final < (floor := rounding_floor(curve)):
+                brackets.setdefault(metric, {})[repetition] = (0.0, floor)
             if repetition in ends:
-                then = value_at(curve, "seconds", np.array([ends[repetition]]))
+                then = value_at(curve, "seconds", np.array([ends[repetition]])) if curve else [math.inf]
                 values.setdefault(metric + WHEN_DONE, {})[repetition] = float(then[0])
     for quantity, name in zip(TO_TARGET, ("seconds", "cost", "iterations"), strict=True):
         if arrivals:
@@ -90,20 +106,21 @@ def _sample_optimizer(
                 if name != "cost" or arrival.counted
             }
     values = {quantity: found for quantity, found in values.items() if found}
-    return Sample("optimizer", values, arrivals=arrivals)
+    return Sample("optimizer", values, brackets=brackets, arrivals=arrivals)
 
 
 def _arrival(result: Result, curves: Mapping[str, Curve], targets: Sequence[Target]) -> Arrival:
-    diverged = result.outcome.status is Status.DIVERGED
+    """Return when a run met the target, also where it broke later."""
     counted = result.outcome.counting is not Counting.UNCOUNTED
-    hit = NEVER if diverged else _first_hit(curves, targets)
+    hit = _first_hit(curves, targets)
     if math.isfinite(hit.iterations):
         return Arrival(hit.seconds, hit.cost, hit.iterations, reached=True, counted=counted)
     seconds, cost, iterations = (
         max((getattr(record, axis) for record in result.outcome.records), default=0.0)
         for axis in ("seconds", "cost", "iteration")
     )
-    return Arrival(seconds, cost, iterations, reached=False, diverged=diverged, counted=counted)
+    broken = result.outcome.status in _BROKEN
+    return Arrival(seconds, cost, iterations, reached=False, broken=broken, counted=counted)
 
 
 def _first_hit(curves: Mapping[str, Curve], targets: Sequence[Target]) -> Hit:

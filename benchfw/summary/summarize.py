@@ -67,20 +67,21 @@ def _compare(
 ) -> tuple[Comparison, Mapping[Cell, Sample]]:
     finished = {cell: [each for each in group if each.finished] for cell, group in groups.items()}
     reference = next((cell for cell, group in finished.items() if group), next(iter(groups)))
-    targets = choose_targets(finished[reference]) if kind == "optimizer" else ()
+    trials = [each for group in groups.values() for each in group]
+    metrics = metric_names(trials)
+    targets = choose_targets([*groups.values()]) if kind == "optimizer" else ()
     ends = last_seconds(finished[reference]) if kind == "optimizer" and len(groups) > 1 else {}
-    samples = {cell: sample_trials(kind, group, targets, ends) for cell, group in groups.items()}
+    samples = {cell: sample_trials(kind, group, targets, ends, metrics) for cell, group in groups.items()}
     if kind == "estimator":
         # a method without variance (the exact gradient) gives no ratio: the next one is the reference
         reference = next((cell for cell, sample in samples.items() if sample.varies()), reference)
-    trials = [each for group in groups.values() for each in group]
     units = (each.result.outcome.cost_unit for each in trials)
     comparison = Comparison(
         problem,
         kind,
         groups,
         reference,
-        metrics=metric_names(trials),
+        metrics=metrics,
         targets=targets,
         cost_unit=next(filter(None, units), "gradients"),
         claims=tuple(

@@ -226,6 +226,6 @@ def _quantities(trial: Trial, registry: Registry) -> dict[str, float]:
         raise RuntimeError(f"{trial}: {status}: {outcome.reason}")
     result = Result(0, trial, replace(outcome, records=tuple(records)))
     histories = [History(result)]
-    sample = sample_trials(trial.kind, histories, choose_targets(histories))
+    sample = sample_trials(trial.kind, histories, choose_targets([histories]))
     found = {**sample.values, **sample.facts}
     return {quantity: values[trial.repetition] for quantity, values in found.items()}

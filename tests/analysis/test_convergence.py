@@ -14,6 +14,7 @@ from benchfw.analysis.convergence import (
     automatic_target,
     band,
     common_grid,
+    curve_within,
     curves_by_metric,
     time_to_all,
     time_to_target,
@@ -85,30 +86,42 @@ def test_first_hit_is_the_first_measured_point_at_or_below():
     assert time_to_target(curve([9, 3, math.nan]), 2) == NEVER
 
 
-def test_all_targets_are_met_when_the_last_is():
-    curves = [curve([9, 1, 1]), curve([9, 9, 1])]
-    assert time_to_all(curves, [1, 1]).iterations == 2
-    assert time_to_all(curves, [1, 0]) == NEVER
+def test_targets_are_met_at_the_first_look_at_which_all_hold_together():
+    assert time_to_all([curve([9, 1, 1]), curve([9, 9, 1])], [1, 1]).iterations == 2
+    assert time_to_all([curve([9, 1, 9]), curve([9, 9, 1])], [1, 1]) == NEVER
+    assert time_to_all([curve([9, 1, 9, 1]), curve([9, 9, 1, 0])], [1, 1]).iterations == 3
+    assert time_to_all([curve([9, 1, 1]), curve([9, 9, 1])], [1, 0]) == NEVER
 
 
-def test_automatic_target_is_reached_by_every_run_of_the_reference():
-    reference = [curve([9, 0.123]), curve([9, 0.1171]), curve([9, math.nan])]
-    assert automatic_target(reference) == 0.13
-    assert math.isnan(automatic_target([curve([9, math.nan])]))
+def test_looks_that_overspent_the_budget_do_not_count_but_the_first_does():
+    whole = curve([9, 3, 1])  # a second and ten units of cost a look
+    assert curve_within(whole, None, None) is whole
+    assert curve_within(whole, 1.0, None).final == 3
+    assert curve_within(whole, 1.999, None).final == 1  # by less than a hundredth
+    assert curve_within(whole, None, 1e-9).final == 9
+
+
+def test_automatic_target_is_met_by_all_runs_of_the_methods_that_got_far():
+    first = [curve([9, 0.123]), curve([9, 0.1171]), curve([9, math.nan])]
+    assert automatic_target([first]) == 0.13
+    assert automatic_target([first, [curve([9, 0.5])]]) == 0.5
+    assert automatic_target([[curve([9, 0.5])], first]) == 0.5
+    assert automatic_target([first, [curve([9, 5.0])]]) == 0.13  # not nine tenths of the way
+    assert math.isnan(automatic_target([[curve([9, math.nan])], []]))
 
 
 def test_automatic_target_stays_above_rounding():
-    assert automatic_target([curve([2.0, 1e-17])]) == pytest.approx(2e-10)
-    assert automatic_target([curve([0.0, 0.0])]) == 0
+    assert automatic_target([[curve([2.0, 1e-17])]]) == pytest.approx(2e-10)
+    assert automatic_target([[curve([0.0, 0.0])]]) == 0
 
 
 @given(st.floats(-1e12, 1e12).filter(lambda value: value == 0 or abs(value) > 1e-300))
 def test_automatic_target_is_never_below_the_value_it_rounds(value):
-    found = automatic_target([curve([100 * abs(value), value])])
+    found = automatic_target([[curve([100 * abs(value), value])]])
     assert found >= value
     assert abs(found - value) <= 0.11 * abs(value)
 
 
 def test_automatic_target_lies_below_every_start():
     # one run starts below where another ends: there it would be met before the first step
-    assert automatic_target([curve([8.0, 3.0]), curve([2.0, 1.0])]) == 1.0
+    assert automatic_target([[curve([8.0, 3.0]), curve([2.0, 1.0])]]) == 1.0

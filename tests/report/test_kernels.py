@@ -27,10 +27,18 @@ def facts(size, flop_rate, bandwidth):
 def both(make):
     """Return a function that times a kernel on a host, in proportion to the size, and on a device."""
 
-    def timings(kernel="scale"):
-        host = [make.timing(kernel, n, "numpy", 2e-9 * n, facts(n, 5e10, 1e10)) for n in SIZES]
+    def timings(kernel="scale", repetitions=1):
+        paces = list(enumerate((1.0, 1.01, 0.99)))[:repetitions]
         clocks = {"device_seconds_per_call": 4.5e-5, "copy_seconds_per_call": 2.5e-4}
-        return [*host, *(make.timing(kernel, n, "cupy", 5e-5, facts(n, 6e13, 4e12), **clocks) for n in SIZES)]
+        return [
+            make.timing(kernel, n, "numpy", 2e-9 * n * pace, facts(n, 5e10, 1e10), r)
+            for n in SIZES
+            for r, pace in paces
+        ] + [
+            make.timing(kernel, n, "cupy", 5e-5 / pace, facts(n, 6e13, 4e12), r, **clocks)
+            for n in SIZES
+            for r, pace in paces
+        ]
 
     return timings
 
@@ -63,26 +71,34 @@ def test_columns_of_a_device_are_left_out_without_one(both, run):
     assert not {"ratio", "copies in, µs", "by the device, µs"} & set(header)
 
 
-def test_the_verdict_names_the_limit_and_the_break_even(both, run):
-    assert verdict(summarize(run, both()).comparisons[0]) == (
-        "numpy takes 2.00 ms [1.97, 2.03] a call at size 1,000,000, 80 % of the memory limit. "
-        "cupy takes 50.0 µs [49.2, 50.8] a call at size 1,000,000, 8.0 % of the memory limit. "
-        "cupy is faster than numpy from size 25,000 on, 40 [39, 41] times at size 1,000,000."
+def test_the_verdict_names_the_limit_and_the_sizes_at_which_a_backend_is_faster(both, run):
+    assert verdict(summarize(run, both(repetitions=3)).comparisons[0]) == (
+        "numpy takes 2.00 ms [1.95, 2.05] a call at size 1,000,000, 80 % of the memory limit. "
+        "cupy takes 50.0 µs [48.8, 51.3] a call at size 1,000,000, 8.0 % of the memory limit. "
+        "cupy is faster than numpy at size 100,000 and size 1,000,000, "
+        "40 [38, 42] times faster at size 1,000,000."
+    )
+
+
+def test_one_run_of_a_kernel_says_nothing_about_other_runs(both, run):
+    assert verdict(summarize(run, both()).comparisons[0]).endswith(
+        "cupy and numpy are not comparable: three paired runs are needed."
     )
 
 
 @pytest.mark.parametrize(
     ("seconds", "said"),
     [
-        (0.5, "cupy is faster than numpy at every size, 2.0 [2.0, 2.0] times at size 20."),
-        (2.0, "cupy is not faster than numpy up to size 20."),
+        (0.5, "cupy is faster than numpy at every size, 2 times faster at size 20."),
+        (2.0, "cupy is not faster than numpy beyond noise up to size 20."),
     ],
 )
 def test_always_and_never_are_said_so(make, run, seconds, said):
     results = [
-        make.timing("scale", n, name, time)
+        make.timing("scale", n, name, time, repetition=r)
         for n in (10, 20)
         for name, time in (("numpy", 1.0), ("cupy", seconds))
+        for r in range(3)
     ]
     assert verdict(summarize(run, results).comparisons[0]).endswith(said)
 
@@ -109,12 +125,12 @@ def test_the_speed_up_is_drawn_with_the_size_from_which_on_a_backend_pays(both, 
 
 
 def test_the_page_of_a_run_draws_kernels_without_a_complaint(both, run, tmp_path, look):
-    results = [*both(), *both(HOSTILE)]
+    results = [*both(repetitions=3), *both(HOSTILE, repetitions=3)]
     page = look(write_report(summarize(run, results), run, results, tmp_path / "run-7"))
     assert page.console == []
     text = page.evaluate("document.body.innerText")
     assert HOSTILE in text
-    assert "cupy is faster than numpy from size 25,000 on" in text
+    assert "cupy is faster than numpy at size 100,000 and size 1,000,000" in text
     names = "[...figure.querySelectorAll('.legendtext')].map((each) => each.textContent)"
     lines = "figure.querySelectorAll('.scatterlayer path.js-line').length"
     figures = page.evaluate(f"[...document.querySelectorAll('figure')].map((figure) => [{names}, {lines}])")

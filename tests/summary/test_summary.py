@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchfw.analysis.convergence import curves_by_metric
 from benchfw.analysis.intervals import LEVEL, independent_ratio, t_quantile
-from benchfw.records import Cell, Counting, Ending, Status
+from benchfw.records import Budget, Cell, Counting, Ending, Status
 from benchfw.report.figures import build_figures
 from benchfw.report.tables import headline_table
 from benchfw.report.verdicts.phrases import caveat_sentences, fault_place, fault_sentence
@@ -50,7 +51,7 @@ def test_time_and_cost_to_the_suites_target_are_paired_with_the_first_method(mak
     assert fast["gap"].interval.estimate == 0.5
 
 
-def test_without_a_target_the_worst_end_of_the_reference_is_taken(make, run):
+def test_without_a_target_the_worst_end_is_taken(make, run):
     results = [
         make.result("optimizer", "p", "gd", r, make.curve("gap", [9, last]))
         for r, last in enumerate((0.2, 0.31))
@@ -82,7 +83,7 @@ def test_a_stopped_trial_never_reached_the_target_and_ends_at_infinity(make, run
 
 
 @pytest.mark.parametrize("status", [Status.FAILED, Status.CRASHED, Status.SKIPPED])
-def test_a_broken_trial_counts_for_nothing_but_is_listed(make, run, status):
+def test_a_broken_trial_never_arrives_and_a_skipped_one_was_never_started(make, run, status):
     results = [
         make.result("optimizer", "p", "gd", 0, make.curve("gap", [9, 0.5]), target={"gap": 1}),
         make.result(
@@ -90,11 +91,28 @@ def test_a_broken_trial_counts_for_nothing_but_is_listed(make, run, status):
         ),
     ]
     summary = summarize(run, results)
-    assert rows_of(summary, "gd")["seconds_to_target"].reached == (1, 1)
+    skipped = status is Status.SKIPPED
+    rows = rows_of(summary, "gd")
+    assert rows["seconds_to_target"].reached == (1, 1 if skipped else 2)
+    assert rows["gap"].interval.count == (1 if skipped else 2)
     (fault,) = summary.faults
     assert (fault.trials, fault.total, fault.reason) == ((12,), 2, "broke")
-    verb = "was skipped" if status is Status.SKIPPED else status.value
+    verb = "was skipped" if skipped else status.value
     assert fault_sentence(fault) == f"1 of 2 trials {verb}: broke"
+
+
+def test_a_run_that_passed_the_target_and_overflowed_later_has_arrived(make, run):
+    curve = make.curve("gap", [9, 0.5, math.inf])
+    result = make.result("optimizer", "p", "gd", 0, curve, target={"gap": 1}, status=Status.DIVERGED)
+    rows = rows_of(summarize(run, [result]), "gd")
+    assert rows["seconds_to_target"].reached == (1, 1)
+    assert rows["gap"].interval.estimate == math.inf
+
+
+def test_an_end_is_the_last_look_within_the_budget(make, run):
+    result = make.result("optimizer", "p", "gd", 0, make.curve("gap", [9, 3, 1], cost=10.0))
+    trial = replace(result.trial, budget=Budget(cost=15.0))
+    assert rows_of(summarize(run, [replace(result, trial=trial)]), "gd")["gap"].interval.estimate == 3
 
 
 def test_what_a_missing_backend_skips_is_told_once_for_all(make, run):

@@ -49,14 +49,14 @@ def _efficiency(comparison: Comparison, best: Row, reference: str) -> str:
     if best.ratio.estimate > 1:
         return (
             f"No method has a smaller variance x time than {reference}; the next, {name}, "
-            f"has one {product} ({paired_runs(best)})"
+            f"has one {product} ({paired_runs(comparison, best.cell, best.quantity)})"
         )
     less = comparative(comparison, best.cell, "variance", "less variance", "more variance")
     longer = comparative(comparison, best.cell, "seconds_per_draw", "less time", "more time")
     spread = f"{less} than" if less else "the same variance within noise as"
     seconds = f"{longer} a draw" if longer else "about the same time a draw"
     both = f"{name} has {spread} {reference} and takes {seconds}"
-    return f"{both}: variance x time {product} ({paired_runs(best)})"
+    return f"{both}: variance x time {product} ({paired_runs(comparison, best.cell, best.quantity)})"
 
 
 def _along_the_sweep(comparison: Comparison) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 
-from benchfw.report.text import FEW_NAMES, figures, interval_text, ratio_text, time_unit
-from benchfw.report.verdicts.phrases import comparative, paired_runs, rows_of
-from benchfw.summary.kernels import break_evens, floor_of
+from benchfw.report.text import FEW_NAMES, figures, interval_text, join_names, time_unit
+from benchfw.report.verdicts.phrases import comparative, rows_of, undecided_text
+from benchfw.summary.family import Verdict
+from benchfw.summary.kernels import floor_of
 from benchfw.summary.model import Comparison, Row
 
 
@@ -47,7 +48,7 @@ def measured_backends(comparison: Comparison) -> list[str]:
 
 
 def _sizes_verdict(comparison: Comparison) -> str:
-    """Return time and share of the limit at each backend's largest size, and from what size on one pays."""
+    """Return time and share of the limit at each backend's largest size, and at what sizes one is faster."""
     rows = sorted(rows_of(comparison, "seconds_per_call"), key=lambda row: comparison.size(row.cell))
     largest = {row.cell.backend: row for row in rows}
     said = []
@@ -56,16 +57,30 @@ def _sizes_verdict(comparison: Comparison) -> str:
         limit = f", {share.replace(' (', ' of the ').replace(')', ' limit')}" if share else ""
         said.append(f"{backend} takes {_time_text(row)} a call at {row.cell.problem}{limit}.")
     first = comparison.cells[0].backend
-    for backend, size in break_evens(comparison).items():
+    for backend in largest:
         both = [row for row in rows if row.cell.backend == backend and row.ratio is not None]
-        if math.isinf(size) or not both or both[-1].ratio is None:
-            last = max(comparison.size(row.cell) for row in rows if row.cell.backend == backend)
-            said.append(f"{backend} is not faster than {first} up to size {last:,}.")
+        if backend == first or not both:
             continue
-        start = "at every size" if size == 0 else f"from size {float(f'{size:.3g}'):,.0f} on"
-        times = f"{ratio_text(both[-1].ratio.inverted())} times at {both[-1].cell.problem}"
-        said.append(f"{backend} is faster than {first} {start}, {times}.")
+        verdicts = [comparison.verdict(row.cell, row.quantity) for row in both]
+        sizes = [comparison.size(row.cell) for row in both]
+        if all(each is Verdict.NOT_COMPARABLE for each in verdicts):
+            said.append(f"{backend} and {first} are not comparable: three paired runs are needed.")
+        elif Verdict.BETTER not in verdicts:
+            said.append(f"{backend} is not faster than {first} beyond noise up to size {max(sizes):,}.")
+        else:
+            faster = [size for size, each in zip(sizes, verdicts, strict=True) if each is Verdict.BETTER]
+            start = "at every size" if len(faster) == len(sizes) else f"at {join_names(_shown(faster))}"
+            last = max(
+                (row for row in both if comparison.size(row.cell) in faster),
+                key=lambda row: comparison.size(row.cell),
+            )
+            times = comparative(comparison, last.cell, last.quantity, "faster", "slower")
+            said.append(f"{backend} is faster than {first} {start}, {times} at {last.cell.problem}.")
     return " ".join(said)
+
+
+def _shown(sizes: Sequence[int]) -> list[str]:
+    return [f"size {size:,}" for size in sizes]
 
 
 def _backends_verdict(comparison: Comparison) -> str:
@@ -77,12 +92,13 @@ def _backends_verdict(comparison: Comparison) -> str:
             sentences.append(f"{row.cell.method} takes {_time_text(row)} a call on {row.cell.backend}.")
         elif row.ratio is not None:
             said = comparative(comparison, row.cell, row.quantity, "faster", "slower")
-            unclear = (
-                "cannot yet be distinguished" if row.ratio.count == 2 else "shows no difference beyond noise"
+            name = f"{row.cell.method} on {row.cell.backend}"
+            unclear = undecided_text(comparison, row.cell, row.quantity)
+            sentences.append(
+                f"{name} is {said} than on {first.backend}."
+                if said
+                else f"{name} against {first.backend}: {unclear[0].lower()}{unclear[1:]}."
             )
-            verb = f"is {said} than" if said else f"{unclear} from that"
-            alone = f" ({paired_runs(row)})" if row.ratio.count == 1 and not row.ratio.bounded else ""
-            sentences.append(f"{row.cell.method} on {row.cell.backend} {verb} on {first.backend}{alone}.")
     return " ".join(sentences[: 2 * FEW_NAMES]) + (" …" if len(sentences) > 2 * FEW_NAMES else "")
 
 

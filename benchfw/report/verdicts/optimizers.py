@@ -1,192 +1,216 @@
-"""The verdict on optimizers: who reaches the target with fewer calls, who faster, who ends lowest."""
+"""The verdict on optimizers: who reaches the target with fewer calls, who faster, who ends lower."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 
-from benchfw.analysis.convergence import ROUNDING_FLOOR
-from benchfw.report.text import FEW_NAMES, figures, interval_text, join_names, plural
+from benchfw.analysis.paired import FEWEST_PAIRS
+from benchfw.records import Cell
+from benchfw.report.text import figures, join_names
+from benchfw.report.verdicts.arrivals import (
+    Measure,
+    always_arrives,
+    arrivals_text,
+    choose_measure,
+    missing_text,
+    observed_text,
+    reached,
+)
 from benchfw.report.verdicts.phrases import (
+    cells_with,
     comparative,
-    estimate_of,
+    join_clauses,
     paired_runs,
-    rows_ahead,
-    rows_of,
     target_text,
     undecided_text,
     when_done,
 )
-from benchfw.summary.model import Comparison, Row
+from benchfw.summary.contrasts import ARRIVALS
+from benchfw.summary.family import Reason, Verdict
+from benchfw.summary.model import Comparison
 from benchfw.summary.quantities import WHEN_DONE
 
 
 def optimizer_verdict(comparison: Comparison) -> str:
     """Return one to three sentences on the optimizers of one problem."""
-    costs = rows_of(comparison, "cost_to_target")
-    reached = [row for row in costs if math.isfinite(row.interval.estimate)]
-    if comparison.targets and not costs and rows_of(comparison, "seconds_to_target"):
-        return f"No oracle call was counted, so that only times can be compared.{_fastest(comparison, None)}"
-    if not comparison.targets or not costs:
+    if not comparison.targets or not comparison.measured:
         return "No method gave a value to compare."
-    if not reached:
-        target = target_text(comparison)
-        return f"No method reaches {target} in more than half of its runs{_closest(comparison)}."
-    reference = comparison.row(comparison.reference, "cost_to_target")
-    # the first among those ahead of the reference beyond noise, if any: an estimate alone may be luck
-    leader = min(rows_ahead(comparison, "cost_to_target"), key=estimate_of, default=None)
-    best = leader or (reference if reference in reached else None) or min(reached, key=estimate_of)
-    if leader is not None:
-        sentence = _better(comparison, leader)
-    elif reference is None or reference not in reached:
-        sentence = _without_reference(comparison, reached)
-    elif len(costs) == 1:
-        more = " of a counted cost" if len(comparison.measured) > 1 else ""
-        sentence = f"{_alone(comparison, reference)}; there is no other method{more} to compare it with"
+    measure = choose_measure(comparison)
+    leader = _first(comparison, measure.quantity)
+    if not any(reached(comparison, cell)[0] for cell in comparison.measured):
+        sentence = f"No method reaches {target_text(comparison)} in any of its runs{_lowest_end(comparison)}"
     else:
-        sentence = _reference_first(comparison, reference, reached)
-    automatic = any(target.automatic for target in comparison.targets)
-    end = (_done(comparison) or _end(comparison, best)) if automatic else ""
-    return f"{sentence}{_others(comparison, costs)}.{_fastest(comparison, best)}{end}"
+        sentence = _main(comparison, measure, leader)
+    sentences = [sentence, _fastest(comparison, measure, leader)]
+    if any(target.automatic for target in comparison.targets):
+        sentences.append(_done(comparison) or _end(comparison, leader))
+    return " ".join(f"{each}." for each in sentences if each)
 
 
-def _better(comparison: Comparison, best: Row) -> str:
-    """Return the sentence for a method that is ahead of the reference."""
-    fewer = comparative(
-        comparison, best.cell, best.quantity, f"fewer {comparison.cost_unit}", f"more {comparison.cost_unit}"
+def _main(comparison: Comparison, measure: Measure, leader: Cell | None) -> str:
+    """Return the sentence on the way to the target."""
+    target, reference = target_text(comparison), comparison.name(comparison.reference)
+    rivals = [cell for cell in comparison.measured if cell != comparison.reference]
+    missing = missing_text(comparison)
+    if not rivals:
+        seen = observed_text(comparison, measure, [comparison.reference])
+        return f"{seen}; there is no other method to compare it with{missing}"
+    if leader is not None:
+        said = comparative(comparison, leader, measure.quantity, measure.less, measure.more)
+        after = _time_clause(comparison, leader) if measure.quantity != "seconds_to_target" else ""
+        runs = paired_runs(comparison, leader, measure.quantity)
+        way = f"{target} {measure.preposition} {said} than {reference} ({runs})"
+        return f"{comparison.name(leader)} reaches {way}{after}{missing}"
+    if cells_with(comparison, ARRIVALS, Verdict.BETTER):
+        return _more_often(comparison, Verdict.BETTER)
+    behind = [cell for cell in rivals if _is_behind(comparison, cell, measure.quantity)]
+    if len(behind) < len(rivals):
+        return _undecided(comparison, measure, [cell for cell in rivals if cell not in behind])
+    if not all(_factor(comparison, cell, measure.quantity) for cell in behind):
+        return _more_often(comparison, Verdict.WORSE)
+    rival = _lowest(comparison, behind, measure.quantity) or behind[0]
+    more = comparative(comparison, rival, measure.quantity, measure.less, measure.more)
+    runs = paired_runs(comparison, rival, measure.quantity)
+    first = f"No method reaches {target} {measure.preposition} {measure.less} than {reference}"
+    return f"{first}; the next, {comparison.name(rival)}, needs {more} ({runs}){missing}"
+
+
+def _factor(comparison: Comparison, cell: Cell, quantity: str) -> bool:
+    """Return whether a method is better or worse by a factor that is known."""
+    return comparative(comparison, cell, quantity, "", "") is not None
+
+
+def _is_behind(comparison: Comparison, cell: Cell, quantity: str) -> bool:
+    return Verdict.WORSE in (comparison.verdict(cell, quantity), comparison.verdict(cell, ARRIVALS))
+
+
+def _more_often(comparison: Comparison, verdict: Verdict) -> str:
+    """Return who arrives more often than the reference, or less often, and how often all of them do."""
+    cells, reference = cells_with(comparison, ARRIVALS, verdict), comparison.name(comparison.reference)
+    names, target = join_names([comparison.name(cell) for cell in cells]), target_text(comparison)
+    counts = arrivals_text(comparison)
+    if verdict is Verdict.WORSE:
+        return f"{reference} reaches {target} more often than {names}, beyond chance: {counts}"
+    reach = "reaches" if len(cells) == 1 else "reach"
+    return f"{names} {reach} {target} more often than {reference}, beyond chance: {counts}"
+
+
+def _undecided(comparison: Comparison, measure: Measure, rivals: list[Cell]) -> str:
+    """Return the sentence for methods of which none is ahead: equal, undecided, or not comparable."""
+    target, reference = target_text(comparison), comparison.name(comparison.reference)
+    words = (Verdict.EQUAL, Verdict.UNDECIDED)
+    compared = [cell for cell in rivals if comparison.verdict(cell, measure.quantity) in words]
+    rival = _lowest(
+        comparison, [cell for cell in compared if always_arrives(comparison, cell)], measure.quantity
     )
-    name, reference = comparison.name(best.cell), comparison.name(comparison.reference)
-    seconds = _time_clause(comparison, comparison.row(best.cell, "seconds_to_target"))
-    target = target_text(comparison)
-    return f"{name} reaches {target} with {fewer} than {reference}{seconds} ({paired_runs(best)})"
+    if rival is not None and always_arrives(comparison, comparison.reference):
+        found = undecided_text(comparison, rival, measure.quantity)
+        between = f"between {reference} and {comparison.name(rival)}"
+        return f"{found} in {measure.noun} to {target} {between}{missing_text(comparison)}"
+    if compared or any(comparison.verdict(cell, ARRIVALS) is Verdict.UNDECIDED for cell in rivals):
+        return f"No difference beyond chance in who reaches {target}: {arrivals_text(comparison)}"
+    return _not_comparable(comparison, measure, rivals)
 
 
-def _time_clause(comparison: Comparison, row: Row | None) -> str:
-    if row is None or row.ratio is None:
-        return ""
-    said = comparative(comparison, row.cell, row.quantity, "less time", "more time")
-    after = _preparation(comparison, row)
+def _not_comparable(comparison: Comparison, measure: Measure, rivals: list[Cell]) -> str:
+    decisions = [comparison.decision(cell, measure.quantity) for cell in rivals]
+    if all(each.reason is Reason.AT_START for each in decisions):
+        there = [
+            comparison.name(cell)
+            for cell in comparison.measured
+            if (row := comparison.row(cell, "iterations_to_target")) and row.interval.low == 0
+        ]
+        start = "starts" if len(there) == 1 else "start"
+        return f"Not comparable in {measure.noun}: {join_names(there)} {start} at {target_text(comparison)}"
+    runs = min(comparison.runs(cell)[1] for cell in (comparison.reference, *rivals))
+    few = "three paired runs are needed" if runs < FEWEST_PAIRS else "too few of their runs arrive"
+    seen = observed_text(comparison, measure, [comparison.reference, *rivals])
+    return f"{seen}: not comparable, {few}{missing_text(comparison)}"
+
+
+def _time_clause(comparison: Comparison, cell: Cell) -> str:
+    """Return how a leader in cost compares in time."""
+    decision = comparison.decision(cell, "seconds_to_target")
+    said = comparative(comparison, cell, "seconds_to_target", "less time", "more time")
     if said is None:
-        return f" and in about the same time{after}"
-    return f" and in {said}{after}" if row.ratio.estimate < 1 else f", but in {said}{after}"
+        words = undecided_text(comparison, cell, "seconds_to_target")
+        return f"; in time: {words[0].lower()}{words[1:]}"
+    joint = " and" if decision.verdict is Verdict.BETTER else ", but"
+    return f"{joint} in {said}{_preparation(comparison, cell)}"
 
 
-def _preparation(comparison: Comparison, ahead: Row) -> str:
+def _preparation(comparison: Comparison, cell: Cell) -> str:
     """Return what a method and the reference took to prepare, which their times leave out."""
-    cells = dict.fromkeys((ahead.cell, comparison.reference))
-    found = [(cell, comparison.row(cell, "prepare_seconds")) for cell in cells]
-    parts = [f"{comparison.name(cell)} {figures(row.interval.estimate, 2)} s" for cell, row in found if row]
+    found = [
+        (each, comparison.row(each, "prepare_seconds"))
+        for each in dict.fromkeys((cell, comparison.reference))
+    ]
+    parts = [f"{comparison.name(each)} {figures(row.interval.estimate, 2)} s" for each, row in found if row]
     return f", not counting the time to prepare ({', '.join(parts)})" if parts else ""
 
 
-def _reference_first(comparison: Comparison, reference: Row, reached: Sequence[Row]) -> str:
-    """Return the sentence for a reference that no other method is ahead of, not even in its estimate."""
-    rival = min((row for row in reached if row is not reference), key=estimate_of, default=None)
-    if rival is None:
-        return _only(comparison, reference)
-    more = comparative(comparison, rival.cell, rival.quantity, "fewer", f"more {comparison.cost_unit}")
-    if rival.ratio is None or more is None:
-        return _no_difference(comparison, rival)
-    return (
-        f"No method reaches {target_text(comparison)} with fewer {comparison.cost_unit} than "
-        f"{comparison.name(reference.cell)}; the next, {comparison.name(rival.cell)}, needs {more} "
-        f"({paired_runs(rival)})"
-    )
-
-
-def _no_difference(comparison: Comparison, rival: Row) -> str:
-    found = undecided_text(comparison, rival.cell, rival.quantity)
-    return (
-        f"{found} in {comparison.cost_unit} to {target_text(comparison)} "
-        f"between {comparison.name(comparison.reference)} and the next best, {comparison.name(rival.cell)}"
-    )
-
-
-def _without_reference(comparison: Comparison, reached: Sequence[Row]) -> str:
-    """Return the sentence for methods that get there where the reference does not, or is not counted."""
-    order = sorted(reached, key=estimate_of)
-    if len(order) == 1:
-        return _only(comparison, order[0])
-    names = join_names([comparison.name(row.cell) for row in order])
-    shown = join_names([interval_text(row.interval) for row in order[:FEW_NAMES]])
-    number = plural(order[0].interval.count, "run")
-    return f"{names} reach {target_text(comparison)} with {shown} {comparison.cost_unit} ({number})"
-
-
-def _only(comparison: Comparison, row: Row) -> str:
-    """Return the sentence for a method alone: "Only …" unless others get there too, at times or uncounted."""
-    others = (each for each in rows_of(comparison, "seconds_to_target") if each.cell != row.cell)
-    if any(each.reached and each.reached[0] for each in others):
-        return _alone(comparison, row)
-    return f"Only {_alone(comparison, row, ',')}"
-
-
-def _alone(comparison: Comparison, row: Row, comma: str = "") -> str:
-    name, cost = comparison.name(row.cell), f"{interval_text(row.interval)} {comparison.cost_unit}"
-    runs = plural(row.interval.count, "run")
-    return f"{name} reaches {target_text(comparison)}{comma} with {cost} ({runs})"
-
-
-def _others(comparison: Comparison, costs: Sequence[Row]) -> str:
-    """Return who never reaches the target, and who does so only at times."""
-    never = [comparison.name(row.cell) for row in costs if row.reached and row.reached[0] == 0]
-    parts = [f"{join_names(never)} never {'does' if len(never) == 1 else 'do'}"] if never else []
-    partly = [row for row in costs if row.reached and 0 < row.reached[0] < row.reached[1]]
-    parts += [
-        f"{comparison.name(row.cell)} does in {row.reached[0]} of {row.reached[1]} runs"
-        for row in partly[:FEW_NAMES]
-        if row.reached
-    ]
-    return "".join(f"; {part}" for part in parts)
-
-
-def _fastest(comparison: Comparison, best: Row | None) -> str:
-    """Return a sentence on time where another method is ahead there, and beyond noise."""
-    first = min(rows_ahead(comparison, "seconds_to_target"), key=estimate_of, default=None)
-    if first is None or (best is not None and first.cell == best.cell) or first.ratio is None:
+def _fastest(comparison: Comparison, measure: Measure, leader: Cell | None) -> str:
+    """Return a sentence on time where another method is ahead there than in cost."""
+    first = _first(comparison, "seconds_to_target")
+    if first is None or first == leader or measure.quantity == "seconds_to_target":
         return ""
-    less = comparative(comparison, first.cell, first.quantity, "less", "more")
-    name, reference = comparison.name(first.cell), comparison.name(comparison.reference)
-    after = _preparation(comparison, first)
-    return f" In time, {name} is ahead: {less} than {reference}{after} ({paired_runs(first)})."
+    less = comparative(comparison, first, "seconds_to_target", "less", "more")
+    name, reference = comparison.name(first), comparison.name(comparison.reference)
+    runs = paired_runs(comparison, first, "seconds_to_target")
+    return f"In time, {name} is ahead: {less} than {reference}{_preparation(comparison, first)} ({runs})"
 
 
-def _end(comparison: Comparison, best: Row) -> str:
-    """Return a sentence on the end of the budget: a target where the reference ends hides who went on."""
-    metric, target = comparison.targets[0].metric, comparison.targets[0].value
-    lowest = min(rows_ahead(comparison, metric), key=estimate_of, default=None)
-    if lowest is None or lowest.cell == best.cell or lowest.ratio is None:
+def _end(comparison: Comparison, leader: Cell | None) -> str:
+    """Return a sentence on the end of the budget: a target that all reach hides who went on."""
+    metric = comparison.targets[0].metric
+    lowest = _first(comparison, metric)
+    if lowest is None or lowest == leader:
         return ""
-    if lowest.interval.estimate < ROUNDING_FLOOR * target:
-        return ""  # so far down rounding decides
-    less = comparative(comparison, lowest.cell, lowest.quantity, "less", "more")
-    return (
-        f" At the end, {comparison.name(lowest.cell)} has the smallest {metric}: "
-        f"{interval_text(lowest.interval)}, {less} than {comparison.name(comparison.reference)} "
-        f"({paired_runs(lowest)})."
-    )
+    smaller = comparative(comparison, lowest, metric, "smaller", "larger")
+    runs = paired_runs(comparison, lowest, metric)
+    reference = comparison.name(comparison.reference)
+    return f"At the end, {comparison.name(lowest)} has a {metric} {smaller} than {reference} ({runs})"
 
 
 def _done(comparison: Comparison) -> str:
     """Return a sentence on the moment at which the reference was done by itself, if it was."""
-    parts = []
+    parts = list(_parts_when_done(comparison))
+    return f"When {comparison.name(comparison.reference)} is done, {join_clauses(parts)}" if parts else ""
+
+
+def _parts_when_done(comparison: Comparison) -> Iterator[str]:
     for quantity in when_done(comparison):
         metric = quantity.removesuffix(WHEN_DONE)
-        least = min(rows_ahead(comparison, quantity), key=estimate_of, default=None)
+        least = _first(comparison, quantity)
         if least is None:
-            parts.append(f"no method has a smaller {metric}")
+            yield f"no method has a smaller {metric} beyond noise"
         else:
-            less = comparative(comparison, least.cell, least.quantity, "less", "more")
-            shown = interval_text(least.interval)
-            parts.append(f"{comparison.name(least.cell)} has {metric} {shown}, {less} ({paired_runs(least)})")
-    done = f" When {comparison.name(comparison.reference)} is done, "
-    return f"{done}{', and '.join(parts)}." if parts else ""
+            smaller = comparative(comparison, least, quantity, "smaller", "larger")
+            runs = paired_runs(comparison, least, quantity)
+            yield f"{comparison.name(least)} has a {metric} {smaller} ({runs})"
 
 
-def _closest(comparison: Comparison) -> str:
-    primary = comparison.targets[0].metric
-    rows = [row for row in rows_of(comparison, primary) if math.isfinite(row.interval.estimate)]
-    if not rows:
+def _lowest_end(comparison: Comparison) -> str:
+    metric = comparison.targets[0].metric
+    rows = [row for cell in comparison.measured if (row := comparison.row(cell, metric))]
+    best = min(rows, key=lambda row: row.interval.estimate, default=None)
+    if best is None or not math.isfinite(best.interval.estimate):
         return ""
-    best = min(rows, key=lambda row: row.interval.estimate)
-    return f"; the closest is {comparison.name(best.cell)} with {interval_text(best.interval)}"
+    return f"; the lowest median end is {figures(best.interval.estimate)}, of {comparison.name(best.cell)}"
+
+
+def _first(comparison: Comparison, quantity: str) -> Cell | None:
+    """Return the method that is furthest ahead of the reference, by a factor that is known."""
+    ahead = cells_with(comparison, quantity, Verdict.BETTER)
+    return _lowest(comparison, [cell for cell in ahead if _factor(comparison, cell, quantity)], quantity)
+
+
+def _lowest(comparison: Comparison, cells: Iterable[Cell], quantity: str) -> Cell | None:
+    """Return the method with the lowest ratio to the reference among those that have one."""
+
+    def ratio(cell: Cell) -> float:
+        found = comparison.decision(cell, quantity).ratio
+        return math.inf if found is None else found.estimate
+
+    return min(cells, key=ratio, default=None)

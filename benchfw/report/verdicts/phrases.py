@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from benchfw.analysis.paired import FEWEST_PAIRS
 from benchfw.records import Cell, Ending, Status
@@ -22,14 +23,14 @@ _VERBS = {Status.TIMEOUT: "ran out of time", Status.OUT_OF_MEMORY: "ran out of m
 
 
 def target_text(comparison: Comparison) -> str:
-    """Return the common target: 'gap 1.2e-05', and where it comes from if the suite names none."""
+    """Return the common target: 'gap 1.2e-05', and that it was set by the ends if the suite names none."""
     named = " and ".join(f"{target.metric} {target.value:g}" for target in comparison.targets)
     automatic = any(target.automatic for target in comparison.targets)
-    return f"{named} (where {comparison.name(comparison.reference)} ends)" if automatic else named
+    return f"{named} (set by the methods' ends)" if automatic else named
 
 
 def comparative(comparison: Comparison, cell: Cell, quantity: str, less: str, more: str) -> str | None:
-    """Return '2.3 [2.1, 2.6] times {less}' or '… {more}'; None where neither is decided."""
+    """Return '2.3 [2.1, 2.6] times {less}' or '… {more}'; None where neither is decided by a factor."""
     decision = comparison.decision(cell, quantity)
     ratio = decision.ratio
     if ratio is None or not decision.differs:
@@ -38,15 +39,11 @@ def comparative(comparison: Comparison, cell: Cell, quantity: str, less: str, mo
         ratio, word = ratio.inverted(), less
     else:
         word = more
+    if not math.isfinite(ratio.low):
+        return None  # too few runs of one of the two arrive to know a factor
     if not ratio.bounded or not math.isfinite(ratio.estimate):  # only the near end is known
         return f"at least {figures(ratio.low, 2)} times {word}"
     return f"{ratio_text(ratio)} times {word}"
-
-
-def rows_ahead(comparison: Comparison, quantity: str) -> list[Row]:
-    """Return the rows that are better than the reference."""
-    rows = rows_of(comparison, quantity)
-    return [row for row in rows if comparison.verdict(row.cell, quantity) is Verdict.BETTER]
 
 
 def undecided_text(comparison: Comparison, cell: Cell, quantity: str) -> str:
@@ -54,21 +51,44 @@ def undecided_text(comparison: Comparison, cell: Cell, quantity: str) -> str:
     decision = comparison.decision(cell, quantity)
     if decision.ratio is None:
         return f"Not comparable ({decision.reason.value})"
-    pairs = plural(decision.ratio.count, "paired run")
+    runs = paired_runs(comparison, cell, quantity)
     if decision.verdict is Verdict.NOT_COMPARABLE:
         needed = "three" if decision.ratio.count < FEWEST_PAIRS else "six"
-        return f"Not comparable ({pairs}; {needed} are needed)"
-    ratio = f"ratio {ratio_text(decision.ratio)}, {pairs}"
+        return f"Not comparable ({runs}; {needed} are needed)"
+    ratio = f"ratio {ratio_text(decision.ratio)}, {runs}"
     if decision.verdict is Verdict.EQUAL:
         return f"Equal within 10 % ({ratio})"
-    more = "" if decision.needed is None else f"; {decision.needed:,} repetitions would show a factor of 1.25"
-    return f"No difference beyond noise ({ratio}{more})"
+    if decision.needed is None or decision.needed <= decision.ratio.count:
+        return f"No difference beyond noise ({ratio})"
+    return f"No difference beyond noise ({ratio}; {decision.needed:,} would show a factor of 1.25)"
+
+
+def cells_with(comparison: Comparison, quantity: str, verdict: Verdict) -> list[Cell]:
+    """Return the methods with one verdict in a quantity, in their order."""
+    return [cell for cell in comparison.cells if comparison.verdict(cell, quantity) is verdict]
+
+
+def paired_runs(comparison: Comparison, cell: Cell, quantity: str) -> str:
+    """Return how many paired runs a decision rests on."""
+    ratio = comparison.decision(cell, quantity).ratio
+    return plural(ratio.count, "paired run") if ratio else "no paired run"
+
+
+def join_clauses(parts: Sequence[str]) -> str:
+    """Return 'a, and b'."""
+    return ", and ".join(parts)
 
 
 def rows_of(comparison: Comparison, quantity: str) -> list[Row]:
     """Return the rows of one quantity, in the order of the methods."""
     found = (comparison.row(cell, quantity) for cell in comparison.cells)
     return [row for row in found if row is not None]
+
+
+def rows_ahead(comparison: Comparison, quantity: str) -> list[Row]:
+    """Return the rows that are better than the reference."""
+    rows = rows_of(comparison, quantity)
+    return [row for row in rows if comparison.verdict(row.cell, quantity) is Verdict.BETTER]
 
 
 def when_done(comparison: Comparison) -> list[str]:
@@ -80,15 +100,6 @@ def when_done(comparison: Comparison) -> list[str]:
 def estimate_of(row: Row) -> float:
     """Return what to be first in: every quantity that verdicts rank is better when lower."""
     return row.interval.estimate
-
-
-def paired_runs(row: Row) -> str:
-    """Return how many paired runs a row's ratio rests on."""
-    if row.ratio is None:
-        return "no paired run"
-    if row.ratio.count == 1:
-        return "1 run" if row.ratio.bounded else "1 run, so no interval"
-    return f"{row.ratio.count} paired runs"
 
 
 def fault_names(fault: Fault) -> tuple[str, str]:
