@@ -14,6 +14,11 @@ from benchfw.sources import Closure, Modules
 
 CORE_PACKAGES = ("backends", "data", "kernels", "measure")
 """The packages of benchfw all of which counts; what they import counts with them."""
+DRIVERS = frozenset(f"benchfw.harness.workers.{name}" for name in ("inline", "surroundings", "worker"))
+"""The modules of the harness in whose hands a trial is: warm-up, threads, limits, order. The others plan,
+store and look after processes."""
+
+HARNESS = "benchfw.harness."
 
 OUTSIDE_RECORDS = frozenset({"filelock", "platformdirs", "pluggy", "pooch", "requests", "urllib3"})
 """Libraries of benchfw's own that load plugins and fetch data, whose content is hashed."""
@@ -67,6 +72,9 @@ def files_of_trial(trial: Trial, registry: Registry, others: Iterable[Path]) -> 
 def core_closure(modules: Modules) -> Closure:
     """Return the modules of benchfw that decide the records of every trial, and their libraries."""
     packages = [modules.find(f"benchfw.{name}") for name in CORE_PACKAGES]
-    found = modules.closure(name for each in packages for name in modules.below(each))
+    names = [*DRIVERS, *(name for each in packages for name in modules.below(each))]
+    found = modules.closure(
+        names, leave_out=lambda name: f"{name}.".startswith(HARNESS) and name not in DRIVERS
+    )
     libraries = {name: each for name, each in found.libraries.items() if name not in OUTSIDE_RECORDS}
     return Closure(found.modules, found.files, libraries)

@@ -1,24 +1,29 @@
 """What a trial read beyond what its key knows: how it is named, and the state that it is in now.
 
 Each thing has a name of two parts, its kind and what it is: "file tables.json", "variable HOME". Paths are
-written from the folder of Python's path that they are in, so that a project may be moved.
+written from the folder of Python's path that they are in, so that a project may be moved. One that begins
+with "./" was found from the working folder, and is looked for from that of now.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from benchfw import data
 from benchfw.errors import BenchfwError
 from benchfw.harness.environment import THREAD_VARIABLES
+from benchfw.records import Outcome
 from benchfw.sources import Modules
 
 ABSENT = "absent"
+LEFT_BEHIND = re.compile(r"__pycache__|\..*\.sw[a-p]")
 ALL = "*"
 """As the name of an environment variable: the names of all."""
 GIVEN_VARIABLES = frozenset(
@@ -33,6 +38,8 @@ GIVEN_VARIABLES = frozenset(
     }
 )
 """The environment variables that workers get from the harness: threads and device are in the key."""
+UNKNOWN = ""
+"""The state of what a trial read that crashed or was stopped."""
 CHANGED = "changed while it was read"
 """The state of what was no longer the same at the end of the trial: never found again."""
 
@@ -71,6 +78,8 @@ class Inputs:
     def _find_state(self, kind: str, what: str) -> str:
         if kind == "variable":
             return hash_variable(what, os.environ.get(what) if what != ALL else variable_names())
+        if kind == "working folder":
+            return hash_folder(os.getcwd())  # noqa: PTH109
         if kind == "data set":
             try:
                 return data.fingerprint(what)
@@ -85,6 +94,16 @@ class Inputs:
             self._modules = self._find_modules()
         found = self._modules.closure([path], leave_out=lambda name: name.startswith("benchfw."))
         return found.digest[:32]
+
+
+def complete_reads(outcome: Outcome, find_modules: Callable[[], Modules]) -> Outcome:
+    """Return the outcome with the state, as of now, of what a trial read that could not tell it any more."""
+    if UNKNOWN not in outcome.reads.values():
+        return outcome
+    inputs = Inputs(find_modules)
+    return replace(
+        outcome, reads={name: state or inputs.state(name) for name, state in outcome.reads.items()}
+    )
 
 
 def name_path(kind: str, path: Path) -> str:
@@ -108,21 +127,26 @@ def variable_names() -> str:
     return " ".join(sorted(os.environ.keys() - GIVEN_VARIABLES))
 
 
+def hash_folder(path: str) -> str:
+    """Return a hash of where a folder is."""
+    return _short_hash(os.fsencode(path))[:12]
+
+
 def list_folder(path: Path) -> list[str]:
     """Return the names in a folder, without those that Python and editors leave there."""
-    return sorted(name for name in os.listdir(path) if not name.startswith((".", "__pycache__")))  # noqa: PTH208
+    return sorted(name for name in os.listdir(path) if not LEFT_BEHIND.fullmatch(name))  # noqa: PTH208
 
 
 def _places(what: str) -> list[Path]:
     """Return where a path leads now, from every folder of Python's path."""
-    if what.startswith("/"):
+    if what.startswith(("/", "./")):
         return [Path(what)]
     found = (Path(folder or Path.cwd()) / what for folder in dict.fromkeys(sys.path))
     return [each for each in dict.fromkeys(found) if each.exists()]
 
 
 def _split(name: str) -> tuple[str, str]:
-    for kind in ("variable", "data set", "module", "folder"):
+    for kind in ("variable", "data set", "module", "folder", "working folder"):
         if name.startswith(f"{kind} "):
             return kind, name[len(kind) + 1 :]
     return "file", name.removeprefix("file ")
@@ -134,9 +158,10 @@ def _describe(kind: str, what: str) -> str:
     words = {
         "variable": f"the environment variable {what}",
         "data set": f"the data set '{what}'",
-        "folder": f"the folder {what}",
+        "folder": f"the folder {what.removeprefix('./')}",
+        "working folder": "the working folder",
     }
-    return words.get(kind, what)
+    return words.get(kind, what.removeprefix("./"))
 
 
 def _hash_content(path: Path) -> str:

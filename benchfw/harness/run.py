@@ -19,7 +19,7 @@ from benchfw.harness.devices import find_devices
 from benchfw.harness.environment import gather, total_memory
 from benchfw.harness.events import Awaited, Begun, Event, Executor, Finished, Listener, Replaying
 from benchfw.harness.identity import Identity
-from benchfw.harness.inputs import Inputs
+from benchfw.harness.inputs import Inputs, complete_reads
 from benchfw.harness.noise import NoiseMeter
 from benchfw.harness.options import Options
 from benchfw.harness.replays import MEASURED, choose_replays, replay
@@ -164,7 +164,8 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
             rounds = _rounds(agenda, run, store, options, listen)
             for event in chain.from_iterable(_events(agenda, each, executor) for each in rounds):
                 if isinstance(event, Finished):
-                    number = store.add(run, agenda.position[event.trial.key], event.trial, event.outcome)
+                    outcome = complete_reads(event.outcome, registry.modules)
+                    number = store.add(run, agenda.position[event.trial.key], event.trial, outcome)
                     added[event.trial.key] = number
                 listen(event)
                 _tell_plugins(registry, event)

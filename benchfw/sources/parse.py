@@ -29,6 +29,8 @@ class Import(NamedTuple):
 class SourceFile:
     """One file: a hash of all but comments and docstrings, and its imports wherever they stand.
 
+    Docstrings count in a file that speaks of `__doc__` or `getdoc`: its code may read them.
+
     `lazy` is what a module with `__getattr__` may give beyond the names that it binds, as far as it can be
     read: from imports for type checkers, and from strings that are places. Without it both are empty.
     """
@@ -91,7 +93,7 @@ def _parse_source(content: bytes) -> SourceFile:
     tree = _tree(content)
     if tree is None:
         return SourceFile(hashlib.sha256(content).hexdigest())
-    reader = _Reader()
+    reader = _Reader(notes=b"__doc__" in content or b"getdoc" in content)
     reader.read(tree)
     digest = hashlib.sha256("\0".join(reader.parts).encode(errors="surrogatepass")).hexdigest()
     bound = frozenset(_bound_names(tree)) if b"__getattr__" in content else frozenset()
@@ -105,10 +107,12 @@ def _parse_source(content: bytes) -> SourceFile:
 class _Reader:
     """Goes through a syntax tree once: notes imports, and all but strings that stand alone.
 
-    Such strings are docstrings and notes below fields. `ast.dump` and `ast.walk` take twice as long.
+    Such strings are docstrings and notes below fields; with `notes` they are kept. `ast.dump` and `ast.walk`
+    take twice as long.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, notes: bool) -> None:
+        self._notes = notes
         self.parts: list[str] = []
         self.imports: set[Import] = set()
         self.for_types: list[Import] = []
@@ -129,7 +133,7 @@ class _Reader:
                 for each in value:
                     if not isinstance(each, ast.AST):
                         self.parts.append(repr(each))
-                    elif not _is_note(each):
+                    elif self._notes or not _is_note(each):
                         self.read(each)
                 self.parts.append("end")
             else:
@@ -176,6 +180,9 @@ def _imports(node: ast.AST) -> Iterator[Import]:
             name = str(first.value)
             module = name.lstrip(".")
             yield Import(len(name) - len(module), module)
+        elif called in {"exec", "eval"} and isinstance(first, ast.Constant):
+            code = _tree(str(first.value).encode(errors="replace")) or ast.Module([], [])
+            yield from (found for each in ast.walk(code) for found in _imports(each))
 
 
 def _bound_names(tree: ast.Module) -> Iterator[str]:

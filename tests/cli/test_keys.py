@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import benchfw
 
 METHOD = """
-import importlib, importlib.util, json, os
+import importlib, importlib.util, inspect, json, linecache, os
 from dataclasses import dataclass
 from pathlib import Path
 import numpy as np
@@ -19,6 +20,7 @@ from benchfw import Smooth, hookimpl
 {top}
 @dataclass(frozen=True)
 class Method:
+    '''0.5'''
     solves = Smooth
     def run(self, problem, rng):
         step = {step}
@@ -48,6 +50,33 @@ def read():
         return ""
 """
 
+IN_FOLDER = """
+def read():
+    folder = os.open(Path(__file__).with_name("steps"), os.O_RDONLY)
+    with os.fdopen(os.open("inner.txt", os.O_RDONLY, dir_fd=folder)) as file:
+        return float(file.read())
+"""
+
+APPENDED = """
+def read():
+    with Path(__file__).with_name("appended.txt").open("a"):
+        pass
+    return float(Path(__file__).with_name("appended.txt").read_text())
+"""
+
+EXECUTED = """
+def read():
+    names = {}
+    exec("import executed_helper", names)
+    return names["executed_helper"].STEP
+"""
+
+RUN_BY_PATH = """
+import runpy
+def read():
+    return runpy.run_path(str(Path(__file__).with_name("script.py")))["STEP"]
+"""
+
 METHODS = {
     "plain": ("0.5", ""),
     "json": ('json.loads(Path(__file__).with_name("tables.json").read_text())["step"]', ""),
@@ -62,6 +91,17 @@ METHODS = {
     "folder": ('0.5 / len(list((Path(__file__).parent / "steps").glob("*.txt")))', ""),
     "data": ('float(data.load("hidden")["x"][0])', "from benchfw import data"),
     "absent": ("0.5 if read() else 0.25", ABSENT),
+    "relative": ('float(Path("relative.txt").read_text())', ""),
+    "in-memory": ('float(Path(os.environ["IN_MEMORY"]).read_text())', ""),
+    "line": ('float(linecache.getline(str(Path(__file__).with_name("lines.txt")), 2))', ""),
+    "in-folder": ("read()", IN_FOLDER),
+    "appended": ("read()", APPENDED),
+    "executed": ("read()", EXECUTED),
+    "run-by-path": ("read()", RUN_BY_PATH),
+    "source": ('float(Path(__file__).with_name("words.py").read_text().split()[1])', ""),
+    "inspected": ("float(inspect.getsource(told).split()[-1])", "from words_inspected import told"),
+    "documented": ("float(Method.__doc__)", ""),
+    "hidden": ('0.5 / len(os.listdir(Path(__file__).parent / "hidden"))', ""),
 }
 
 SUITE = """
@@ -85,6 +125,16 @@ def project(cli, monkeypatch):
     cli.write("tables.json", '{"step": 0.5}')
     cli.write("step.txt", "0.5")
     cli.write("steps/one.txt", "")
+    cli.write("steps/inner.txt", "0.5")
+    cli.write("relative.txt", "0.5")
+    cli.write("lines.txt", "first\n0.5\n")
+    cli.write("appended.txt", "0.5")
+    cli.write("executed_helper.py", "STEP = 0.5\n")
+    cli.write("script.py", "from script_part import STEP\n")
+    cli.write("script_part.py", "STEP = 0.5\n")
+    cli.write("words.py", "# 0.5\n")
+    cli.write("words_inspected.py", "def told():\n    pass  # 0.5\n")
+    cli.write("hidden/.one", "")
     cli.write("computed_helper.py", "from computed_part import STEP\n")
     cli.write("computed_part.py", "STEP = 0.5\n")
     cli.write("parts/by_path.py", "STEP = 0.5\n")
@@ -98,7 +148,11 @@ def project(cli, monkeypatch):
     cli.environment |= {"BENCHFW_DATA": str(cli.folder / "data"), "STEP_SIZE": "0.5"}
     for folder in ("libraries", "source", "site-packages"):
         monkeypatch.syspath_prepend(cli.folder / folder)
-    return cli
+    with tempfile.NamedTemporaryFile("w", dir="/dev/shm") as in_memory:
+        in_memory.write("0.5")
+        in_memory.flush()
+        cli.environment["IN_MEMORY"] = in_memory.name
+        yield cli
 
 
 def again(cli):
@@ -137,7 +191,18 @@ def test_what_a_trial_read_must_be_unchanged(project):
         "folder": lambda: cli.write("steps/two.txt", ""),
         "data": lambda: np.savez(cli.folder / "data" / "hidden.npz", x=np.array([0.25])),
         "absent": lambda: cli.write("maybe.txt", "now"),
-        "plain": lambda: replace(cli, "plain_method.py"),
+        "plain": lambda: replace(cli, "plain_method.py", "step = 0.5", "step = 0.25"),
+        "relative": lambda: replace(cli, "relative.txt"),
+        "in-memory": lambda: replace(cli, cli.environment["IN_MEMORY"]),
+        "line": lambda: replace(cli, "lines.txt"),
+        "in-folder": lambda: replace(cli, "steps/inner.txt"),
+        "appended": lambda: replace(cli, "appended.txt"),
+        "executed": lambda: replace(cli, "executed_helper.py"),
+        "run-by-path": lambda: replace(cli, "script_part.py"),
+        "source": lambda: replace(cli, "words.py"),
+        "inspected": lambda: replace(cli, "words_inspected.py"),
+        "documented": lambda: replace(cli, "documented_method.py"),
+        "hidden": lambda: cli.write("hidden/.two", ""),
     }
     said = {
         "json": ["tables.json has changed"],
@@ -173,7 +238,7 @@ def test_a_comment_runs_nothing_again_and_a_secret_is_not_stored(project):
     cli.environment.update(STEP_AT_IMPORT="0.125")
     done = cli("run", "all.toml", "--no-report")
     assert done.returncode == 0, done.stderr
-    for path in cli.folder.rglob("*.py"):
+    for path in cli.folder.rglob("[!w]*.py"):  # words.py is text that a method reads
         path.write_text(f"# a comment\n{path.read_text()}# another\n")
     assert "nothing was run" in cli("run", "all.toml", "--no-report").stdout
     assert b"0.125" not in (cli.folder / "reports" / "benchfw.sqlite").read_bytes()
@@ -232,6 +297,70 @@ def test_reads_are_kept_with_the_trial(cli):
     assert "2 trials run again: the environment variable STEP_SIZE has changed" in done.stderr
     assert json.loads(cli("runs", "--json").stdout)[-1]["reused"] == 0
     assert "STEP_SIZE" not in os.environ
+
+
+FOUND_HERE = """
+def found():
+    return Path(os.getcwd()).name.count("b") / 4 + 0.25
+"""
+
+
+@pytest.mark.workers
+def test_what_is_found_from_the_working_folder_is_looked_for_in_that_of_now(cli):
+    plugins = []
+    for name, step, top in (
+        ("relative", 'float(Path("data/step.txt").read_text())', ""),
+        ("listed", "0.5 / len(os.listdir())", ""),
+        ("asked", "found()", FOUND_HERE),
+        ("moved", 'os.chdir(Path(__file__).parent) or float(Path("step.txt").read_text())', ""),
+        ("plain", "0.5", ""),
+    ):
+        cli.write(f"{name}_method.py", METHOD.format(name=name, step=step, top=top))
+        plugins.append(f'"{name}_method.py"')
+    cli.write("step.txt", "0.5")
+    methods = ("relative", "listed", "asked", "moved", "plain")
+    suite = SUITE.format(plugins=", ".join(plugins))
+    cli.write("all.toml", suite + "".join(f'[[optimizer]]\nuse = "{name}"\n' for name in methods))
+    there = {}
+    for name, step in (("a", "0.5"), ("b", "0.25"), ("c", "0.5")):
+        cli.write(f"{name}/data/step.txt", step)
+        there[name] = cli.elsewhere(cli.folder / name)
+    words = ("run", "../all.toml", "--no-report", "--store", "../s.sqlite")
+    done = there["a"](*words)
+    assert done.returncode == 0, done.stderr
+    assert "nothing was run" in there["a"](*words).stdout
+    cli.write("c/more.txt", "")
+    for name, changed in (("b", {"relative", "asked"}), ("c", {"listed", "asked"})):
+        lines = [line.split() for line in there[name](*words, "--dry-run").stdout.splitlines()]
+        assert {line[1] for line in lines if line[-1:] == ["no"]} == changed
+    said = there["b"](*words).stderr
+    assert "2 trials run again: data/step.txt has changed" in said
+    assert "2 trials run again: the working folder has changed" in said
+
+
+@pytest.mark.workers
+def test_a_trial_that_crashed_or_was_stopped_runs_again_once_what_it_read_has_changed(cli):
+    read = 'Path(__file__).with_name("{}.txt").read_text() == "{}" and {} or 0.5'
+    steps = {
+        "crashing": read.format("crash", "yes", "os.abort()"),
+        "waiting": read.format("wait", "yes", "time.sleep(60)"),
+        "failing": read.format("fail", "yes", "1 / 0"),
+    }
+    for name, step in steps.items():
+        cli.write(f"{name}_method.py", METHOD.format(name=name, step=step, top="import time\n"))
+    for name in ("crash", "wait", "fail"):
+        cli.write(f"{name}.txt", "yes")
+    suite = SUITE.format(plugins=", ".join(f'"{name}_method.py"' for name in steps))
+    suite = suite.replace("repetitions = 2", "repetitions = 1")
+    cli.write("all.toml", suite + "".join(f'[[optimizer]]\nuse = "{name}"\n' for name in steps))
+    words = ("run", "all.toml", "--no-report", "--timeout", "1")
+    assert "1 crashed, 1 failed, 1 timeout" in cli(*words).stdout
+    assert "nothing was run" in cli(*words).stdout
+    for name in ("crash", "wait", "fail"):
+        cli.write(f"{name}.txt", "no")
+    done = cli(*words)
+    assert "(3 done)" in done.stdout
+    assert "benchfw: 1 trial runs again: crash.txt has changed" in done.stderr
 
 
 def test_an_edit_of_benchfw_itself_runs_all_again_and_a_comment_does_not(cli):

@@ -54,6 +54,16 @@ class Method:
             os.listdir(folder)
             os.rename(Path(folder, "a"), "renamed.txt")
         Path("renamed.txt").read_text()
+        Path("log.txt").open("a").close()
+        Path("anew.txt").open("w+").close()
+        Path("anew.txt").read_text()
+        Path(__file__).with_name("beside.txt").read_text()
+        inside = os.open("folder", os.O_RDONLY)
+        os.listdir(inside)
+        os.close(os.open("inner.txt", os.O_RDONLY, dir_fd=inside))
+        os.close(inside)
+        os.close(os.open("opened.txt", os.O_RDONLY))
+        os.path.abspath("nothing")
         os.environ["SET"] = "1"
         os.environ["SET"], "IN" in os.environ, os.environb.get(b"BYTES"), os.getenv("SECRET")
         warnings.warn("a line of source is shown")
@@ -108,11 +118,16 @@ def noted(tmp_path_factory):
         "read.txt": "r",
         "updated.txt": "u",
         "two.txt": "2",
+        "log.txt": "l",
+        "opened.txt": "o",
+        "anew.txt": "a",
+        "beside.txt": "b",
+        "folder/inner.txt": "i",
     }
     texts |= {"helper.py": 'import os\nos.environ.get("AT_IMPORT_OF_HELPER")\n'}
+    (root / "folder").mkdir()
     for name, text in texts.items():
         (root / name).write_text(textwrap.dedent(text))
-    (root / "folder").mkdir()
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         cwd=root,
@@ -128,7 +143,8 @@ def noted(tmp_path_factory):
 
 def test_a_method_has_what_it_and_the_modules_that_it_imports_have_read(noted):
     assert set(noted["one"]) == {
-        "file read.txt", "file updated.txt", "variable IN", "variable BYTES", "variable SECRET",
+        "file ./read.txt", "file ./updated.txt", "file beside.txt", "folder ./folder", "working folder .",
+        "file ./folder/inner.txt", "file ./opened.txt", "variable IN", "variable BYTES", "variable SECRET",
         "variable AT_IMPORT_OF_ONE", "variable AT_IMPORT_OF_HELPER",
     }  # fmt: skip
     assert noted["one"]["variable IN"] == ABSENT
@@ -136,7 +152,7 @@ def test_a_method_has_what_it_and_the_modules_that_it_imports_have_read(noted):
 
 
 def test_a_module_by_a_computed_name_counts_with_what_it_read_though_it_was_loaded_before(noted):
-    assert set(noted["two"]) == {"file two.txt", "module helper.py", "variable AT_IMPORT_OF_HELPER"}
+    assert set(noted["two"]) == {"file ./two.txt", "module helper.py", "variable AT_IMPORT_OF_HELPER"}
 
 
 def test_nothing_is_noted_once_the_watch_has_ended(noted):

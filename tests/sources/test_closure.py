@@ -93,6 +93,11 @@ def test_comments_docstrings_layout_and_other_modules_are_not_noticed(folder, fi
     assert digest(edited(folder, file, old, new)) == digest(folder)
 
 
+def test_docstrings_are_noticed_in_a_file_whose_code_may_read_them(folder):
+    (folder / "helper.py").write_text('def g(x):\n    """1"""\n    return float(g.__doc__)\n')
+    assert digest(edited(folder, "helper.py", '"""1"""', '"""2"""')) != digest(folder)
+
+
 def test_moving_the_folder_is_not_noticed(folder):
     before = digest(folder)
     assert digest(folder.rename(folder.parent / "elsewhere")) == before
@@ -105,6 +110,11 @@ def modules(root, text, **files):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
     return set(Modules([root]).closure([root / "mine.py"]).modules) - {"mine"}
+
+
+def test_imports_in_a_text_that_is_executed_are_followed(tmp_path):
+    text = """exec("import one; from two import x")\nexec("import " + "three")\nexec("import (")\n"""
+    assert modules(tmp_path, text, one="", two="x = 1\n", three="") == {"one", "two"}
 
 
 LAZY = {
@@ -215,6 +225,7 @@ def test_one_edit_in_any_module_of_a_trial_is_noticed_and_a_comment_in_none(copi
     assert {
         "toys.py", "toy_helper.py", "benchfw/contract.py", "benchfw/registry.py", "benchfw/loading.py",
         "benchfw/parameters.py", "benchfw/records.py", "benchfw/sources/closure.py", "benchfw/__init__.py",
+        "benchfw/harness/workers/worker.py", "benchfw/harness/workers/surroundings.py",
     } < names  # fmt: skip
     for package in ("measure", "data", "kernels", "backends"):
         here = {str(each.relative_to(copied)) for each in (copied / "benchfw" / package).rglob("*.py")}

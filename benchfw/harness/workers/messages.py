@@ -4,6 +4,7 @@ A message is a line, a list whose first item names the kind:
 
 - `ready`, process id, PROTOCOL: once, when the plugins are imported;
 - `records`, rows: as they are measured;
+- `read`, name, whether for all trials of the worker: when a plugin first reads something;
 - `restart`: the records so far were of a warm-up and do not count;
 - `again`, modules, what is left behind: the trial imported modules; run it anew, with these imported before;
 - `end`, outcome without its records, `Learned`, what is left behind: nothing if another trial can follow.
@@ -21,7 +22,7 @@ from typing import Any
 
 from benchfw.records import Ending, Isolation, Outcome, Record, Status, Trial
 
-PROTOCOL = 6
+PROTOCOL = 7
 """What parent and worker must agree on, where the worker is of another revision: one more with every change
 of `Setup`, `Request`, `Trial`, `Record`, `Outcome` or the messages."""
 

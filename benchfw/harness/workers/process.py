@@ -21,6 +21,7 @@ import benchfw
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
 from benchfw.harness.environment import THREAD_VARIABLES
+from benchfw.harness.inputs import UNKNOWN
 from benchfw.harness.workers.deaths import (
     OUT_OF_MEMORY,
     STOP_SECONDS,
@@ -121,6 +122,7 @@ class WorkerProcess:
         self._nonsense = ""
         self.trial: Trial | None = None
         self.records: list[Record] = []
+        self._read: dict[bool, set[str]] = {True: set(), False: set()}  # by all its trials, by this one
         self.began = self.looked = monotonic()
 
     def fileno(self) -> int:
@@ -136,6 +138,7 @@ class WorkerProcess:
         """Hand over a trial; see `Request` for the terms."""
         self.trial, self.records, self.began = trial, [], monotonic()
         self.learned, self.left = Learned(), (RAN_HERE,)
+        self._read[False].clear()
         self._clear_log()  # the next last words are this trial's
         request = Request(trial, known, **terms)
         self._rehearsal = request.rehearsal
@@ -175,6 +178,8 @@ class WorkerProcess:
         match kind, content:
             case "records", (rows,):
                 self.records.extend(records_of(rows))
+            case "read", (str() as name, bool() as lasting):
+                self._read[lasting].add(name)
             case "restart", ():
                 self.records.clear()
             case "ready", (int() as worker, int() as protocol) if protocol == PROTOCOL:
@@ -200,7 +205,8 @@ class WorkerProcess:
     def stopped(self, status: Status, reason: str) -> Outcome:
         """Return the outcome of a trial that did not end by itself, with what it had measured."""
         seconds = monotonic() - self.began
-        return Outcome(status, Ending.FAULT, reason, tuple(self.records), seconds=seconds)
+        reads = dict.fromkeys(sorted(self._read[True] | self._read[False]), UNKNOWN)
+        return Outcome(status, Ending.FAULT, reason, tuple(self.records), seconds=seconds, reads=reads)
 
     def lost(self) -> Outcome:
         """Return the outcome of a trial whose worker died."""

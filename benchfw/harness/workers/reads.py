@@ -11,6 +11,7 @@ import opcode
 import os
 import stat
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
@@ -25,6 +26,7 @@ from benchfw.harness.inputs import (
     CHANGED,
     GIVEN_VARIABLES,
     Inputs,
+    hash_folder,
     hash_variable,
     list_folder,
     name_path,
@@ -36,18 +38,25 @@ from benchfw.sources import Installed, is_python
 
 OWN_FOLDER = f"{Path(benchfw.__file__).parent}/"
 SYSTEM_FOLDERS = ("/proc/", "/sys/", "/dev/")
-QUOTING = ("linecache.py", "tokenize.py")  # what opens source to show it, as for a warning
+SHARED_MEMORY = "/dev/shm/"  # noqa: S108 - files as everywhere else
+QUOTING = ("/warnings.py", "/traceback.py")  # what opens source only to show a line of it
+LOADERS = ("<frozen importlib", "<frozen runpy", "<frozen zipimport")  # what opens source to run it
 FOLDER_VARIABLES = frozenset({"TMPDIR", "TEMP", "TMP"})  # what a trial puts there, it has written
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+REPLACING = os.O_TRUNC | os.O_EXCL
 IMPORT_NAME = opcode.opmap["IMPORT_NAME"]
 
 
 class Note(NamedTuple):
-    """One thing that was read, and the file of the code that read it."""
+    """One thing that was read, and the file of the code that read it.
+
+    `relative`: it was found from the working folder, which may be another one the next time.
+    """
 
     kind: str
     what: str
     reader: str
+    relative: bool = False
 
 
 class Reads:
@@ -62,6 +71,10 @@ class Reads:
         self._begun = 0
         self._files: dict[tuple[Cell, frozenset[Path]], frozenset[str]] = {}
         self._noting = threading.local()
+        self.tell: Callable[[str], None] = lambda _: None
+        """Called with the name of each thing when it is first read: a trial that crashes says no more."""
+        self._start = os.getcwd()  # noqa: PTH109
+        self._moved = False  # to a folder that was given by its full path
 
     def begin_trial(self) -> None:
         """Take what is read from now on for what the next trial reads."""
@@ -89,7 +102,7 @@ class Reads:
             )
             inputs = Inputs(registry.modules)
             return dict(
-                _seal(note, state, inputs)
+                self._seal(note, state, inputs)
                 for note, state in counted
                 if note.kind != "data set" or note.what not in known
             )
@@ -122,38 +135,65 @@ class Reads:
                     self._add(Note("data set", str(arguments[0]), reader.f_code.co_filename), "")
             elif event == "os.rename":
                 self._hear_path(event, arguments[1], frame)
+            elif event == "os.chdir":
+                self._hear_move(arguments[0])
             else:
                 self._hear_path(event, arguments[0], frame, arguments[2] if event == "open" else 0)
         finally:
             self._noting.now = False
 
+    def _hear_move(self, given: Any) -> None:
+        folder = _text(given)
+        if folder is None or os.path.isabs(folder):  # noqa: PTH117
+            self._moved = folder != self._start
+
     def _hear_path(self, event: str, given: Any, nearest: FrameType, flags: int = 0) -> None:
-        if isinstance(given, bytes):
-            given = os.fsdecode(given)
-        if not isinstance(given, str) or (event == "ctypes.dlopen" and "/" not in given):
+        name = "." if given is None else _text(given)
+        if name is None or (event == "ctypes.dlopen" and "/" not in name):
             return
-        path = os.path.abspath(given)  # noqa: PTH100 - called for every file that is opened
-        if path.startswith((*SYSTEM_FOLDERS, OWN_FOLDER)) or is_python(path):
+        folder = getattr(self._noting, "folder", None)
+        path = os.path.abspath(os.path.join(folder or "", name))  # noqa: PTH100, PTH118 - often called
+        if folder or isinstance(given, int):  # an open folder: how it was found is not known
+            relative = path.startswith(f"{self._start}/")
+        else:
+            relative = not (os.path.isabs(name) or self._moved)  # noqa: PTH117
+        system = path.startswith(SYSTEM_FOLDERS) and not path.startswith(SHARED_MEMORY)
+        if system or path.startswith(OWN_FOLDER) or is_python(path):
             return
         frame = self._reader(nearest, through=("library",))
-        if frame is None or nearest.f_code.co_filename.endswith(QUOTING):
+        if frame is None or _is_quoted(nearest, frame):
             return
-        updates = flags & os.O_RDWR and _signature(path)
-        if (event in {"os.mkdir", "os.rename"} or flags & WRITING) and not updates:
+        before = _signature(path) if flags & WRITING else None
+        if event in {"os.mkdir", "os.rename"} or (flags & WRITING and (before is None or flags & REPLACING)):
             self._written.add(path)
-        else:
-            self._note_path(event, path, frame)
+        elif not flags & os.O_WRONLY:  # who only adds to a file has not read it
+            self._note_path(event, path, nearest, frame, relative=relative)
 
-    def _note_path(self, event: str, path: str, frame: FrameType) -> None:
+    def _note_path(
+        self, event: str, path: str, nearest: FrameType, frame: FrameType, *, relative: bool
+    ) -> None:
         if event.startswith("os."):
             kind, state = "folder", _names(path)
         else:
-            source = _source_of(path)
-            kind, path, state = ("module" if source.endswith(".py") else "file"), source, _signature(source)
+            loaded = nearest.f_code.co_filename.startswith(LOADERS)
+            path = _source_of(path) if loaded else path
+            kind, state = ("module" if loaded and path.endswith(".py") else "file"), _signature(path)
             if kind == "module" and _is_import(frame):
                 return
         if path not in self._written and self._kind(path) == "own" and state != "folder":
-            self._add(Note(kind, path, frame.f_code.co_filename), state)
+            self._add(Note(kind, path, frame.f_code.co_filename, relative), state)
+
+    def set_folder(self, folder: int | None) -> None:
+        """Take what this thread opens from now on for paths counted from an open folder, or no longer."""
+        self._noting.folder = None if folder is None else _text(folder)
+
+    def note_working_folder(self, nearest: FrameType) -> None:
+        """Note that the working folder was asked for."""
+        if getattr(self._noting, "now", False) or nearest.f_code.co_filename.endswith("/tempfile.py"):
+            return
+        reader = self._reader(nearest, through=())
+        if reader is not None and not _is_import(reader):  # by a module of Python's that it imports
+            self._add(Note("working folder", ".", reader.f_code.co_filename), hash_folder(self._start))
 
     def note_module(self, module: ModuleType, frame: FrameType) -> None:
         """Note a module that `importlib.import_module` returned, whether or not it was loaded before."""
@@ -181,8 +221,35 @@ class Reads:
         if self._reader(frame, through=("library",)) is not None:
             self._set_variables.add(name)
 
+    def _seal(self, note: Note, state: Any, inputs: Inputs) -> tuple[str, str]:
+        """Return the name of what was read and a hash of it, if it still is as it was."""
+        name = self.name_of(note)
+        match note.kind:
+            case "variable" | "working folder":
+                return name, state
+            case "data set":
+                return name, inputs.state(name)
+            case "folder":
+                unchanged = state == _names(note.what)
+            case _:
+                unchanged = state == _signature(note.what)
+        if state is None:
+            return name, ABSENT
+        return name, inputs.hash_path(note.kind, Path(note.what)) if unchanged else CHANGED
+
+    def name_of(self, note: Note) -> str:
+        """Return the name by which the store knows what was read."""
+        if note.kind in {"variable", "data set", "working folder"}:
+            return f"{note.kind} {note.what}"
+        if note.relative:
+            return f"{note.kind} ./{os.path.relpath(note.what, self._start)}"
+        return name_path(note.kind, Path(note.what))
+
     def _add(self, note: Note, state: Any) -> None:
-        if self._notes.setdefault(note, state) != state:
+        if note not in self._notes:
+            self._notes[note] = state
+            self.tell(self.name_of(note))
+        elif self._notes[note] != state:
             self._notes[note] = CHANGED
 
     def _reader(self, frame: FrameType | None, through: tuple[str, ...]) -> FrameType | None:
@@ -207,24 +274,6 @@ class Reads:
         return "own" if self._installed.owner(path) is None else "library"
 
 
-def _seal(note: Note, state: Any, inputs: Inputs) -> tuple[str, str]:
-    """Return the name of what was read and a hash of it, if it still is as it was."""
-    path = Path(note.what)
-    match note.kind:
-        case "variable":
-            return f"variable {note.what}", state
-        case "data set":
-            return f"data set {note.what}", inputs.state(f"data set {note.what}")
-        case "folder":
-            unchanged = state == _names(note.what)
-        case _:
-            unchanged = state == _signature(note.what)
-    name = name_path(note.kind, path)
-    if state is None:
-        return name, ABSENT
-    return name, inputs.hash_path(note.kind, path) if unchanged else CHANGED
-
-
 def _datasets_of(trial: Trial, registry: Registry) -> list[str]:
     """Return the data sets whose content is in a trial's key."""
     tables = [(trial.kind, trial.method.table), ("problem", trial.problem.table)]
@@ -233,6 +282,30 @@ def _datasets_of(trial: Trial, registry: Registry) -> list[str]:
         return [each for name in names if name for each in sources_of(name)]
     except BenchfwError:
         return []
+
+
+def _is_quoted(nearest: FrameType, reader: FrameType) -> bool:
+    """Return whether a file is opened to show a line of it, as for a warning."""
+    frame: FrameType | None = nearest
+    while frame is not None and frame is not reader:
+        if frame.f_code.co_filename.endswith(QUOTING):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _text(given: Any) -> str | None:
+    """Return a path as text: that of an open folder too, where the system tells; None where it is none."""
+    if isinstance(given, int):
+        try:
+            found = os.readlink(f"/proc/self/fd/{given}")  # noqa: PTH115
+        except OSError:
+            return None
+        return found if found.startswith("/") else None
+    try:
+        return os.fsdecode(given)
+    except TypeError:
+        return None
 
 
 def _is_import(frame: FrameType) -> bool:

@@ -1,4 +1,4 @@
-"""Lets `Reads` see what happens in this process: an audit hook, `os.environ`, `importlib.import_module`.
+"""Lets `Reads` see what happens in this process: an audit hook, `os.environ`, a few functions.
 
 An audit hook sees what Python opens. What native code or another process reads is not seen, and neither are
 looks at whether a file exists.
@@ -18,7 +18,9 @@ from benchfw.data.load import LOADED
 from benchfw.harness.inputs import ALL
 from benchfw.harness.workers.reads import Reads
 
-EVENTS = frozenset({"open", "os.listdir", "os.scandir", "os.mkdir", "os.rename", "ctypes.dlopen", LOADED})
+EVENTS = frozenset(
+    {"open", "os.chdir", "os.listdir", "os.scandir", "os.mkdir", "os.rename", "ctypes.dlopen", LOADED}
+)
 
 
 class _Switch:
@@ -51,11 +53,17 @@ def _install() -> None:
     os.environ.__class__ = _WatchedVariables
     os.environb.__class__ = _WatchedVariables
     importlib.import_module = _note_import(importlib.import_module)
+    os.getcwd, os.getcwdb = _note_working_folder(os.getcwd), _note_working_folder(os.getcwdb)
+    os.open = _note_folder(os.open)
+    os.supports_dir_fd.add(os.open)
 
 
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:
     if event in EVENTS and _switch.reads is not None:
-        _switch.reads.hear(event, arguments, sys._getframe(1))  # noqa: SLF001 - who asks is what counts
+        frame = sys._getframe(1)  # noqa: SLF001 - who asks is what counts
+        if frame.f_code.co_filename == __file__ and frame.f_back is not None:  # of os.open, below
+            frame = frame.f_back
+        _switch.reads.hear(event, arguments, frame)
 
 
 def _note_import(import_module: Any) -> Any:
@@ -65,6 +73,31 @@ def _note_import(import_module: Any) -> Any:
         if _switch.reads is not None:
             _switch.reads.note_module(module, sys._getframe(1))  # noqa: SLF001
         return module
+
+    return noted
+
+
+def _note_working_folder(get_folder: Any) -> Any:
+    @functools.wraps(get_folder)
+    def noted() -> Any:
+        if _switch.reads is not None:
+            _switch.reads.note_working_folder(sys._getframe(1))  # noqa: SLF001
+        return get_folder()
+
+    return noted
+
+
+def _note_folder(open_file: Any) -> Any:
+    @functools.wraps(open_file)
+    def noted(*arguments: Any, dir_fd: int | None = None, **options: Any) -> Any:
+        reads = _switch.reads if dir_fd is not None else None
+        if reads is None:
+            return open_file(*arguments, dir_fd=dir_fd, **options)
+        reads.set_folder(dir_fd)
+        try:
+            return open_file(*arguments, dir_fd=dir_fd, **options)
+        finally:
+            reads.set_folder(None)
 
     return noted
 

@@ -14,6 +14,7 @@ import mmap
 import os
 import resource
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -68,14 +69,15 @@ class Worker:
         self._setup, self._requests, self._replies = setup, requests, replies
         self._process = os.getpid()
         sys.path[:] = [*setup.overlay, *setup.path]
+        self._forked = False
         self._reads = watch()  # before any plugin is imported
+        self._reads.tell = self._tell_read
         with ThreadWatch() as self._watch:
             self._registry = Registry(setup.plugins)
             self._registry.activate()  # for good: a worker has one
         if setup.resources:
             count_cpu_seconds()
         warm_libraries()
-        self._forked = False
         self._helpers = children()  # that plugins started when they were imported
         self._said = mmap.mmap(-1, 1)  # shared with forked processes: whether they have sent their last word
         if setup.isolation == "worker":
@@ -188,6 +190,11 @@ class Worker:
                 send(self._replies, "records", rows_of(records))
 
         return emit
+
+    def _tell_read(self, name: str) -> None:
+        """Tell the parent at once what is read, in case that the trial crashes or is stopped."""
+        if os.getpid() == self._process and threading.current_thread() is threading.main_thread():
+            send(self._replies, "read", name, not self._forked)
 
     def _left_behind(self) -> tuple[str, ...]:
         """Return why this process, or the one that forked it, cannot run another trial."""
