@@ -35,6 +35,9 @@ step = [0.5, 0.1]
 """
 
 
+VARYING = {"run", "trial", "seconds", "cpu_seconds"}
+
+
 def once(words):
     """Return the words of a command; trials run a second time only where a test asks for it."""
     words = list(map(str, words))
@@ -115,7 +118,7 @@ class CommandLine:
     def timeless(self, run="last", store="reports/benchfw.sqlite"):
         """Return what is equal whenever and wherever a suite runs: records without run, trial, times."""
         return [
-            {key: value for key, value in row.items() if key not in {"run", "trial", "seconds"}}
+            {key: value for key, value in row.items() if key not in VARYING}
             for row in self.records(run, store)
         ]
 

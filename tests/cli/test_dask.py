@@ -256,6 +256,7 @@ def register_problems(register):
 """
 
 
+@pytest.mark.thorough
 def test_trials_that_need_a_gpu_go_to_the_worker_that_declares_some_one_a_device(cli, cluster):
     cli.write("fake_device.py", FAKE_DEVICE)
     suite = LONG.replace('"bowls.py"', '"fake_device.py", "bowls.py"').replace('"bowl"', '"visible"')
@@ -298,6 +299,7 @@ def install(folder, version):
     return {"PYTHONPATH": f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
 
 
+@pytest.mark.thorough
 def test_a_worker_with_another_version_of_a_plugin_is_refused_by_name(cli, cluster, tmp_path_factory):
     other = cluster.start("--name", "other", **install(tmp_path_factory.mktemp("other"), "2.0"))
     suite = FAULTS.partition("[[estimator]]")[0]
@@ -355,6 +357,7 @@ def register_optimizers(register):
 """
 
 
+@pytest.mark.thorough
 def test_a_trial_that_takes_every_worker_down_is_given_up_after_three(cli):
     cli.write("murderer.py", MURDERER)
     suite = FAULTS.partition("[[estimator]]")[0].replace('"bowls.py"', '"bowls.py", "murderer.py"')

@@ -11,10 +11,12 @@ pytest.importorskip("distributed", reason="dask.distributed is not installed; pi
 
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
-from benchfw.harness.dask.cluster import Cluster, connected
+from benchfw.harness.dask.cluster import POLL_SECONDS, Cluster, WorkerSlot, connected
+from benchfw.harness.dask.executor import DaskExecutor
 from benchfw.harness.dask.packing import pack
 from benchfw.harness.dask.survey import MachineSurvey, SurveyRequest, survey_apart
-from benchfw.records import Environment
+from benchfw.harness.events import Finished
+from benchfw.records import Ending, Environment, Outcome, Status
 from benchfw.registry import Registry
 from benchfw.sources import Modules
 
@@ -131,3 +133,62 @@ def test_the_scripts_of_the_manual_are_python_and_configuration():
     compile(script, "docs/clusters.md", "exec")  # to run it takes a SLURM cluster
     (configuration,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     assert yaml.safe_load(configuration)["distributed"]["comm"]["tls"]["ca-file"] == "ca.pem"
+
+
+DONE = Outcome(Status.DONE, Ending.ITERATIONS)
+
+
+class LosingClient:
+    """As much of a Dask client as an executor uses; the first worker is lost once it has done its task."""
+
+    status = "running"
+
+    def __init__(self):
+        self.workers = ["first", "second"]
+        self.used, self.waited = [], 0.0
+
+    def register_plugin(self, plugin, name):
+        pass
+
+    def nthreads(self):
+        return dict.fromkeys(self.workers, 1)
+
+    def submit(self, call, name, trials, device, *, key, workers, resources):
+        self.used += workers
+        return LosingFuture(self, key, workers[0], [Finished(each, DONE) for each in trials])
+
+
+class LosingFuture:
+    """A task that has ended; its records are where it ran."""
+
+    status = "finished"
+
+    def __init__(self, client, key, address, records):
+        self.client, self.key, self.address, self.records = client, key, address, records
+
+    def add_done_callback(self, call):
+        call(self)
+
+    def result(self, timeout):
+        self.client.workers = ["second"]
+        if self.address == "first":
+            self.client.waited += timeout
+            raise TimeoutError
+        return self.records
+
+    def release(self):
+        pass
+
+    def cancel(self):
+        pass
+
+
+def test_records_that_a_lost_worker_kept_are_made_by_another_at_once(make_trial):
+    cluster = Cluster(LosingClient(), "tcp://scheduler")
+    cluster.worker_slots = {name: WorkerSlot(name, 1, []) for name in ("first", "second")}
+    executor = DaskExecutor(cluster, terms=None, note=print)
+    trials = [make_trial(repetition=number) for number in range(2)]
+    ended = [each.trial for each in executor.run(trials) if isinstance(each, Finished)]
+    assert sorted(each.repetition for each in ended) == [0, 1]
+    assert cluster.client.used == ["first", "second", "second"]
+    assert cluster.client.waited <= 2 * POLL_SECONDS

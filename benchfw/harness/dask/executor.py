@@ -14,7 +14,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
@@ -31,7 +31,7 @@ TASK_SECONDS = 0.1  # of trials that travel in one task
 SHORTEST_TRIAL = 0.002  # seconds that a trial is taken to last at least
 MOST_LOSSES = 3  # workers that may be lost under one trial
 NO_WORKER_SECONDS = 120.0  # to wait for a worker when none is left that can go on
-FETCH_SECONDS = 60.0  # to get a finished trial's records from its worker
+FETCH_SECONDS = 60.0  # to get what a worker has done from it
 
 
 class Task(NamedTuple):
@@ -135,10 +135,11 @@ class DaskExecutor:
         if task.device:
             task.slot.devices.append(task.device)  # the next trial gets the one that has rested longest
         try:
-            finished: list[Finished] = future.result(timeout=FETCH_SECONDS)
+            finished: list[Finished] = self._fetch(task.future, task.slot.address)
         except Exception as fault:  # noqa: BLE001 - the worker, the network or Dask raised it
             if self._client.status == "closed":
                 raise self._gone(fault) from None
+            self._looked = -math.inf  # see whether the worker has left before it gets another trial
             yield from self._lose(task, f"{type(fault).__name__}: {fault}", waiting)
         else:
             self._went_on = monotonic()
@@ -146,6 +147,20 @@ class DaskExecutor:
             for event in finished:
                 self._seconds[event.trial.cell] = max(event.outcome.seconds, SHORTEST_TRIAL)
                 yield event
+
+    def _fetch(self, future: Future, address: str) -> Any:
+        """Return the result of a task that has ended.
+
+        Where its worker is lost before the result is here, Dask would wait for it to come back.
+        """
+        deadline = monotonic() + FETCH_SECONDS
+        while True:
+            try:
+                return future.result(timeout=POLL_SECONDS)
+            except TimeoutError:
+                raised = future.status == "error"  # by the task itself
+                if raised or monotonic() > deadline or address not in self._client.nthreads():
+                    raise
 
     def _lose(self, task: Task, reason: str, waiting: TrialQueue) -> Iterator[Finished]:
         """Let another worker run a task's trials again, alone from now on, and a few times at most."""
@@ -192,7 +207,7 @@ class DaskExecutor:
     def _welcome(self, address: str, future: Future) -> None:
         """Use a worker that has come, if it is like the client."""
         try:
-            found = future.result(timeout=FETCH_SECONDS)
+            found = self._fetch(future, address)
             faults = self._cluster.faults(found)
         except BenchfwError as fault:
             faults = [str(fault)]
