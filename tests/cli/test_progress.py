@@ -216,7 +216,7 @@ def test_waiting_for_a_quiet_machine_is_shown_and_the_run_follows(cli, monkeypat
     ("words", "said"),
     [
         (("--wait-quiet", "bowls.toml"), "name the SUITE first"),
-        (("bowls.toml", "--wait-quiet=-1"), "from 0"),
+        (("bowls.toml", "--wait-quiet", "inf"), "from 0"),
     ],
 )
 def test_a_wait_that_is_not_a_time_is_bad_input(cli, words, said):
