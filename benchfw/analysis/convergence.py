@@ -19,6 +19,7 @@ Axis: TypeAlias = Literal["iterations", "seconds", "cost"]
 Floats: TypeAlias = NDArray[np.float64]
 
 AXES: tuple[Axis, ...] = ("iterations", "seconds", "cost")
+RESOLUTION = 0.005  # of an arrival between two looks
 ROUNDING_FLOOR = 1e-10
 """Below this share of the value at the start rounding decides: no target is set and no end is told apart."""
 
@@ -31,12 +32,16 @@ FAR = 0.9
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """One metric of one trial at its measured points, in order; four arrays of one length."""
+    """One metric of one trial at its measured points, in order; arrays of one length.
+
+    `cpu_seconds` are there where all points have them.
+    """
 
     iterations: Floats
     seconds: Floats
     cost: Floats
     values: Floats
+    cpu_seconds: Floats | None = None
 
     def along(self, axis: Axis) -> Floats:
         """Return the positions of the points on an axis."""
@@ -74,14 +79,18 @@ NEVER = Hit(math.inf, math.inf, math.inf)
 
 def curves_by_metric(records: Iterable[Record], role: Role = "metric") -> dict[str, Curve]:
     """Return a trial's records of one role as one curve a metric, in order of first appearance."""
-    rows: dict[str, list[tuple[float, float, float, float]]] = {}
+    rows: dict[str, list[tuple[float, ...]]] = {}
     for record in records:
         if record.role == role:
-            row = (record.iteration, record.seconds, record.cost, record.value)
+            used = math.nan if record.cpu_seconds is None else record.cpu_seconds
+            row = (record.iteration, record.seconds, record.cost, record.value, used)
             rows.setdefault(record.metric, []).append(row)
-    return {
-        metric: Curve(*np.array(sorted(points), dtype=np.float64).T.copy()) for metric, points in rows.items()
-    }
+    return {metric: _curve(points) for metric, points in rows.items()}
+
+
+def _curve(points: list[tuple[float, ...]]) -> Curve:
+    iterations, seconds, cost, values, used = np.array(sorted(points), dtype=np.float64).T.copy()
+    return Curve(iterations, seconds, cost, values, None if np.any(np.isnan(used)) else used)
 
 
 def value_at(curve: Curve, axis: Axis, grid: Floats) -> Floats:
@@ -146,7 +155,10 @@ def curve_within(curve: Curve, seconds: float | None, cost: float | None) -> Cur
     within[:1] = True
     if np.all(within):
         return curve
-    return Curve(curve.iterations[within], curve.seconds[within], curve.cost[within], curve.values[within])
+    used = None if curve.cpu_seconds is None else curve.cpu_seconds[within]
+    columns = (curve.iterations, curve.seconds, curve.cost, curve.values)
+    iterations, spent, costs, values = (column[within] for column in columns)
+    return Curve(iterations, spent, costs, values, used)
 
 
 def time_to_target(curve: Curve, target: float) -> Hit:
@@ -155,6 +167,66 @@ def time_to_target(curve: Curve, target: float) -> Hit:
     Points are about 5 % apart, and so is the resolution of the answer; it is never early.
     """
     return time_to_all([curve], [target])
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where between two looks a target was met: after `share` of the way from the look before to this one.
+
+    The share is an interpolation. `earliest` is the share of the first iteration after the look before.
+    """
+
+    before: int
+    at: int
+    share: float
+    earliest: float
+
+    def value(self, along: Floats) -> float:
+        """Return the position on an axis."""
+        return self._between(along, self.share)
+
+    def bracket(self, along: Floats) -> tuple[float, float]:
+        """Return between which two positions on an axis it lies for sure, if the metric only falls.
+
+        Of looks that leave out iterations a little more, so that nothing is claimed that they cannot tell.
+        """
+        if self.earliest == 1:
+            return float(along[self.at]), float(along[self.at])
+        first = self._between(along, self.earliest)
+        return first * (1 - RESOLUTION), float(along[self.at]) * (1 + RESOLUTION)
+
+    def _between(self, along: Floats, share: float) -> float:
+        return float(along[self.before] + share * (along[self.at] - along[self.before]))
+
+
+def place_arrival(curves: Sequence[Curve], targets: Sequence[float], iteration: float) -> Place:
+    """Return where a target was met that was seen to be met at an iteration.
+
+    Errors fall by factors, so their logarithms are interpolated; those of a metric with a sign, the values.
+    """
+    first = curves[0]
+    at = int(np.searchsorted(first.iterations, iteration))
+    if at == 0:
+        return Place(0, 0, 1.0, 1.0)
+    steps = float(first.iterations[at] - first.iterations[at - 1])
+    shares = [_crossing(curve, target, iteration) for curve, target in zip(curves, targets, strict=True)]
+    share = min(1.0, math.ceil(max(shares) * steps - 1e-9) / steps)  # answers come whole
+    return Place(at - 1, at, max(share, 1 / steps), 1 / steps)
+
+
+def _crossing(curve: Curve, target: float, iteration: float) -> float:
+    """Return after what share of the way to a look a curve was at its target; 0 if it was there before."""
+    at = int(np.searchsorted(curve.iterations, iteration))
+    if at == 0 or at >= len(curve.values):
+        return 1.0
+    before, after = float(curve.values[at - 1]), float(curve.values[at])
+    if before <= target:
+        return 0.0
+    if not (math.isfinite(before) and math.isfinite(after)):
+        return 1.0
+    if after > 0 and target > 0:
+        return math.log(before / target) / math.log(before / after)
+    return (before - target) / (before - after)
 
 
 def time_to_all(curves: Sequence[Curve], targets: Sequence[float]) -> Hit:

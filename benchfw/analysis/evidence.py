@@ -54,10 +54,11 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class PairedLogs:
-    """Log ratios of pairs, each between `low` and `high`: Student's t."""
+    """Log ratios of pairs, each between `low` and `high` and probably `middle`: Student's t."""
 
     low: Floats
     high: Floats
+    middle: Floats | None = None
 
     @property
     def count(self) -> int:
@@ -82,6 +83,8 @@ class PairedLogs:
     def interval(self, level: float) -> Interval:
         """Return the geometric mean of the ratios; of brackets the middle, or the end that is known."""
         low, high = (float(end) for end in log_interval(self.low, self.high, level))
+        if self.middle is not None and np.all(np.isfinite([self.low, self.middle, self.high])):
+            return Interval(_exp(float(np.mean(self.middle))), _exp(low), _exp(high), self.count)
         start, end = float(np.mean(self.low)), float(np.mean(self.high))
         middle = (start + end) / 2 if math.isfinite(start) and math.isfinite(end) else 0.0
         if math.isfinite(start) != math.isfinite(end):
@@ -199,20 +202,28 @@ def pair(values: Values, reference: Values) -> PairedLogs | PairedSigns | None:
 
 
 def pair_brackets(
-    low: Values, high: Values, reference_low: Values, reference_high: Values
+    low: Values,
+    high: Values,
+    reference_low: Values,
+    reference_high: Values,
+    pairs: tuple[Values, Values] | None = None,
 ) -> PairedLogs | PairedSigns | None:
-    """Return the evidence of paired values of which each is known to lie between two numbers."""
+    """Return the evidence of paired values of which each is known to lie between two numbers.
+
+    `pairs` are where the values probably are, those of the reference second.
+    """
     under, over, start, end = (
         np.asarray(each, dtype=np.float64) for each in (low, high, reference_low, reference_high)
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         from_below, from_above = np.log(under) - np.log(end), np.log(over) - np.log(start)
+        probable = None if pairs is None else np.log(pairs[0]) - np.log(pairs[1])
     known = ~(np.isnan(from_below) | np.isnan(from_above))
     from_below, from_above = from_below[known], from_above[known]
     if len(from_below) == 0:
         return None
     if np.all(from_below < np.inf) and np.all(from_above > -np.inf):
-        return PairedLogs(from_below, from_above)
+        return PairedLogs(from_below, from_above, None if probable is None else probable[known])
     middle = np.where(from_below == from_above, from_below, np.clip(0.0, from_below, from_above))
     with np.errstate(over="ignore"):
         return PairedSigns(np.exp(middle))

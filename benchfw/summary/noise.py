@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median
 
 from benchfw.records import Burst, Noise, Run
+from benchfw.summary.quantities import Sample
 
 WALL_TIMES = frozenset(
     {"seconds_to_target", "seconds_per_draw", "setup_seconds", "seconds_per_call", "variance_x_seconds"}
@@ -32,6 +34,22 @@ def slowdown(noise: Noise, quiet: float | None = None) -> float:
 def cpu_slowdown(noise: Noise, quiet: float) -> float:
     """Return the same in CPU seconds, which others' use of caches and memory makes longer too."""
     return max(1.0, median(each.cpu_seconds for each in noise.bursts) / quiet) if noise.bursts else 1.0
+
+
+def allow_for_noise(sample: Sample, by: float) -> Sample:
+    """Return a sample whose times may be too long by a factor: a busy machine slows some methods more.
+
+    So the ratio of two times may be off by it in either direction.
+    """
+    brackets = {
+        quantity: {
+            each: (low / by, high)
+            for each, (low, high) in ((each, sample.bracket(quantity, each)) for each in values)
+        }
+        for quantity, values in sample.values.items()
+        if quantity in WALL_TIMES
+    }
+    return replace(sample, brackets={**sample.brackets, **brackets}) if by > 1 else sample
 
 
 def shift(noise: Noise) -> float:

@@ -24,7 +24,7 @@ from benchfw.analysis.intervals import (
 from benchfw.records import Ending, MethodKind
 from benchfw.summary.model import History, Target
 
-TO_TARGET = ("seconds_to_target", "cost_to_target", "iterations_to_target")
+TO_TARGET = ("seconds_to_target", "cost_to_target", "iterations_to_target", "cpu_seconds_to_target")
 
 WHEN_DONE = "_when_reference_is_done"
 """`loss_when_reference_is_done` is the loss at the second at which the reference method ended by itself."""
@@ -40,13 +40,16 @@ KAPLAN_MEIER = "kaplan_meier_seconds_to_target"
 class Arrival:
     """When a run met the target, or when it ended without; one that broke would never have met it.
 
-    The cost means nothing unless it was `counted`.
+    The cost means nothing unless it was `counted`. `brackets` has the two numbers between which each of the
+    others lies for sure, where it was reached between two looks.
     """
 
     seconds: float
     cost: float
     iterations: float
     reached: bool
+    cpu_seconds: float | None = None
+    brackets: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     broken: bool = False
     counted: bool = True
 
@@ -84,13 +87,26 @@ class Sample:
         """
         values = list(self.values[quantity].values())
         if len(values) == 1 and quantity in self.within:
-            return next(iter(self.within[quantity].values()))
+            return self._allow_for_bracket(quantity, next(iter(self.within[quantity].values())))
         estimate: Callable[[Values], Interval] = geometric_interval
         if self.kind == "optimizer":
             estimate = median_interval
         if quantity == "bias":
             return mean_interval(values)
-        return _not_below_zero(estimate(values), values)
+        found = _not_below_zero(estimate(values), values)
+        if quantity not in self.brackets:
+            return found
+        low, high = zip(*(self.bracket(quantity, each) for each in self.values[quantity]), strict=True)
+        least, most = _not_below_zero(estimate(low), low), estimate(high)
+        return replace(found, low=min(found.low, least.low), high=max(found.high, most.high))
+
+    def _allow_for_bracket(self, quantity: str, found: Interval) -> Interval:
+        """Return what one trial says, with ends that allow for the bracket of its value."""
+        ((repetition, value),) = self.values[quantity].items()
+        low, high = self.bracket(quantity, repetition)
+        if not 0 < value < math.inf:
+            return found
+        return replace(found, low=found.low * low / value, high=found.high * high / value)
 
     def fact_intervals(self) -> Iterator[tuple[str, Interval]]:
         """Yield the mean of each fact."""
@@ -116,12 +132,19 @@ class Sample:
         """Return what the repetitions that both have say about the ratio to the reference."""
         mine, theirs = self.values[quantity], reference.values[quantity]
         shared = [repetition for repetition in mine if repetition in theirs]
-        ends = [
+        pairs = [mine[each] for each in shared], [theirs[each] for each in shared]
+        return pair_brackets(*self._pair_ends(reference, quantity, shared), pairs)
+
+    def _pair_ends(
+        self, reference: Sample, quantity: str, shared: Sequence[int]
+    ) -> tuple[list[float], list[float], list[float], list[float]]:
+        """Return the low and high ends of both over the repetitions that they share."""
+        low, high, start, end = (
             [sample.bracket(quantity, repetition)[side] for repetition in shared]
             for sample in (self, reference)
             for side in (0, 1)
-        ]
-        return pair_brackets(ends[0], ends[1], ends[2], ends[3])
+        )
+        return low, high, start, end
 
     def bracket(self, quantity: str, repetition: int) -> tuple[float, float]:
         """Return between which two numbers a value is known to lie: twice the value where it was seen."""
@@ -143,7 +166,13 @@ class Sample:
             ratio = independent_ratio(own[shared[0]], other[shared[0]], level)
         else:
             ratio = censored_ratio_interval(above, below, level)
-        return None if math.isnan(ratio.estimate) else ratio
+        if math.isnan(ratio.estimate):
+            return None
+        if quantity not in self.brackets and quantity not in reference.brackets:
+            return ratio
+        low, high, start, end = self._pair_ends(reference, quantity, shared)
+        least, most = censored_ratio_interval(low, end, level), censored_ratio_interval(high, start, level)
+        return replace(ratio, low=min(ratio.low, least.low), high=max(ratio.high, most.high))
 
 
 def _not_below_zero(interval: Interval, values: Sequence[float]) -> Interval:

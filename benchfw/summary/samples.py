@@ -8,7 +8,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchfw.analysis.convergence import NEVER, Curve, Hit, rounding_floor, time_to_all, value_at
+from benchfw.analysis.convergence import (
+    NEVER,
+    Curve,
+    Hit,
+    place_arrival,
+    rounding_floor,
+    time_to_all,
+    value_at,
+)
 from benchfw.analysis.intervals import Interval, Values, median_interval
 from benchfw.analysis.variance import variance_interval
 from benchfw.records import Counting, MethodKind, Outcome, Result, Status
@@ -98,14 +106,22 @@ def _sample_optimizer(
             if repetition in ends:
                 then = value_at(curve, "seconds", np.array([ends[repetition]])) if curve else [math.inf]
                 values.setdefault(metric + WHEN_DONE, {})[repetition] = float(then[0])
-    for quantity, name in zip(TO_TARGET, ("seconds", "cost", "iterations"), strict=True):
-        if arrivals:
-            values[quantity] = {
-                repetition: getattr(arrival, name) if arrival.reached else math.inf
-                for repetition, arrival in arrivals.items()
-                if name != "cost" or arrival.counted
-            }
+    for quantity in TO_TARGET:
+        name = quantity.removesuffix("_to_target")
+        known = {
+            repetition: arrival
+            for repetition, arrival in arrivals.items()
+            if getattr(arrival, name) is not None and (name != "cost" or arrival.counted)
+        }
+        values[quantity] = {
+            repetition: getattr(arrival, name) if arrival.reached else math.inf
+            for repetition, arrival in known.items()
+        }
+        brackets[quantity] = {
+            repetition: arrival.brackets[name] for repetition, arrival in known.items() if arrival.brackets
+        }
     values = {quantity: found for quantity, found in values.items() if found}
+    brackets = {quantity: found for quantity, found in brackets.items() if found}
     return Sample("optimizer", values, brackets=brackets, arrivals=arrivals)
 
 
@@ -114,13 +130,29 @@ def _arrival(result: Result, curves: Mapping[str, Curve], targets: Sequence[Targ
     counted = result.outcome.counting is not Counting.UNCOUNTED
     hit = _first_hit(curves, targets)
     if math.isfinite(hit.iterations):
-        return Arrival(hit.seconds, hit.cost, hit.iterations, reached=True, counted=counted)
+        return _place(curves, targets, hit, counted=counted)
+    records = result.outcome.records
     seconds, cost, iterations = (
-        max((getattr(record, axis) for record in result.outcome.records), default=0.0)
+        max((getattr(record, axis) for record in records), default=0.0)
         for axis in ("seconds", "cost", "iteration")
     )
+    used = records[-1].cpu_seconds if records else None
     broken = result.outcome.status in _BROKEN
-    return Arrival(seconds, cost, iterations, reached=False, broken=broken, counted=counted)
+    return Arrival(seconds, cost, iterations, False, used, broken=broken, counted=counted)
+
+
+def _place(curves: Mapping[str, Curve], targets: Sequence[Target], hit: Hit, *, counted: bool) -> Arrival:
+    """Return an arrival that was seen at a look, placed between this and the one before."""
+    found = [curves[target.metric] for target in targets]
+    place = place_arrival(found, [target.value for target in targets], hit.iterations)
+    first = found[0]
+    axes = {"seconds": first.seconds, "cost": first.cost, "iterations": first.iterations}
+    if first.cpu_seconds is not None:
+        axes["cpu_seconds"] = first.cpu_seconds
+    at = {name: place.value(along) for name, along in axes.items()}
+    between = {} if place.earliest == 1 else {name: place.bracket(along) for name, along in axes.items()}
+    used = at.get("cpu_seconds")
+    return Arrival(at["seconds"], at["cost"], at["iterations"], True, used, between, counted=counted)
 
 
 def _first_hit(curves: Mapping[str, Curve], targets: Sequence[Target]) -> Hit:
@@ -140,6 +172,10 @@ def _estimator_values(curves: Mapping[str, Curve]) -> tuple[dict[str, float], di
     cost, setup_cost = _a_draw(last.iterations, last.cost)
     found |= {"seconds_per_draw": seconds, "cost_per_draw": cost, "setup_cost": setup_cost}
     found |= {"setup_seconds": setup_seconds, "variance_x_seconds": found["variance"] * seconds}
+    if last.cpu_seconds is not None:
+        used, setup_used = _a_draw(last.iterations, last.cpu_seconds)
+        found |= {"cpu_seconds_per_draw": used, "setup_cpu_seconds": setup_used}
+        found["variance_x_cpu_seconds"] = found["variance"] * used
     if "variance_std_error" not in curves or "variance_skewness" not in curves:  # too few draws to know
         return found, {}
     spread, skewness = curves["variance_std_error"].final, curves["variance_skewness"].final
@@ -162,4 +198,8 @@ def _a_draw(draws: Values, spent: Values) -> tuple[float, float]:
 def _kernel_values(curves: Mapping[str, Curve]) -> tuple[dict[str, float], dict[str, Interval]]:
     """Return the medians over the blocks of one trial, with their intervals."""
     intervals = {name: median_interval(curve.values) for name, curve in curves.items()}
+    calls = curves.get("seconds_per_call")
+    if calls is not None and calls.cpu_seconds is not None:
+        used = np.diff(calls.cpu_seconds, prepend=0.0) / np.diff(calls.cost, prepend=0.0)
+        intervals["cpu_seconds_per_call"] = median_interval(used)
     return {name: interval.estimate for name, interval in intervals.items()}, intervals

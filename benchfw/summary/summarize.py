@@ -22,7 +22,7 @@ from benchfw.summary.model import (
     Summary,
     histories_by_cell,
 )
-from benchfw.summary.noise import describe_noise
+from benchfw.summary.noise import allow_for_noise, describe_noise, slowdown
 from benchfw.summary.quantities import TO_TARGET, Sample, choose_targets, last_seconds, metric_names
 from benchfw.summary.rates import find_rates
 from benchfw.summary.samples import sample_trials
@@ -37,7 +37,8 @@ def summarize(run: Run, results: Sequence[Result]) -> Summary:
     for cell, histories in cells.items():
         subject = cell.method if cell.kind == "kernel" and by_kernel else cell.problem
         groups.setdefault((subject, cell.kind), {})[cell] = histories
-    compared = [_compare(*place, group) for place, group in groups.items()]
+    by = slowdown(run.noise)
+    compared = [_compare(*place, group, by) for place, group in groups.items()]
     decided = list(with_decisions(compared))
     samples = [found for _, found in compared]
     comparisons = tuple(_with_biases(list(zip(decided, samples, strict=True))))
@@ -63,7 +64,7 @@ def _find_replays(results: Sequence[Result]) -> Replays:
 
 
 def _compare(
-    problem: str, kind: MethodKind, groups: Mapping[Cell, list[History]]
+    problem: str, kind: MethodKind, groups: Mapping[Cell, list[History]], by: float
 ) -> tuple[Comparison, Mapping[Cell, Sample]]:
     finished = {cell: [each for each in group if each.finished] for cell, group in groups.items()}
     reference = next((cell for cell, group in finished.items() if group), next(iter(groups)))
@@ -71,7 +72,10 @@ def _compare(
     metrics = metric_names(trials)
     targets = choose_targets([*groups.values()]) if kind == "optimizer" else ()
     ends = last_seconds(finished[reference]) if kind == "optimizer" and len(groups) > 1 else {}
-    samples = {cell: sample_trials(kind, group, targets, ends, metrics) for cell, group in groups.items()}
+    samples = {
+        cell: allow_for_noise(sample_trials(kind, group, targets, ends, metrics), by)
+        for cell, group in groups.items()
+    }
     if kind == "estimator":
         # a method without variance (the exact gradient) gives no ratio: the next one is the reference
         reference = next((cell for cell, sample in samples.items() if sample.varies()), reference)
