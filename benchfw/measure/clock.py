@@ -12,6 +12,20 @@ from benchfw.backends import Backend
 _host_timer: Callable[[], float] = perf_counter
 
 
+def _reading_cost() -> float:
+    """Return the CPU seconds that two readings of the clocks add to an interval of time between them."""
+
+    def read() -> float:
+        cpu, start = process_time(), perf_counter()
+        lasted = perf_counter() - start
+        return process_time() - cpu - lasted
+
+    return max(0.0, min(read() for _ in range(5)))
+
+
+READING_COST = _reading_cost()
+
+
 def count_cpu_seconds() -> None:
     """Let all clocks of this process count the processor's time, all threads together, instead of time.
 
@@ -52,7 +66,7 @@ class Clock:
         self._synchronize()
         self.seconds += self.now() - self._started
         if self.cpu_seconds is not None:
-            self.cpu_seconds += process_time() - self._cpu_started
+            self.cpu_seconds += max(0.0, process_time() - self._cpu_started - READING_COST)
 
     def deadline(self, seconds: float) -> float:
         """Return what `now` will be when a running clock shows this many seconds."""

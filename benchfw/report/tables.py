@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +15,22 @@ from benchfw.summary.model import Comparison, Row
 from benchfw.summary.quantities import WHEN_DONE
 
 _CALLS = ("seconds_per_call", "device_seconds_per_call", "copy_seconds_per_call")
-_TIMES = frozenset({"seconds_to_target", "seconds_per_draw", "prepare_seconds", *_CALLS})
+_CPU = {
+    "seconds_to_target": "cpu_seconds_to_target",
+    "seconds_per_draw": "cpu_seconds_per_draw",
+    "seconds_per_call": "cpu_seconds_per_call",
+}
+_APART = 0.05  # of the time, that CPU seconds differ from it, for a column of their own
+_TIMES = frozenset({"prepare_seconds", *_CALLS, *_CPU, *_CPU.values()})
 _COSTS = frozenset({"cost_to_target", "cost_per_draw"})
 _PREPARED = (("prepare_seconds", False), ("prepare_cost", False))
 _UNITS = {"bytes_per_second": (1e9, "GB/s"), "flops_per_second": (1e9, "Gflop/s"), "bytes_held": (1e6, "MB")}
 _HEADERS = {
     "seconds_to_target": "time to target",
     "seconds_per_draw": "time a draw",
+    "cpu_seconds_to_target": "CPU time to target",
+    "cpu_seconds_per_draw": "CPU time a draw",
+    "cpu_seconds_per_call": "CPU time a call",
     "prepare_seconds": "time to prepare",
     "seconds_per_call": "time a call",
     "device_seconds_per_call": "by the device",
@@ -109,7 +119,7 @@ def headline_table(comparison: Comparison, *, brief: bool = False) -> TextTable:
     """
     quantities = [
         (quantity, with_ratio)
-        for quantity, with_ratio in _headline(comparison)
+        for quantity, with_ratio in _with_cpu_times(comparison, _headline(comparison))
         if any(row.quantity == quantity for row in comparison.rows)
     ]
     if brief:
@@ -175,6 +185,23 @@ def _headline(comparison: Comparison) -> list[tuple[str, bool]]:
     return [*shown, *then, ("seconds_to_target", True), ("cost_to_target", True), *_PREPARED]
 
 
+def _with_cpu_times(
+    comparison: Comparison, quantities: Sequence[tuple[str, bool]]
+) -> Iterator[tuple[str, bool]]:
+    """Yield quantities, and after a time the CPU seconds where a method's differ from it."""
+    for name, with_ratio in quantities:
+        yield name, with_ratio
+        if name in _CPU and any(_differs(comparison, cell, name) for cell in comparison.measured):
+            yield _CPU[name], False
+
+
+def _differs(comparison: Comparison, cell: Cell, quantity: str) -> bool:
+    time, used = comparison.row(cell, quantity), comparison.row(cell, _CPU[quantity])
+    if time is None or used is None or not 0 < time.interval.estimate < math.inf:
+        return False
+    return abs(used.interval.estimate / time.interval.estimate - 1) > _APART
+
+
 def _title(comparison: Comparison, quantity: str) -> str:
     if quantity == "cost_to_target":
         return f"{comparison.cost_unit} to target"
@@ -193,7 +220,9 @@ def _title(comparison: Comparison, quantity: str) -> str:
 def _unit(comparison: Comparison, quantity: str) -> tuple[float, str]:
     if quantity not in _TIMES:
         return _UNITS.get(quantity, (1.0, ""))
-    alike = _CALLS if quantity in _CALLS else (quantity,)
+    alike = (*_CALLS, _CPU[_CALLS[0]]) if quantity in _CALLS else (quantity,)
+    if quantity in _CPU.values():  # in the unit of the time that it stands beside
+        return _unit(comparison, next(name for name, used in _CPU.items() if used == quantity))
     return time_unit(row.interval.estimate for row in comparison.rows if row.quantity in alike)
 
 
