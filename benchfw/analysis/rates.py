@@ -16,6 +16,8 @@ Law: TypeAlias = Literal["sublinear", "linear"]
 Floats: TypeAlias = NDArray[np.float64]
 
 FEWEST_POINTS = 5
+FEWEST_TO_AGREE = 3
+_TINY = 1e-300  # a misfit of exactly zero has no logarithm
 TAIL = 0.5
 """The share of the axis, from its end, that is fitted: a rate is a statement about the end."""
 
@@ -46,18 +48,21 @@ def rate_interval(curves: Sequence[Curve], law: Law, level: float = LEVEL, tail:
 
 
 def likelier_law(curves: Sequence[Curve], tail: float = TAIL) -> Law | None:
-    """Return the law under which the curves are straighter over the same points; None of short ones."""
-    laws: tuple[Law, Law] = ("sublinear", "linear")
-    misfits = np.zeros(2)
+    """Return the law under which all curves are straighter; None where they disagree or are short.
+
+    Over the later half of the logarithmic axis: over that of the iterations themselves, which is a factor of
+    two, any power looks linear. One or two curves must be twice as straight.
+    """
+    margins = []
     for curve in curves:
-        # the points of the shorter tail, so that both laws have the same ones to explain
-        found = [_fitted_points(curve.iterations, curve.values, law, tail) for law in laws]
-        kept = min(len(positions) for positions, _ in found)
-        if kept >= FEWEST_POINTS:
-            misfits += [_misfit(positions[-kept:], logs[-kept:]) for positions, logs in found]
-    if not np.any(misfits > 0):
-        return None
-    return laws[int(np.argmin(misfits))]
+        positions, logs = _fitted_points(curve.iterations, curve.values, "sublinear", tail)
+        if len(positions) >= FEWEST_POINTS:
+            power, exponential = _misfit(positions, logs), _misfit(np.exp(positions), logs)
+            margins.append(math.log(max(power, _TINY)) - math.log(max(exponential, _TINY)))
+    least = 0.0 if len(margins) >= FEWEST_TO_AGREE else math.log(2)
+    if margins and max(margins) < -least:
+        return "sublinear"
+    return "linear" if margins and min(margins) > least else None
 
 
 def _fitted_points(iterations: Values, errors: Values, law: Law, tail: float) -> tuple[Floats, Floats]:

@@ -23,7 +23,8 @@ _RATES = (
     "The slope of the later half of each curve. k^p: the error falls like this power of the iterations, p is "
     "shown; % a step: by this much in each iteration. More negative is faster; a slope above its theorem's "
     "would cross the bound in the end. The law is the theorem's where there is one, else the one under which "
-    "the curve is straighter. Mean over repetitions [95 % interval]."
+    "the curves of all runs are straighter; where they disagree, no rate is shown. Mean over repetitions "
+    "[95 % interval]."
 )
 
 

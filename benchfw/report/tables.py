@@ -12,7 +12,7 @@ from benchfw.report.text import figures, interval_text, ratio_text, time_unit
 from benchfw.report.verdicts.kernels import kernel_caption, measured_backends, share_text
 from benchfw.report.verdicts.phrases import target_text, when_done
 from benchfw.summary.model import Comparison, Row
-from benchfw.summary.quantities import WHEN_DONE
+from benchfw.summary.quantities import FEWEST_FOR_MEDIAN, WHEN_DONE
 
 _CALLS = ("seconds_per_call", "device_seconds_per_call", "copy_seconds_per_call")
 _CPU = {
@@ -74,15 +74,23 @@ def caption(comparison: Comparison) -> str:
     if comparison.kind == "kernel":
         return kernel_caption(comparison)
     aim = f"Target: {target_text(comparison)}. {_target_rule(comparison)}" if comparison.targets else ""
-    middle = "Median" if comparison.kind == "optimizer" else "Geometric mean"
-    first = comparison.name(comparison.reference)
-    runs = max((row.interval.count for row in comparison.rows), default=0)
-    # five values have no interval for their median but their range, which covers it at 15/16
-    level = 94 if comparison.kind == "optimizer" and runs == 5 else 95
-    what = f"{middle} over repetitions [{level} % interval]; ratios to {first}, paired by repetition."
+    what = f"{_middle(comparison)}; ratios to {comparison.name(comparison.reference)}, paired by repetition."
     held = " Intervals are for one row at a time; those of the verdict allow for the whole report."
     several = held if comparison.decisions else ""
     return f"{aim}{what}{several}{_estimator_notes(comparison)}"
+
+
+def _middle(comparison: Comparison) -> str:
+    """Return what the numbers of a table are, and their brackets."""
+    if comparison.kind != "optimizer":
+        return "Geometric mean over repetitions [95 % interval]"
+    runs = max((row.interval.count for row in comparison.rows if row.reached is None), default=0)
+    # five values have no interval for their median but their range, which covers it at 15/16
+    level = {5: " [94 % interval]"}.get(runs, " [95 % interval]" if runs > FEWEST_FOR_MEDIAN else "")
+    return (
+        f"At the end the median over repetitions{level}; to the target the geometric mean [95 % interval], "
+        "the median where some run never arrives"
+    )
 
 
 def _target_rule(comparison: Comparison) -> str:
@@ -239,6 +247,8 @@ def _cell(comparison: Comparison, row: Row | None, scale: float) -> str:
         reached, trials = row.reached
         return "never" if reached == 0 else f"{reached} of {trials} reached"
     text = interval_text(row.interval.scaled(1 / scale))
+    if row.reached is not None and row.reached[0] < row.reached[1]:
+        text += f", {row.reached[0]} of {row.reached[1]} reached"
     return f"{text} declared" if row.quantity in _COSTS and comparison.declares_cost(row.cell) else text
 
 
@@ -249,4 +259,7 @@ def _ratio_cell(comparison: Comparison, row: Row | None) -> str:
         return "1"
     if row.ratio is None or not 0 < row.ratio.estimate < math.inf:
         return "—"
+    first = comparison.row(comparison.reference_for(row.cell), row.quantity)
+    if any(each is not None and each.reached and each.reached[0] < each.reached[1] for each in (row, first)):
+        return "—"  # the ratio of two medians and the median of the ratios may contradict each other
     return ratio_text(row.ratio)

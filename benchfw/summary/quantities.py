@@ -29,6 +29,9 @@ TO_TARGET = ("seconds_to_target", "cost_to_target", "iterations_to_target", "cpu
 WHEN_DONE = "_when_reference_is_done"
 """`loss_when_reference_is_done` is the loss at the second at which the reference method ended by itself."""
 
+FEWEST_FOR_MEDIAN = 5
+"""The range of four values covers their median in 7 of 8 samples only."""
+
 EXPECTED = ("expected_seconds_to_target", "expected_cost_to_target")
 """All that the runs spent over the number of arrivals: what it takes if a failed run is started again."""
 
@@ -82,15 +85,16 @@ class Sample:
     def interval(self, quantity: str) -> Interval:
         """Return the quantity over the repetitions.
 
-        Optimizers: the median, as in the figures. Estimators and kernels: the geometric mean, so that
-        variance times seconds is what it says; bias: the mean.
+        The geometric mean, so that ratios of rows are the ratios shown, and variance times seconds is what it
+        says. Optimizers: the median of ends, as in the figures, and of arrivals where some run never arrives.
+        Bias: the mean.
         """
         values = list(self.values[quantity].values())
         if len(values) == 1 and quantity in self.within:
             return self._allow_for_bracket(quantity, next(iter(self.within[quantity].values())))
         estimate: Callable[[Values], Interval] = geometric_interval
-        if self.kind == "optimizer":
-            estimate = median_interval
+        if self.kind == "optimizer" and not (quantity in TO_TARGET and np.all(np.isfinite(values))):
+            estimate = _median
         if quantity == "bias":
             return mean_interval(values)
         found = _not_below_zero(estimate(values), values)
@@ -173,6 +177,12 @@ class Sample:
         low, high, start, end = self._pair_ends(reference, quantity, shared)
         least, most = censored_ratio_interval(low, end, level), censored_ratio_interval(high, start, level)
         return replace(ratio, low=min(ratio.low, least.low), high=max(ratio.high, most.high))
+
+
+def _median(values: Values) -> Interval:
+    """Return the median; fewer than five values have no interval that holds for every law."""
+    found = median_interval(values)
+    return found if found.count >= FEWEST_FOR_MEDIAN else replace(found, low=-math.inf, high=math.inf)
 
 
 def _not_below_zero(interval: Interval, values: Sequence[float]) -> Interval:

@@ -51,3 +51,14 @@ def test_the_straighter_law_is_the_likelier_one():
 def test_what_has_no_logarithm_has_no_rate(errors):
     assert math.isnan(slope(np.arange(80), errors, "sublinear"))
     assert rate_interval([curve(errors, np.arange(80.0))], "linear").count == 0
+
+
+def test_a_power_of_a_half_is_seldom_called_linear_and_disagreeing_runs_have_no_law():
+    rng = np.random.default_rng(4)
+    laws = [
+        likelier_law([curve(np.exp(0.3 * rng.standard_normal(len(STEPS))) * STEPS**-0.5) for _ in range(5)])
+        for _ in range(60)
+    ]
+    assert laws.count("linear") == 0
+    assert laws.count("sublinear") >= 45
+    assert likelier_law([curve(STEPS**-0.5), curve(0.995**STEPS), curve(STEPS**-1.0)]) is None
