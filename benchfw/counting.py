@@ -6,25 +6,45 @@ import contextlib
 import inspect
 import math
 from collections.abc import Iterator
-from typing import Any, Never
+from typing import Any, Never, Self
 
 from benchfw.errors import PluginError
+
+
+class Counter:
+    """The cost so far, and the part of it that was declared. Copies of a problem share one."""
+
+    __slots__ = ("cost", "declared")
+
+    def __init__(self) -> None:
+        self.cost = self.declared = 0.0
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Self:
+        return self
 
 
 class CountedProblem:
     """Base class of problems: each oracle calls `self._count(amount)`, and `cost` is the sum.
 
     A method that works through another library declares what that used by `charge`; the report then says
-    that the cost was declared.
+    that the cost was declared. What a copy of the problem is asked counts too.
     """
 
-    _cost = 0.0
-    _declared = 0.0
+    _counter: Counter
+
+    def __new__(cls, *_arguments: Any, **_options: Any) -> Self:
+        """Return a problem that has cost nothing; a class that derives from this one need not call it."""
+        self = super().__new__(cls)
+        object.__setattr__(self, "_counter", Counter())  # a frozen dataclass may be a problem too
+        return self
 
     @property
     def cost(self) -> float:
         """What the oracles have cost so far; read-only."""
-        return self._cost
+        return self._counter.cost
 
     @cost.setter
     def cost(self, _value: Never) -> None:
@@ -36,27 +56,28 @@ class CountedProblem:
     @property
     def declared_cost(self) -> float:
         """The part of the cost that methods declared."""
-        return self._declared
+        return self._counter.declared
 
     def charge(self, amount: float) -> None:
         """Add the cost of work that no oracle of this problem sees; the report calls it declared."""
         self._count(amount)
-        self._declared += amount
+        self._counter.declared += amount
 
     def _count(self, amount: float) -> None:
         """Add to the cost; for the problem's own oracles."""
         if not 0 <= amount < math.inf:  # also false for NaN
             raise PluginError(f"a call of {type(self).__name__} costs {amount}; a cost is a number from 0")
-        self._cost += amount
+        self._counter.cost += amount
 
     @contextlib.contextmanager
     def _uncounted(self) -> Iterator[None]:
         """Count nothing of what the problem itself asks for in here, such as its optimum."""
-        before = self._cost, self._declared
+        counter = self._counter
+        before = counter.cost, counter.declared
         try:
             yield
         finally:
-            self._cost, self._declared = before
+            counter.cost, counter.declared = before
 
 
 def check_counted(made: type) -> None:

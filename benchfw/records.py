@@ -73,7 +73,7 @@ class Counting(StrEnum):
     DECLARED = "declared"
     """At least in part by the method, with `problem.charge`."""
     UNCOUNTED = "uncounted"
-    """Not at all: the answers changed without an oracle call, so that the cost does not measure the work."""
+    """Hardly: most answers changed without an oracle call, so that the cost does not measure the work."""
 
 
 _FAULTY = frozenset({Status.TIMEOUT, Status.OUT_OF_MEMORY, Status.CRASHED, Status.FAILED})

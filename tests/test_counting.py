@@ -1,5 +1,6 @@
 """Problems count their oracle calls; methods read the count and declare, and cannot set it."""
 
+import copy
 import math
 
 import pytest
@@ -36,6 +37,16 @@ def test_no_call_costs_less_than_nothing(amount):
         with pytest.raises(PluginError, match="a cost is a number from 0"):
             call(amount)
     assert problem.cost == problem.declared_cost == 0
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_what_a_copy_is_asked_counts(copied):
+    problem = Bowl()
+    twin = copied(problem)
+    twin.grad(0.0)
+    copied(twin).charge(2)
+    assert (problem.cost, problem.declared_cost) == (twin.cost, twin.declared_cost) == (3, 2)
+    assert Bowl().cost == 0
 
 
 def test_a_problem_may_ask_itself_without_counting():

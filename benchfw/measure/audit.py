@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from benchfw.errors import BenchfwError
 from benchfw.measure.answers import is_double
@@ -14,8 +19,10 @@ from benchfw.records import Ending, Outcome, Record, Status
 FLOORS: Mapping[str, float] = {"gap": 0.0, "variance": 0.0, "worst_variance": 0.0, "mse": 0.0}
 """What metrics of these names cannot fall below, by definition."""
 
-ROUNDING = 1e-9  # of the size of the metrics at the start
-COARSE_ROUNDING = 1e-5  # where the numbers may have been single precision
+ROUNDING = 1e-9  # of the metrics' size now: problems clip gaps at as much, and solve for F* to as much
+START_ROUNDING = 1e-12  # of their size at the start, terms of which may cancel: 4,500 units in the last place
+COARSE_ROUNDING = 1e-5  # of both, where the numbers may have been single precision
+MOST_SHARED = 1 << 26  # bytes of an array that is copied to see whether a method writes into it
 CLOCK_SLACK = 0.05  # seconds, and that share: the clocks of two processes are not read at the same time
 
 
@@ -41,7 +48,7 @@ def _find_fault(outcome: Outcome, available: float) -> str | None:
         if used > available + CLOCK_SLACK * (1 + available):
             return f"the trial reports {used:.3g} seconds, and only {available:.3g} passed"
     if fault is None and not outcome.status.faulty:
-        fault = find_below_floor(measured, FLOORS, size_at_start(measured), COARSE_ROUNDING)
+        fault = find_below_floor(measured, FLOORS, COARSE_ROUNDING * (1 + size_of_first(measured)))
     return fault
 
 
@@ -75,19 +82,17 @@ def _find_fall(records: Sequence[Record]) -> str | None:
     return None
 
 
-def size_at_start(records: Sequence[Record]) -> float:
-    """Return the largest metric of the first look: a gap is a difference of such numbers."""
+def size_of_first(records: Sequence[Record]) -> float:
+    """Return the size of the largest metric of the first look: a gap is a difference of such numbers."""
     first = [abs(each.value) for each in records if each.iteration == records[0].iteration]
     return max((value for value in first if math.isfinite(value)), default=0.0)
 
 
-def find_below_floor(
-    records: Sequence[Record], floors: Mapping[str, float], size: float, rounding: float
-) -> str | None:
-    """Return a sentence on the first value that is below its metric's floor by more than rounding."""
+def find_below_floor(records: Sequence[Record], floors: Mapping[str, float], slack: float) -> str | None:
+    """Return a sentence on the first value that is below its metric's floor by more than `slack`."""
     for each in records:
         floor = floors.get(each.metric, -math.inf)
-        if each.value < floor - rounding * (1 + size):
+        if each.value < floor - slack:
             return (
                 f"{each.metric} is {each.value:g} at iteration {each.iteration}, and it cannot be below "
                 f"{floor:g}: the reference value is wrong, or the method changed the problem"
@@ -95,32 +100,63 @@ def find_below_floor(
     return None
 
 
-def rounding_of(problem: Any, answer: Any) -> float:
-    """Return how far metrics of an answer may be off, relative to their size."""
-    return COARSE_ROUNDING if problem.backend.on_device or not is_double(answer) else ROUNDING
+def rounding_of(problem: Any, answer: Any, size: float, size_at_start: float) -> float:
+    """Return how far metrics of this size may be off by rounding, on a problem that started at another."""
+    if problem.backend.on_device or not is_double(answer):
+        return COARSE_ROUNDING * (1 + size + size_at_start)
+    return ROUNDING * (1 + size) + START_ROUNDING * size_at_start
+
+
+@functools.cache
+def shared_arrays(factory: Callable[..., Any]) -> tuple[tuple[NDArray[Any], NDArray[Any]], ...]:
+    """Return the arrays in the classes and modules of a problem, each with a copy, made at the first call.
+
+    Problems that are built later have them in common.
+    """
+    classes = getattr(factory, "__mro__", (factory,))
+    modules = {sys.modules.get(getattr(each, "__module__", "")) for each in classes} - {None}
+    values = [
+        value for owner in (*classes, *modules) for value in list(getattr(owner, "__dict__", {}).values())
+    ]
+    values += [each for value in values if type(value) in {list, tuple} for each in value]
+    values += [each for value in values if type(value) is dict for each in list(value.values())]
+    arrays = {id(each): each for each in values if isinstance(each, np.ndarray)}.values()
+    return tuple((each, each.copy()) for each in arrays if _can_be_changed(each))
+
+
+def _can_be_changed(array: NDArray[Any]) -> bool:
+    return array.flags.writeable and not array.dtype.hasobject and array.nbytes <= MOST_SHARED
 
 
 class Rebuild(NamedTuple):
-    """Builds the trial's problem again from its seed; `seconds` is how long that took the first time."""
+    """Builds the trial's problem again from its seed; `seconds` is how long that took the first time.
+
+    `shared` is what `shared_arrays` gives for it.
+    """
 
     build: Callable[[], Any]
     seconds: float
+    shared: Sequence[tuple[NDArray[Any], NDArray[Any]]] = ()
 
-    def check_metrics(self, answer: Any, recorded: Mapping[str, float], slack: float) -> str | None:
+    def check_metrics(self, answer: Any, recorded: Mapping[str, float], slack: float) -> tuple[str, ...]:
         """Raise BenchfwError unless the metrics of an answer are those recorded, to within `slack`.
 
-        A method can write into the problem that measures it, but not into this one. Return why this could
-        not be checked, if it could not.
+        A method can write into the problem that measures it, but not into this one: what both share is put
+        back as it was. Return a caveat if this could not be checked.
         """
         try:
+            for array, original in self.shared:
+                if array.tobytes() != original.tobytes():
+                    array[...] = original
             again = self.build().metrics(answer)
         except Exception as fault:  # noqa: BLE001 - a problem that can be built once only
-            return f"its metrics were not checked on a problem built again ({type(fault).__name__}: {fault})"
+            reason = f"{type(fault).__name__}: {fault}"
+            return (f"its metrics were not checked on a problem built again ({reason})",)
         for name, value in recorded.items():
             other = float(again.get(name, math.nan))
-            if not abs(value - other) <= slack + ROUNDING * abs(other):
+            if not abs(float(value) - other) <= slack + ROUNDING * abs(other):
                 raise BenchfwError(
                     f"{name} of the last answer is {value:g}, and {other:g} on the same problem built again "
                     "from its seed: the method changed the problem, or a seed does not determine the problem"
                 )
-        return None
+        return ()

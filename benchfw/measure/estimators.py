@@ -48,6 +48,7 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
             continue
         look = next_look(draws)
         meter.check(draws)
+        meter.note_move()
         emit(
             [
                 meter.record(name, draws, value)
@@ -59,8 +60,7 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
             reason = f"variance known to {trial.precision:.0%} after {draws:,} draws"
             outcome = Outcome(Status.DONE, Ending.PRECISION, reason)
         if outcome is not None:
-            counting = meter.counting(free=meter.cost == 0)
-            return replace(outcome, claims_unbiased=claims_of(method).unbiased, counting=counting)
+            return replace(outcome, claims_unbiased=claims_of(method).unbiased, counting=meter.counting())
     raise AssertionError("unreachable: the loop above has no end of its own")
 
 

@@ -83,6 +83,8 @@ class Meter:
         """CPU seconds of the method's own threads while its clock stood still."""
         self._last = self._seconds = 0.0
         self._moved = 0
+        self._moves = self._free_moves = 0
+        self._grew = True
 
     @property
     def cost(self) -> float:
@@ -94,16 +96,22 @@ class Meter:
         clock = self.clock
         return Record(metric, iteration, clock.seconds, self.cost, value, "metric", clock.cpu_seconds)
 
-    def counting(self, *, free: bool) -> Counting:
-        """Return how the cost came about; `free`: the method got on without a counted call."""
+    def note_move(self) -> None:
+        """Note that the method got on from the last look to the one that was checked now."""
+        self._moves += 1
+        self._free_moves += not self._grew
+
+    def counting(self) -> Counting:
+        """Return how the cost came about; `UNCOUNTED` if the method mostly got on without a counted call."""
         if _declared_cost(self._problem) > self._declared:
             return Counting.DECLARED
-        return Counting.UNCOUNTED if free else Counting.COUNTED
+        return Counting.UNCOUNTED if 2 * self._free_moves > self._moves else Counting.COUNTED
 
     def check(self, iteration: int) -> None:
         """Raise unless the problem's count is a number that has only grown since the last look."""
         cost = self.cost
-        self._moved = iteration if cost > self._last else self._moved
+        self._grew = cost > self._last
+        self._moved = iteration if self._grew else self._moved
         if not cost >= self._last:  # also false for NaN
             raise BenchfwError(
                 f"problem.cost went from {self._last:g} to {cost:g}; it counts calls and must only grow"

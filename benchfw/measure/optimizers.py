@@ -14,7 +14,7 @@ import numpy as np
 from benchfw.backends import Rng
 from benchfw.errors import BenchfwError, PluginError
 from benchfw.measure.answers import check_alike, is_array
-from benchfw.measure.audit import FLOORS, Rebuild, find_below_floor, rounding_of, size_at_start
+from benchfw.measure.audit import FLOORS, Rebuild, find_below_floor, rounding_of, size_of_first
 from benchfw.measure.endings import facts_of_answer
 from benchfw.measure.meter import Emit, Interrupted, Looks, Meter
 from benchfw.records import Ending, Outcome, Record, Status, Trial, shorten_name
@@ -41,18 +41,20 @@ def measure_optimizer(
     last: Any = None
     start: Any = None
     metrics: Mapping[str, float] = {}
-    size, looking = 0.0, 0.0
+    size_at_start = slack = looking = 0.0
 
     def look(iteration: int, answer: Any) -> Outcome | None:
-        nonlocal last, start, metrics, size, looking
+        nonlocal last, start, metrics, size_at_start, slack, looking
         last = answer
         meter.check(iteration)
         if not taken:
             start = meter.off_the_record(lambda: _start(problem, answer))
         check_alike(start, answer, iteration)
-        began = perf_counter()
+        began, before = perf_counter(), metrics
         metrics = meter.off_the_record(lambda: problem.metrics(answer))
         looking = perf_counter() - began
+        if taken and metrics != before:
+            meter.note_move()
         if not metrics:
             raise BenchfwError(f"metrics() of {type(problem).__name__} gave nothing to measure")
         records = [
@@ -60,9 +62,10 @@ def measure_optimizer(
         ]
         emit(records)
         taken.extend(records)
-        if iteration == taken[0].iteration:
-            size = size_at_start(records)
-        below = find_below_floor(records, floors, size, rounding_of(problem, answer))
+        size = size_of_first(records)
+        size_at_start = size_at_start or size
+        slack = rounding_of(problem, answer, size, size_at_start)
+        below = find_below_floor(records, floors, slack)
         if below is not None:
             raise BenchfwError(below)
         return _find_divergence(records) or _check_target(trial.target, metrics, iteration)
@@ -80,13 +83,10 @@ def measure_optimizer(
     emit(_bound_records(method, problem, taken))
     facts, caveats = facts_of_answer(last)
     if rebuild is not None and outcome.status in CHECKED and rebuild.seconds + looking < AFFORDABLE:
-        recorded = {str(name): float(value) for name, value in metrics.items()}
-        unchecked = rebuild.check_metrics(last, recorded, rounding_of(problem, last) * (1 + size))
-        caveats = caveats if unchecked is None else (*caveats, unchecked)
+        caveats = (*caveats, *rebuild.check_metrics(last, metrics, slack))
     if meter.seconds_beside > MOST_BESIDE * meter.clock.seconds:
         caveats = (*caveats, BESIDE.format(meter.seconds_beside))
-    counting = meter.counting(free=_moved_for_free(taken))
-    return replace(outcome, facts=facts, caveats=caveats, counting=counting)
+    return replace(outcome, facts=facts, caveats=caveats, counting=meter.counting())
 
 
 def _start(problem: Any, answer: Any) -> Any:
@@ -95,17 +95,6 @@ def _start(problem: Any, answer: Any) -> Any:
         start = problem.start()
         return start if is_array(start) else answer
     return answer
-
-
-def _moved_for_free(taken: Sequence[Record]) -> bool:
-    """Return whether some metric changed from the first look to the last while the cost did not."""
-    if not taken or taken[-1].cost > taken[0].cost:
-        return False
-    first, last = (
-        {each.metric: each.value for each in taken if each.iteration == end.iteration}
-        for end in (taken[0], taken[-1])
-    )
-    return first != last
 
 
 def _follow(

@@ -14,7 +14,7 @@ import numpy as np
 from benchfw.backends import Rng, get_backend
 from benchfw.contract import cost_unit_of
 from benchfw.errors import BenchfwError
-from benchfw.measure.audit import Rebuild
+from benchfw.measure.audit import Rebuild, shared_arrays
 from benchfw.measure.clock import is_wall_time
 from benchfw.measure.endings import facts_of_method, outcome_of
 from benchfw.measure.estimators import measure_estimator
@@ -84,7 +84,9 @@ def build_trial(trial: Trial, registry: Registry, seed: int) -> tuple[str, Calla
     began = perf_counter()
     problem = build()
     # where memory is measured, a second problem would be part of it
-    rebuild = Rebuild(build, perf_counter() - began) if is_wall_time() else None
+    seconds = perf_counter() - began
+    shared = shared_arrays(registry.get("problem", trial.problem.use).factory)
+    rebuild = Rebuild(build, seconds, shared) if is_wall_time() else None
     method = registry.build(trial.kind, trial.method.table)
     measure = partial(measure_optimizer, rebuild=rebuild) if trial.kind == "optimizer" else measure_estimator
     unit = cost_unit_of(problem)

@@ -192,7 +192,7 @@ def _cost_caveats(results: Sequence[Result]) -> Iterator[tuple[Cell, str]]:
             uncounted[cell] = max(last, uncounted.get(cell, 0))
     for cell, number in uncounted.items():
         what = "draws" if cell.kind == "estimator" else "answers"
-        yield cell, f"{number:,} {what} without a counted oracle call: cost does not measure its work"
+        yield cell, f"most of {number:,} {what} without a counted oracle call: cost does not measure its work"
 
 
 def _early_end(result: Result) -> Iterator[str]:

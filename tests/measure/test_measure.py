@@ -149,13 +149,29 @@ def test_how_the_cost_came_about_is_said(follow):
             problem.value(1.0)
             yield from self.answers
 
+    class OneCall(Steps):
+        def run(self, problem, rng):
+            for number, answer in enumerate(self.answers):
+                if number == 20:
+                    problem.value(answer)
+                yield answer
+
+    class EverySecond(Steps):
+        def run(self, problem, rng):
+            for number, answer in enumerate(self.answers):
+                if number % 2:
+                    problem.value(answer)
+                yield answer
+
     few, budget = halving().answers, Budget(iterations=37)
     outcome, records = follow(Charging(few), budget=budget)
     assert (outcome.counting, records[-1].cost) == (Counting.DECLARED, 74)
     outcome, records = follow(Free(few), budget=budget)
     assert (outcome.counting, records[-1].cost) == (Counting.UNCOUNTED, 1)
     assert follow(Free([1.0] * 50), budget=budget)[0].counting is Counting.COUNTED  # it got nowhere
-    assert follow(halving(), budget=budget)[0].counting is Counting.COUNTED
+    assert follow(OneCall(few), budget=budget)[0].counting is Counting.UNCOUNTED
+    for counted in (halving(), EverySecond(few)):
+        assert follow(counted, budget=budget)[0].counting is Counting.COUNTED
 
 
 def test_a_clock_that_runs_backwards_is_a_fault(follow, monkeypatch):
@@ -188,6 +204,18 @@ def test_a_metric_below_its_floor_is_a_fault(follow):
         follow(Steps([1.0, 2.0]), Wrong())
     records = follow(Steps([1.0, 0.25 - 1e-12]), Wrong())[1]
     assert records[-1].value == 0  # rounding
+
+
+def test_what_rounding_explains_goes_by_the_size_of_now_and_hardly_by_that_of_the_start(follow):
+    class Steep(Line):
+        def metrics(self, answer):
+            return {"gap": answer}
+
+    with pytest.raises(BenchfwError, match=r"gap is -7 at iteration 1, and it cannot be below 0"):
+        follow(Steps([9e9, -7.0]), Steep())
+    assert follow(Steps([9e9, -1e-3]), Steep())[0].status is Status.DONE  # terms of 9e9 that cancel
+    single = [np.float32(9e9), np.float32(-7.0)]
+    assert follow(Steps(single), Steep())[0].status is Status.DONE
 
 
 def test_the_last_answer_is_measured_again_on_a_problem_that_the_method_has_not_seen(follow):

@@ -48,6 +48,7 @@ from benchfw.harness.workers.surroundings import (
     warm_libraries,
 )
 from benchfw.harness.workers.watch import watch
+from benchfw.measure.audit import shared_arrays
 from benchfw.measure.clock import count_cpu_seconds
 from benchfw.measure.endings import explain
 from benchfw.measure.kernels import known_ceilings
@@ -116,6 +117,7 @@ class Worker:
                 self._registry.inspect(trial.kind, trial.method.table)
                 if trial.kind != "kernel":
                     self._registry.inspect("problem", trial.problem.table)
+                    shared_arrays(self._registry.get("problem", trial.problem.use).factory)
             self._tried.update(new)
             self._inspected.add(trial.cell)
             self._modules = frozenset(sys.modules)
