@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from benchfw import data
 from benchfw.errors import BenchfwError, PluginError, StoreError, SuiteError, nearest
 from benchfw.harness.against import Side, check_out, execute_both
+from benchfw.harness.agenda import Agenda, check_methods, prepare
 from benchfw.harness.events import Listener
 from benchfw.harness.identity import datasets_read
 from benchfw.harness.options import Options
-from benchfw.harness.run import Agenda, check_methods, execute, prepare
+from benchfw.harness.run import execute
 from benchfw.loading import fault_text
 from benchfw.plan import plan, select
 from benchfw.records import DEFAULT_STORE, Changes, Project, Run, Trial

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import math
 from collections.abc import Iterator
 from typing import Any, Never, Self
@@ -82,7 +81,7 @@ class CountedProblem:
 
 def check_counted(made: type) -> None:
     """Raise PluginError if methods could set `cost` of problems of this class by accident."""
-    found: Any = inspect.getattr_static(made, "cost", None)
+    found = next((vars(each)["cost"] for each in made.__mro__ if "cost" in vars(each)), None)
     if not hasattr(type(found), "__set__"):
         raise PluginError(
             f"methods could write the cost of {made.__name__}; derive it from benchfw.CountedProblem, "

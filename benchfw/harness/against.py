@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchfw.errors import BenchfwError
+from benchfw.harness.agenda import Agenda
 from benchfw.harness.environment import total_memory
-from benchfw.harness.events import Begun, Event, Finished, Listener
+from benchfw.harness.events import Begun, Event, Finished, Listener, Waiting
 from benchfw.harness.options import Options
-from benchfw.harness.run import Agenda
 from benchfw.harness.workers.executor import LocalExecutor
 from benchfw.records import Ending, Outcome, Project, Run, Status, Trial
 from benchfw.store import Store
@@ -107,7 +107,8 @@ def _events(
                         yield turn, side, Finished(trial, Outcome(Status.SKIPPED, Ending.ABSENT, reason))
                         continue
                     for event in executors[side].run([trial]):
-                        yield turn, side, event
+                        if not isinstance(event, Waiting):
+                            yield turn, side, event
 
 
 def _executor(side: Side, agendas: Sequence[Agenda], options: Options) -> LocalExecutor:

@@ -24,6 +24,11 @@ class Finished:
     outcome: Outcome
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """For a while nothing has happened."""
+
+
 Event = Started | Finished
 
 
@@ -67,7 +72,10 @@ Listener = Callable[[Begun | Awaited | Replaying | Event], None]
 class Executor(Protocol):
     """Runs trials in any order and number at once."""
 
-    def run(self, trials: Iterable[Trial]) -> Iterator[Event]: ...
+    def run(self, trials: Iterable[Trial]) -> Iterator[Event | Waiting]:
+        """Yield what happens to the trials, and now and then that nothing does."""
+        ...
+
     def close(self) -> None:
         """Stop whatever still runs; no process is left behind."""
         ...

@@ -1,4 +1,4 @@
-"""Runs a suite: plans, leaves out what the store already has, executes the rest, keeps every outcome."""
+"""Runs what is on an agenda and keeps every outcome."""
 
 from __future__ import annotations
 
@@ -6,142 +6,80 @@ import contextlib
 import functools
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
-from time import sleep
-from typing import Any
+from time import monotonic, sleep
+from typing import Any, Self
 
-from benchfw.backends import get_backend, is_on_device
-from benchfw.errors import BenchfwError, SuiteError
+from benchfw.backends import is_on_device
+from benchfw.errors import StoreError
+from benchfw.harness.agenda import Agenda, find_stored
 from benchfw.harness.devices import find_devices
-from benchfw.harness.environment import gather, total_memory
-from benchfw.harness.events import Awaited, Begun, Event, Executor, Finished, Listener, Replaying
-from benchfw.harness.identity import Identity
-from benchfw.harness.inputs import Inputs, complete_reads
+from benchfw.harness.environment import total_memory
+from benchfw.harness.events import (
+    Awaited,
+    Begun,
+    Event,
+    Executor,
+    Finished,
+    Listener,
+    Replaying,
+    Waiting,
+)
+from benchfw.harness.inputs import complete_reads
 from benchfw.harness.noise import NoiseMeter
 from benchfw.harness.options import Options
 from benchfw.harness.replays import MEASURED, choose_replays, replay
 from benchfw.harness.workers.executor import LocalExecutor
 from benchfw.harness.workers.inline import InlineExecutor
 from benchfw.loading import fault_text
-from benchfw.measure.seeding import order_seed
-from benchfw.records import Changes, Ending, Environment, Outcome, Run, Status, Trial
+from benchfw.records import Ending, Outcome, Run, Status, Trial
 from benchfw.registry import Registry
 from benchfw.store import Store
-from benchfw.suite import Suite
 
+COMMIT_SECONDS = 0.1  # of trials that enter the store together: to bring each to the disk alone takes longer
 POLL_SECONDS = 0.2  # between looks at what another run has finished
 
 
-@dataclass(frozen=True)
-class Agenda:
-    """The trials of a suite with their keys, the ids of those that the store has, and its newest trial.
+class Batch:
+    """Events whose trials are not in the store yet: short trials enter it together, in one transaction.
 
-    `outdated` says of trials that the store has too why they run again all the same: what they had read has
-    changed.
+    An event is heard of only when what it tells is on disk, and in the order in which all happened.
     """
 
-    suite: Suite
-    trials: Sequence[Trial]
-    inputs: Inputs
-    environment: Environment
-    known: Mapping[int, int] = field(default_factory=dict)
-    outdated: Mapping[int, str] = field(default_factory=dict)
-    newest: int = 0
+    def __init__(self, hear: Callable[[Event], None], keep: Callable[[Sequence[Finished]], None]) -> None:
+        self._hear, self._keep = hear, keep
+        self._events: list[Event] = []
+        self._flushed = -math.inf
 
-    @functools.cached_property
-    def position(self) -> dict[str, int]:
-        """Return the place of each trial in the suite, by its key."""
-        return {trial.key: position for position, trial in enumerate(self.trials)}
+    def __enter__(self) -> Self:
+        return self
 
-    @property
-    def pending(self) -> list[int]:
-        """Return the positions of the trials to run, by repetition, each in an order drawn from the seed."""
-        draws = get_backend("numpy").rng(order_seed(self.suite.seed)).bits(len(self.trials))
-        todo = [position for position in range(len(self.trials)) if position not in self.known]
-        return sorted(todo, key=lambda position: (self.trials[position].repetition, int(draws[position])))
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        # after an interruption in the middle of a commit the trials may be in the store already
+        with contextlib.nullcontext() if kind is None else contextlib.suppress(StoreError):
+            self.flush()
 
+    def add(self, event: Event | Waiting) -> None:
+        """Take an event; keep all that came if the last time was a while ago, or nothing else happens."""
+        if not isinstance(event, Waiting):
+            self._events.append(event)
+        if isinstance(event, Waiting) or monotonic() - self._flushed > COMMIT_SECONDS:
+            self.flush()
 
-def prepare(
-    suite: Suite,
-    trials: Sequence[Trial],
-    registry: Registry,
-    store: Store | None,
-    options: Options,
-    changes: Changes,
-) -> Agenda:
-    """Give every trial its key and look it up; `changes` is noted: what was asked for beyond the suite."""
-    environment = _environment(suite, trials, registry, options)
-    isolation = options.isolation_of(suite.isolation)
-    identity = Identity(registry, environment.backends, options.threads, isolation=isolation)
-    stamped = [identity.stamp(trial) for trial in trials]
-    environment = replace(
-        environment,
-        packages={**environment.packages, **identity.libraries},
-        isolation=isolation,
-        trials=len(trials),
-        changes=changes,
-        plugins=_absolute(registry.sources),
-        sources=identity.sources,
-        datasets=identity.datasets,
-    )
-    agenda = Agenda(suite, stamped, Inputs(registry.modules), environment)
-    if store is None or options.fresh:
-        return agenda
-    newest = store.newest()  # before the look: what comes between the two counts as new
-    found, outdated = _find_stored(agenda, range(len(trials)), store, retry_failed=options.retry_failed)
-    return replace(agenda, known=found, outdated=outdated, newest=newest)
+    def flush(self) -> None:
+        """Keep what has come, then tell of it."""
+        finished = [event for event in self._events if isinstance(event, Finished)]
+        if finished:
+            self._keep(finished)
+            self._flushed = monotonic()
+        events, self._events = self._events, []
+        for event in events:
+            self._hear(event)
 
 
-def _find_stored(
-    agenda: Agenda, positions: Iterable[int], store: Store, *, retry_failed: bool, since: float = math.inf
-) -> tuple[dict[int, int], dict[int, str]]:
-    """Return the ids of the trials that need not be run, and of others why what the store has is outdated.
-
-    What failed need not be run either; if it is to be run again, only what was added after the trial `since`.
-    """
-    keys = {position: agenda.trials[position].key for position in positions}
-    known = store.known(keys.values())
-    found, outdated = {}, {}
-    for position, key in keys.items():
-        stored = known.get(key, ())
-        valid = [each for each in stored if not agenda.inputs.describe_change(each.reads)]
-        best = max(valid, key=lambda each: (not each.status.faulty, each.id), default=None)
-        if best is not None and (not (retry_failed and best.status.faulty) or best.id > since):
-            found[position] = best.id
-        elif stored and best is None:
-            outdated[position] = agenda.inputs.describe_change(stored[-1].reads)
-    return found, outdated
-
-
-def _environment(suite: Suite, trials: Sequence[Trial], registry: Registry, options: Options) -> Environment:
-    """Return that of the machine that will run the trials; workers unlike this client are refused."""
-    if options.cluster is None:
-        return replace(gather(suite.backends, options.threads), jobs=options.jobs)
-    from benchfw.harness.dask.survey import survey_request, versions
-
-    request = survey_request(trials, registry, suite.backends, options.threads)
-    return options.cluster.inspect(request, versions(registry, request))
-
-
-def _absolute(sources: Sequence[str]) -> tuple[str, ...]:
-    """Return plugins as named, files by their full path: a replay may start from another folder."""
-    return tuple(str(Path(source).resolve()) if Path(source).is_file() else source for source in sources)
-
-
-def check_methods(trials: Sequence[Trial], registry: Registry, where: str) -> None:
-    """Build every method once: a value that its plugin refuses is an error before anything runs."""
-    for label, trial in {(trial.kind, trial.method.label): trial for trial in trials}.items():
-        if trial.kind == "kernel":
-            continue
-        try:
-            registry.build(trial.kind, trial.method.table)
-        except BenchfwError:
-            raise
-        except Exception as fault:
-            raise SuiteError(f"{where}: {' '.join(label)} cannot be built: {fault}") from fault
+class _FirstFault(Exception):
+    """A trial broke, and that was to end the run."""
 
 
 def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, listen: Listener) -> Run:
@@ -159,22 +97,32 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
         added = {agenda.trials[position].key: number for position, number in agenda.known.items()}
         # elsewhere is another machine, and with several jobs there is always a trial that would be disturbed
         meter = NoiseMeter() if pending and options.cluster is None else None
-        complete = True
-        with contextlib.closing(_executor(agenda, registry, options)) as executor:
-            rounds = _rounds(agenda, run, store, options, listen)
-            for event in chain.from_iterable(_events(agenda, each, executor) for each in rounds):
-                if isinstance(event, Finished):
-                    outcome = complete_reads(event.outcome, registry.modules)
-                    number = store.add(run, agenda.position[event.trial.key], event.trial, outcome)
-                    added[event.trial.key] = number
-                listen(event)
-                _tell_plugins(registry, event)
-                if options.fail_fast and isinstance(event, Finished) and event.outcome.status.faulty:
-                    complete = False
-                    break
-                if meter and options.jobs <= 1 and isinstance(event, Finished) and (noise := meter.look()):
-                    store.note_noise(run, noise)
-        if complete:
+
+        def keep(finished: Sequence[Finished]) -> None:
+            rows = [
+                (agenda.position[each.trial.key], each.trial, complete_reads(each.outcome, registry.modules))
+                for each in finished
+            ]
+            numbers = store.add_all(run, rows)
+            added.update((each.trial.key, number) for each, number in zip(finished, numbers, strict=True))
+
+        def hear(event: Event) -> None:
+            listen(event)
+            _tell_plugins(registry, event)
+            if options.fail_fast and isinstance(event, Finished) and event.outcome.status.faulty:
+                raise _FirstFault
+
+        with contextlib.suppress(_FirstFault):
+            with (
+                contextlib.closing(_executor(agenda, registry, options)) as executor,
+                Batch(hear, keep) as batch,
+            ):
+                rounds = _rounds(agenda, run, store, options, listen)
+                for event in chain.from_iterable(_events(agenda, each, executor) for each in rounds):
+                    batch.add(event)
+                    idle = options.jobs <= 1 and isinstance(event, Finished)
+                    if meter and idle and (noise := meter.look()):
+                        store.note_noise(run, noise)
             _replay(agenda, added, registry, store, options, listen)
             store.finish(run, meter.finish() if meter else None)
     finished = store.run(run)
@@ -225,7 +173,7 @@ def _rounds(
         waiting = [position for position in waiting if agenda.trials[position].key in theirs]
         # ended between the first look and the reservation
         if free:
-            found, _ = _find_stored(
+            found, _ = find_stored(
                 agenda, free, store, retry_failed=options.retry_failed, since=agenda.newest
             )
             store.reuse(run, _links(agenda, found))
@@ -256,7 +204,7 @@ def _call(registry: Registry, hook: str, **arguments: Any) -> None:
         registry.note(f"a plugin's {hook} raised {fault_text(fault)}")
 
 
-def _events(agenda: Agenda, positions: Sequence[int], executor: Executor) -> Iterator[Event]:
+def _events(agenda: Agenda, positions: Sequence[int], executor: Executor) -> Iterator[Event | Waiting]:
     """Yield the events of trials; those whose backend is absent are skipped at once."""
     absent = agenda.environment.absent_backends
     trials = [agenda.trials[position] for position in positions]

@@ -6,7 +6,6 @@ import functools
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from benchfw.errors import BenchfwError
 from benchfw.measure.answers import is_double
-from benchfw.records import Ending, Outcome, Record, Status
+from benchfw.records import Ending, Outcome, Record, Status, change
 
 FLOORS: Mapping[str, float] = {"gap": 0.0, "variance": 0.0, "worst_variance": 0.0, "mse": 0.0}
 """What metrics of these names cannot fall below, by definition."""
@@ -34,9 +33,7 @@ def check_outcome(outcome: Outcome, wall_seconds: float, threads: int = 1) -> Ou
     """
     fault = _find_fault(outcome, wall_seconds * threads)
     return (
-        outcome
-        if fault is None
-        else replace(outcome, status=Status.FAILED, ending=Ending.FAULT, reason=fault)
+        outcome if fault is None else change(outcome, status=Status.FAILED, ending=Ending.FAULT, reason=fault)
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import count
 from time import perf_counter
 from typing import Any, Literal
@@ -17,7 +16,7 @@ from benchfw.backends import Rng
 from benchfw.contract import Array, Params, claims_of
 from benchfw.errors import BenchfwError, PluginError
 from benchfw.measure.meter import Emit, Meter, next_look
-from benchfw.records import Ending, Outcome, Status, Trial
+from benchfw.records import Ending, Outcome, Status, Trial, change
 
 MOST_BUDGETS = 5.0  # of seconds that a trial may take: a cheap draw costs less than its statistics
 
@@ -60,7 +59,7 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
             reason = f"variance known to {trial.precision:.0%} after {draws:,} draws"
             outcome = Outcome(Status.DONE, Ending.PRECISION, reason)
         if outcome is not None:
-            return replace(outcome, claims_unbiased=claims_of(method).unbiased, counting=meter.counting())
+            return change(outcome, claims_unbiased=claims_of(method).unbiased, counting=meter.counting())
     raise AssertionError("unreachable: the loop above has no end of its own")
 
 

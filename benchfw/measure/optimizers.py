@@ -17,7 +17,7 @@ from benchfw.measure.answers import check_alike, is_array
 from benchfw.measure.audit import FLOORS, Rebuild, find_below_floor, rounding_of, size_of_first
 from benchfw.measure.endings import facts_of_answer
 from benchfw.measure.meter import Emit, Interrupted, Looks, Meter
-from benchfw.records import Ending, Outcome, Record, Status, Trial, shorten_name
+from benchfw.records import Ending, Outcome, Record, Status, Trial, change, shorten_name
 
 AFFORDABLE = 1.0  # seconds to build a problem once more and take its metrics
 CHECKED = frozenset({Status.DONE, Status.REACHED})
@@ -86,7 +86,7 @@ def measure_optimizer(
         caveats = (*caveats, *rebuild.check_metrics(last, metrics, slack))
     if meter.seconds_beside > MOST_BESIDE * meter.clock.seconds:
         caveats = (*caveats, BESIDE.format(meter.seconds_beside))
-    return replace(outcome, facts=facts, caveats=caveats, counting=meter.counting())
+    return change(outcome, facts=facts, caveats=caveats, counting=meter.counting())
 
 
 def _start(problem: Any, answer: Any) -> Any:

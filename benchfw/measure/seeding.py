@@ -25,5 +25,8 @@ def order_seed(seed: int) -> int:
 
 
 def _hash(*coordinates: Any) -> int:
-    text = json.dumps(coordinates, sort_keys=True, separators=(",", ":"))
+    text = _encode(coordinates)
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode

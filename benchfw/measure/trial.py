@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from benchfw.backends import Rng, get_backend
+from benchfw.backends import Backend, Rng, get_backend
 from benchfw.contract import cost_unit_of
+from benchfw.counting import CountedProblem
 from benchfw.errors import BenchfwError
 from benchfw.measure.audit import Rebuild, shared_arrays
 from benchfw.measure.clock import is_wall_time
@@ -23,7 +24,7 @@ from benchfw.measure.meter import Emit
 from benchfw.measure.optimizers import measure_optimizer
 from benchfw.measure.prepare import prepare_method
 from benchfw.measure.seeding import data_seed, method_seed
-from benchfw.records import Budget, Outcome, Record, Trial
+from benchfw.records import Budget, Outcome, Record, Spec, Trial, change
 from benchfw.registry import Registry
 
 Measure = Callable[[Trial, Any, Any, Rng, Emit], Outcome]
@@ -45,7 +46,7 @@ def run_trial(
         if not isinstance(fault, BenchfwError | MemoryError):
             hear(fault)
         outcome = outcome_of(fault)
-    return replace(outcome, cost_unit=cost_unit)
+    return change(outcome, cost_unit=cost_unit)
 
 
 def _seed_global_generators(seed: int) -> None:
@@ -61,7 +62,7 @@ def warm_up(
     iterations = 2 if trial.kind == "estimator" else 1  # two draws are the fewest that have a variance
     seconds = trial.budget.seconds if trial.kind == "kernel" else None  # a call may be too long to be made
     budget = Budget(seconds, iterations)
-    return run_trial(replace(trial, budget=budget, target={}, precision=None), registry, emit, hear)
+    return run_trial(change(trial, budget=budget, target={}, precision=None), registry, emit, hear)
 
 
 def build_trial(trial: Trial, registry: Registry, seed: int) -> tuple[str, Callable[[Emit], Outcome]]:
@@ -98,7 +99,7 @@ def _measure(measure: Measure, trial: Trial, problem: Any, method: Any, rng: Rng
     outcome = measure(trial, problem, prepared.method, rng, emit)
     facts, caveats = facts_of_method(prepared.method, problem)
     both = dict.fromkeys([*outcome.caveats, *caveats])
-    return replace(
+    return change(
         outcome,
         facts={**outcome.facts, **facts},
         caveats=tuple(both),
@@ -115,3 +116,33 @@ def collector() -> tuple[list[Record], Emit]:
         kept.extend(records)
 
     return kept, emit
+
+
+class Rehearsal:
+    """In the place of a registry: builds a problem with nothing to solve and a method that does nothing."""
+
+    trial = Trial("optimizer", Spec("nothing"), Spec("idle"), "numpy", 0, 0, Budget(iterations=1))
+
+    def build(self, kind: str, _table: Mapping[str, Any], *leading: Any) -> Any:
+        """Return the problem or the method."""
+        return _Nothing(*leading) if kind == "problem" else _Idle()
+
+
+class _Nothing(CountedProblem):
+    def __init__(self, backend: Backend, rng: Rng) -> None:
+        self.backend = backend
+        self._start = rng.standard_normal((2,))
+
+    def start(self) -> Any:
+        return self._start
+
+    def metrics(self, answer: Any) -> Mapping[str, float]:
+        self._count(1.0)
+        return {"size": float(answer @ answer), "gap": 0.0}
+
+
+@dataclass(frozen=True)
+class _Idle:
+    def run(self, problem: Any, _rng: Rng) -> Iterator[Any]:
+        while True:
+            yield problem.start()

@@ -204,19 +204,30 @@ class Store:
                 found.setdefault(key, []).append(Stored(number, Status(status), reads_of(reads)))
         return found
 
-    @explain_sqlite_errors
     def add(self, run: int, position: int, trial: Trial, outcome: Outcome) -> int:
-        """Keep a finished trial with its records, in one transaction; return its id."""
-        row, records = trial_row(trial, outcome), record_rows(outcome.records)
+        """Keep a finished trial with its records; return its id."""
+        return self.add_all(run, [(position, trial, outcome)])[0]
+
+    @explain_sqlite_errors
+    def add_all(self, run: int, finished: Sequence[tuple[int, Trial, Outcome]]) -> list[int]:
+        """Keep finished trials with their records, in one transaction; return their ids."""
+        rows = [(trial_row(trial, outcome), record_rows(outcome.records)) for _, trial, outcome in finished]
+        sealed = [(*row, digest_of(row, records)) for row, records in rows]
+        keys = [(trial.key, run) for _, trial, _ in finished]
         with self._transaction():
-            cursor = self._base.execute(INSERT_TRIAL, (*row, digest_of(row, records)))
-            number = int(cursor.lastrowid or 0)
+            numbers = [int(self._base.execute(INSERT_TRIAL, row).lastrowid or 0) for row in sealed]
             self._base.executemany(
-                INSERT_RECORD, ((number, index, *each) for index, each in enumerate(records))
+                INSERT_RECORD,
+                (
+                    (number, index, *record)
+                    for number, (_, records) in zip(numbers, rows, strict=True)
+                    for index, record in enumerate(records)
+                ),
             )
-            self._link(run, [(position, trial, number, False)])
-            self._base.execute("DELETE FROM reservation WHERE key = ? AND run = ?", (trial.key, run))
-        return number
+            links = zip(finished, numbers, strict=True)
+            self._link(run, ((position, trial, number, False) for (position, trial, _), number in links))
+            self._base.executemany("DELETE FROM reservation WHERE key = ? AND run = ?", keys)
+        return numbers
 
     @explain_bad_rows
     def note_replay(self, trial: int, difference: str) -> None:

@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchfw.errors import BenchfwError
-from benchfw.harness.run import check_methods
+from benchfw.harness.agenda import check_methods
 from benchfw.plan import plan
 from benchfw.records import Budget, Ending, Environment, Outcome, Record, Spec, Status, Trial
 from benchfw.registry import Registry

@@ -2,7 +2,8 @@
 
 `python suites/tracked/overhead.py` prints a line for isolation by trial, beside what a bare fork of a process
 that uses NumPy costs, and one for isolation by worker; with `--dask` one for two workers of Dask and one for
-two local ones. Start-up is taken out by measuring a run of one trial a worker too.
+two local ones. Start-up, and what is imported for the first repetitions, is taken out by measuring a run of a
+few trials too.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from time import perf_counter
 from typing import Any
 
 from _timing import child_cpu_seconds
+
+FEW = 20  # trials of the run that is start-up
 
 PLUGIN = '''
 from dataclasses import dataclass
@@ -69,8 +72,8 @@ def seconds(trials: int, *words: str) -> tuple[float, float]:
 def overhead(trials: int, workers: int = 1, *words: str) -> tuple[float, float]:
     """Return the milliseconds of CPU and of wall time that one idle trial costs beyond start-up."""
     given = ("--jobs", str(workers), *words)
-    few, many = seconds(workers, *given), seconds(trials, *given)
-    cpu, wall = (1000 * (more - less) / (trials - workers) for less, more in zip(few, many, strict=True))
+    few, many = seconds(FEW, *given), seconds(FEW + trials, *given)
+    cpu, wall = (1000 * (more - less) / trials for less, more in zip(few, many, strict=True))
     return cpu, wall
 
 

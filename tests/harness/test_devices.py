@@ -8,7 +8,7 @@ import pytest
 
 from benchfw.backends import Device, is_on_device
 from benchfw.harness.devices import TrialQueue, find_devices
-from benchfw.harness.events import Finished, Started
+from benchfw.harness.events import Finished, Started, Waiting
 from benchfw.harness.workers.executor import LocalExecutor
 from benchfw.records import Ending, Environment, Outcome, Run, Status
 from benchfw.registry import Registry
@@ -115,7 +115,7 @@ def most_at_once(events, backend):
 def run(plugin, trials, jobs, devices):
     executor = LocalExecutor((str(plugin),), jobs=jobs, devices=devices)
     with contextlib.closing(executor), Registry([str(plugin)]).activate():
-        return list(executor.run(trials))
+        return [event for event in executor.run(trials) if not isinstance(event, Waiting)]
 
 
 def test_two_devices_run_two_trials_at_once_and_every_trial_names_its_own(fake, trials):

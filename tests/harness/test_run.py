@@ -7,9 +7,10 @@ import pytest
 from benchfw import api
 from benchfw.errors import SuiteError
 from benchfw.harness import run as harness
+from benchfw.harness.agenda import check_methods, prepare
 from benchfw.harness.events import Finished, Started
 from benchfw.harness.options import Options
-from benchfw.harness.run import check_methods, execute, prepare
+from benchfw.harness.run import execute
 from benchfw.measure.trial import collector, run_trial
 from benchfw.plan import plan
 from benchfw.records import Changes, Ending, Outcome, Spec, Status

@@ -21,7 +21,7 @@ from benchfw.errors import BenchfwError
 from benchfw.harness.dask.cluster import POLL_SECONDS, Cluster, WorkerSlot
 from benchfw.harness.dask.worker import WorkerPool, WorkerTerms, run_here
 from benchfw.harness.devices import TrialQueue, needs_device
-from benchfw.harness.events import Event, Finished, Started
+from benchfw.harness.events import Event, Finished, Started, Waiting
 from benchfw.records import Cell, Ending, Outcome, Status, Trial
 
 if TYPE_CHECKING:
@@ -59,14 +59,17 @@ class DaskExecutor:
         self._looked = self._went_on = monotonic()
         self._client.register_plugin(WorkerPool(terms), name=self._name)
 
-    def run(self, trials: Iterable[Trial]) -> Iterator[Event]:
+    def run(self, trials: Iterable[Trial]) -> Iterator[Event | Waiting]:
         """Run the trials, as many at once as the workers have threads and GPUs for."""
         waiting = TrialQueue(trials)
         self._went_on = monotonic()
         while waiting or self._tasks:
             yield from self._hand_out(waiting)
-            with contextlib.suppress(queue.Empty):
+            try:
                 future = self._ended.get(timeout=POLL_SECONDS)
+            except queue.Empty:
+                yield Waiting()
+            else:
                 yield from self._take(future, waiting)
             if monotonic() - self._looked > POLL_SECONDS:
                 yield from self._look_around(waiting)

@@ -1,4 +1,4 @@
-"""Ends worker processes, and says in words how one ended."""
+"""What a worker process leaves when it ends: an exit code, what it wrote, and other processes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,46 @@ import re
 import signal
 import subprocess
 import sysconfig
+import tempfile
 from pathlib import Path
 
 OUT_OF_MEMORY = 77  # the exit code of a worker that had no memory left to say so
 STOP_SECONDS = 10.0  # that a supervisor may take to end all that a worker started
+LOG_BYTES = 1_000_000  # of trials that have ended, that a log may hold before it is emptied
 STANDARD = sysconfig.get_path("stdlib")
+
+
+class Log:
+    """A file that a worker writes to and its parent reads; the two share one position in it."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - lives as long as the worker
+        self._start = 0
+
+    def fileno(self) -> int:
+        """Return its file descriptor, the same in the worker if it is handed down."""
+        return self._file.fileno()
+
+    def begin(self) -> None:
+        """Let what is written from now on be a trial's."""
+        self._start = self._file.seek(0, os.SEEK_CUR)
+        self.bound(LOG_BYTES)
+
+    def bound(self, most: int) -> None:
+        """Forget all of it if it is more than so many bytes."""
+        if os.fstat(self.fileno()).st_size > most:
+            os.ftruncate(self.fileno(), 0)
+            self._start = self._file.seek(0)
+
+    def read(self, most: int | None = None) -> bytes:
+        """Return what was written for the trial, at most so many bytes of its end."""
+        end = os.fstat(self.fileno()).st_size
+        start = self._start if most is None else max(self._start, end - most)
+        return os.pread(self.fileno(), max(0, end - start), start)
+
+    def close(self) -> None:
+        """Close and remove it."""
+        self._file.close()
 
 
 def stop_supervisor(process: subprocess.Popen[bytes], lifeline: int) -> None:

@@ -10,18 +10,17 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from time import monotonic
 from typing import Any
 
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
 from benchfw.harness.devices import TrialQueue, needs_device
-from benchfw.harness.events import Event, Finished, Started
+from benchfw.harness.events import Event, Finished, Started, Waiting
 from benchfw.harness.workers.messages import RAN_HERE, Learned, Setup
 from benchfw.harness.workers.process import StartAgain, WorkerDied, WorkerProcess, wait
 from benchfw.measure.audit import check_outcome
-from benchfw.records import Cell, Isolation, Outcome, Status, Trial
+from benchfw.records import Cell, Isolation, Outcome, Status, Trial, change
 
 HEARTBEAT_SECONDS = 0.1  # between looks at memory, and at workers whose death a child of theirs conceals
 START_SECONDS = 120.0  # that a worker may take to import what it needs
@@ -69,7 +68,7 @@ class LocalExecutor:
         self._needs_device = needs_device
         self._interrupted = False
 
-    def run(self, trials: Iterable[Trial]) -> Iterator[Event]:
+    def run(self, trials: Iterable[Trial]) -> Iterator[Event | Waiting]:
         """Run the trials, at most one a worker and a device at a time, in the order given."""
         waiting = TrialQueue(trials, self._needs_device)
         while not self._interrupted:
@@ -79,13 +78,14 @@ class LocalExecutor:
             busy = [worker for worker in self._workers if worker.trial is not None]
             if not busy:
                 return
-            wait(busy, min(HEARTBEAT_SECONDS, self._patience(busy)))
+            if not wait(busy, min(HEARTBEAT_SECONDS, self._patience(busy))):
+                yield Waiting()
             for worker in busy:
                 outcome = self._attend(worker, waiting)
                 if outcome is not None:
                     trial = worker.end()
                     if worker.device and self._needs_device(trial):
-                        outcome = replace(outcome, device=str(worker.device))
+                        outcome = change(outcome, device=str(worker.device))
                     self._learn(trial.cell, worker.learned)
                     self._begun.discard(id(trial))
                     del self._restarts[id(trial)]

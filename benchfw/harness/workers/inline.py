@@ -8,7 +8,6 @@ from __future__ import annotations
 import random
 from bdb import BdbQuit
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -17,7 +16,7 @@ from benchfw.harness.events import Event, Finished, Started
 from benchfw.harness.workers.surroundings import Surroundings
 from benchfw.harness.workers.watch import stop_watching, watch
 from benchfw.measure.trial import collector, run_trial, warm_up
-from benchfw.records import Cell, Outcome, Trial
+from benchfw.records import Cell, Outcome, Trial, change
 from benchfw.registry import Registry
 
 
@@ -59,7 +58,7 @@ class InlineExecutor:
         finally:
             self._surroundings.restore()
         reads = self._reads.of_trial(trial, self._registry)
-        return replace(outcome, records=tuple(records), seconds=perf_counter() - began, reads=reads)
+        return change(outcome, records=tuple(records), seconds=perf_counter() - began, reads=reads)
 
 
 def _stop_if_debugger_quit(fault: BaseException) -> None:

@@ -1,11 +1,11 @@
-"""What a worker says to its parent: JSON, so that nothing a trial writes into the pipe can run code there.
+"""What a parent and its worker say to each other.
 
-A message is a line, a list whose first item names the kind:
+A worker answers in JSON, so that nothing a trial writes can run code in the parent. Records go to a file that
+both have open, as they are measured: there they survive the worker, and the parent need not be woken for
+each. Everything else goes through a pipe. A message is a line, a list whose first item names the kind:
 
 - `ready`, process id, PROTOCOL: once, when the plugins are imported;
-- `records`, rows: as they are measured;
 - `read`, name, whether for all trials of the worker: when a plugin first reads something;
-- `restart`: the records so far were of a warm-up and do not count;
 - `again`, modules, what is left behind: the trial imported modules; run it anew, with these imported before;
 - `end`, outcome without its records, `Learned`, what is left behind: nothing if another trial can follow.
 """
@@ -14,20 +14,23 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple, Self
 
-from benchfw.records import Ending, Isolation, Outcome, Record, Status, Trial
+from benchfw.records import Ending, Isolation, Outcome, Record, Status, Trial, change
 
-PROTOCOL = 7
+PROTOCOL = 8
 """What parent and worker must agree on, where the worker is of another revision: one more with every change
 of `Setup`, `Request`, `Trial`, `Record`, `Outcome` or the messages."""
 
 FAMILIAR, NEW = b"f", b"n"
-"""Stand before each request: whether the worker has had one of its cell, with all that is known of it."""
+"""Stand before each request: a new one is whole, a familiar one names a new one that it repeats."""
+
+_REPEAT = struct.Struct("!iq?B")  # number of the request, repetition, last chance, length of the key
 
 LONGEST_MESSAGE = 1 << 26  # bytes: more than any look at a trial's metrics needs
 
@@ -48,7 +51,7 @@ class Setup:
 
     `overlay` are folders of packages that go before all others; `resources` asks for CPU seconds instead of
     time, and for the peak of memory; `other_hashes` for hashes of strings, and so for an order of sets, that
-    differ from those of other workers.
+    differ from those of other workers; `records` is the file descriptor that records are written to.
     """
 
     plugins: tuple[str, ...]
@@ -60,6 +63,7 @@ class Setup:
     resources: bool = False
     isolation: Isolation = "trial"
     other_hashes: bool = False
+    records: int = -1
 
 
 @dataclass(frozen=True)
@@ -86,11 +90,41 @@ class Request:
     last: bool = False
 
 
+class Repeat(NamedTuple):
+    """A request like an earlier one but for the repetition, small because most requests are."""
+
+    number: int
+    repetition: int
+    key: str
+    last: bool
+
+    def pack(self) -> bytes:
+        """Return it as the pipe carries it."""
+        key = self.key.encode()
+        return _REPEAT.pack(self.number, self.repetition, self.last, len(key)) + key
+
+    @classmethod
+    def receive(cls, requests: int) -> Self:
+        """Read one from the pipe."""
+        number, repetition, last, length = _REPEAT.unpack(os.read(requests, _REPEAT.size))
+        return cls(number, repetition, os.read(requests, length).decode(), last)
+
+    def of(self, request: Request) -> Request:
+        """Return the request that this one stands for."""
+        trial = change(request.trial, repetition=self.repetition, key=self.key)
+        return change(request, trial=trial, last=self.last)
+
+
 def send(replies: int, kind: str, *content: Any) -> None:
     """Write a message to the parent's pipe."""
-    line = json.dumps([kind, *content], separators=(",", ":"), default=_plain).encode() + b"\n"
+    write_line(replies, [kind, *content])
+
+
+def write_line(file: int, content: Sequence[Any]) -> None:
+    """Write a line of JSON to a file descriptor."""
+    line = _encode(content).encode() + b"\n"
     while line:
-        line = line[os.write(replies, line) :]
+        line = line[os.write(file, line) :]
 
 
 class Inbox:
@@ -131,11 +165,12 @@ def rows_of(records: Sequence[Record]) -> list[tuple[Any, ...]]:
     return [_row_of(each) for each in records]
 
 
-def records_of(rows: Any) -> list[Record]:
-    """Return the records of a message."""
+def records_of(content: bytes) -> list[Record]:
+    """Return the records that a worker has written; what it was at when it died does not count."""
+    lines = content.split(b"\n")[:-1]
     try:
-        return [_record(row) for row in rows]
-    except (TypeError, ValueError) as fault:
+        return [_record(row) for line in lines for row in json.loads(line)]
+    except (TypeError, ValueError, RecursionError) as fault:
         raise BadMessage(str(fault)) from None
 
 
@@ -160,9 +195,9 @@ def plain_outcome(outcome: Outcome) -> dict[str, Any]:
 def outcome_of(plain: Any) -> Outcome:
     """Return the outcome of a message."""
     try:
-        values = {name: _like(getattr(_DEFAULTS, name), value) for name, value in plain.items()}
-        return replace(_DEFAULTS, **values)
-    except (TypeError, ValueError, AttributeError) as fault:
+        usual = vars(_DEFAULTS)
+        return change(_DEFAULTS, **{name: _like(usual[name], value) for name, value in plain.items()})
+    except (TypeError, ValueError, AttributeError, KeyError) as fault:
         raise BadMessage(f"no outcome: {fault}") from None
 
 
@@ -207,3 +242,6 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "item"):
         return value.item()
     return dict(value) if isinstance(value, Mapping) else str(value)
+
+
+_encode = json.JSONEncoder(separators=(",", ":"), default=_plain).encode

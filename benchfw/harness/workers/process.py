@@ -9,7 +9,6 @@ import select
 import struct
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from multiprocessing.reduction import ForkingPickler
@@ -25,6 +24,7 @@ from benchfw.harness.inputs import UNKNOWN
 from benchfw.harness.workers.deaths import (
     OUT_OF_MEMORY,
     STOP_SECONDS,
+    Log,
     describe_end,
     find_place,
     stop_supervisor,
@@ -37,13 +37,14 @@ from benchfw.harness.workers.messages import (
     BadMessage,
     Inbox,
     Learned,
+    Repeat,
     Request,
     Setup,
     learned_of,
     outcome_of,
     records_of,
 )
-from benchfw.records import Cell, Ending, Outcome, Record, Status, Trial
+from benchfw.records import Cell, Ending, Outcome, Record, Status, Trial, change
 
 if TYPE_CHECKING:
     import psutil
@@ -94,15 +95,15 @@ class WorkerProcess:
         request_read, request_write = os.pipe()
         reply_read, reply_write = os.pipe()
         lifeline_read, self._lifeline = os.pipe()
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker
+        self._log, self._records = Log(), Log()
         theirs = (request_read, reply_write, lifeline_read)
         # -P: a random.py in the user's folder is not ours; the parent's own import path follows in the setup
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "benchfw.harness.workers.supervisor", *map(str, theirs)],
-            pass_fds=theirs,
+            pass_fds=(*theirs, self._records.fileno()),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=self._log,
+            stderr=self._log.fileno(),
             env=_environment(setup, device),
             start_new_session=True,  # Ctrl-C reaches the parent alone
         )
@@ -110,10 +111,11 @@ class WorkerProcess:
             os.close(each)
         self._requests = request_write
         self._reply_pipe, self._inbox = reply_read, Inbox(reply_read)
-        self._send(setup)
+        self._send(replace(setup, records=self._records.fileno()))
         self._worker: int | None = None  # the supervisor's child
         self._forks = setup.isolation == "trial"
-        self._taught: set[tuple[Cell, int, int]] = set()
+        self._taught: dict[tuple[Cell, int, int], tuple[int, Trial]] = {}
+        self._told = 0
         self._descendants: list[psutil.Process] = []
         self._next_scan = 0.0
         self.learned = Learned()
@@ -121,8 +123,7 @@ class WorkerProcess:
         self._rehearsal = False
         self._nonsense = ""
         self.trial: Trial | None = None
-        self.records: list[Record] = []
-        self._read: dict[bool, set[str]] = {True: set(), False: set()}  # by all its trials, by this one
+        self._heard: dict[bool, set[str]] = {True: set(), False: set()}  # read by all its trials, by this one
         self.began = self.looked = monotonic()
 
     def fileno(self) -> int:
@@ -136,16 +137,22 @@ class WorkerProcess:
 
     def begin(self, trial: Trial, known: Learned, **terms: bool) -> None:
         """Hand over a trial; see `Request` for the terms."""
-        self.trial, self.records, self.began = trial, [], monotonic()
+        self.trial, self.began = trial, monotonic()
         self.learned, self.left = Learned(), (RAN_HERE,)
-        self._read[False].clear()
-        self._clear_log()  # the next last words are this trial's
+        self._heard[False].clear()
+        self._log.begin()  # the next last words are this trial's
+        self._records.begin()
         request = Request(trial, known, **terms)
         self._rehearsal = request.rehearsal
         lesson = trial.cell, len(known.modules), len(known.ceilings)
-        familiar = self._forks and lesson in self._taught and not request.alone
-        self._taught.add(lesson)
-        self._send(request, FAMILIAR if familiar else NEW)
+        number, first = self._taught.get(lesson, (-1, trial))
+        alike = change(first, repetition=trial.repetition, key=trial.key) == trial
+        if number >= 0 and alike and not request.alone:
+            self._write(FAMILIAR + Repeat(number, trial.repetition, trial.key, request.last).pack())
+        else:
+            self._taught[lesson] = self._told, trial
+            self._told += 1
+            self._send(request, NEW)
 
     def end(self) -> Trial:
         """Return the trial that has ended, and be free for the next."""
@@ -159,29 +166,34 @@ class WorkerProcess:
 
         WorkerDied says that none will come, StartAgain that the trial must be run anew.
         """
-        dead = self._process.poll() is not None  # asked first, so that all it had sent is read below
         try:
-            for message in self._inbox.messages():
-                outcome = self._take(*message)
-                if outcome is not None:
-                    return outcome
+            return self._read() or self._read_rest()
         except (EOFError, OSError) as fault:
             raise WorkerDied from fault
         except BadMessage as fault:
             self._nonsense = str(fault)
             raise WorkerDied from fault
-        if dead:
-            raise WorkerDied
+
+    def _read(self) -> Outcome | None:
+        for message in self._inbox.messages():
+            outcome = self._take(*message)
+            if outcome is not None:
+                return outcome
         return None
+
+    def _read_rest(self) -> Outcome | None:
+        """Return the outcome that a process had sent before it ended; WorkerDied if it sent none."""
+        if self._process.poll() is None:
+            return None
+        outcome = self._read()
+        if outcome is None:
+            raise WorkerDied
+        return outcome
 
     def _take(self, kind: str, *content: Any) -> Outcome | None:
         match kind, content:
-            case "records", (rows,):
-                self.records.extend(records_of(rows))
             case "read", (str() as name, bool() as lasting):
-                self._read[lasting].add(name)
-            case "restart", ():
-                self.records.clear()
+                self._heard[lasting].add(name)
             case "ready", (int() as worker, int() as protocol) if protocol == PROTOCOL:
                 self._worker = worker
                 self.began = monotonic()  # the start of Python is not the trial's
@@ -197,16 +209,19 @@ class WorkerProcess:
                 self.learned, self.left = learned_of(learned), tuple(map(str, left))
                 if self._rehearsal:
                     raise StartAgain(self.learned)
-                return replace(outcome_of(outcome), records=tuple(self.records))
+                return change(outcome_of(outcome), records=tuple(records_of(self._records.read())))
             case _:
                 raise BadMessage(f"workers send no message '{kind}'")
         return None
 
     def stopped(self, status: Status, reason: str) -> Outcome:
         """Return the outcome of a trial that did not end by itself, with what it had measured."""
+        records: list[Record] = []
+        with contextlib.suppress(BadMessage):
+            records = records_of(self._records.read())
+        reads = dict.fromkeys(sorted(self._heard[True] | self._heard[False]), UNKNOWN)
         seconds = monotonic() - self.began
-        reads = dict.fromkeys(sorted(self._read[True] | self._read[False]), UNKNOWN)
-        return Outcome(status, Ending.FAULT, reason, tuple(self.records), seconds=seconds, reads=reads)
+        return Outcome(status, Ending.FAULT, reason, tuple(records), seconds=seconds, reads=reads)
 
     def lost(self) -> Outcome:
         """Return the outcome of a trial whose worker died."""
@@ -226,9 +241,7 @@ class WorkerProcess:
 
     def last_words(self) -> str:
         """Return where it died, from Python's fault handler, or else the last line that it wrote."""
-        size = self._log.seek(0, os.SEEK_END)
-        self._log.seek(max(0, size - LAST_WORDS_BYTES))
-        text = self._log.read().decode(errors="replace").strip()
+        text = self._log.read(LAST_WORDS_BYTES).decode(errors="replace").strip()
         return find_place(text) or (f": {text.splitlines()[-1].strip()}" if text else "")
 
     def memory(self, limit: float) -> int:
@@ -258,12 +271,7 @@ class WorkerProcess:
 
     def bound_log(self) -> None:
         """Forget what was written to standard error if it is very much: a trial may write for ever."""
-        if os.fstat(self._log.fileno()).st_size > LOG_BYTES:
-            self._clear_log()
-
-    def _clear_log(self) -> None:
-        os.ftruncate(self._log.fileno(), 0)
-        self._log.seek(0)  # of the worker too: they share one position in the file
+        self._log.bound(LOG_BYTES)
 
     def stop(self) -> None:
         """End the process and everything that it started."""
@@ -271,10 +279,13 @@ class WorkerProcess:
         os.close(self._requests)
         os.close(self._reply_pipe)
         self._log.close()
+        self._records.close()
 
     def _send(self, message: object, tag: bytes = b"") -> None:
         content = bytes(ForkingPickler.dumps(message))
-        frame = tag + struct.pack("!i", len(content)) + content  # as Connection.recv reads it, in one write
+        self._write(tag + struct.pack("!i", len(content)) + content)  # as Connection.recv reads it
+
+    def _write(self, frame: bytes) -> None:
         with contextlib.suppress(BrokenPipeError):  # a dead worker is noticed when it is listened to
             while frame:
                 frame = frame[os.write(self._requests, frame) :]
@@ -298,9 +309,9 @@ def _ask(read: Callable[[], int]) -> int:
         return 0
 
 
-def wait(workers: Iterable[WorkerProcess], seconds: float) -> None:
-    """Wait until one of the workers has sent something or is gone, at most so long."""
+def wait(workers: Iterable[WorkerProcess], seconds: float) -> bool:
+    """Return whether one of the workers has sent something or is gone; wait for that at most so long."""
     news = select.poll()
     for worker in workers:
         news.register(worker, select.POLLIN)
-    news.poll(1000 * seconds)
+    return bool(news.poll(1000 * seconds))

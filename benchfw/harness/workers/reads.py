@@ -6,12 +6,13 @@ installed library's is in a file of its own. What benchfw reads for itself does 
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import opcode
 import os
 import stat
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
@@ -76,6 +77,15 @@ class Reads:
         self._start = os.getcwd()  # noqa: PTH109
         self._moved = False  # to a folder that was given by its full path
 
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Note nothing in here: what is read is not a plugin's, and to find that out takes memory."""
+        self._noting.now = True
+        try:
+            yield
+        finally:
+            self._noting.now = False
+
     def begin_trial(self) -> None:
         """Take what is read from now on for what the next trial reads."""
         self._begun = len(self._notes)
@@ -90,8 +100,7 @@ class Reads:
         notes = list(self._notes.items())
         if not notes:
             return {}
-        self._noting.now = True
-        try:
+        with self.paused():
             before, since = notes[: self._begun], notes[self._begun :]
             counted = [*since, *(each for each in before if each[0].kind == "module")]
             if len(counted) < len(notes):
@@ -106,8 +115,6 @@ class Reads:
                 for note, state in counted
                 if note.kind != "data set" or note.what not in known
             )
-        finally:
-            self._noting.now = False
 
     def look_ahead(self, trial: Trial, registry: Registry) -> None:
         """Find out, before a process is forked for a trial, whatever `of_trial` will ask."""

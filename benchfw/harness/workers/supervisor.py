@@ -71,17 +71,20 @@ def _wait_for(worker: int) -> int:
 
 def children() -> frozenset[int]:
     """Return the processes that this one has started and that still run."""
-    with contextlib.suppress(ChildProcessError):
+    try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-        import psutil  # rarely needed: a worker would wait for the import, and its trials inherit it
+    except ChildProcessError:
+        return frozenset()
+    import psutil  # rarely needed: a worker would wait for the import, and its trials inherit it
 
-        return frozenset(child.pid for child in psutil.Process().children())
-    return frozenset()
+    return frozenset(child.pid for child in psutil.Process().children())
 
 
 def end_leftovers(process: int, spared: frozenset[int] = frozenset()) -> None:
     """End what a process that is gone has started: its group, and what has become a child of this process."""
+    if sys.platform == "linux" and not children() - spared:  # all that it left would be here
+        return
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process, signal.SIGKILL)
     while left := children() - spared:

@@ -91,7 +91,7 @@ class ThreadWatch:
     def threads() -> int:
         """Return the threads of this process; 2 where the system does not tell, and forks are not safe."""
         try:
-            return len(os.listdir("/proc/self/task"))  # noqa: PTH208 - every import is looked at
+            return os.stat("/proc/self/task").st_nlink - 2  # noqa: PTH116 - every import is looked at
         except OSError:
             return 2
 
@@ -109,12 +109,17 @@ class Surroundings:
 
     def note(self) -> None:
         """Take the state of the process as it is now for granted."""
-        self._before = {name: read() for name, read in _STATE.items()}
-        self._functions = {
-            name: (tuple(vars(module)), list(vars(module).values()))
+        self._before = [read() for read in _STATE.values()]
+        self._watched = {
+            name: vars(module)
             for name, module in list(sys.modules.items())
             if name in _WATCHED_MODULES or name.startswith(_WATCHED_PACKAGES)
         }
+        self._names = {name: tuple(content) for name, content in self._watched.items()}
+        self._functions = self._read_functions()
+
+    def _read_functions(self) -> list[list[Any]]:
+        return [list(content.values()) for content in self._watched.values()]
 
     def set_threads(self) -> None:
         """Give the native libraries their number of threads, here and in processes that a trial starts."""
@@ -128,16 +133,26 @@ class Surroundings:
 
     def changes(self) -> tuple[str, ...]:
         """Return what has changed, and would affect the next trial."""
-        found = [name for name, read in _STATE.items() if not _same(read(), self._before[name])]
+        found = []
+        now = [read() for read in _STATE.values()]
+        if not _same(now, self._before):
+            pairs = zip(_STATE, now, self._before, strict=True)
+            found += [name for name, one, other in pairs if not _same(one, other)]
         if ThreadWatch.threads() > self._native_threads:
             found.append("threads")
-        for name, (names, values) in self._functions.items():
-            now = vars(sys.modules[name])
-            if not _same(list(now.values()), values) and not _same(list(map(now.get, names)), values):
-                found.append(f"functions of {name}")
+        if not _same(self._read_functions(), self._functions):
+            found += self._changed_functions()
         if any(pool.num_threads != self._threads for pool in self._pools.lib_controllers):
             found.append("threads of native libraries")
         return (*found, "processes") if _has_children() else tuple(found)
+
+    def _changed_functions(self) -> list[str]:
+        """Return the modules in which a name stands for something else than before; more names are fine."""
+        return [
+            f"functions of {name}"
+            for (name, names), before in zip(self._names.items(), self._functions, strict=True)
+            if not _same([self._watched[name].get(each) for each in names], before)
+        ]
 
     def restore(self) -> None:
         """Put back the working directory, the environment variables and the native thread counts."""
@@ -156,7 +171,7 @@ def _same(one: Any, other: Any) -> bool:
         return False
 
 
-def _encoded_variables() -> dict[bytes, bytes]:
+def encoded_variables() -> dict[bytes, bytes]:
     """Return what os.environ keeps: to decode all of it after every trial would cost more than the rest."""
     return dict(os.environ._data)  # type: ignore[attr-defined]  # noqa: SLF001
 
@@ -174,7 +189,7 @@ _WATCHED_MODULES = frozenset(
 
 _STATE: Mapping[str, Callable[[], Any]] = {
     "working directory": os.getcwd,
-    "environment variables": _encoded_variables,
+    "environment variables": encoded_variables,
     "umask": _umask,
     "Python threads": threading.active_count,
     "error state of NumPy": np.geterr,

@@ -17,11 +17,10 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from multiprocessing.connection import Connection
 from time import perf_counter
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from benchfw.analysis.roofline import Ceilings
 from benchfw.backends import get_backend
@@ -32,17 +31,21 @@ from benchfw.harness.workers.messages import (
     PROTOCOL,
     RAN_HERE,
     Learned,
+    Repeat,
     Request,
     Setup,
     plain_learned,
     plain_outcome,
     rows_of,
     send,
+    write_line,
 )
+from benchfw.harness.workers.reads import Reads
 from benchfw.harness.workers.supervisor import children, end_as, end_leftovers
 from benchfw.harness.workers.surroundings import (
     Surroundings,
     ThreadWatch,
+    encoded_variables,
     import_known,
     is_library,
     warm_libraries,
@@ -52,10 +55,11 @@ from benchfw.measure.audit import shared_arrays
 from benchfw.measure.clock import count_cpu_seconds
 from benchfw.measure.endings import explain
 from benchfw.measure.kernels import known_ceilings
-from benchfw.measure.trial import run_trial, warm_up
-from benchfw.records import Cell, Ending, Outcome, Record, Status
+from benchfw.measure.trial import Rehearsal, run_trial, warm_up
+from benchfw.records import Cell, Ending, Outcome, Record, Status, change
 from benchfw.registry import Registry
 
+REHEARSALS = 12  # Python adapts code to what it does after eight calls
 MEMORY_MARGIN = 2**30  # bytes that libraries reserve and do not use: the parent watches what is held
 
 
@@ -83,27 +87,56 @@ class Worker:
         self._said = mmap.mmap(-1, 1)  # shared with forked processes: whether they have sent their last word
         if setup.isolation == "worker":
             self._limit_memory()
-        self._surroundings = Surroundings(setup.threads)
+        with self._reads.paused():
+            self._surroundings = Surroundings(setup.threads)
         self._inspected: set[Cell] = set()
         self._rehearsed: set[Cell] = set()
         self._modules = frozenset(sys.modules)
         self._tried: set[str] = set()  # modules that the parent has named
+        self._new: list[Request] = []  # requests that others repeat
+        if setup.isolation == "trial":
+            self._rehearse()
+
+    def _rehearse(self) -> None:
+        """Measure a method that does nothing: Python is faster with code that it has run a few times.
+
+        What it learns of the harness here, the processes that are forked for trials need not.
+        """
+        own = self._setup, self._replies, self._registry, self._reads
+        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - as short as it can be
+            self._setup, self._replies = change(self._setup, records=nowhere.fileno()), nowhere.fileno()
+            self._registry, self._reads = cast(Registry, Rehearsal()), Reads()
+            for _ in range(REHEARSALS):
+                self._measure(run_trial, Request(Rehearsal.trial))
+        self._setup, self._replies, self._registry, self._reads = own
 
     def serve(self) -> None:
         """Run trials until the parent closes the pipe."""
         send(self._replies, "ready", self._process, PROTOCOL)
         while tag := os.read(self._requests.fileno(), 1):
-            if tag == FAMILIAR and self._watch.threads() == 1:
-                self._run_in_fork(self._requests.recv)  # every page that this process touches is copied
+            if tag == FAMILIAR and self._forks():
+                self._run_in_fork(self._repeat)  # every page that this process touches is copied
                 continue
-            request: Request = self._requests.recv()
-            self._learn(request)
+            request = self._repeat() if tag == FAMILIAR else self._receive()
             if self._setup.isolation == "worker":
                 self._run_among_others(request)
-            elif request.alone or self._watch.threads() > 1:
+            elif request.alone or not self._forks():
                 self._run_here(request)
             else:
                 self._run_in_fork(partial(_given, request))
+
+    def _forks(self) -> bool:
+        return self._setup.isolation == "trial" and self._watch.threads() == 1
+
+    def _receive(self) -> Request:
+        request: Request = self._requests.recv()
+        self._new.append(request)
+        self._learn(request)
+        return request
+
+    def _repeat(self) -> Request:
+        repeat = Repeat.receive(self._requests.fileno())
+        return repeat.of(self._new[repeat.number])
 
     def _learn(self, request: Request) -> None:
         """Import what the trial will, and take over what others measured of the machine."""
@@ -154,24 +187,23 @@ class Worker:
     def _run_among_others(self, request: Request) -> None:
         """Run a trial in this process, after others."""
         if request.trial.cell not in self._rehearsed:
-            _contain_faults(partial(warm_up, request.trial, self._registry, self._emitter(last=True)))
+            _contain_faults(partial(warm_up, request.trial, self._registry, lambda _: None))
+            self._check_process()
             self._rehearsed.add(request.trial.cell)
-            send(self._replies, "restart")
         self._surroundings.note_threads()
-        self._measure(run_trial, replace(request, last=True))
+        self._measure(run_trial, request)
 
     def _measure(self, run: Callable[..., Outcome], request: Request) -> None:
         began = perf_counter()
         self._reads.begin_trial()
         watched = self._setup.resources and forget_peak()
-        outcome = _contain_faults(
-            partial(run, request.trial, self._registry, self._emitter(last=request.last))
-        )
+        outcome = _contain_faults(partial(run, request.trial, self._registry, self._emitter(request)))
+        plain = plain_outcome(outcome)
         if watched and not outcome.status.faulty:  # one that broke has no peak to compare
-            outcome = replace(outcome, peak_memory=peak_memory())
+            plain["peak_memory"] = peak_memory()
         self._check_process()
         reads = self._reads.of_trial(request.trial, self._registry)
-        plain = {**plain_outcome(outcome), "seconds": perf_counter() - began, "reads": reads}
+        plain |= {"seconds": perf_counter() - began, "reads": reads}
         ceilings = {
             f"{backend} {dtype}": [each.flop_rate, each.footprints, each.bandwidths]
             for (backend, dtype), each in known_ceilings().items()
@@ -179,17 +211,19 @@ class Worker:
         learned = Learned(self._new_modules(), ceilings, self._watch.culprit)
         send(self._replies, "end", plain, plain_learned(learned), self._left_behind())
 
-    def _emitter(self, *, last: bool) -> Callable[[Sequence[Record]], None]:
-        modules, known, variables = len(sys.modules), self._tried, dict(os.environ)
+    def _emitter(self, request: Request) -> Callable[[Sequence[Record]], None]:
+        """Return a function that writes records down, and ends a trial that imports modules if it may."""
+        modules, known, variables = len(sys.modules), self._tried, encoded_variables()
+        last = request.last or self._setup.isolation == "worker"
 
         def emit(records: Sequence[Record]) -> None:
             self._check_process()
             # a module that is imported after a variable was set may have read it
-            changed = not last and len(sys.modules) != modules and os.environ == variables
+            changed = not last and len(sys.modules) != modules and encoded_variables() == variables
             if changed and not known.issuperset(self._new_modules()):
                 raise Again
             if records:
-                send(self._replies, "records", rows_of(records))
+                write_line(self._setup.records, rows_of(records))
 
         return emit
 
