@@ -75,7 +75,7 @@ def caption(comparison: Comparison) -> str:
         return kernel_caption(comparison)
     aim = f"Target: {target_text(comparison)}. {_target_rule(comparison)}" if comparison.targets else ""
     what = f"{_middle(comparison)}; ratios to {comparison.name(comparison.reference)}, paired by repetition."
-    held = " Intervals are for one row at a time; those of the verdict allow for the whole report."
+    held = " Their 95 % intervals are for one row at a time; those of the verdict allow for the whole report."
     several = held if comparison.decisions else ""
     return f"{aim}{what}{several}{_estimator_notes(comparison)}"
 
@@ -88,8 +88,8 @@ def _middle(comparison: Comparison) -> str:
     # five values have no interval for their median but their range, which covers it at 15/16
     level = {5: " [94 % interval]"}.get(runs, " [95 % interval]" if runs > FEWEST_FOR_MEDIAN else "")
     return (
-        f"At the end the median over repetitions{level}; to the target the geometric mean [95 % interval], "
-        "the median where some run never arrives"
+        f"At the end the median over repetitions{level}; to the target the geometric mean [lowest, highest "
+        "run], the median [its interval] where some run never arrives"
     )
 
 

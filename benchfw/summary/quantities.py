@@ -85,16 +85,19 @@ class Sample:
     def interval(self, quantity: str) -> Interval:
         """Return the quantity over the repetitions.
 
-        The geometric mean, so that ratios of rows are the ratios shown, and variance times seconds is what it
-        says. Optimizers: the median of ends, as in the figures, and of arrivals where some run never arrives.
-        Bias: the mean.
+        Optimizers: to the target the geometric mean, so that ratios of rows are the ratios shown, with the
+        lowest and the highest run, since an interval of that mean would not hold for skewed laws; the median
+        of ends, as in the figures, and of arrivals where some run never arrives.
+        Estimators and kernels: the geometric mean, so that variance times seconds is what it says; bias: the
+        mean.
         """
         values = list(self.values[quantity].values())
         if len(values) == 1 and quantity in self.within:
             return self._allow_for_bracket(quantity, next(iter(self.within[quantity].values())))
         estimate: Callable[[Values], Interval] = geometric_interval
-        if self.kind == "optimizer" and not (quantity in TO_TARGET and np.all(np.isfinite(values))):
-            estimate = _median
+        if self.kind == "optimizer":
+            arrived = quantity in TO_TARGET and np.all(np.isfinite(values))
+            estimate = _range if arrived else _median
         if quantity == "bias":
             return mean_interval(values)
         found = _not_below_zero(estimate(values), values)
@@ -177,6 +180,11 @@ class Sample:
         low, high, start, end = self._pair_ends(reference, quantity, shared)
         least, most = censored_ratio_interval(low, end, level), censored_ratio_interval(high, start, level)
         return replace(ratio, low=min(ratio.low, least.low), high=max(ratio.high, most.high))
+
+
+def _range(values: Values) -> Interval:
+    """Return the geometric mean between the lowest and the highest value."""
+    return Interval(geometric_interval(values).estimate, float(min(values)), float(max(values)), len(values))
 
 
 def _median(values: Values) -> Interval:

@@ -119,7 +119,7 @@ def test_the_caption_says_how_the_target_was_set_and_what_the_intervals_are_for(
         "Target: gap 0.5 (set by the methods' ends). It is the worst end of the last method among those that "
         "come nine tenths of the way from the start to the lowest end. "
     )
-    rows = "Intervals are for one row at a time; those of the verdict allow for the whole report."
+    rows = "Their 95 % intervals are for one row at a time; those of the verdict allow for the whole report."
     assert said.startswith(target)
     assert said.endswith(rows)
     assert rows not in alone

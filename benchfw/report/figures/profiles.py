@@ -26,7 +26,7 @@ TARGETS = 50  # for each problem
 _PROFILE = (
     "Higher is better. A line's height at 1 is the share of the {problems} problems on which the method was "
     "the first at the target; at 2, that on which it took at most twice as long as the first; far right, "
-    "that which it solved at all (Dolan & Moré 2002, from the medians of the tables; methods that ran on all "
+    "that which it solved at all (Dolan & Moré 2002, from the values of the tables; methods that ran on all "
     "problems)."
 )
 _MET = (
