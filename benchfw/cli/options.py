@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import faulthandler
+import os
 import re
+import signal
+import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 
@@ -13,6 +18,8 @@ from benchfw.records import DEFAULT_STORE
 from benchfw.report.text import align, flat_facts, printable
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+SURVIVED = 93  # the exit code of a process that has imported a plugin, whatever that raised
 
 UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
@@ -35,8 +42,54 @@ def plugin_option(command: Command) -> Command:
         "plugins",
         multiple=True,
         metavar="FILE.py|MODULE",
+        callback=_try_plugins,
         help="Load a plugin from a file or module; may be given several times.",
     )(command)
+
+
+def _try_plugins(ctx: click.Context, param: click.Parameter, sources: tuple[str, ...]) -> tuple[str, ...]:
+    """Raise PluginError if a file kills the process that imports it; that is tried in one that may die."""
+    from benchfw.loading import is_file_name
+
+    for source in sources:
+        if is_file_name(source) and Path(source).is_file() and not ctx.resilient_parsing:
+            _try_plugin(source)
+    return sources
+
+
+def _try_plugin(source: str) -> None:
+    from benchfw.errors import PluginError
+    from benchfw.harness.workers.deaths import describe_end, find_place
+
+    with tempfile.TemporaryFile() as log:
+        child = os.fork()
+        if child == 0:
+            os.setpgid(0, 0)
+            _import_and_end(source, log.fileno())
+        try:
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        finally:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(child, signal.SIGKILL)  # and what the plugin started
+        if code != SURVIVED:
+            log.seek(0)
+            place = find_place(log.read().decode(errors="replace"))
+            raise PluginError(
+                f"plugin '{source}' cannot be loaded: the process that imports it {describe_end(code)}{place}"
+            )
+
+
+def _import_and_end(source: str, log: int) -> NoReturn:
+    """Import a plugin in silence; what it raises, it raises once more where that is said."""
+    from benchfw.loading import load_source
+
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    faulthandler.enable(log)
+    with contextlib.suppress(BaseException):
+        load_source(source)
+    os._exit(SURVIVED)
 
 
 def json_option(command: Command) -> Command:

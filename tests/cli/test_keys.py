@@ -1,8 +1,10 @@
 """No result is served that code, files and variables would not give now; a comment runs nothing again."""
 
+import contextlib
 import json
 import os
 import shutil
+import sqlite3
 import tempfile
 from pathlib import Path
 
@@ -77,6 +79,13 @@ def read():
     return runpy.run_path(str(Path(__file__).with_name("script.py")))["STEP"]
 """
 
+DATABASE = """
+import sqlite3
+def read():
+    database = sqlite3.connect(Path(__file__).with_name("steps.sqlite"))
+    return database.execute("SELECT * FROM step").fetchone()[0]
+"""
+
 METHODS = {
     "plain": ("0.5", ""),
     "json": ('json.loads(Path(__file__).with_name("tables.json").read_text())["step"]', ""),
@@ -101,6 +110,7 @@ METHODS = {
     "source": ('float(Path(__file__).with_name("words.py").read_text().split()[1])', ""),
     "inspected": ("float(inspect.getsource(told).split()[-1])", "from words_inspected import told"),
     "documented": ("float(Method.__doc__)", ""),
+    "database": ("read()", DATABASE),
     "hidden": ('0.5 / len(os.listdir(Path(__file__).parent / "hidden"))', ""),
 }
 
@@ -112,6 +122,13 @@ budget = {{ iterations = 2 }}
 [[problem]]
 use = "bowl"
 """
+
+
+def set_step(cli, step):
+    with contextlib.closing(sqlite3.connect(cli.folder / "steps.sqlite")) as database, database:
+        database.execute("CREATE TABLE IF NOT EXISTS step (size REAL)")
+        database.execute("DELETE FROM step")
+        database.execute("INSERT INTO step VALUES (?)", (step,))
 
 
 @pytest.fixture
@@ -135,6 +152,7 @@ def project(cli, monkeypatch):
     cli.write("words.py", "# 0.5\n")
     cli.write("words_inspected.py", "def told():\n    pass  # 0.5\n")
     cli.write("hidden/.one", "")
+    set_step(cli, 0.5)
     cli.write("computed_helper.py", "from computed_part import STEP\n")
     cli.write("computed_part.py", "STEP = 0.5\n")
     cli.write("parts/by_path.py", "STEP = 0.5\n")
@@ -202,6 +220,7 @@ def test_what_a_trial_read_must_be_unchanged(project):
         "source": lambda: replace(cli, "words.py"),
         "inspected": lambda: replace(cli, "words_inspected.py"),
         "documented": lambda: replace(cli, "documented_method.py"),
+        "database": lambda: set_step(cli, 0.25),
         "hidden": lambda: cli.write("hidden/.two", ""),
     }
     said = {

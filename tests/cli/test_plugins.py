@@ -156,3 +156,21 @@ def test_a_plugin_adds_a_verb(cli, tmp_path):
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: verbs\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[benchfw]\nverbs = verbs\n")
     assert cli("hello", PYTHONPATH=str(tmp_path)).stdout == "good day\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("os.abort()", "was killed by SIGABRT in deadly.py, line 3"),
+        ("os._exit(0)", "ended with exit code 0"),
+        ("os.kill(os.getpid(), 11)", "was killed by SIGSEGV in deadly.py, line 3"),
+    ],
+)
+def test_a_file_that_kills_the_process_when_it_is_imported_is_one_sentence(cli, text, sentence):
+    cli.write("deadly.py", f"import os\nprint('printed')\n{text}\n")
+    for words in (("list", "optimizers"), ("show", "slide"), ("run", "bowls.toml")):
+        done = cli(*words, "--plugin", "deadly.py")
+        assert done.returncode == 2
+        assert done.stdout == ""
+        wanted = f"plugin 'deadly.py' cannot be loaded: the process that imports it {sentence}"
+        assert done.stderr.strip() == f"benchfw: {wanted}"

@@ -142,6 +142,8 @@ class Reads:
                     self._add(Note("data set", str(arguments[0]), reader.f_code.co_filename), "")
             elif event == "os.rename":
                 self._hear_path(event, arguments[1], frame)
+            elif event == "sqlite3.connect":
+                self._hear_database(arguments[0], frame)
             elif event == "os.chdir":
                 self._hear_move(arguments[0])
             else:
@@ -153,6 +155,12 @@ class Reads:
         folder = _text(given)
         if folder is None or os.path.isabs(folder):  # noqa: PTH117
             self._moved = folder != self._start
+
+    def _hear_database(self, given: Any, frame: FrameType) -> None:
+        name = _text(given) or ""
+        path = name.removeprefix("file:").partition("?")[0] if name.startswith("file:") else name
+        if path and path != ":memory:":
+            self._hear_path("open", path, frame, 0 if os.path.exists(path) else os.O_CREAT)  # noqa: PTH110
 
     def _hear_path(self, event: str, given: Any, nearest: FrameType, flags: int = 0) -> None:
         name = "." if given is None else _text(given)

@@ -19,8 +19,11 @@ from benchfw.harness.inputs import ALL
 from benchfw.harness.workers.reads import Reads
 
 EVENTS = frozenset(
-    {"open", "os.chdir", "os.listdir", "os.scandir", "os.mkdir", "os.rename", "ctypes.dlopen", LOADED}
-)
+    {
+        "open", "os.chdir", "os.listdir", "os.scandir", "os.mkdir", "os.rename",
+        "ctypes.dlopen", "sqlite3.connect", LOADED,
+    }
+)  # fmt: skip
 
 
 class _Switch:
