@@ -30,13 +30,11 @@ pytest.importorskip("benchfw_firstorder", reason="the examples use the first-ord
 pytestmark = pytest.mark.families
 
 ROOT = Path(__file__).parents[2]
+PATHS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LONG = {ROOT / "docs" / "tutorial.md", *(ROOT / "docs" / "families").glob("*.md")}
 PAGES = [
-    pytest.param(
-        path,
-        id=path.relative_to(ROOT).as_posix(),
-        marks=[pytest.mark.thorough] * (path.parent.name == "families"),  # what they run takes seconds each
-    )
-    for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+    pytest.param(path, id=str(path.relative_to(ROOT)), marks=[pytest.mark.thorough] * (path in LONG))
+    for path in PATHS
 ]
 
 BLOCK = re.compile(

@@ -107,6 +107,7 @@ def test_values_have_no_bias(backend, law, function, kind):
     ("law", "function"),
     [("optimal", "log"), ("geometric", "sqrt"), ("poisson", "exp")],
 )
+@pytest.mark.sampled(1)
 def test_gradients_have_no_bias(backend, law, function):
     problem = quadratic(backend, function)
     estimator, rng = Chebyshev(probes=1, distribution=LAWS[law]), backend.rng(12)
