@@ -69,28 +69,25 @@ def test_faults_that_hide_are_found_and_the_next_trial_runs(hard):
         assert len(ends[f"hard (how={how})"][1]) < 700
 
 
-def test_a_child_that_a_trial_forked_does_not_become_a_worker(hard):
-    assert {status for status, _ in hard("fork").values()} <= {"done", "failed"}
-    assert hard.cli.last_run()["trials"] == 2
-
-
-def test_what_a_trial_started_ends_with_the_run(hard):
-    hard("orphan")
+def test_what_a_trial_starts_ends_with_the_run_and_all_that_it_does_is_on_the_clock(hard):
+    ends = hard(["fork", "orphan", "work", "limit"])
+    assert hard.cli.last_run()["trials"] == 4  # a child that a trial forked does not become a worker
+    assert ends["hard (how=fork)"][0] in {"done", "failed"}
     listed = subprocess.run(["ps", "-wweo", "args="], capture_output=True, text=True, check=True).stdout
     assert "import time; time.sleep(60)" not in listed
+    seconds = [float(row["seconds"]) for row in hard.cli.records() if row["method"] == "hard (how=work)"]
+    assert min(seconds) >= 0.2  # before the first answer
+    assert "the pool's limit is None" in ends["hard (how=limit)"][1]
 
 
-@pytest.mark.parametrize(("words", "limit"), [(("--memory", "2GB"), "2000000000"), ((), "None")])
-def test_a_limit_of_memory_that_was_asked_for_is_the_limit_on_the_gpu_too(hard, words, limit):
-    assert f"the pool's limit is {limit}" in hard("limit", *words)["hard (how=limit)"][1]
+def test_a_limit_of_memory_is_the_limit_on_the_gpu_too_and_a_timeout_may_be_very_long(hard):
+    ends = hard("limit", "--memory", "2GB", "--timeout", "1e9")
+    assert "the pool's limit is 2000000000" in ends["hard (how=limit)"][1]
+    assert ends["hard (how=nothing)"][0] == "done"
 
 
 def test_a_slow_import_is_not_charged_to_a_trial(hard):
     assert hard("nothing", "--timeout", 1.0, SLOW_IMPORT="1.5")["hard"][0] == "done"
-
-
-def test_a_very_long_timeout_is_fine(hard):
-    assert hard("nothing", "--timeout", "1e9")["hard"][0] == "done"
 
 
 @pytest.mark.parametrize("timeout", ["inf", "nan", "-1"])
@@ -99,12 +96,6 @@ def test_a_timeout_that_is_no_time_is_refused(cli, timeout):
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert not (cli.folder / "reports").exists()
-
-
-def test_work_that_run_does_before_the_first_answer_is_on_the_clock(hard):
-    hard("work")
-    seconds = [float(row["seconds"]) for row in hard.cli.records() if row["method"] == "hard (how=work)"]
-    assert min(seconds) >= 0.2
 
 
 def test_a_budget_of_cost_alone_ends_also_for_a_method_that_asks_no_more(hard):
