@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections.abc import Iterator
-from typing import Any, Never, Self
+from typing import Any, Never, Self, SupportsIndex
 
 from benchfw.errors import PluginError
 
@@ -32,13 +33,13 @@ class CountedProblem:
     that the cost was declared. What a copy of the problem is asked counts too.
     """
 
-    _counter: Counter
+    @functools.cached_property
+    def _counter(self) -> Counter:
+        return Counter()
 
-    def __new__(cls, *_arguments: Any, **_options: Any) -> Self:
-        """Return a problem that has cost nothing; a class that derives from this one need not call it."""
-        self = super().__new__(cls)
-        object.__setattr__(self, "_counter", Counter())  # a frozen dataclass may be a problem too
-        return self
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        _ = self._counter  # made now at the latest, so that a copy has the same
+        return super().__reduce_ex__(protocol)
 
     @property
     def cost(self) -> float:
