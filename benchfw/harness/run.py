@@ -220,8 +220,7 @@ def _executor(agenda: Agenda, registry: Registry, options: Options, *, again: bo
     timeout = options.timeout_of(agenda.suite.budget)
     if options.cluster is not None:
         from benchfw.harness.dask.executor import DaskExecutor
-        from benchfw.harness.dask.packing import pack
-        from benchfw.harness.dask.worker import WorkerTerms
+        from benchfw.harness.dask.worker import WorkerTerms, pack
 
         isolation = agenda.environment.isolation
         terms = WorkerTerms(pack(registry.sources), options.threads, timeout, options.memory, isolation)

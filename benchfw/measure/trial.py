@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchfw.backends import Backend, Rng, get_backend
 from benchfw.contract import cost_unit_of
 from benchfw.counting import CountedProblem
-from benchfw.errors import BenchfwError
+from benchfw.errors import BenchfwError, PluginError
 from benchfw.measure.audit import Rebuild, shared_arrays
-from benchfw.measure.clock import is_wall_time
-from benchfw.measure.endings import facts_of_method, outcome_of
+from benchfw.measure.clock import Clock, is_wall_time
+from benchfw.measure.endings import facts_of_method, outcome_of, with_parts
 from benchfw.measure.estimators import measure_estimator
 from benchfw.measure.kernels import kernel_arguments, measure_kernel
 from benchfw.measure.meter import Emit
 from benchfw.measure.optimizers import measure_optimizer
-from benchfw.measure.prepare import prepare_method
 from benchfw.measure.seeding import data_seed, method_seed
 from benchfw.records import Budget, Outcome, Record, Spec, Trial, change
 from benchfw.registry import Registry
@@ -106,6 +106,42 @@ def _measure(measure: Measure, trial: Trial, problem: Any, method: Any, rng: Rng
         prepare_seconds=prepared.seconds,
         prepare_cost=prepared.cost,
     )
+
+
+class Prepared(NamedTuple):
+    """The method to run, and what preparing it took: None where there was nothing to prepare."""
+
+    method: Any
+    seconds: float | None = None
+    cost: float | None = None
+
+
+def prepare_method(method: Any, problem: Any, call: str) -> Prepared:
+    """Prepare a method, and before it the methods in its fields, for a problem; `call` is "run" or "draw"."""
+    if not any(hasattr(each, "prepare") for each in with_parts(method)):
+        return Prepared(method)
+    clock, before = Clock(problem.backend), float(problem.cost)
+    with clock:
+        prepared = _prepare(method, problem)
+    if not callable(getattr(prepared, call, None)):
+        raise PluginError(
+            f"prepare() of {type(method).__name__} returned {type(prepared).__name__}, without {call}(); "
+            "return the method that is to run: self, or dataclasses.replace(self, …)"
+        )
+    return Prepared(prepared, clock.seconds, float(problem.cost) - before)
+
+
+def _prepare(method: Any, problem: Any) -> Any:
+    if dataclasses.is_dataclass(method) and not isinstance(method, type):
+        parts = {each.name: getattr(method, each.name) for each in dataclasses.fields(method) if each.init}
+        ready = {name: _prepare(part, problem) for name, part in parts.items() if _is_method(part)}
+        changed = {name: part for name, part in ready.items() if part is not parts[name]}
+        method = dataclasses.replace(method, **changed) if changed else method
+    return method.prepare(problem) if hasattr(method, "prepare") else method
+
+
+def _is_method(part: Any) -> bool:
+    return dataclasses.is_dataclass(part) and not isinstance(part, type)
 
 
 def collector() -> tuple[list[Record], Emit]:

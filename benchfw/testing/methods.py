@@ -11,7 +11,7 @@ from benchfw.errors import BenchfwError, PluginError
 from benchfw.loading import fault_text
 from benchfw.measure.estimators import checked_draw, checked_estimate
 from benchfw.measure.optimizers import NO_ANSWER, checked_answers
-from benchfw.measure.prepare import prepare_method
+from benchfw.measure.trial import prepare_method
 from benchfw.testing.arrays import require_finite
 from benchfw.testing.check import restart_limit
 

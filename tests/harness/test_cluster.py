@@ -13,8 +13,8 @@ from benchfw.backends import Device
 from benchfw.errors import BenchfwError
 from benchfw.harness.dask.cluster import POLL_SECONDS, Cluster, WorkerSlot, connected
 from benchfw.harness.dask.executor import DaskExecutor
-from benchfw.harness.dask.packing import pack
 from benchfw.harness.dask.survey import MachineSurvey, SurveyRequest, survey_apart
+from benchfw.harness.dask.worker import pack
 from benchfw.harness.events import Finished
 from benchfw.records import Ending, Environment, Outcome, Status
 from benchfw.registry import Registry

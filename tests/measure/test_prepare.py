@@ -7,7 +7,7 @@ import pytest
 from benchfw import CountedProblem, Smooth
 from benchfw.backends import get_backend
 from benchfw.errors import PluginError
-from benchfw.measure.prepare import prepare_method
+from benchfw.measure.trial import prepare_method
 
 
 class Bowl(CountedProblem):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import benchfw
-from benchfw.harness.fingerprint import core_closure
+from benchfw.harness.identity import core_closure
 from benchfw.registry import Registry
 from benchfw.sources import Closure, Modules
 from benchfw.sources.parse import parse_file

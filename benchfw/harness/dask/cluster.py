@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import benchfw
 from benchfw.backends import Device, is_on_device
 from benchfw.errors import BenchfwError
-from benchfw.harness.dask.packing import pack
 from benchfw.harness.dask.survey import MachineSurvey, SurveyRequest
+from benchfw.harness.dask.worker import pack
 from benchfw.harness.environment import project
 from benchfw.records import Environment
 

@@ -23,8 +23,7 @@ from benchfw.backends import Device
 from benchfw.errors import BenchfwError, DataError
 from benchfw.harness.devices import find_devices
 from benchfw.harness.environment import DEVICE_PACKAGES, PACKAGES, gather, packages
-from benchfw.harness.fingerprint import TrialSources
-from benchfw.harness.identity import HASH_PREFIX, datasets_read
+from benchfw.harness.identity import HASH_PREFIX, TrialSources, datasets_read
 from benchfw.records import Environment, Spec, Trial
 from benchfw.registry import Registry
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import benchfw
 from benchfw.data.load import LOADED, sources_of
 from benchfw.errors import BenchfwError
-from benchfw.harness.fingerprint import files_of_trial
+from benchfw.harness.identity import files_of_trial
 from benchfw.harness.inputs import (
     ABSENT,
     ALL,
