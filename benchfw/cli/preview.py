@@ -8,11 +8,15 @@ from pathlib import Path
 
 import click
 
+from benchfw.analysis.paired import FEWEST_PAIRS
 from benchfw.api import Planned, look_up
 from benchfw.cli.options import echo_json, echo_table
 from benchfw.harness.options import Options
+from benchfw.harness.run import Agenda
 from benchfw.records import Environment, Run
-from benchfw.report.text import flat_facts, plural, printable
+from benchfw.report.text import align, figures, flat_facts, plural, printable
+from benchfw.store import Store
+from benchfw.summary.planner import Reach, find_reach
 
 PLAN_HEADER = ("problem", "method", "backend", "repetition", "stored")
 COMPARED_FACTS = ("python", "packages.", "sources.", "datasets.", "backends.", "threads", "jobs")
@@ -63,6 +67,59 @@ def print_plans(planned: Sequence[Planned], store: Path, options: Options, *, as
     click.echo(
         f"{len(rows)} trials, {stored} of them in the store, {len(rows) - stored} to run; nothing was run"
     )
+    for agenda in agendas:
+        for line in describe_reach(agenda, store):
+            click.echo(line)
+
+
+def describe_reach(agenda: Agenda, store: Path) -> Iterator[str]:
+    """Yield lines on the smallest differences that a suite can find; none where it compares nothing."""
+    trials = agenda.trials
+    # a kernel is compared with itself on another backend
+    rivals = Counter(
+        cell[:3] if cell.kind == "kernel" else cell[:2] for cell in {each.cell for each in trials}
+    )
+    if max(rivals.values(), default=0) < 2:
+        return
+    count = 1 + max(trial.repetition for trial in trials)
+    name, times = printable(agenda.suite.name), plural(count, "repetition")
+    if count < FEWEST_PAIRS:
+        yield f"{name}: {times} can find no difference; {FEWEST_PAIRS} are the fewest that can"
+        return
+    found = _earlier_reach(agenda, store)
+    if found is None:
+        yield (
+            f"{name}: how small a difference {times} can find is not known before a pilot: "
+            f"run it with --repetitions {FEWEST_PAIRS}, then --dry-run again"
+        )
+        return
+    run, reaches, comparisons = found
+    yield (
+        f"{name}: the smallest ratios that {times} find with 90 % chance, by the spread of run {run} "
+        f"({plural(comparisons, 'comparison')} in the report):"
+    )
+    rows = [(each.problem, each.quantity, _range_text(each.ratios)) for each in reaches]
+    yield from align(("problem", "quantity", "smallest ratio"), rows, left=3)
+
+
+def _earlier_reach(agenda: Agenda, store: Path) -> tuple[int, list[Reach], int] | None:
+    """Return what the newest run with trials like these tells, and its number."""
+    if not store.exists():
+        return None
+    with Store(store) as opened:
+        for run in reversed(opened.runs()):
+            if run.suite == agenda.suite.name:
+                reaches, comparisons = find_reach(agenda.trials, run, opened.results(run.id))
+                if reaches:
+                    return run.id, reaches, comparisons
+    return None
+
+
+def _range_text(ratios: Mapping[str, float]) -> str:
+    """Return the smallest and the largest of the ratios, with their methods."""
+    least, most = min(ratios, key=lambda each: ratios[each]), max(ratios, key=lambda each: ratios[each])
+    said = [f"{figures(ratios[each])} ({printable(each)})" for each in dict.fromkeys((least, most))]
+    return " to ".join(said)
 
 
 def describe_outdated(outdated: Mapping[str, int]) -> Iterator[str]:

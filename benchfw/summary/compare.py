@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from benchfw.analysis.compare import (
     WORDS,
     Change,
     Difference,
+    Ends,
+    allow_for_runs,
+    bracketed_difference,
     difference_of_intervals,
     independent_difference,
     judge,
@@ -20,20 +23,20 @@ from benchfw.analysis.intervals import median_interval
 from benchfw.errors import BenchfwError
 from benchfw.records import Cell, Ending, Environment, Result, Run, Trial
 from benchfw.summary.model import History, Target, histories_by_cell
+from benchfw.summary.noise import allow_for_noise, cpu_slowdown, describe_noise, slowdown
 from benchfw.summary.quantities import Sample, choose_targets
 from benchfw.summary.samples import sample_trials
 
-TIMES = frozenset(
-    {
-        "seconds_to_target",
-        "seconds_per_draw",
-        "seconds_per_call",
-        "device_seconds_per_call",
-        "copy_seconds_per_call",
-        "setup_seconds",
-        "variance_x_seconds",
-    }
-)
+CPU_TIMES = {
+    "seconds_to_target": "cpu_seconds_to_target",
+    "seconds_per_draw": "cpu_seconds_per_draw",
+    "seconds_per_call": "cpu_seconds_per_call",
+    "setup_seconds": "setup_cpu_seconds",
+    "variance_x_seconds": "variance_x_cpu_seconds",
+}
+"""Times, and the quantities in CPU seconds that are compared instead where both runs have them."""
+
+TIMES = frozenset({*CPU_TIMES, *CPU_TIMES.values(), "device_seconds_per_call", "copy_seconds_per_call"})
 GIBIBYTE = 2**30
 
 Side: TypeAlias = tuple[Run, Sequence[Result]]
@@ -92,15 +95,23 @@ def compare_pairs(pairs: Sequence[tuple[Side, Side]], floor: float) -> RunCompar
     ]
     rows.sort(key=lambda row: WORDS.index(row.change.word))
     in_both = sum(_in_both(before, after) for before, after in pairs)
-    busy = tuple(filter(None, (_busy(run) for pair in pairs for run, _ in pair)))
+    told = {run.id: describe_noise(run) for pair in pairs for run, _ in pair}
+    busy = tuple(f"run {number}: {sentence}" for number, sentence in told.items() if sentence)
     return RunComparison(tuple(rows), reasons, in_both, busy)
 
 
-def _busy(run: Run) -> str:
-    load, cores = run.environment.machine.load, run.environment.machine.cores or math.inf
-    if load <= cores or run.environment.clock == "cpu":  # which stands still during other work
-        return ""
-    return f"run {run.id} started at a load of {load:g} on {cores} cores: its times may include other work"
+class Slowdowns(NamedTuple):
+    """By what factor the times of a run may be too long, and its CPU seconds."""
+
+    time: float = 1.0
+    cpu: float = 1.0
+
+
+def _slowdowns(run: Run, other: Run) -> Slowdowns:
+    """Return them, relative to the fastest turn of the loop in either run where both had the same Python."""
+    same = run.environment.python == other.environment.python
+    quiet = min(run.noise.quiet, other.noise.quiet) if same else run.noise.quiet
+    return Slowdowns(slowdown(run.noise, quiet), cpu_slowdown(run.noise, quiet))
 
 
 def _find_pairs(before: Side, after: Side, refused: Refused) -> Iterator[Pair]:
@@ -110,10 +121,13 @@ def _find_pairs(before: Side, after: Side, refused: Refused) -> Iterator[Pair]:
         for cell in mine:
             if cell not in other:
                 refused.setdefault(f"only in {name}", []).append(str(cell))
+    by = _slowdowns(before[0], after[0]), _slowdowns(after[0], before[0])
+    # --against alternates between the two, with new processes for every repetition
+    separate = before[0].environment.clock == after[0].environment.clock == "wall"
     for cell in old:
         if cell in new:
             unlike = _unlike(before[0].environment, after[0].environment, cell.backend)
-            yield from _pair_quantities(cell, old, new, unlike, refused)
+            yield from _pair_quantities(cell, old, new, unlike, by, refused, separate=separate)
 
 
 def _in_both(before: Side, after: Side) -> int:
@@ -151,7 +165,16 @@ def _unlike(before: Environment, after: Environment, backend: str) -> str:
     return ", ".join(f"{name} {old[name]} and {new[name]}" for name in old if old[name] != new[name])
 
 
-def _pair_quantities(cell: Cell, old: Groups, new: Groups, unlike: str, refused: Refused) -> Iterator[Pair]:
+def _pair_quantities(
+    cell: Cell,
+    old: Groups,
+    new: Groups,
+    unlike: str,
+    by: tuple[Slowdowns, Slowdowns],
+    refused: Refused,
+    *,
+    separate: bool,
+) -> Iterator[Pair]:
     """Yield the quantities of one method that can be compared; add the reasons for the others."""
     mine, theirs = old[cell], new[cell]
     trials = mine[0].result.trial, theirs[0].result.trial
@@ -160,11 +183,9 @@ def _pair_quantities(cell: Cell, old: Groups, new: Groups, unlike: str, refused:
         refused.setdefault(reason, []).append(str(cell))
         return
     targets = _targets(cell, old, new)
-    samples = [_sample(cell, group, targets) for group in (mine, theirs)]
+    samples = [_sample(cell, group, targets, each) for group, each in zip((mine, theirs), by, strict=True)]
     paired = trials[0].seed == trials[1].seed
-    for quantity in samples[0].values:
-        if quantity not in samples[1].values or quantity == "bias":
-            continue  # a bias has no ratio, and is in the mse
+    for quantity in _shared_quantities(*samples):
         why = _refusal(cell, quantity, mine, theirs, unlike)
         if why:
             refused.setdefault(why, []).append(str(cell))
@@ -176,6 +197,8 @@ def _pair_quantities(cell: Cell, old: Groups, new: Groups, unlike: str, refused:
             refused.setdefault(f"{quantity} can be negative and has no ratio", []).append(str(cell))
             continue
         difference = _difference(samples[0], samples[1], quantity, paired)
+        if separate and quantity in TIMES:
+            difference = allow_for_runs(difference)
         if difference.ratio.count == 0:
             refused.setdefault(f"{quantity} is known in no repetition of both runs", []).append(str(cell))
             continue
@@ -187,9 +210,16 @@ def _pair_quantities(cell: Cell, old: Groups, new: Groups, unlike: str, refused:
             refused.setdefault(f"no value in {name} ({ending.status}: {ending.reason})", []).append(str(cell))
 
 
-def _sample(cell: Cell, group: Sequence[History], targets: Sequence[Target]) -> Sample:
+def _shared_quantities(old: Sample, new: Sample) -> list[str]:
+    """Return what is compared: no time where both have its CPU seconds, no bias: it has no ratio."""
+    shared = [each for each in old.values if each in new.values and each != "bias"]
+    return [each for each in shared if CPU_TIMES.get(each) not in shared]
+
+
+def _sample(cell: Cell, group: Sequence[History], targets: Sequence[Target], by: Slowdowns) -> Sample:
     """Return the sample of one run, with the memory that its trials took where that was asked for."""
-    sample = sample_trials(cell.kind, group, targets)
+    sample = allow_for_noise(sample_trials(cell.kind, group, targets), by.time)
+    sample = allow_for_noise(sample, by.cpu, CPU_TIMES.values())
     peaks = {each.repetition: each.result.outcome.peak_memory for each in group}
     memory = {repetition: float(peak) for repetition, peak in peaks.items() if peak is not None}
     return replace(sample, values={**sample.values, "peak_memory": memory}) if memory else sample
@@ -242,11 +272,27 @@ def _difference(old: Sample, new: Sample, quantity: str, paired: bool) -> Differ
     before, after = _numbers(old, quantity), _numbers(new, quantity)
     shared = [repetition for repetition in before if repetition in after]
     if not paired:
-        return independent_difference(list(before.values()), list(after.values()))
+        mine, theirs = _ends(before, old, quantity), _ends(after, new, quantity)
+        return bracketed_difference(independent_difference, mine, theirs)
     # one trial knows its own variance, but not by how much its times vary from run to run
     if len(shared) == 1 and quantity in old.within and quantity in new.within and quantity not in TIMES:
         return difference_of_intervals(old.within[quantity][shared[0]], new.within[quantity][shared[0]])
-    return paired_difference([before[each] for each in shared], [after[each] for each in shared])
+    # of two trials that are the same, the place between two looks is the same too
+    same = {each for each in shared if old.bracket(quantity, each) == new.bracket(quantity, each)}
+    mine, theirs = (
+        _ends({each: numbers[each] for each in shared}, sample, quantity, same)
+        for sample, numbers in ((old, before), (new, after))
+    )
+    return bracketed_difference(paired_difference, mine, theirs)
+
+
+def _ends(numbers: Mapping[int, float], sample: Sample, quantity: str, exact: Container[int] = ()) -> Ends:
+    """Return values by repetition with their brackets; those of `exact` have none."""
+    brackets = [
+        (value, value) if each in exact or math.isinf(value) else sample.bracket(quantity, each)
+        for each, value in numbers.items()
+    ]
+    return Ends(list(numbers.values()), [low for low, _ in brackets], [high for _, high in brackets])
 
 
 def _numbers(sample: Sample, quantity: str) -> dict[int, float]:

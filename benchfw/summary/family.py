@@ -7,7 +7,7 @@ decided here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from benchfw.analysis.evidence import Evidence
@@ -62,6 +62,7 @@ class Decision:
     level: float = 1 - BUDGET
     needed: int | None = None
     reason: Reason = Reason.NONE
+    evidence: Evidence | None = field(default=None, compare=False, repr=False)
 
     @property
     def differs(self) -> bool:
@@ -77,10 +78,12 @@ def decide_family(contrasts: Sequence[Contrast]) -> list[Decision]:
     judged = [each.evidence for each in contrasts if each.evidence and each.evidence.testable]
     found = decide([each.difference for each in judged], [each.equality for each in judged])
     words = iter(zip(judged, found.different, found.equal, found.level, strict=True))
-    return [
+    decided = [
         _decision(*next(words)) if each.evidence and each.evidence.testable else _refuse(each)
         for each in contrasts
     ]
+    pairs = zip(decided, contrasts, strict=True)
+    return [replace(decision, evidence=contrast.evidence) for decision, contrast in pairs]
 
 
 def _decision(evidence: Evidence, different: bool, equal: bool, level: float) -> Decision:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -36,7 +36,7 @@ def cpu_slowdown(noise: Noise, quiet: float) -> float:
     return max(1.0, median(each.cpu_seconds for each in noise.bursts) / quiet) if noise.bursts else 1.0
 
 
-def allow_for_noise(sample: Sample, by: float) -> Sample:
+def allow_for_noise(sample: Sample, by: float, times: Collection[str] = WALL_TIMES) -> Sample:
     """Return a sample whose times may be too long by a factor: a busy machine slows some methods more.
 
     So the ratio of two times may be off by it in either direction.
@@ -47,7 +47,7 @@ def allow_for_noise(sample: Sample, by: float) -> Sample:
             for each, (low, high) in ((each, sample.bracket(quantity, each)) for each in values)
         }
         for quantity, values in sample.values.items()
-        if quantity in WALL_TIMES
+        if quantity in times
     }
     return replace(sample, brackets={**sample.brackets, **brackets}) if by > 1 else sample
 
@@ -65,10 +65,9 @@ def describe_noise(run: Run) -> str:
     told = _signs(run)
     if not told or run.environment.clock == "cpu":
         return ""
-    return (
-        f"the machine was busy: {', and '.join(told)}. Times may be too long by that much, which their "
-        "intervals allow for; CPU seconds hardly are"
-    )
+    known = slowdown(run.noise) > 1
+    effect = "be too long by that much, which their intervals allow for" if known else "include that work"
+    return f"the machine was busy: {', and '.join(told)}. Times may {effect}; CPU seconds hardly do"
 
 
 def _signs(run: Run) -> list[str]:

@@ -10,7 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchfw.analysis.compare import (
+    RUN_SPREAD,
     Difference,
+    Ends,
+    allow_for_runs,
+    bracketed_difference,
     difference_of_intervals,
     independent_difference,
     judge,
@@ -190,3 +194,37 @@ def test_many_small_differences_however_sure_lend_no_weight_to_a_doubtful_one():
     doubtful = Difference(Interval(1.1, 1.02, 1.2, 10), 0.01)
     assert words(doubtful) == ["regressed"]
     assert words(doubtful, *[sure(1.01)] * 50)[0] == "within noise"
+
+
+def test_what_all_trials_of_a_run_share_is_added_to_the_noise_of_times():
+    rng = np.random.default_rng(5)
+    effects = rng.normal(0, RUN_SPREAD, (2000, 2, 1))
+    logs = effects + rng.normal(0, 0.01, (2000, 2, 10))
+    pairs = [paired_difference(np.exp(before), np.exp(after)) for before, after in logs]
+    allowed = [allow_for_runs(each) for each in pairs]
+    assert np.mean([each.probability <= 0.05 for each in pairs]) > 0.5  # a run's own noise is not all
+    assert 0.02 < np.mean([each.probability <= 0.05 for each in allowed]) < 0.05
+    covered = np.mean([each.ratio.low <= 1 <= each.ratio.high for each in allowed])
+    assert 0.94 <= covered <= 0.98
+    sure = Difference(Interval(1.3, 1.3, 1.3, 10), 0.0)
+    assert allow_for_runs(sure).probability < 1e-15
+    assert allow_for_runs(Difference(Interval(1.0, 1.0, 1.0, 10), 1.0)).probability == 1
+    never = Difference(Interval(math.inf, 0.0, math.inf, 3), 0.5)
+    assert allow_for_runs(never) is never
+
+
+def test_a_bracketed_difference_holds_wherever_the_values_lie():
+    before = Ends([1.0, 2.0, 3.0], [0.8, 1.6, 2.4], [1.0, 2.0, 3.0])
+    after = Ends([1.2, 2.5, 3.5], [1.2, 2.5, 3.5], [1.2, 2.5, 3.5])
+    plain = paired_difference(before.values, after.values)
+    found = bracketed_difference(paired_difference, before, after)
+    most = paired_difference(before.low, after.high)
+    assert found.ratio.estimate == plain.ratio.estimate
+    assert (found.ratio.low, found.ratio.high) == (plain.ratio.low, most.ratio.high)
+    assert found.probability == max(plain.probability, most.probability)
+    wide = Ends([1.0] * 3, [0.5] * 3, [4.0] * 3)
+    assert bracketed_difference(paired_difference, wide, after).probability == 1
+    exact = Ends([1.0] * 3, [1.0] * 3, [1.0] * 3)
+    assert bracketed_difference(paired_difference, exact, after) == paired_difference(
+        exact.values, after.values
+    )

@@ -7,7 +7,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchfw.records import Budget, Ending, Environment, Machine, Outcome, Record, Spec, Status, Trial
+from benchfw.records import (
+    Budget,
+    Burst,
+    Ending,
+    Environment,
+    Machine,
+    Noise,
+    Outcome,
+    Record,
+    Spec,
+    Status,
+    Trial,
+)
 from benchfw.store import Store
 
 MACHINE = Machine(processor="Example 3000", cores=8, memory=2**34, governor="performance")
@@ -23,6 +35,11 @@ def trials(changes, repetitions):
                 Budget(iterations=100), {"gap": 0.1}, key=f"{method} {repetition}",
             )  # fmt: skip
             yield replace(trial, **changes)
+
+
+def with_cpu_seconds(outcome, slowdown):
+    records = [replace(each, cpu_seconds=each.seconds / slowdown) for each in outcome.records]
+    return replace(outcome, records=tuple(records))
 
 
 def outcome_of(trial, noise, pace, scale):
@@ -47,13 +64,18 @@ def write(cli):
     """Return a function that adds a run with known numbers to a store and returns its id."""
     generator = np.random.default_rng(1)
 
-    def add(store="reports/benchfw.sqlite", pace=1.0, scale=1.0, repetitions=10, environment=HERE, **changes):
+    def add(
+        store="reports/benchfw.sqlite", pace=1.0, scale=1.0, repetitions=10, environment=HERE, busy=1.0,
+        cpu=False, **changes,
+    ):  # fmt: skip
+        bursts = tuple(Burst(float(k), 0.001 * busy, 0.001, 0.001) for k in range(1, 4))
         with Store(cli.folder / store, create=True) as opened:
             run = opened.begin("made-up", "", "", environment)
             for position, trial in enumerate(trials(changes, repetitions)):
                 noise = 0.02 * generator.standard_normal()
-                opened.add(run, position, trial, outcome_of(trial, noise, pace, scale))
-            opened.finish(run)
+                outcome = outcome_of(trial, noise, busy * pace, scale)
+                opened.add(run, position, trial, with_cpu_seconds(outcome, busy) if cpu else outcome)
+            opened.finish(run, Noise(bursts))
         return run
 
     return add
@@ -74,7 +96,7 @@ def test_two_real_runs_of_one_suite_have_the_same_quality(cli):
     assert found["noisy (scale=2)", "variance"] == "no change"
     assert found["slide (step=0.5)", "cost_to_target"] == "no change"
     # two repetitions are too few for times, unless they happen to agree
-    assert found["noisy (scale=2)", "seconds_per_draw"] in {"within noise", "no change"}
+    assert found["noisy (scale=2)", "cpu_seconds_per_draw"] in {"within noise", "no change"}
 
 
 def test_a_run_that_took_its_trials_over_says_that_nothing_was_measured_again(cli):
@@ -100,6 +122,32 @@ def test_a_slow_down_is_a_regression_and_exit_code_1(cli, write):
     text = cli("compare", 1, 2)
     assert text.returncode == 1
     assert "regressed" in text.stdout.splitlines()[1]  # the worst news first
+
+
+def test_times_of_a_busy_machine_are_not_called_regressed_and_the_loop_says_why(cli, write):
+    write()
+    write(busy=2.0)
+    done = cli("compare", 1, 2, "--json")
+    found = verdicts(done)
+    times = ("slide", "seconds_to_target"), ("noisy", "seconds_per_draw"), ("noisy", "variance_x_seconds")
+    assert {found[each] for each in times} == {"within noise"}
+    assert found["slide", "cost_to_target"] == "no change"
+    assert done.returncode == 0
+    (sentence,) = json.loads(done.stdout)["busy"]
+    assert sentence.startswith("run 2: the machine was busy: a loop of known work took 2 times as long")
+
+
+def test_cpu_seconds_show_a_slow_down_through_other_work_and_none_where_there_is_none(cli, write):
+    write(cpu=True, busy=1.3)
+    write(cpu=True, busy=2.0)
+    write(cpu=True, busy=2.0, pace=1.3)
+    alike, slower = (verdicts(cli("compare", 1, other, "--json")) for other in (2, 3))
+    times = [each for each in alike if "seconds" in each[1]]
+    assert {name for _, name in times} == {
+        "cpu_seconds_to_target", "cpu_seconds_per_draw", "variance_x_cpu_seconds"
+    }  # fmt: skip
+    assert not {"regressed", "improved"} & {alike[each] for each in times}
+    assert {slower[each] for each in times} == {"regressed"}
 
 
 def test_the_other_way_round_it_is_an_improvement(cli, write):
@@ -155,12 +203,6 @@ def test_a_few_bytes_of_memory_make_no_other_machine(cli, write):
     write()
     write(environment=replace(HERE, machine=replace(MACHINE, memory=2**34 - 4096)))
     assert ("slide", "seconds_to_target") in verdicts(cli("compare", 1, 2, "--json"))
-
-
-def test_a_run_that_began_on_a_busy_machine_is_named(cli, write):
-    write()
-    write(environment=replace(HERE, machine=replace(MACHINE, load=31.5)))
-    assert "run 2 started at a load of 31.5 on 8 cores" in cli("compare", "1", "2").stdout
 
 
 def test_a_busy_machine_does_not_matter_to_cpu_seconds(cli, write):

@@ -46,6 +46,21 @@ def test_a_run_in_two_parts_gives_the_records_of_one(cli):
     assert cli.timeless(store="parts.sqlite") == cli.timeless(store="whole.sqlite")
 
 
+def test_a_dry_run_tells_how_small_a_difference_can_be_found(cli):
+    words = ("run", "bowls.toml", "--repetitions", "4")
+    two = cli("run", "bowls.toml", "--dry-run").stdout
+    assert "2 repetitions can find no difference; 3 are the fewest that can" in two
+    assert (
+        "4 repetitions can find is not known before a pilot: run it with --repetitions 3"
+        in cli(*words, "--dry-run").stdout
+    )
+    cli("run", "bowls.toml", "--repetitions", "3", "--no-report")
+    told = cli(*words, "--dry-run").stdout
+    assert "the smallest ratios that 4 repetitions find with 90 % chance, by the spread of run 1 (" in told
+    assert any(line.split()[:2] == ["bowl", "gradients"] for line in told.splitlines())
+    assert "bowls: " not in cli(*words, "--only", "slide*0.5", "--dry-run").stdout  # no other method
+
+
 def test_a_dry_run_lists_trials_and_writes_nothing(cli):
     done = cli("run", "bowls.toml", "--dry-run", "--json")
     assert done.returncode == 0, done.stderr
