@@ -11,8 +11,8 @@ import click
 from benchfw.analysis.paired import FEWEST_PAIRS
 from benchfw.api import Planned, look_up
 from benchfw.cli.options import echo_json, echo_table
+from benchfw.harness.agenda import Agenda
 from benchfw.harness.options import Options
-from benchfw.harness.run import Agenda
 from benchfw.records import Environment, Run
 from benchfw.report.text import align, figures, flat_facts, plural, printable
 from benchfw.store import Store
