@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from benchfw.errors import BenchfwError
     from benchfw.hookspecs import hookimpl
     from benchfw.parameters import Count, DatasetName, Fraction, NonNegative, Positive, Range
-    from benchfw.records import Run
+    from benchfw.runs import Run
 
 __version__ = "0.1.0"
 
@@ -80,7 +80,7 @@ _HOMES = {
     "BenchfwError": "errors",
     "CountedProblem": "counting",
     "Rng": "backends",
-    "Run": "records",
+    "Run": "runs",
     "hookimpl": "hookspecs",
     "load": "api",
     "run": "api",

@@ -20,9 +20,10 @@ from benchfw.harness.options import Options
 from benchfw.harness.run import execute
 from benchfw.loading import fault_text
 from benchfw.plan import plan, select
-from benchfw.records import DEFAULT_STORE, Changes, Project, Run, Trial
+from benchfw.records import Trial
 from benchfw.registry import Registry
 from benchfw.report.text import FEW_NAMES, join_names, printable
+from benchfw.runs import DEFAULT_STORE, Changes, Project, Run
 from benchfw.store import Store
 from benchfw.suite import Suite, find_suite, find_suites, parse_suite, read_suite
 

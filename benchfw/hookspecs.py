@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 import pluggy
 
-from benchfw.records import Run, Status, Trial
+from benchfw.records import Status, Trial
+from benchfw.runs import Run
 
 PROJECT = "benchfw"
 hookspec = pluggy.HookspecMarker(PROJECT)

@@ -15,8 +15,8 @@ ROOT = Path(benchfw.__file__).parent
 
 LAYERS = [
     {"errors", "sources"},
-    {"backends"},
-    {"records", "kernels"},
+    {"backends", "records"},
+    {"runs", "kernels"},
     {"sweep", "parameters", "loading", "hookspecs", "contract", "counting"},
     {"registry", "core_plugin"},
     {"suite", "analysis"},

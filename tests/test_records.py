@@ -1,36 +1,15 @@
-"""The nouns of a run."""
+"""The nouns of a trial."""
 
 import dataclasses
-import json
 
 import pytest
 
-from benchfw.records import (
-    MOST_CAVEATS,
-    MOST_FACTS,
-    Budget,
-    Changes,
-    Ending,
-    Environment,
-    Machine,
-    Outcome,
-    Project,
-    Record,
-    Run,
-    Spec,
-    Status,
-    Trial,
-)
+from benchfw.records import MOST_CAVEATS, MOST_FACTS, Budget, Ending, Outcome, Record, Spec, Status, Trial
 
 
 def test_only_what_broke_is_a_fault():
     faulty = {status for status in Status if status.faulty}
     assert faulty == {Status.TIMEOUT, Status.OUT_OF_MEMORY, Status.CRASHED, Status.FAILED}
-
-
-def test_a_run_counts_its_faults(tmp_path):
-    counts = {"done": 5, "diverged": 2, "failed": 3, "timeout": 1, "skipped": 4}
-    assert Run(1, "s", "t", tmp_path, "now", counts=counts).faults == 4
 
 
 def test_a_label_is_no_part_of_what_identifies_a_spec():
@@ -59,32 +38,6 @@ def test_a_trials_cell_is_what_its_repetitions_share():
         == ("a", "optimizer", "b", "numpy")
     )
     assert str(trial.cell) == "b on a (numpy)"
-
-
-def test_an_environment_comes_back_from_json():
-    environment = Environment(
-        machine=Machine(processor="Example 3000", cores=8, load=0.5),
-        project=Project("0" * 40, changed=False),
-        changes=Changes("gd", ("numpy",), 3, quick=True),
-        plugins=("mine.py",),
-        backends={"cupy": {"unavailable": "no GPU"}},
-    )
-    assert Environment.from_json(json.loads(json.dumps(environment.to_json()))) == environment
-    assert environment.absent_backends == {"cupy": "no GPU"}
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"threads": "2"}, {"odd": 1}, {"plugins": None}, {"machine": {"cores": "8"}}, {"machine": []},
-        {"changes": {"quick": 5}}, {"changes": {"odd": 1}}, {"changes": {"repetitions": -1}},
-    ],
-)  # fmt: skip
-def test_an_environment_that_no_benchfw_wrote_is_refused(change):
-    with pytest.raises(ValueError, match="does not say where and how"):
-        Environment.from_json({**Environment().to_json(), **change})
-    with pytest.raises(ValueError, match="does not say where and how"):
-        Environment.from_json({})
 
 
 def test_texts_of_an_outcome_are_cut_and_names_stay_different():

@@ -29,9 +29,9 @@ from benchfw.cli.verbs.compare import comparison_data, print_comparison
 from benchfw.errors import BenchfwError, StoreError
 from benchfw.harness.events import Awaited, Begun, Event, Finished, Listener, Replaying
 from benchfw.harness.options import Options
-from benchfw.records import Run
 from benchfw.report.terminal import print_summary
 from benchfw.report.text import plural, printable
+from benchfw.runs import Run
 from benchfw.store import Store
 from benchfw.store.rows import now
 from benchfw.summary.compare import compare_pairs

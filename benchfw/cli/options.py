@@ -14,8 +14,8 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-from benchfw.records import DEFAULT_STORE
 from benchfw.report.text import align, flat_facts, printable
+from benchfw.runs import DEFAULT_STORE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -13,8 +13,8 @@ from benchfw.api import Planned, look_up
 from benchfw.cli.options import echo_json, echo_table
 from benchfw.harness.agenda import Agenda
 from benchfw.harness.options import Options
-from benchfw.records import Environment, Run
 from benchfw.report.text import align, figures, flat_facts, plural, printable
+from benchfw.runs import Environment, Run
 from benchfw.store import Store
 from benchfw.summary.planner import Reach, find_reach
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchfw.backends import get_backend
 from benchfw.errors import BackendUnavailable
-from benchfw.records import Environment, Machine, Project
+from benchfw.runs import Environment, Machine, Project
 
 PACKAGES = ("benchfw", "numpy", "scipy", "array-api-compat", "threadpoolctl", "pluggy")
 DEVICE_PACKAGES = ("cupy", "cupyx", "cupy-cuda12x", "cupy-cuda13x")

@@ -33,8 +33,9 @@ from benchfw.harness.replays import MEASURED, choose_replays, replay
 from benchfw.harness.workers.executor import LocalExecutor
 from benchfw.harness.workers.inline import InlineExecutor
 from benchfw.loading import fault_text
-from benchfw.records import Ending, Outcome, Run, Status, Trial
+from benchfw.records import Ending, Outcome, Status, Trial
 from benchfw.registry import Registry
+from benchfw.runs import Run
 from benchfw.store import Store
 
 COMMIT_SECONDS = 0.1  # of trials that enter the store together: to bring each to the disk alone takes longer

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from benchfw.errors import BenchfwError
-from benchfw.records import Cell, Result, Run
+from benchfw.records import Cell, Result
 from benchfw.report.figures import build_figures, method_styles
 from benchfw.report.figures.plot import Figure, Style, extra_figure
 from benchfw.report.side_tables import comparison_tables, summary_tables
@@ -29,6 +29,7 @@ from benchfw.report.verdicts.phrases import (
     fault_sentence,
     replay_sentence,
 )
+from benchfw.runs import Run
 from benchfw.summary.exports import SUMMARY_COLUMNS, summary_rows, write_csv, write_records
 from benchfw.summary.model import Fault, Summary
 

@@ -15,21 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from benchfw.errors import StoreError
-from benchfw.records import (
-    Budget,
-    Counting,
-    Ending,
-    Environment,
-    Noise,
-    Outcome,
-    Record,
-    Result,
-    Role,
-    Run,
-    Spec,
-    Status,
-    Trial,
-)
+from benchfw.records import Budget, Counting, Ending, Outcome, Record, Result, Role, Spec, Status, Trial
+from benchfw.runs import Environment, Noise, Run
 from benchfw.store.checks import (
     LONGEST,
     REAL_OR_NONE,

@@ -17,18 +17,8 @@ from time import monotonic
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from benchfw.errors import StoreError
-from benchfw.records import (
-    LONGEST_NAME,
-    Environment,
-    Noise,
-    Outcome,
-    Result,
-    Run,
-    Status,
-    Stored,
-    Trial,
-    shorten,
-)
+from benchfw.records import LONGEST_NAME, Outcome, Result, Status, Stored, Trial, shorten
+from benchfw.runs import Environment, Noise, Run
 from benchfw.store import reservations
 from benchfw.store.connection import DAMAGED, REFUSALS, bound_work, connect, explain_refusal
 from benchfw.store.place import Place, check_place, real_path

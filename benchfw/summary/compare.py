@@ -21,7 +21,8 @@ from benchfw.analysis.compare import (
 )
 from benchfw.analysis.intervals import median_interval
 from benchfw.errors import BenchfwError
-from benchfw.records import Cell, Ending, Environment, Result, Run, Trial
+from benchfw.records import Cell, Ending, Result, Trial
+from benchfw.runs import Environment, Run
 from benchfw.summary.model import History, Target, histories_by_cell
 from benchfw.summary.noise import allow_for_noise, cpu_slowdown, describe_noise, slowdown
 from benchfw.summary.quantities import Sample, choose_targets

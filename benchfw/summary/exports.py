@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from benchfw.errors import BenchfwError
-from benchfw.records import Outcome, Result, Run
+from benchfw.records import Outcome, Result
+from benchfw.runs import Run
 from benchfw.summary.model import Summary
 from benchfw.summary.samples import prepared_facts
 from benchfw.summary.standings import find_standings

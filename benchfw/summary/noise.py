@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from statistics import median
 
-from benchfw.records import Burst, Noise, Run
+from benchfw.runs import Burst, Noise, Run
 from benchfw.summary.quantities import Sample
 
 WALL_TIMES = frozenset(

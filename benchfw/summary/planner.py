@@ -11,7 +11,8 @@ import numpy as np
 from benchfw.analysis.evidence import PairedLogs
 from benchfw.analysis.families import BUDGET
 from benchfw.analysis.paired import smallest_ratio
-from benchfw.records import Result, Run, Trial
+from benchfw.records import Result, Trial
+from benchfw.runs import Run
 from benchfw.summary.summarize import summarize
 
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from benchfw.analysis.intervals import LEVEL, Interval
 from benchfw.analysis.variance import unbiased_probabilities
-from benchfw.records import Cell, Counting, Ending, MethodKind, Result, Run, Status
+from benchfw.records import Cell, Counting, Ending, MethodKind, Result, Status
+from benchfw.runs import Run
 from benchfw.summary.contrasts import with_decisions
 from benchfw.summary.kernels import rate_intervals
 from benchfw.summary.model import (

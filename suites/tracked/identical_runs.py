@@ -21,7 +21,8 @@ from pathlib import Path
 import numpy as np
 
 import benchfw
-from benchfw.records import Result, Run
+from benchfw.records import Result
+from benchfw.runs import Run
 from benchfw.store import Store
 from benchfw.summary.compare import compare_runs
 

@@ -32,7 +32,8 @@ from benchfw.analysis.intervals import (
 from benchfw.analysis.profiles import average_ranks
 from benchfw.analysis.rates import rate_interval
 from benchfw.analysis.variance import DrawStatistics, unbiased_probabilities, variance_interval
-from benchfw.records import Budget, Ending, MethodKind, Outcome, Record, Result, Run, Spec, Status, Trial
+from benchfw.records import Budget, Ending, MethodKind, Outcome, Record, Result, Spec, Status, Trial
+from benchfw.runs import Run
 from benchfw.summary.compare import compare_runs
 
 Rng = np.random.Generator

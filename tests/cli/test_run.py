@@ -6,7 +6,7 @@ import sqlite3
 import pytest
 
 from benchfw.cli.execution import describe_counts
-from benchfw.records import Run
+from benchfw.runs import Run
 
 
 def test_a_run_prints_verdicts_tables_and_where_the_report_is(cli):

@@ -21,8 +21,8 @@ from benchfw.api import plan_suites
 from benchfw.cli import cli
 from benchfw.errors import BenchfwError
 from benchfw.plan import plan
-from benchfw.records import Changes
 from benchfw.registry import Registry
+from benchfw.runs import Changes
 from benchfw.suite import parse_suite
 
 pytest.importorskip("benchfw_firstorder", reason="the examples use the first-order plugin")

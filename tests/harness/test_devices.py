@@ -10,8 +10,9 @@ from benchfw.backends import Device, is_on_device
 from benchfw.harness.devices import TrialQueue, find_devices
 from benchfw.harness.events import Finished, Started, Waiting
 from benchfw.harness.workers.executor import LocalExecutor
-from benchfw.records import Ending, Environment, Outcome, Run, Status
+from benchfw.records import Ending, Outcome, Status
 from benchfw.registry import Registry
+from benchfw.runs import Environment, Run
 from benchfw.store import Store
 from benchfw.summary.exports import RECORD_COLUMNS, record_rows, write_records
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchfw.harness import environment
-from benchfw.records import Environment
+from benchfw.runs import Environment
 
 
 @pytest.mark.parametrize(

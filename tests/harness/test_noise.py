@@ -3,7 +3,8 @@
 import pytest
 
 from benchfw.harness import noise
-from benchfw.records import Burst, Ending, Environment, Noise, Outcome, Status
+from benchfw.records import Ending, Outcome, Status
+from benchfw.runs import Burst, Environment, Noise
 from benchfw.store import Store
 
 

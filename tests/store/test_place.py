@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchfw.errors import StoreError
-from benchfw.records import Ending, Environment, Outcome, Status
+from benchfw.records import Ending, Outcome, Status
+from benchfw.runs import Environment
 from benchfw.store import Store
 
 DONE = Outcome(Status.DONE, Ending.ITERATIONS, "budget")

@@ -8,8 +8,8 @@ import pytest
 
 from benchfw.analysis.convergence import Curve, place_arrival
 from benchfw.measure.meter import next_look
-from benchfw.records import Burst, Noise
 from benchfw.report.tables import headline_table
+from benchfw.runs import Burst, Noise
 from benchfw.summary.family import Verdict
 from benchfw.summary.summarize import summarize
 

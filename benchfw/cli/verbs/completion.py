@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from benchfw.records import DEFAULT_STORE
+from benchfw.runs import DEFAULT_STORE
 
 SHELLS = ("bash", "zsh", "fish")
 

@@ -15,8 +15,8 @@ import click
 from benchfw.cli.options import store_option
 from benchfw.cli.verbs.completion import complete_runs
 from benchfw.errors import BenchfwError
-from benchfw.records import Run
 from benchfw.report.text import plural, printable
+from benchfw.runs import Run
 
 
 @click.command(name="export")

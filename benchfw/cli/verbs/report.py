@@ -16,8 +16,8 @@ from benchfw.errors import BenchfwError
 from benchfw.report.text import printable
 
 if TYPE_CHECKING:
-    from benchfw.records import Run
     from benchfw.registry import Registry
+    from benchfw.runs import Run
     from benchfw.store import Store
 
 PAGE_SECONDS = 5  # between two pages, and between two loadings by a browser

@@ -12,7 +12,8 @@ import click
 from benchfw.cli.options import json_option, parse_bytes, plugin_option, store_option
 from benchfw.cli.verbs.completion import complete_suites
 from benchfw.errors import BenchfwError
-from benchfw.records import Changes, Isolation, Run
+from benchfw.records import Isolation
+from benchfw.runs import Changes, Run
 
 WAIT_SECONDS = 300.0
 

@@ -24,8 +24,9 @@ from benchfw.errors import BenchfwError, DataError
 from benchfw.harness.devices import find_devices
 from benchfw.harness.environment import DEVICE_PACKAGES, PACKAGES, gather, packages
 from benchfw.harness.identity import HASH_PREFIX, TrialSources, datasets_read
-from benchfw.records import Environment, Spec, Trial
+from benchfw.records import Spec, Trial
 from benchfw.registry import Registry
+from benchfw.runs import Environment
 
 SURVEY_SECONDS = 1800.0  # a machine may have to fetch a data set first
 

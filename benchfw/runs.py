@@ -1,0 +1,201 @@
+"""A run: where, with what and how it was made, how noisy the machine was, how its trials ended."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Self, TypeVar
+
+from benchfw.errors import BenchfwError
+from benchfw.records import Isolation, Status, shorten, shorten_name
+
+DEFAULT_STORE = Path("reports/benchfw.sqlite")
+"""Where runs are kept unless another file is named."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What a command line changes in a suite."""
+
+    only: str | None = None
+    backends: tuple[str, ...] = ()
+    repetitions: int | None = None
+    quick: bool = False
+
+    def __post_init__(self) -> None:
+        if self.repetitions is not None and (not isinstance(self.repetitions, int) or self.repetitions < 1):
+            raise BenchfwError(f"repetitions must be a whole number from 1, got {self.repetitions!r}")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A computer: its load is that at the start of the run, its memory in bytes."""
+
+    system: str = ""
+    processor: str = ""
+    cores: int = 0
+    memory: int = 0
+    load: float = 0.0
+    governor: str = ""
+
+
+@dataclass(frozen=True)
+class Project:
+    """The git commit of the folder a run was started in; `changed` is None where git could not say."""
+
+    commit: str
+    date: str = ""
+    changed: bool | None = None
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Where, with what and how a run was made: what a reader needs to judge or repeat it.
+
+    `packages` has versions, `sources` and `datasets` the start of hashes, `backends` what each says of itself
+    (or why it is `unavailable`), `plugins` the sources given by hand, `trials` how many were planned.
+    """
+
+    machine: Machine = Machine()
+    python: str = ""
+    packages: Mapping[str, str] = field(default_factory=dict)
+    threads: int = 1
+    backends: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    project: Project | None = None
+    jobs: int = 1
+    isolation: Isolation = "trial"
+    cluster: Mapping[str, Any] = field(default_factory=dict)
+    clock: Literal["wall", "cpu"] = "wall"
+    trials: int = 0
+    changes: Changes = Changes()
+    plugins: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
+    datasets: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def absent_backends(self) -> dict[str, str]:
+        """Return why a backend is not available, for those that are not."""
+        return {name: each["unavailable"] for name, each in self.backends.items() if "unavailable" in each}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Return what `to_json` wrote; anything else is a ValueError."""
+        try:
+            changes = dict(data["changes"])
+            changes["backends"] = tuple(map(str, changes.get("backends", ())))
+            parts = {
+                "machine": _check_types(Machine(**data["machine"])),
+                "project": Project(**data["project"]) if data["project"] else None,
+                "changes": _check_types(Changes(**changes)),
+                "plugins": tuple(map(str, data["plugins"])),
+            }
+            if set(data) != {each.name for each in fields(cls)}:
+                raise KeyError(*sorted(set(data) ^ {each.name for each in fields(cls)}))
+            return _check_types(cls(**{**data, **parts}))
+        except (TypeError, LookupError, AttributeError, BenchfwError) as fault:
+            raise ValueError(f"it does not say where and how it was run ({fault})") from None
+
+
+def _check_types(found: T) -> T:
+    """Return an object each of whose fields has the type of its default; the others are a TypeError."""
+    usual = type(found)()
+    for name, value in vars(usual).items():
+        if value is not None and not isinstance(getattr(found, name), type(value)):
+            raise TypeError(f"{name} is {getattr(found, name)!r}")
+    return found
+
+
+class Burst(NamedTuple):
+    """A loop of known work, several turns of it: when it began, and what one turn took.
+
+    `began` is in seconds since 1970, `seconds` and `cpu_seconds` are means over the turns.
+    """
+
+    began: float
+    seconds: float
+    fastest: float
+    cpu_seconds: float
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How fast the machine was before, between and after the trials of a run, in order of time.
+
+    `others` is how many cores other processes kept busy meanwhile, None where that is not known.
+    """
+
+    bursts: tuple[Burst, ...] = ()
+    others: float | None = None
+
+    @property
+    def quiet(self) -> float:
+        """Return the seconds of the fastest turn."""
+        return min((each.fastest for each in self.bursts), default=math.inf)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {"bursts": self.bursts, "others": self.others}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Return what `to_json` wrote, nothing for nothing; anything else is a ValueError."""
+        try:
+            bursts = tuple(Burst(*map(float, each)) for each in data.get("bursts", ()))
+            others = data.get("others")
+            found = cls(bursts, None if others is None else float(others))
+        except (TypeError, ValueError, AttributeError) as fault:
+            raise ValueError(f"it does not say how noisy its machine was ({fault})") from None
+        if not all(0 < each < math.inf for burst in bursts for each in burst[:3]):
+            raise ValueError("it does not say how noisy its machine was (a time is not positive)")
+        return found
+
+
+@dataclass(frozen=True)
+class Run:
+    """One call of `benchfw run`: where it is kept and how its trials ended."""
+
+    id: int
+    suite: str
+    title: str
+    store: Path
+    started: str
+    finished: str | None = None
+    going: bool = False
+    counts: Mapping[str, int] = field(default_factory=dict)
+    reused: int = 0
+    report: Path | None = None
+    text: str = ""
+    environment: Environment = field(default_factory=Environment)
+    noise: Noise = Noise()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "suite", shorten_name(self.suite))
+        object.__setattr__(self, "title", shorten(self.title))
+
+    @property
+    def faults(self) -> int:
+        """Return the number of trials that broke."""
+        return sum(n for status, n in self.counts.items() if Status(status).faulty)
+
+    @property
+    def all_skipped(self) -> bool:
+        """Return whether there were trials and none was run: nothing was measured."""
+        return set(self.counts) == {Status.SKIPPED.value}
+
+    @property
+    def standing(self) -> str:
+        """Return the sentence on a run that has not finished; nothing for one that has."""
+        if self.finished:
+            return ""
+        there = f"{sum(self.counts.values())} of {self.environment.trials} trials"
+        if self.going:
+            return f"run {self.id} is still going: {there}"
+        return f"run {self.id} was stopped: {there}; the same command continues from there"
