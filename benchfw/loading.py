@@ -7,6 +7,7 @@ A package with many methods registers and exports them by place, without importi
 from __future__ import annotations
 
 import importlib
+import importlib.machinery
 import importlib.metadata
 import importlib.util
 import sys
@@ -213,3 +214,33 @@ def attributes_at(
         return getattr(importlib.import_module(f"{package}.{homes[name]}"), name)
 
     return attribute_of, lambda: sorted({*vars(sys.modules[package]), *homes})
+
+
+def read_docstring(module: str, name: str) -> str | None:
+    """Return the documentation of a class or a function of a module, without importing it.
+
+    None where that cannot be told from the module's source: it may come from elsewhere.
+    """
+    import ast  # late, like what needs this
+
+    spec, inside = None, None
+    for part in _with_parents(module):
+        spec = importlib.machinery.PathFinder.find_spec(part, inside)
+        if spec is None:
+            return None
+        inside = spec.submodule_search_locations
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+        return None
+    try:
+        tree = ast.parse(Path(spec.origin).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return None
+    for each in tree.body:
+        if isinstance(each, ast.ClassDef | ast.FunctionDef) and each.name == name:
+            return ast.get_docstring(each)
+    return None
+
+
+def _with_parents(module: str) -> list[str]:
+    parts = module.split(".")
+    return [".".join(parts[: length + 1]) for length in range(len(parts))]

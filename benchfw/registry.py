@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.metadata
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from functools import cache, partial
@@ -32,6 +33,7 @@ from benchfw.loading import (
     load_source,
     package_with,
     place_of,
+    read_docstring,
 )
 
 if TYPE_CHECKING:
@@ -108,9 +110,14 @@ class Entry(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """Return the first line of the documentation."""
-        text = (self.factory.__doc__ or "").strip()
-        return text.splitlines()[0] if text else ""
+        """Return the first line of the documentation, from the source if nothing has imported it yet."""
+        text = None
+        if isinstance(self.source, str):
+            module, _, name = self.source.partition(":")
+            text = None if module in sys.modules else read_docstring(module, name)
+        if text is None:
+            text = self.factory.__doc__
+        return next(iter((text or "").strip().splitlines()), "")
 
 
 class Registry:

@@ -4,7 +4,21 @@ import sys
 
 import pytest
 
-from benchfw.loading import attributes_at, make_registrar
+from benchfw.loading import Plugin, attributes_at, make_registrar, read_docstring
+from benchfw.registry import Entry
+
+TOOLS = '''
+from dataclasses import dataclass as Borrowed
+
+@Borrowed
+class Hammer:
+    """Drives nails.
+
+    Not screws.
+    """
+
+class Saw: ...
+'''
 
 
 @pytest.fixture
@@ -12,7 +26,7 @@ def package(tmp_path, monkeypatch):
     folder = tmp_path / "shop"
     folder.mkdir()
     (folder / "__init__.py").write_text("")
-    (folder / "tools.py").write_text("class Hammer: pass\n")
+    (folder / "tools.py").write_text(TOOLS)
     monkeypatch.syspath_prepend(tmp_path)
     yield "shop"
     for name in ("shop", "shop.tools"):
@@ -32,3 +46,17 @@ def test_names_are_registered_with_their_whole_place():
     found = {}
     make_registrar("shop", {"hammer": "tools:Hammer"})(found.__setitem__)
     assert found == {"hammer": "shop.tools:Hammer"}
+
+
+def test_a_description_is_read_without_an_import(package):
+    plugin = Plugin("shop", "shop", "shop", "1.0", None)
+    assert Entry("optimizer", "hammer", "shop.tools:Hammer", plugin).summary == "Drives nails."
+    assert "shop.tools" not in sys.modules
+    assert Entry("optimizer", "saw", "shop.tools:Saw", plugin).summary == ""
+
+
+@pytest.mark.parametrize(
+    "place", ["shop.tools:Borrowed", "shop.tools:Saw", "shop.nowhere:Hammer", "math:sqrt"]
+)
+def test_a_description_that_the_source_does_not_have_is_left_to_the_import(package, place):
+    assert read_docstring(*place.split(":")) is None
