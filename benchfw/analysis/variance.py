@@ -6,14 +6,11 @@ The harness feeds every draw of a trial through `DrawStatistics`, so this file n
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw.analysis.families import holm
-from benchfw.analysis.intervals import LEVEL, Interval, Values, t_probability, t_quantile
 from benchfw.errors import BenchfwError
 
 FEWEST_DRAWS = 32
@@ -178,52 +175,3 @@ class DrawStatistics:
         self._mean = values.copy()
         self._even_mean = values.copy()
         self._coordinate_squares = np.zeros_like(values)
-
-
-def variance_interval(
-    variance: float, std_error: float, skewness: float, draws: int, level: float = LEVEL
-) -> Interval:
-    """Return the interval of a variance from the moments that a trial records; it holds for heavy tails.
-
-    The variance is the mean of draws - 1 increments, few of them far above it, so that a symmetric interval
-    too often ends below the truth. Hall's (1992) cubic transformation takes that skewness out of the t
-    statistic, is monotone, and can be undone in closed form. docs/statistics.md has the measured coverage.
-    """
-    terms = draws - 1
-    if not (std_error > 0 and terms > 1):
-        known = variance == 0 and draws >= FEWEST_EQUAL_DRAWS
-        return Interval(variance, variance if known else 0.0, variance if known else math.inf, 1)
-    quantile = t_quantile(level, terms - 1)
-    low, high = (
-        variance - std_error * _remove_skewness(side * quantile, skewness / math.sqrt(terms))
-        for side in (1, -1)
-    )
-    return Interval(variance, max(low, 0.0), high, 1)
-
-
-def unbiased_probabilities(biases: Sequence[Values]) -> NDArray[np.float64]:
-    """Return p-values of 'this estimator has no bias', one an estimator, by Holm's method for all together.
-
-    `biases` has the bias of every repetition, an array an estimator: Student's t test each, NaN where there
-    are fewer than two. At most 5 % means biased, and with a chance of 95 % none is called so by accident.
-    """
-    probabilities = np.array([_unbiased_probability(np.asarray(each, dtype=np.float64)) for each in biases])
-    tested = ~np.isnan(probabilities)
-    probabilities[tested] = holm(probabilities[tested])
-    return probabilities
-
-
-def _unbiased_probability(biases: NDArray[np.float64]) -> float:
-    count = len(biases)
-    if count < 2:
-        return math.nan
-    error = float(np.std(biases, ddof=1)) / math.sqrt(count)
-    mean = abs(float(np.mean(biases)))
-    return t_probability(mean / error, count - 1) if error > 0 else float(mean == 0)
-
-
-def _remove_skewness(quantile: float, skewness: float) -> float:
-    """Return the t with t + g t²/3 + g² t³/27 + g/6 = quantile, g being the skewness over the root of n."""
-    if abs(skewness) < 1e-6:
-        return quantile
-    return 3 / skewness * (math.cbrt(1 + skewness * (quantile - skewness / 6)) - 1)

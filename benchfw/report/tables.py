@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchfw.records import Cell
-from benchfw.report.text import figures, interval_text, ratio_text, time_unit
+from benchfw.report.text import bound_text, figures, interval_text, ratio_text, spread_text, time_unit
+from benchfw.report.verdicts.estimators import PRODUCTS
 from benchfw.report.verdicts.kernels import kernel_caption, measured_backends, share_text
 from benchfw.report.verdicts.phrases import target_text, when_done
 from benchfw.summary.model import Comparison, Row
-from benchfw.summary.quantities import FEWEST_FOR_MEDIAN, WHEN_DONE
+from benchfw.summary.quantities import FEWEST_FOR_MEDIAN, SPREADS, WHEN_DONE
 
 _CALLS = ("seconds_per_call", "device_seconds_per_call", "copy_seconds_per_call")
 _CPU = {
@@ -40,6 +41,7 @@ _HEADERS = {
     "fraction_of_limit": "of the limit",
     "bytes_held": "memory",
     "variance_x_seconds": "variance x seconds",
+    "mse_x_seconds": "mse x seconds",
     "relative_efficiency": "relative efficiency",
 }
 
@@ -83,7 +85,7 @@ def caption(comparison: Comparison) -> str:
 def _middle(comparison: Comparison) -> str:
     """Return what the numbers of a table are, and their brackets."""
     if comparison.kind != "optimizer":
-        return "Geometric mean over repetitions [95 % interval]"
+        return "Mean over repetitions (geometric for times) [95 % interval]"
     runs = max((row.interval.count for row in comparison.rows if row.reached is None), default=0)
     # five values have no interval for their median but their range, which covers it at 15/16
     level = {5: " [94 % interval]"}.get(runs, " [95 % interval]" if runs > FEWEST_FOR_MEDIAN else "")
@@ -105,15 +107,16 @@ def _target_rule(comparison: Comparison) -> str:
 
 def _estimator_notes(comparison: Comparison) -> str:
     """Return what the columns of estimators are, and how their bias was tested."""
-    quantities = {row.quantity for row in comparison.rows}
+    if comparison.kind != "estimator":
+        return ""
     notes = ""
-    if "relative_efficiency" in quantities:
-        notes += (
-            " Relative efficiency: how many times less time than the reference a method takes for a mean "
-            "of the same precision."
-        )
-    if "bias" in quantities and comparison.tested:
-        together = f", with Holm's correction for the {comparison.tested} estimators of the run"
+    rows = [row for row in comparison.rows if row.quantity in ("variance", comparison.product)]
+    if any(row.interval.low > 0 and math.isinf(row.interval.high) for row in rows):
+        notes += ' "At least": a few draws carry most of the variance, and rarer ones may be missing.'
+    if any(row.quantity == "relative_efficiency" for row in comparison.rows):
+        notes += f" Relative efficiency: the reference's {PRODUCTS[comparison.product]} over the method's."
+    if comparison.tested:
+        together = f", with Holm's correction for the {comparison.tested} tested in the run"
         notes += (
             f" Bias is tested by Student's t over repetitions{together if comparison.tested > 1 else ''}."
         )
@@ -186,7 +189,7 @@ def _headline(comparison: Comparison) -> list[tuple[str, bool]]:
     if comparison.kind == "estimator":
         # what a biased estimator lacks in variance it has in its mean squared error
         mse = [("mse", True)] if comparison.biased else []
-        product = [("variance_x_seconds", False), ("relative_efficiency", False)]
+        product = [(comparison.product, False), ("relative_efficiency", False)]
         return [("bias", False), ("variance", True), *mse, ("seconds_per_draw", False), *product, *_PREPARED]
     shown = [(metric, False) for metric in comparison.metrics[:1]]
     then = [(name, False) for name in when_done(comparison)]
@@ -241,8 +244,8 @@ def _cell(comparison: Comparison, row: Row | None, scale: float) -> str:
         return share_text(comparison, row)
     if row.quantity in _UNITS:
         return figures(row.interval.estimate / scale)
-    if row.quantity == "relative_efficiency":
-        return ratio_text(row.interval)
+    if comparison.kind == "estimator" and row.quantity in (*SPREADS, "relative_efficiency"):
+        return bound_text(row.interval) if row.quantity not in SPREADS else spread_text(row.interval)
     if row.reached is not None and math.isinf(row.interval.estimate):
         reached, trials = row.reached
         return "never" if reached == 0 else f"{reached} of {trials} reached"
@@ -262,4 +265,6 @@ def _ratio_cell(comparison: Comparison, row: Row | None) -> str:
     first = comparison.row(comparison.reference_for(row.cell), row.quantity)
     if any(each is not None and each.reached and each.reached[0] < each.reached[1] for each in (row, first)):
         return "—"  # the ratio of two medians and the median of the ratios may contradict each other
+    if comparison.kind == "estimator" and row.quantity in SPREADS:
+        return bound_text(row.ratio)
     return ratio_text(row.ratio)

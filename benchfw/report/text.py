@@ -60,9 +60,25 @@ def interval_text(interval: Interval, unit: str = "", count: int = 3) -> str:
     return f"{shown} [{_alike(low, value, count)}, {_alike(high, value, count)}]"
 
 
+def spread_text(interval: Interval, unit: str = "") -> str:
+    """Return a variance with its interval, or 'at least 0.83' where only the lower end holds."""
+    if math.isinf(interval.high) and interval.low > 0:
+        return f"at least {figures(interval.low)} {unit}".rstrip()
+    return interval_text(interval, unit)
+
+
 def ratio_text(ratio: Interval) -> str:
     """Return '2.3 [2.1, 2.6]': two figures, three where two would read as 1."""
     return interval_text(ratio, count=3 if 0.9 < ratio.estimate < 1.1 else 2)
+
+
+def bound_text(ratio: Interval) -> str:
+    """Return a ratio of variances: 'at least' or 'at most' where one end is known, '—' where neither is."""
+    if ratio.count == 1 or (ratio.low > 0 and math.isfinite(ratio.high)):
+        return ratio_text(ratio)
+    if ratio.low > 0:
+        return f"at least {figures(ratio.low, 2)}"
+    return f"at most {figures(ratio.high, 2)}" if math.isfinite(ratio.high) else "—"
 
 
 def _alike(end: float, estimate: float, count: int) -> str:

@@ -212,8 +212,11 @@ def _pair_quantities(
 
 
 def _shared_quantities(old: Sample, new: Sample) -> list[str]:
-    """Return what is compared: no time where both have its CPU seconds, no bias: it has no ratio."""
-    shared = [each for each in old.values if each in new.values and each != "bias"]
+    """Return what is compared: no time where both have its CPU seconds, no bias: it has no ratio.
+
+    Of mse x seconds both factors are compared.
+    """
+    shared = [each for each in old.values if each in new.values and each not in ("bias", "mse_x_seconds")]
     return [each for each in shared if CPU_TIMES.get(each) not in shared]
 
 

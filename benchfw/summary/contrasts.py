@@ -7,16 +7,16 @@ from dataclasses import replace
 
 from benchfw.analysis.evidence import Arrivals, Evidence
 from benchfw.records import Cell
-from benchfw.summary.family import Contrast, Reason, decide_family
+from benchfw.summary.family import Contrast, Decision, Reason, decide_family, decide_part
 from benchfw.summary.model import Comparison
-from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Sample
+from benchfw.summary.quantities import SPREADS, TO_TARGET, WHEN_DONE, Sample
 
 ARRIVALS = "arrivals"
 """How many of its runs a method brings to the target, against those of its reference."""
 
 _FIRST_SCREEN = {
     "optimizer": ("cost_to_target", "seconds_to_target"),
-    "estimator": ("variance", "seconds_per_draw", "variance_x_seconds"),
+    "estimator": (),
     "kernel": ("seconds_per_call",),
 }
 
@@ -25,9 +25,23 @@ def with_decisions(compared: Sequence[tuple[Comparison, Mapping[Cell, Sample]]])
     """Yield the comparisons with the decisions on them: one family for all of a report."""
     contrasts = [list(_contrasts(comparison, samples)) for comparison, samples in compared]
     decided = iter(decide_family([each for group in contrasts for each in group]))
-    for (comparison, _), group in zip(compared, contrasts, strict=True):
+    for (comparison, samples), group in zip(compared, contrasts, strict=True):
         decisions = {(each.cell, each.quantity): next(decided) for each in group}
+        if comparison.kind == "estimator":
+            decisions |= dict(_parts(comparison, samples, decisions))
         yield replace(comparison, decisions=decisions)
+
+
+def _parts(
+    comparison: Comparison, samples: Mapping[Cell, Sample], decisions: Mapping[tuple[Cell, str], Decision]
+) -> Iterator[tuple[tuple[Cell, str], Decision]]:
+    """Yield what variance and time say where their product with each other differs from the reference's."""
+    reference = samples[comparison.reference]
+    for (cell, _), decision in decisions.items():
+        for quantity in ("variance", "seconds_per_draw"):
+            evidence = samples[cell].evidence(reference, quantity) if decision.differs else None
+            if evidence is not None and evidence.testable:
+                yield (cell, quantity), decide_part(evidence, decision.level)
 
 
 def first_screen(comparison: Comparison) -> list[str]:
@@ -36,6 +50,8 @@ def first_screen(comparison: Comparison) -> list[str]:
     Where the suite names no target, also where the methods end, or where they are when the reference is done.
     """
     found = list(_FIRST_SCREEN[comparison.kind])
+    if comparison.kind == "estimator":
+        found.append(comparison.product)
     if any(target.automatic for target in comparison.targets):
         done = [f"{metric}{WHEN_DONE}" for metric in comparison.metrics[:2]]
         done = [name for name in done if comparison.row(comparison.reference, name)]
@@ -48,9 +64,14 @@ def _contrasts(comparison: Comparison, samples: Mapping[Cell, Sample]) -> Iterat
         reference = comparison.reference_for(cell)
         if cell == reference:
             continue
+        # whatever stopped a run of draws would be in its variance, had it been counted
+        draws = comparison.kind == "estimator"
+        broken = draws and (comparison.runs(cell)[0] or comparison.runs(reference)[0])
         for quantity in first_screen(comparison):
             if quantity in sample.values and quantity in samples[reference].values:
                 evidence, reason = _evidence(sample, samples[reference], quantity)
+                if broken:
+                    evidence, reason = None, Reason.UNFINISHED
                 yield Contrast(cell, reference, quantity, evidence, reason)
         arrivals = _arrivals(sample, samples[reference])
         if arrivals is not None:
@@ -67,7 +88,9 @@ def _evidence(sample: Sample, reference: Sample, quantity: str) -> tuple[Evidenc
     if quantity in TO_TARGET and 0 in (sample.reached[0], reference.reached[0]):
         return None, Reason.NEVER  # no factor is known; how often they arrive is compared by itself
     evidence = sample.evidence(reference, quantity)
-    return evidence, Reason.NO_VALUE if evidence is None else Reason.NONE
+    if evidence is not None:
+        return evidence, Reason.NONE
+    return None, Reason.FEW_DRAWS if quantity in SPREADS and sample.kind == "estimator" else Reason.NO_VALUE
 
 
 def _arrivals(sample: Sample, reference: Sample) -> Arrivals | None:

@@ -37,6 +37,8 @@ class Reason(Enum):
     NEVER = "one of the two never arrives"
     ROUNDING = "both end where rounding decides"
     SIGN = "the values can be negative"
+    UNFINISHED = "some runs did not finish"
+    FEW_DRAWS = "too few draws carry the variance"
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +86,15 @@ def decide_family(contrasts: Sequence[Contrast]) -> list[Decision]:
     ]
     pairs = zip(decided, contrasts, strict=True)
     return [replace(decision, evidence=contrast.evidence) for decision, contrast in pairs]
+
+
+def decide_part(evidence: Evidence, level: float) -> Decision:
+    """Return the decision on a part of a difference that the family selected, by the interval at its level.
+
+    Parts of what is not selected are not spoken of, so that they cost the family nothing (Benjamini &
+    Bogomolov 2014).
+    """
+    return _decision(evidence, evidence.difference <= 1 - level, evidence.equality <= 1 - level, level)
 
 
 def _decision(evidence: Evidence, different: bool, equal: bool, level: float) -> Decision:

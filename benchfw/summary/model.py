@@ -108,10 +108,16 @@ class Rate:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A parameter that was varied, and for each family of methods its members by the parameter's value."""
+    """A parameter that was varied, and for each family of methods its members by the parameter's value.
+
+    `leader` is the family with the smallest variance at every value that all have, at least `margin` times
+    below each other one; empty where none is.
+    """
 
     parameter: str
     families: Mapping[str, Mapping[float, Cell]]
+    leader: str = ""
+    margin: float = 1.0
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -125,7 +131,9 @@ class Comparison:
     """All methods of one kind on one problem, with their trials; or one kernel at all of its sizes.
 
     Of estimators, `biased` are those whose bias is not noise, at 5 % for all `tested` ones of the run
-    together, and `claims` those that call themselves unbiased.
+    together, each with an interval at that level; `narrow` are those of whose draws too few carry the
+    variance to test a bias, `scarce` those of which they are too few to say anything; `claims` are those
+    that call themselves unbiased.
     """
 
     problem: str
@@ -136,7 +144,9 @@ class Comparison:
     metrics: tuple[str, ...] = ()
     targets: tuple[Target, ...] = ()
     cost_unit: str = "gradients"
-    biased: tuple[Cell, ...] = ()
+    biased: Mapping[Cell, Interval] = field(default_factory=dict)
+    narrow: tuple[Cell, ...] = ()
+    scarce: tuple[Cell, ...] = ()
     claims: tuple[Cell, ...] = ()
     tested: int = 0
     rates: tuple[Rate, ...] = ()
@@ -179,6 +189,12 @@ class Comparison:
         """Return (runs that did not finish, runs that were started) of a method."""
         started = [each for each in self.histories[cell] if not each.skipped]
         return sum(not each.finished for each in started), len(started)
+
+    @property
+    def product(self) -> str:
+        """Return what estimators are ranked by: mean squared error x seconds, where all of them know it."""
+        known = all(self.row(cell, "mse_x_seconds") for cell in self.measured)
+        return "mse_x_seconds" if known else "variance_x_seconds"
 
     def declares_cost(self, cell: Cell) -> bool:
         """Return whether the method declared what it cost, in some trial."""

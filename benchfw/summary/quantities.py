@@ -5,12 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from benchfw.analysis.censored import expected_running_time, median_time
 from benchfw.analysis.convergence import automatic_target
-from benchfw.analysis.evidence import Evidence, pair_brackets
+from benchfw.analysis.draws import (
+    Moments,
+    Pool,
+    bias_interval,
+    pair_spreads,
+    pool_moments,
+    spread_interval,
+    unbiased_probability,
+)
+from benchfw.analysis.evidence import Evidence, PairedLogs, pair_brackets
 from benchfw.analysis.intervals import (
     LEVEL,
     Interval,
@@ -23,6 +33,10 @@ from benchfw.analysis.intervals import (
 )
 from benchfw.records import Ending, MethodKind
 from benchfw.summary.model import History, Target
+
+_PRODUCTS = ("variance_x_seconds", "mse_x_seconds", "variance_x_cpu_seconds")
+SPREADS = frozenset({"variance", "worst_variance", "mse", *_PRODUCTS})
+"""What is proportional to the variance of an estimator's draws."""
 
 TO_TARGET = ("seconds_to_target", "cost_to_target", "iterations_to_target", "cpu_seconds_to_target")
 
@@ -63,7 +77,8 @@ class Sample:
 
     `within` holds intervals from inside each trial, for the quantities that have one: used when there is a
     single repetition. `brackets` has the two ends of a value that was not seen exactly. `arrivals` says of
-    each repetition that counts how it went on the way to the target.
+    each repetition that counts how it went on the way to the target, `moments` of an estimator's repetitions
+    what its draws were like.
     """
 
     kind: MethodKind
@@ -71,6 +86,7 @@ class Sample:
     within: Mapping[str, Mapping[int, Interval]] = field(default_factory=dict)
     brackets: Mapping[str, Mapping[int, tuple[float, float]]] = field(default_factory=dict)
     arrivals: Mapping[int, Arrival] = field(default_factory=dict)
+    moments: Mapping[int, Moments] = field(default_factory=dict)
     facts: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
 
     @property
@@ -78,9 +94,21 @@ class Sample:
         """Return (trials that met the target, trials that count)."""
         return sum(arrival.reached for arrival in self.arrivals.values()), len(self.arrivals)
 
+    @cached_property
+    def pool(self) -> Pool | None:
+        """Return the draws of all repetitions together; None where some repetition had too few."""
+        if not self.moments or len(self.moments) < len(self.values.get("variance", ())):
+            return None
+        return pool_moments(list(self.moments.values()))
+
+    @property
+    def scalar(self) -> bool:
+        """Whether an estimator's draws are numbers."""
+        return "worst_variance" not in self.values
+
     def varies(self) -> bool:
-        """Whether some repetition saw a variance above zero."""
-        return any(value > 0 for value in self.values.get("variance", {}).values())
+        """Whether enough draws of an estimator differ to say something about its variance."""
+        return self.pool is not None and bool(self.pool.decisive)
 
     def interval(self, quantity: str) -> Interval:
         """Return the quantity over the repetitions.
@@ -88,18 +116,20 @@ class Sample:
         Optimizers: to the target the geometric mean, so that ratios of rows are the ratios shown, with the
         lowest and the highest run, since an interval of that mean would not hold for skewed laws; the median
         of ends, as in the figures, and of arrivals where some run never arrives.
-        Estimators and kernels: the geometric mean, so that variance times seconds is what it says; bias: the
-        mean.
+        Estimators: the mean of bias, variance and what is proportional to it; the geometric mean of times, as
+        for kernels.
         """
         values = list(self.values[quantity].values())
+        if self.kind == "estimator" and quantity in SPREADS:
+            return self.spread_interval(quantity)
+        if quantity == "bias":
+            return self.bias_interval()
         if len(values) == 1 and quantity in self.within:
             return self._allow_for_bracket(quantity, next(iter(self.within[quantity].values())))
         estimate: Callable[[Values], Interval] = geometric_interval
         if self.kind == "optimizer":
             arrived = quantity in TO_TARGET and np.all(np.isfinite(values))
             estimate = _range if arrived else _median
-        if quantity == "bias":
-            return mean_interval(values)
         found = _not_below_zero(estimate(values), values)
         if quantity not in self.brackets:
             return found
@@ -114,6 +144,37 @@ class Sample:
         if not 0 < value < math.inf:
             return found
         return replace(found, low=found.low * low / value, high=found.high * high / value)
+
+    def spread_interval(self, quantity: str, level: float = LEVEL) -> Interval:
+        """Return the mean of an estimator's variance, or of what is proportional to it."""
+        values = list(self.values[quantity].values())
+        # one repetition knows its own variance, but not by how much its times vary from run to run
+        if self.pool is None or (len(values) == 1 and quantity in _PRODUCTS):
+            return Interval(float(np.mean(values)), 0.0, math.inf, len(values))
+        found = spread_interval(values, self.pool, level)
+        low, high = (
+            np.mean([self.stretch(quantity, each)[side] for each in self.moments]) for side in (0, 1)
+        )
+        return replace(found, low=found.low * float(low), high=found.high * float(high))
+
+    def stretch(self, quantity: str, repetition: int) -> tuple[float, float]:
+        """Return by what factors a value may be off, where it is known between two numbers only."""
+        value = self.values[quantity][repetition]
+        low, high = self.bracket(quantity, repetition)
+        return (low / value, high / value) if value else (1.0, 1.0)
+
+    def bias_interval(self, level: float = LEVEL) -> Interval:
+        """Return the mean bias of an estimator over the repetitions."""
+        values = list(self.values["bias"].values())
+        if self.pool is None:
+            return Interval(float(np.mean(values)), -math.inf, math.inf, len(values))
+        return bias_interval(values, self.pool, level, scalar=self.scalar)
+
+    def unbiased_probability(self) -> float:
+        """Return the p-value of 'there is no bias'; NaN where the draws cannot decide."""
+        if self.pool is None:
+            return math.nan
+        return float(unbiased_probability(list(self.values["bias"].values()), self.pool, scalar=self.scalar))
 
     def fact_intervals(self) -> Iterator[tuple[str, Interval]]:
         """Yield the mean of each fact."""
@@ -139,6 +200,8 @@ class Sample:
         """Return what the repetitions that both have say about the ratio to the reference."""
         mine, theirs = self.values[quantity], reference.values[quantity]
         shared = [repetition for repetition in mine if repetition in theirs]
+        if self.kind == "estimator" and quantity in SPREADS:
+            return self._spread_evidence(reference, quantity, shared)
         pairs = [mine[each] for each in shared], [theirs[each] for each in shared]
         return pair_brackets(*self._pair_ends(reference, quantity, shared), pairs)
 
@@ -152,6 +215,28 @@ class Sample:
             for side in (0, 1)
         )
         return low, high, start, end
+
+    def _spread_evidence(self, reference: Sample, quantity: str, shared: Sequence[int]) -> Evidence | None:
+        if self.pool is None or reference.pool is None or not shared:
+            return None
+        (mine, errors), (theirs, their_errors) = (
+            (
+                [each.values[quantity][one] for one in shared],
+                [each.relative_error(quantity, one) for one in shared],
+            )
+            for each in (self, reference)
+        )
+        found = pair_spreads(mine, errors, self.pool, theirs, their_errors, reference.pool)
+        if found is None:
+            return None
+        own, other = (np.log([each.stretch(quantity, one) for one in shared]).T for each in (self, reference))
+        return PairedLogs(found.low + own[0] - other[1], found.high + own[1] - other[0])
+
+    def relative_error(self, quantity: str, repetition: int) -> float:
+        """Return the standard error of one repetition's variance over the variance, or over the mse."""
+        seen = self.moments[repetition]
+        around = self.values["mse"][repetition] if quantity.startswith("mse") else seen.variance
+        return seen.std_error / around if around else 0.0
 
     def bracket(self, quantity: str, repetition: int) -> tuple[float, float]:
         """Return between which two numbers a value is known to lie: twice the value where it was seen."""
@@ -168,6 +253,9 @@ class Sample:
         below = np.array([theirs[repetition] for repetition in shared])
         if np.any(above < 0) or np.any(below < 0):
             return None  # a quantity with a sign has no "times more"
+        if self.kind == "estimator" and quantity in SPREADS:
+            evidence = self._spread_evidence(reference, quantity, shared)
+            return None if evidence is None else evidence.interval(level)
         own, other = self.within.get(quantity, {}), reference.within.get(quantity, {})
         if len(shared) == 1 and shared[0] in own and shared[0] in other:
             ratio = independent_ratio(own[shared[0]], other[shared[0]], level)

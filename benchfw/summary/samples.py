@@ -17,8 +17,8 @@ from benchfw.analysis.convergence import (
     time_to_all,
     value_at,
 )
+from benchfw.analysis.draws import Moments, pool_moments, spread_interval
 from benchfw.analysis.intervals import Interval, Values, median_interval
-from benchfw.analysis.variance import variance_interval
 from benchfw.records import Counting, MethodKind, Outcome, Result, Status
 from benchfw.summary.model import History, Target
 from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Arrival, Sample
@@ -40,8 +40,10 @@ def sample_trials(
 
     `ends` is when the reference was done, `metrics` are those that a trial should have given.
     """
-    if kind != "optimizer":
-        sample = _sample_draws(kind, histories)
+    if kind == "estimator":
+        sample = _sample_draws(histories)
+    elif kind == "kernel":
+        sample = _sample_kernel(histories)
     else:
         sample = _sample_optimizer(histories, targets, ends or {}, metrics)
     facts: dict[str, dict[int, float]] = {}
@@ -58,22 +60,44 @@ def prepared_facts(outcome: Outcome) -> dict[str, float]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _sample_draws(kind: MethodKind, histories: Sequence[History]) -> Sample:
-    collect = _estimator_values if kind == "estimator" else _kernel_values
+def _sample_draws(histories: Sequence[History]) -> Sample:
     values: dict[str, dict[int, float]] = {}
-    within: dict[str, dict[int, Interval]] = {}
+    moments: dict[int, Moments] = {}
     for history in histories:
         if not history.finished:
             continue
-        found, intervals = collect(history.curves)
+        found = _estimator_values(history.curves)
         if history.result.outcome.counting is Counting.UNCOUNTED:
             found = {name: value for name, value in found.items() if name not in DRAW_COSTS}
-        for quantity, value in found.items():
-            if not math.isnan(value):
-                values.setdefault(quantity, {})[history.repetition] = value
-        for quantity, interval in intervals.items():
-            within.setdefault(quantity, {})[history.repetition] = interval
-    return Sample(kind, values, within)
+        _add(values, history.repetition, found)
+        seen = _moments(history.curves)
+        if seen is not None:
+            moments[history.repetition] = seen
+    within = {
+        "variance": {
+            repetition: spread_interval([seen.variance], pool_moments([seen]))
+            for repetition, seen in moments.items()
+        }
+    }
+    return Sample("estimator", values, within if moments else {}, moments=moments)
+
+
+def _sample_kernel(histories: Sequence[History]) -> Sample:
+    values: dict[str, dict[int, float]] = {}
+    within: dict[str, dict[int, Interval]] = {}
+    for history in histories:
+        if history.finished:
+            intervals = _kernel_intervals(history.curves)
+            _add(values, history.repetition, {name: each.estimate for name, each in intervals.items()})
+            for name, interval in intervals.items():
+                within.setdefault(name, {})[history.repetition] = interval
+    return Sample("kernel", values, within)
+
+
+def _add(values: dict[str, dict[int, float]], repetition: int, found: Mapping[str, float]) -> None:
+    for quantity, value in found.items():
+        if not math.isnan(value):
+            values.setdefault(quantity, {})[repetition] = value
 
 
 def _sample_optimizer(
@@ -161,26 +185,40 @@ def _first_hit(curves: Mapping[str, Curve], targets: Sequence[Target]) -> Hit:
     return time_to_all([curves[target.metric] for target in targets], [target.value for target in targets])
 
 
-def _estimator_values(curves: Mapping[str, Curve]) -> tuple[dict[str, float], dict[str, Interval]]:
-    """Return the final values of one trial and what it says about their intervals by itself."""
+def _estimator_values(curves: Mapping[str, Curve]) -> dict[str, float]:
+    """Return the final values of one trial."""
     named = ("bias", "variance", "worst_variance", "mse")
     found = {name: curves[name].final for name in named if name in curves}
+    if found.get("variance") == 0 and found.get("bias") == 0:
+        found["mse"] = 0.0  # what is left is rounding, as in the other two, and would have ratios
     if "variance" not in curves or curves["variance"].iterations[-1] <= 0:
-        return found, {}
+        return found
     last = curves["variance"]
     seconds, setup_seconds = _a_draw(last.iterations, last.seconds)
     cost, setup_cost = _a_draw(last.iterations, last.cost)
     found |= {"seconds_per_draw": seconds, "cost_per_draw": cost, "setup_cost": setup_cost}
-    found |= {"setup_seconds": setup_seconds, "variance_x_seconds": found["variance"] * seconds}
+    found["setup_seconds"] = setup_seconds
+    found |= {f"{name}_x_seconds": found[name] * seconds for name in ("variance", "mse") if name in found}
     if last.cpu_seconds is not None:
         used, setup_used = _a_draw(last.iterations, last.cpu_seconds)
         found |= {"cpu_seconds_per_draw": used, "setup_cpu_seconds": setup_used}
-        found["variance_x_cpu_seconds"] = found["variance"] * used
-    if "variance_std_error" not in curves or "variance_skewness" not in curves:  # too few draws to know
-        return found, {}
-    spread, skewness = curves["variance_std_error"].final, curves["variance_skewness"].final
-    interval = variance_interval(found["variance"], spread, skewness, int(last.iterations[-1]))
-    return found, {"variance": interval, "variance_x_seconds": interval.scaled(seconds)}
+        found |= {
+            f"{name}_x_cpu_seconds": found[name] * used for name in ("variance", "mse") if name in found
+        }
+    return found
+
+
+def _moments(curves: Mapping[str, Curve]) -> Moments | None:
+    """Return what one trial recorded about the squares of its draws; None with too few draws to know."""
+    if any(name not in curves for name in ("variance", "variance_std_error", "variance_skewness")):
+        return None
+    last = curves["variance"]
+    return Moments(
+        last.final,
+        curves["variance_std_error"].final,
+        curves["variance_skewness"].final,
+        int(last.iterations[-1]),
+    )
 
 
 def _a_draw(draws: Values, spent: Values) -> tuple[float, float]:
@@ -195,11 +233,11 @@ def _a_draw(draws: Values, spent: Values) -> tuple[float, float]:
     return each, max(0.0, float(spent[0] - each * draws[0]))
 
 
-def _kernel_values(curves: Mapping[str, Curve]) -> tuple[dict[str, float], dict[str, Interval]]:
+def _kernel_intervals(curves: Mapping[str, Curve]) -> dict[str, Interval]:
     """Return the medians over the blocks of one trial, with their intervals."""
     intervals = {name: median_interval(curve.values) for name, curve in curves.items()}
     calls = curves.get("seconds_per_call")
     if calls is not None and calls.cpu_seconds is not None:
         used = np.diff(calls.cpu_seconds, prepend=0.0) / np.diff(calls.cost, prepend=0.0)
         intervals["cpu_seconds_per_call"] = median_interval(used)
-    return {name: interval.estimate for name, interval in intervals.items()}, intervals
+    return intervals

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from benchfw.analysis.draws import adjust_known
 from benchfw.analysis.intervals import LEVEL, Interval
-from benchfw.analysis.variance import unbiased_probabilities
 from benchfw.records import Cell, Counting, Ending, MethodKind, Result, Status
 from benchfw.runs import Run
 from benchfw.summary.contrasts import with_decisions
@@ -27,7 +28,7 @@ from benchfw.summary.noise import allow_for_noise, describe_noise, slowdown
 from benchfw.summary.quantities import TO_TARGET, Sample, choose_targets, last_seconds, metric_names
 from benchfw.summary.rates import find_rates
 from benchfw.summary.samples import sample_trials
-from benchfw.summary.sweeps import find_sweep
+from benchfw.summary.sweeps import find_sweep, with_leader
 
 
 def summarize(run: Run, results: Sequence[Result]) -> Summary:
@@ -42,7 +43,7 @@ def summarize(run: Run, results: Sequence[Result]) -> Summary:
     compared = [_compare(*place, group, by) for place, group in groups.items()]
     decided = list(with_decisions(compared))
     samples = [found for _, found in compared]
-    comparisons = tuple(_with_biases(list(zip(decided, samples, strict=True))))
+    comparisons = tuple(_with_biases(list(zip(_with_leaders(decided, samples), samples, strict=True))))
     return Summary(
         run.title or run.suite,
         comparisons,
@@ -79,6 +80,16 @@ def _compare(
     }
     if kind == "estimator":
         # a method without variance (the exact gradient) gives no ratio: the next one is the reference
+        varied = [cell for cell, sample in samples.items() if sample.varies()]
+        whole = (cell for cell in varied if len(finished[cell]) == len(groups[cell]))
+        reference = next(whole, next(iter(varied), reference))
+    trials = [each for group in groups.values() for each in group]
+    metrics = metric_names(trials)
+    targets = choose_targets([*groups.values()]) if kind == "optimizer" else ()
+    ends = last_seconds(finished[reference]) if kind == "optimizer" and len(groups) > 1 else {}
+    samples = {cell: sample_trials(kind, group, targets, ends, metrics) for cell, group in groups.items()}
+    if kind == "estimator":
+        # a method without variance (the exact gradient) gives no ratio: the next one is the reference
         reference = next((cell for cell, sample in samples.items() if sample.varies()), reference)
     units = (each.result.outcome.cost_unit for each in trials)
     comparison = Comparison(
@@ -108,6 +119,8 @@ def _compare(
 
 def _rows(cell: Cell, sample: Sample, reference: Sample) -> Iterator[Row]:
     same = sample is reference
+    known = all("mse_x_seconds" in each.values for each in (sample, reference))
+    product = "mse_x_seconds" if known else "variance_x_seconds"
     for quantity in sample.values:
         row = Row(
             cell,
@@ -117,7 +130,7 @@ def _rows(cell: Cell, sample: Sample, reference: Sample) -> Iterator[Row]:
             sample.reached if quantity in TO_TARGET else None,
         )
         yield row
-        if quantity == "variance_x_seconds" and (same or row.ratio is not None):
+        if quantity == product and (same or row.ratio is not None):
             itself = Interval(1.0, 1.0, 1.0, row.interval.count)
             yield Row(cell, "relative_efficiency", row.ratio.inverted() if row.ratio else itself)
     for name, interval in sample.fact_intervals():
@@ -128,19 +141,52 @@ def _rows(cell: Cell, sample: Sample, reference: Sample) -> Iterator[Row]:
         yield Row(cell, name, interval, reached=sample.reached)
 
 
+def _with_leaders(
+    comparisons: Sequence[Comparison], samples: Sequence[Mapping[Cell, Sample]]
+) -> Iterator[Comparison]:
+    """Yield the comparisons with the leaders of their sweeps, by intervals that hold for all at once."""
+    swept = [
+        {cell: found[cell] for members in each.sweep.families.values() for cell in members.values()}
+        if each.kind == "estimator" and each.sweep and len(each.sweep.families) > 1
+        else {}
+        for each, found in zip(comparisons, samples, strict=True)
+    ]
+    level = 1 - (1 - LEVEL) / max(sum(map(len, swept)), 1)
+    for comparison, found in zip(comparisons, swept, strict=True):
+        intervals = {
+            cell: sample.spread_interval("variance", level)
+            for cell, sample in found.items()
+            if "variance" in sample.values
+        }
+        sweep = comparison.sweep
+        yield replace(comparison, sweep=with_leader(sweep, intervals)) if sweep and intervals else comparison
+
+
 def _with_biases(compared: Sequence[tuple[Comparison, Mapping[Cell, Sample]]]) -> Iterator[Comparison]:
     """Yield the comparisons with the estimators whose bias is not noise: one test of all of them (Holm)."""
-    biases = {
-        cell: list(sample.values["bias"].values())
+    measured = {
+        cell: sample
         for comparison, samples in compared
         for cell, sample in samples.items()
-        if len(sample.values.get("bias", ())) > 1
+        if "bias" in sample.values and not comparison.runs(cell)[0]
     }
-    probabilities = unbiased_probabilities(list(biases.values()))
-    found = {cell for cell, value in zip(biases, probabilities, strict=True) if value <= 1 - LEVEL}
-    for comparison, _ in compared:
-        biased = tuple(cell for cell in comparison.cells if cell in found)
-        yield replace(comparison, biased=biased, tested=len(biases))
+    given = [sample.unbiased_probability() for sample in measured.values()]
+    tested = sum(not math.isnan(each) for each in given)
+    level = 1 - (1 - LEVEL) / max(tested, 1)
+    found = {
+        cell: sample.bias_interval(level)
+        for (cell, sample), value in zip(measured.items(), adjust_known(given), strict=True)
+        if value <= 1 - LEVEL
+    }
+    for comparison, samples in compared:
+        pools = {cell: sample.pool for cell, sample in samples.items() if "variance" in sample.values}
+        yield replace(
+            comparison,
+            biased={cell: found[cell] for cell in comparison.cells if cell in found},
+            narrow=tuple(cell for cell, pool in pools.items() if pool is None or not pool.broad),
+            scarce=tuple(cell for cell, pool in pools.items() if pool is None or not pool.decisive),
+            tested=tested,
+        )
 
 
 def _find_faults(results: Sequence[Result]) -> tuple[Fault, ...]:

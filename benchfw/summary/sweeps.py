@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from benchfw.analysis.intervals import Interval
 from benchfw.records import Cell, Spec
 from benchfw.summary.model import Sweep
 from benchfw.sweep import leaves, tell_apart
@@ -32,6 +35,23 @@ def find_sweep(specs: Mapping[Cell, Spec]) -> Sweep | None:
     }
     names = tell_apart([dict(family) for family in whole])
     return Sweep(best.rpartition(".")[2], dict(zip(names, whole.values(), strict=True)))
+
+
+def with_leader(sweep: Sweep, intervals: Mapping[Cell, Interval]) -> Sweep:
+    """Return the sweep with the family that has the smallest variance at every value, if one has."""
+    leaders, margins = set(), []
+    for value in sweep.values:
+        found = {family: intervals.get(members[value]) for family, members in sweep.families.items()}
+        known = {family: interval for family, interval in found.items() if interval is not None}
+        if len(known) < len(found):
+            return sweep
+        first = min(known, key=lambda family: known[family].high)
+        others = [interval.low for family, interval in known.items() if family != first]
+        leaders.add(first)
+        margins.append(min(others) / known[first].high if 0 < known[first].high < math.inf else 0.0)
+    if len(leaders) != 1 or min(margins) <= 1:
+        return sweep
+    return replace(sweep, leader=leaders.pop(), margin=min(margins))
 
 
 def _families(

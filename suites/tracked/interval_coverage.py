@@ -24,21 +24,17 @@ from benchfw.analysis.convergence import Curve
 from benchfw.analysis.intervals import (
     Interval,
     censored_ratio_interval,
-    geometric_interval,
-    mean_interval,
     median_interval,
     ratio_interval,
 )
 from benchfw.analysis.profiles import average_ranks
 from benchfw.analysis.rates import rate_interval
-from benchfw.analysis.variance import DrawStatistics, unbiased_probabilities, variance_interval
 from benchfw.records import Budget, Ending, MethodKind, Outcome, Record, Result, Spec, Status, Trial
 from benchfw.runs import Run
 from benchfw.summary.compare import compare_runs
 
 Rng = np.random.Generator
 REPETITIONS = 10
-DRAWS = 400
 LOOKS = (0, 30, 60, 90, 100, 110, 120, 130, 140, 150, 160, 170, 180, 190, 200, 250, 300)
 
 
@@ -53,80 +49,8 @@ class Case:
     most: float = 0.97
 
 
-# laws of draws with their true variance
-
-
-def gaussian(rng: Rng, count: int) -> np.ndarray:
-    return rng.standard_normal(count)
-
-
-def laplace(rng: Rng, count: int) -> np.ndarray:
-    return rng.laplace(size=count)
-
-
-def truncation(rng: Rng, count: int) -> np.ndarray:
-    """Return draws of the sum of 0.6^j, cut at a geometric degree, each term over its chance 0.55^j."""
-    growth = 0.6 / 0.55
-    return (growth ** rng.geometric(0.45, count) - 1) / (growth - 1)
-
-
-def truncation_variance() -> float:
-    degrees = np.arange(1, 1500)
-    values = (np.exp(degrees * math.log(0.6 / 0.55)) - 1) / (0.6 / 0.55 - 1)
-    chances = 0.45 * np.exp((degrees - 1) * math.log(0.55))
-    return float(chances @ values**2 - (chances @ values) ** 2)
-
-
-LAWS = {
-    "Gaussian": (gaussian, 1.0),
-    "Laplace": (laplace, 2.0),
-    "truncation": (truncation, truncation_variance()),
-}
-
-
 def covers(interval: Interval, truth: float) -> bool:
     return interval.low <= truth <= interval.high
-
-
-# estimators
-
-
-def statistics_of(draws: np.ndarray) -> DrawStatistics:
-    found = DrawStatistics()
-    for draw in draws:
-        found.add(draw)
-    return found
-
-
-def bias_covers(rng: Rng, law: str) -> bool:
-    draw, _ = LAWS[law]
-    truth = 2.5 if law == "truncation" else 0.0  # 1 / (1 - 0.6)
-    return covers(mean_interval([np.mean(draw(rng, DRAWS)) for _ in range(REPETITIONS)]), truth)
-
-
-def variance_covers(rng: Rng, law: str) -> bool:
-    draw, truth = LAWS[law]
-    found = statistics_of(draw(rng, DRAWS))
-    return covers(
-        variance_interval(found.variance, found.variance_std_error, found.variance_skewness, DRAWS), truth
-    )
-
-
-def variance_covers_over_repetitions(rng: Rng, law: str) -> bool:
-    draw, truth = LAWS[law]
-    variances = [np.var(draw(rng, DRAWS), ddof=1) for _ in range(REPETITIONS)]
-    return covers(geometric_interval(variances), truth)
-
-
-def total_variance_covers(rng: Rng) -> bool:
-    scales = np.array([1.0, 2.0, 0.5, 0.1])
-    found = statistics_of(rng.laplace(size=(DRAWS, 4)) * scales)
-    interval = variance_interval(found.variance, found.variance_std_error, found.variance_skewness, DRAWS)
-    return covers(interval, 2 * float(scales @ scales))
-
-
-def some_unbiased_is_called_biased(rng: Rng) -> bool:
-    return bool(np.min(unbiased_probabilities(rng.laplace(size=(20, REPETITIONS)))) <= 0.05)
 
 
 # ratios of 10 repetitions: both methods share the data's own factor
@@ -277,13 +201,6 @@ def slow_down_is_found(rng: Rng, machine: Machine) -> bool:
 
 
 def cases() -> Iterator[Case]:
-    for law in LAWS:
-        heavy = 0.90 if law == "truncation" else 0.93
-        one, many = partial(variance_covers, law=law), partial(variance_covers_over_repetitions, law=law)
-        yield Case("bias", f"mean of 10 trials, t; {law}", partial(bias_covers, law=law))
-        yield Case("variance", f"one trial of {DRAWS} draws, Hall; {law}", one, heavy)
-        yield Case("variance", f"geometric mean of 10 trials, t of logs; {law}", many, heavy)
-    yield Case("variance", "total of 4 coordinates, Hall; Laplace", total_variance_covers)
     yield Case("ratio", "10 pairs, t of logs", ratio_covers)
     yield Case("ratio", "compare, 10 pairs", paired_difference_covers)
     yield Case("ratio", "compare, 10 and 10 unpaired", independent_difference_covers)
@@ -293,7 +210,6 @@ def cases() -> Iterator[Case]:
     yield Case("time to target", "expected running time", running_time_covers)
     yield Case("time to target", "ratio of censored pairs", time_ratio_covers)
     yield Case("rate", "slope of 10 correlated curves", rate_covers)
-    yield Case("errors", "Holm: one of 20 unbiased called biased", some_unbiased_is_called_biased, 0.0, 0.05)
     # 5 % and two standard errors of a thousand experiments
     yield Case("errors", "ranks: 5 equal methods found different", like_methods_are_ranked_apart, 0.0, 0.065)
 

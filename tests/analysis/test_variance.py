@@ -8,13 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from benchfw.analysis.families import holm
 from benchfw.analysis.variance import (
     FEWEST_DRAWS,
     FEWEST_EQUAL_DRAWS,
     DrawStatistics,
-    unbiased_probabilities,
-    variance_interval,
 )
 from benchfw.errors import BenchfwError
 
@@ -151,55 +148,3 @@ def test_streamed_skewness_and_worst_coordinate_are_those_of_the_whole_sample(dr
     if np.std(increments) > 1e-6 * max(np.mean(increments), 1e-12):
         assert statistics.variance_skewness == pytest.approx(skew(increments), rel=1e-4, abs=1e-4)
     assert statistics.worst_variance == pytest.approx(draws.var(axis=0, ddof=1).max(), rel=1e-9, abs=1e-9)
-
-
-def test_without_skewness_the_interval_is_students():
-    interval = variance_interval(4.0, 0.5, 0.0, 11)
-    assert interval.high - 4.0 == pytest.approx(2.262157 * 0.5)
-    assert interval.low - 4.0 == pytest.approx(-2.262157 * 0.5)
-
-
-def test_the_interval_solves_the_equation_of_the_transformation():
-    variance, error, skewness, draws = 4.0, 0.5, 3.0, 101
-    interval = variance_interval(variance, error, skewness, draws)
-    g = skewness / math.sqrt(draws - 1)
-    for end, quantile in ((interval.low, 1.984217), (interval.high, -1.984217)):
-        t = (variance - end) / error
-        assert t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6 == pytest.approx(quantile, rel=1e-5)
-
-
-def test_a_variance_never_seen_has_no_upper_end_before_many_draws():
-    assert variance_interval(0.0, 0.0, 0.0, 100).high == math.inf
-    assert variance_interval(0.0, 0.0, 0.0, FEWEST_EQUAL_DRAWS).high == 0
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=10))
-def test_holms_values_reject_as_his_steps_do(probabilities):
-    order = np.argsort(probabilities)
-    rejected = set()
-    for step, index in enumerate(order):
-        if probabilities[index] * (len(order) - step) > 0.05:
-            break
-        rejected.add(int(index))
-    assert {index for index, value in enumerate(holm(probabilities)) if value <= 0.05} == rejected
-
-
-def test_an_unbiased_estimator_among_many_is_rarely_called_biased_and_a_biased_one_is():
-    rng = np.random.default_rng(14)
-    experiments = 500
-    wrong = found = 0
-    for _ in range(experiments):
-        biases = rng.standard_normal((20, 10))
-        biases[0] += 3
-        values = unbiased_probabilities(biases)
-        found += values[0] <= 0.05
-        wrong += np.min(values[1:]) <= 0.05
-    assert wrong / experiments < 0.05 + 4 * math.sqrt(0.05 * 0.95 / experiments)
-    assert found / experiments > 0.95
-
-
-def test_one_repetition_tests_no_bias_and_costs_the_others_nothing():
-    alone, pair = unbiased_probabilities([[1.0], [0.1, 0.2, 0.15]])
-    assert math.isnan(alone)
-    assert pair == unbiased_probabilities([[0.1, 0.2, 0.15]])[0]
-    np.testing.assert_array_equal(unbiased_probabilities([[0.0, 0.0], [2.0, 2.0]]), [1, 0])

@@ -34,11 +34,12 @@ def optimizer(make, name, cost, *, seconds=1.0, arrive=5, runs=5, **more):
     ]  # fmt: skip
 
 
-def estimator(make, name, variance, *, seconds=1.0, bias=0.0, claim=True, problem="p", runs=5):
+def estimator(make, name, variance, *, seconds=1.0, bias=0.0, claim=True, problem="p", runs=5, **more):
     """Trials whose bias wobbles about the one given."""
     found = []
     for r in range(runs):
-        records = make.draws(variance * WOBBLE[r], seconds=seconds, bias=bias + 0.1 * (WOBBLE[-1 - r] - 1))
+        off = bias + 0.1 * (WOBBLE[-1 - r] - 1)
+        records = make.draws(variance * WOBBLE[r], seconds=seconds, bias=off, **more)
         found.append(make.result("estimator", problem, name, r, records, claims_unbiased=claim))
     return found
 
@@ -110,6 +111,29 @@ def scenes(make):
                 make, f"m{number}", 1.0, problem=f"p{number // 6}", bias=0.0053 * (number == 3)
             )
         ],
+        "estimators: none is smaller, and the times are noise": estimator(make, "a", 1.0)
+        + [
+            each
+            for r, pace in enumerate((0.5, 2.0, 1.1, 0.7, 1.6))
+            for each in estimator(make, "b", 9.0, seconds=pace)[r : r + 1]
+        ],
+        "estimators: a method alone": estimator(make, "a", 1.0),
+        "estimators: a method alone, of which a few draws carry the variance": estimator(
+            make, "a", 1.0, noise=0.4, skewness=8.0
+        ),
+        "estimators: few draws carry the variance, fewer still, or none differs": estimator(make, "a", 1.0)
+        + estimator(make, "heavy", 90.0, noise=0.4, skewness=8.0)
+        + estimator(make, "rare", 1e-3, noise=0.9, skewness=9.9)
+        + estimator(make, "constant", 0.0, noise=0.0, bias=0.5),
+        "estimators: one that breaks": estimator(make, "a", 1.0)
+        + estimator(make, "fragile", 0.1)[:4]
+        + [
+            make.result(
+                "estimator", "p", "fragile", 4, [],
+                status=Status.FAILED, reason="ZeroDivisionError", number=31,
+            )
+        ],
+        "estimators: one run": estimator(make, "a", 1.0, runs=1) + estimator(make, "b", 9.0, runs=1),
         "kernels": kernel(make, "numpy", 0.0124) + kernel(make, "cupy", 0.00124),
     }  # fmt: skip
 

@@ -102,13 +102,16 @@ def dot_trace(name: str, across: float, up: float | str, style: Style, text: str
 
 
 def error_bars(intervals: Sequence[Interval], style: Style) -> dict[str, Any]:
-    """Return the bars of points with intervals; none where one run says nothing about its spread."""
+    """Return the bars of points with intervals; of an end that is not known, none."""
+    # an interval from 0 to infinity says nothing, and a bar down to 0 would look as if it did
+    down = [each.estimate - each.low if each.bounded or each.low > 0 else math.inf for each in intervals]
+    up = [each.high - each.estimate for each in intervals]
     return {
         "type": "data",
-        "visible": any(each.bounded for each in intervals),
+        "visible": any(map(math.isfinite, (*down, *up))),
         "symmetric": False,
-        "array": rounded(each.high - each.estimate for each in intervals),
-        "arrayminus": rounded(each.estimate - each.low for each in intervals),
+        "array": rounded(up),
+        "arrayminus": rounded(down),
         "color": style.colour,
         "thickness": 1.5,
         "width": 5,

@@ -26,18 +26,22 @@ Styles: TypeAlias = Mapping[Cell, Style]
 
 _DOTS = "Each dot is one method, its bar the 95 % interval over repetitions. "
 _APART = "Bars that overlap do not mean 'no difference': repetitions are paired, so see the ratios. "
-_LEFT = "Further left is better. A method without a dot has no variance at all."
+_LEFT = (
+    "Further left is better. A bar to the left only: a few draws carry most of the variance, which may be "
+    "larger. A method without a dot never varied. "
+)
 _PRODUCT = (
-    "With a fixed time to spend, the error of the mean of all draws is in proportion to the root of this "
-    "product: it is the fair price of a draw. "
+    "With a fixed time to spend, the error of the mean of an unbiased method's draws is in proportion to the "
+    "root of this product: it is the fair price of a draw. "
 )
 _BIAS = (
-    "A bar that crosses the line at zero shows no bias beyond noise. For gradients the bias is the length of "
+    "A bar that crosses the line at zero shows no bias beyond noise; without a bar, too few draws carry the "
+    "variance to test it. For gradients the bias is the length of "
     "the mean error, estimated so that it is centred at zero when there is none. Of many bars some miss the "
     "line by chance: the verdict corrects for their number (Holm)."
 )
 _TARGET = "Further left is faster. A method without a dot did not reach the target in half of its runs."
-_MEASURED = ("variance", "variance_x_seconds", "seconds_per_draw", "cost_per_draw")
+_MEASURED = ("variance", "variance_x_seconds", "mse_x_seconds", "seconds_per_draw", "cost_per_draw")
 _BESIDE = frozenset({"bias", "mse", "worst_variance", "relative_efficiency", "setup_cost", "setup_seconds"})
 _SWEEP = (
     "Lower is better for the variance and its product with time. Each line is one family of methods that "
@@ -53,7 +57,7 @@ def target_figures(comparison: Comparison, styles: Styles) -> list[Figure]:
 
 
 def estimator_figures(comparison: Comparison, styles: Styles) -> list[Figure]:
-    """Return variance (by method and against cost), variance x seconds, and bias with its zero line."""
+    """Return variance (by method and against cost), error x seconds, and bias with its zero line."""
     views = {"variance": "by method", "worst_variance": "worst coordinate"}
     variance = _dots(comparison, styles, "variance", views, _DOTS + _APART + _LEFT)
     against = _variance_against_cost(comparison, styles)
@@ -64,8 +68,9 @@ def estimator_figures(comparison: Comparison, styles: Styles) -> list[Figure]:
                 " Of a gradient, the variance is the sum over its coordinates; another view has the largest."
             )
         variance = [replace(variance[0], how_to_read=words, views=(*variance[0].views, against))]
-    products = {"variance_x_seconds": "variance x seconds a draw"}
-    product = _dots(comparison, styles, "variance x seconds", products, _DOTS + _PRODUCT + _LEFT)
+    error = "mse" if comparison.product == "mse_x_seconds" else "variance"
+    products = {comparison.product: f"{error} x seconds a draw"}
+    product = _dots(comparison, styles, f"{error} x seconds", products, _DOTS + _PRODUCT + _LEFT)
     bias = _dots(comparison, styles, "bias", {"bias": "bias"}, _DOTS + _BIAS, signed=True)
     return [*variance, *product, *bias]
 

@@ -1,12 +1,12 @@
-"""The verdicts on estimators: variance, time, bias."""
+"""The verdicts on estimators: mean squared error, variance, time, bias."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
+from benchfw.analysis.draws import FEWEST_RUNS
 from benchfw.records import Cell
-from benchfw.report.text import FEW_NAMES, figures, interval_text, join_names, plural
+from benchfw.report.text import FEW_NAMES, figures, join_names, plural, ratio_text, spread_text
 from benchfw.report.verdicts.phrases import (
     comparative,
     estimate_of,
@@ -15,48 +15,104 @@ from benchfw.report.verdicts.phrases import (
     rows_of,
     undecided_text,
 )
+from benchfw.summary.family import Verdict
 from benchfw.summary.model import Comparison, Row
+
+PRODUCTS = {"mse_x_seconds": "mean squared error x time", "variance_x_seconds": "variance x time"}
 
 
 def estimator_verdict(comparison: Comparison) -> str:
-    """Return who has the smallest variance for its time, and who is biased."""
-    products = [row for row in rows_of(comparison, "variance_x_seconds") if row.interval.estimate > 0]
-    exact = [
-        comparison.name(row.cell) for row in rows_of(comparison, "variance") if row.interval.estimate == 0
-    ]
-    sentences = [f"{join_names(exact)} never varied"] if exact else []
-    reference = comparison.name(comparison.reference)
-    rivals = [row for row in products if row.cell != comparison.reference and row.ratio]
-    if rivals:
-        best = min(rows_ahead(comparison, "variance_x_seconds") or rivals, key=estimate_of)
-        sentences.insert(0, _efficiency(comparison, best, reference))
-    elif products:
-        variance = comparison.row(comparison.reference, "variance")
-        shown = interval_text(variance.interval) if variance else "unknown"
-        sentences.insert(0, f"{reference} has variance {shown}; there is no other method to compare it with")
-    sentences.append(_along_the_sweep(comparison))
+    """Return who has the smallest error for its time, whose draws say too little, and who is biased."""
+    sentences = [_ranking(comparison), *_scarce(comparison), _along_the_sweep(comparison)]
     sentences += _bias(comparison)
     return " ".join(f"{sentence}." for sentence in sentences if sentence)
 
 
-def _efficiency(comparison: Comparison, best: Row, reference: str) -> str:
-    """Return variance, time a draw and their product for the best method against the reference."""
-    name = comparison.name(best.cell)
+def _ranking(comparison: Comparison) -> str:
+    """Return how the best method compares with the reference."""
+    product = comparison.product
+    reference = comparison.row(comparison.reference, product)
+    rivals = [row for row in rows_of(comparison, product) if row.cell != comparison.reference]
+    if reference is None:
+        return ""
+    if not rivals:
+        return _alone(comparison)
+    ahead = rows_ahead(comparison, product)
+    compared = [row for row in rivals if comparison.verdict(row.cell, product) is not Verdict.NOT_COMPARABLE]
+    best = min(ahead or compared or rivals, key=estimate_of)
+    return _efficiency(comparison, best)
+
+
+def _alone(comparison: Comparison) -> str:
+    name = comparison.name(comparison.reference)
+    variance = comparison.row(comparison.reference, "variance")
+    if variance is None or comparison.reference in comparison.scarce:
+        return ""
+    alone = "there is no other method to compare it with"
+    return f"{name} has variance {spread_text(variance.interval)}; {alone}"
+
+
+def _efficiency(comparison: Comparison, best: Row) -> str:
+    """Return error x time of the best method against the reference's, and what it is made of."""
+    name, reference = comparison.name(best.cell), comparison.name(comparison.reference)
+    label = PRODUCTS[best.quantity]
     product = comparative(comparison, best.cell, best.quantity, "smaller", "larger")
-    if best.ratio is None or product is None:
+    if product is None:
         found = undecided_text(comparison, best.cell, best.quantity)
-        return f"{found} in variance x time between {reference} and {name}"
-    if best.ratio.estimate > 1:
+        return f"{found} in {label} between {reference} and {name}"
+    runs = paired_runs(comparison, best.cell, best.quantity)
+    if comparison.verdict(best.cell, best.quantity) is Verdict.WORSE:
         return (
-            f"No method has a smaller variance x time than {reference}; the next, {name}, "
-            f"has one {product} ({paired_runs(comparison, best.cell, best.quantity)})"
+            f"No method is shown to have a smaller {label} than {reference}; the next, {name}, "
+            f"has one {product} ({runs})"
         )
-    less = comparative(comparison, best.cell, "variance", "less variance", "more variance")
-    longer = comparative(comparison, best.cell, "seconds_per_draw", "less time", "more time")
-    spread = f"{less} than" if less else "the same variance within noise as"
-    seconds = f"{longer} a draw" if longer else "about the same time a draw"
-    both = f"{name} has {spread} {reference} and takes {seconds}"
-    return f"{both}: variance x time {product} ({paired_runs(comparison, best.cell, best.quantity)})"
+    variance = _part(comparison, best.cell, "variance", "variance")
+    seconds = _part(comparison, best.cell, "seconds_per_draw", "time a draw")
+    return f"{name} has a {label} {product} than {reference}: {variance}, {seconds} ({runs})"
+
+
+def _part(comparison: Comparison, cell: Cell, quantity: str, noun: str) -> str:
+    """Return '1.4 [1.2, 1.6] times more time a draw', or in which words the two do not differ."""
+    said = comparative(comparison, cell, quantity, f"less {noun}", f"more {noun}")
+    if said is not None:
+        return said
+    decision = comparison.decision(cell, quantity)
+    if decision.verdict is Verdict.NOT_COMPARABLE or decision.ratio is None:
+        return f"{noun} not comparable"
+    words = "equal within 10 % in" if decision.verdict is Verdict.EQUAL else "no difference beyond noise in"
+    return f"{words} {noun} (ratio {ratio_text(decision.ratio)})"
+
+
+def _scarce(comparison: Comparison) -> Iterator[str]:
+    """Yield whose draws never varied, or varied too seldom to say anything about the variance."""
+    constant = [row.cell for row in rows_of(comparison, "variance") if row.interval.estimate == 0]
+    right = [cell for cell in constant if not _offset(comparison, cell)]
+    if right:
+        yield f"{_names(comparison, right)} never varied"
+    wrong = [cell for cell in constant if cell not in right]
+    if wrong:
+        sizes = [f"{comparison.name(cell)} by {_offset(comparison, cell)}" for cell in wrong]
+        yield f"Never varied, but was off: {join_names(sizes)}"
+    broken = [f"{comparison.name(cell)} in {part} of {runs} runs" for cell, part, runs in _broken(comparison)]
+    if broken:
+        yield f"Did not finish: {join_names(broken)}"
+    others = [cell for cell in comparison.scarce if cell not in constant]
+    if others:
+        yield f"Too few draws carry the variance of {_names(comparison, others)} to say anything about it"
+
+
+def _broken(comparison: Comparison) -> Iterator[tuple[Cell, int, int]]:
+    """Yield the methods with runs that did not finish, how many those are, and of how many."""
+    for cell in comparison.measured:
+        unfinished, runs = comparison.runs(cell)
+        if unfinished:
+            yield cell, unfinished, runs
+
+
+def _offset(comparison: Comparison, cell: Cell) -> str:
+    """Return by how much the one value that was drawn is off; nothing where it is right or not known."""
+    row = comparison.row(cell, "bias")
+    return figures(abs(row.interval.estimate)) if row and row.interval.estimate else ""
 
 
 def _along_the_sweep(comparison: Comparison) -> str:
@@ -64,60 +120,47 @@ def _along_the_sweep(comparison: Comparison) -> str:
     sweep = comparison.sweep
     if sweep is None or len(sweep.families) < 2 or not sweep.values:
         return ""
-    leaders, margins = set(), []
-    for value in sweep.values:
-        rows = {
-            family: row
-            for family, members in sweep.families.items()
-            if (row := comparison.row(members[value], "variance"))
-        }
-        if len(rows) < 2:
-            return ""
-        first, second, *_ = sorted(rows, key=lambda family: estimate_of(rows[family]))
-        apart = all(rows[first].interval.high < rows[other].interval.low for other in rows if other != first)
-        leaders.add(first if apart else "")
-        margins.append(
-            estimate_of(rows[second]) / estimate_of(rows[first]) if estimate_of(rows[first]) else math.inf
-        )
     where = f"at every {sweep.parameter} from {sweep.values[0]:g} to {sweep.values[-1]:g}"
-    if len(leaders) > 1 or "" in leaders:
-        return f"No family of methods has the smallest variance beyond noise {where}"
-    least, most = figures(min(margins), 2), figures(max(margins), 2)
-    if math.isinf(max(margins)):  # somewhere the leader never varied
-        return f"{leaders.pop()} has the smallest variance {where}, at least {least} times below the next"
-    between = least if least == most else f"{least} to {most}"
-    return f"{leaders.pop()} has the smallest variance {where}, {between} times below the next"
+    if not sweep.leader:
+        return f"No family of methods is shown to have the smallest variance {where}"
+    times = f"at least {figures(sweep.margin, 2)} times below the next"
+    return f"{sweep.leader} has the smallest variance {where}, {times}"
 
 
 def _bias(comparison: Comparison) -> Iterator[str]:
-    """Yield whose mean is off; no number of draws tells a bias from what rarer draws would correct."""
+    """Yield whose mean is off, and whose draws cannot tell: rarer ones may be missing."""
     broken = [cell for cell in comparison.biased if cell in comparison.claims]
     frank = [cell for cell in comparison.biased if cell not in comparison.claims]
     if broken:
-        yield (
-            "Claimed to be unbiased, but the mean is off, by a bias or for lack of rare draws: "
-            f"{_off(comparison, broken)}"
-        )
+        yield f"Claimed to be unbiased, but the mean is off: {_off(comparison, broken)}"
     if frank:
         yield f"The mean is off: {_off(comparison, frank)}"
-    others = [
-        row
-        for row in rows_of(comparison, "bias")
-        if row.cell not in comparison.biased and row.interval.count > 1
-    ]
-    if others:
-        all_claim = not comparison.biased and all(row.cell in comparison.claims for row in others)
-        counts = plural(max(row.interval.count for row in others), "run")
-        where = " in the others" if comparison.biased else ""
-        yield f"No bias beyond noise{where} ({counts}){', as claimed' if all_claim else ''}"
+    whole = [row for row in rows_of(comparison, "bias") if not comparison.runs(row.cell)[0]]
+    tested = [row.cell for row in whole if row.interval.count >= FEWEST_RUNS]
+    varied = {row.cell for row in rows_of(comparison, "variance") if row.interval.estimate > 0}
+    unsure = [cell for cell in tested if cell in comparison.narrow and cell in varied]
+    if unsure:
+        yield f"Too few draws carry the variance to test a bias of {_names(comparison, unsure)}"
+    fair = [cell for cell in tested if cell not in comparison.biased and cell not in comparison.narrow]
+    if fair:
+        alone = len(fair) == len(rows_of(comparison, "bias"))
+        claimed = alone and all(cell in comparison.claims for cell in fair)
+        counts = plural(max(len(comparison.histories[cell]) for cell in fair), "run")
+        where = "" if alone else " in the others"
+        yield f"No bias beyond noise{where} ({counts}){', as claimed' if claimed else ''}"
 
 
 def _off(comparison: Comparison, cells: Sequence[Cell]) -> str:
     """Return names and sizes: a vector's bias is measured from below, so the near end is what is sure."""
-    shown = [
-        f"{comparison.name(cell)} by at least {figures(min(abs(row.interval.low), abs(row.interval.high)))}"
-        for cell in cells[:FEW_NAMES]
-        if (row := comparison.row(cell, "bias"))
-    ]
+    shown = []
+    for cell in cells[:FEW_NAMES]:
+        interval = comparison.biased[cell]
+        near = min(abs(interval.low), abs(interval.high))
+        sure = interval.low > 0 or interval.high < 0
+        shown.append(comparison.name(cell) + (f" by at least {figures(near)}" if sure else ""))
     more = len(cells) - FEW_NAMES
     return join_names([*shown, f"{more} more"] if more > 0 else shown)
+
+
+def _names(comparison: Comparison, cells: Sequence[Cell]) -> str:
+    return join_names([comparison.name(cell) for cell in cells])

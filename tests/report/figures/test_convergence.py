@@ -117,7 +117,9 @@ def test_a_method_has_one_colour_in_every_figure_of_its_kind(realistic, run):
     results = realistic()
     colours: dict[str, set[str]] = {}
     for figure in build_figures(summarize(run, results)):
-        kind = "estimator" if any(word in figure.title for word in ("variance", "bias")) else "optimizer"
+        kind = (
+            "estimator" if any(word in figure.title for word in ("variance", "bias", "mse")) else "optimizer"
+        )
         for view in figure.views:
             for trace in view.data:
                 if "," not in trace["name"]:

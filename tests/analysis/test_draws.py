@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchfw.analysis.draws import (
+    FEWEST_CARRIERS,
+    Moments,
+    adjust_known,
+    bias_interval,
+    pair_spreads,
+    pool_draws,
+    pool_moments,
+    spread_ends,
+    spread_interval,
+    unbiased_probability,
+)
+from benchfw.analysis.variance import DrawStatistics
+
+
+def moments(draws):
+    statistics = DrawStatistics()
+    for draw in draws:
+        statistics.add(draw)
+    found = statistics.variance, statistics.variance_std_error, statistics.variance_skewness
+    return Moments(*found, statistics.count)
+
+
+def pool_of(trials):
+    return pool_moments([moments(draws) for draws in trials])
+
+
+def variances(trials):
+    return np.var(trials, axis=-1, ddof=1)
+
+
+def rare(events, trials=5, draws=100):
+    """Draws that are 0, but for so many events, spread evenly over the trials and within them."""
+    found = np.zeros((trials, draws))
+    for number in range(events):
+        place = (number // trials + 0.5) / math.ceil(events / trials)
+        found[number % trials, int(place * draws)] = 1.0
+    return found
+
+
+def test_the_pool_has_the_moments_of_all_squares_together():
+    draws = np.random.default_rng(1).normal(size=(4, 200)) * np.array([[1.0], [2.0], [1.0], [0.5]])
+    numbers = np.arange(2, 201)
+    means = np.cumsum(draws, axis=1)[:, :-1] / (numbers - 1)
+    squares = ((numbers - 1) / numbers * (draws[:, 1:] - means) ** 2).ravel()
+    pool = pool_of(draws)
+    assert pool.draws == 800
+    assert pool.carriers == pytest.approx(np.sum(squares) ** 2 / np.sum(squares**2))
+    assert pool.noise == pytest.approx(np.std(squares) / math.sqrt(len(squares)) / np.mean(squares))
+    third = np.mean((squares - np.mean(squares)) ** 3) / np.std(squares) ** 3
+    assert pool.skewness == pytest.approx(third / math.sqrt(len(squares)))
+    assert pool.variance == pytest.approx(np.mean(variances(draws)))
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1.0, 1e120])
+def test_the_pool_does_not_depend_on_the_unit(scale):
+    draws = np.random.default_rng(2).exponential(size=(3, 100))
+    given = [moments(each) for each in draws]
+    scaled = [Moments(each.variance * scale, each.std_error * scale, each.skewness, 100) for each in given]
+    assert pool_moments(scaled).carriers == pytest.approx(pool_moments(given).carriers)
+    assert pool_moments(scaled).skewness == pytest.approx(pool_moments(given).skewness)
+
+
+@pytest.mark.parametrize("events", [1, 4, 12, 30])
+def test_rare_events_count_as_so_many_carriers(events):
+    # a little more: the squares of later draws are taken about a mean that the first events have moved
+    assert events <= pool_of(rare(events, draws=1000)).carriers < 1.15 * events
+
+
+def test_too_few_carriers_say_nothing():
+    for events in (0, 1, 4):
+        trials = rare(events)
+        pool = pool_of(trials)
+        interval = spread_interval(variances(trials), pool)
+        assert (interval.low, interval.high) == (0, math.inf)
+        assert math.isnan(unbiased_probability(np.mean(trials, axis=1) - 0.5, pool))
+        assert bias_interval(np.mean(trials, axis=1), pool).high == math.inf
+        assert (
+            pair_spreads([1.0] * 5, [0.1] * 5, pool_of(rare(200)), variances(trials), [0.1] * 5, pool) is None
+        )
+
+
+def test_a_few_carriers_allow_a_lower_end_only():
+    trials = rare(15)
+    pool = pool_of(trials)
+    assert FEWEST_CARRIERS < pool.carriers < math.sqrt(500)
+    low, high = spread_ends(variances(trials), pool)
+    assert 0 < low < np.mean(variances(trials))
+    assert high == math.inf
+
+
+def test_a_variance_without_an_upper_end_bounds_a_ratio_on_one_side():
+    rng = np.random.default_rng(3)
+    light, heavy = rng.normal(size=(5, 400)), rare(15) * 30
+    (calm, wild), errors = (pool_of(light), pool_of(heavy)), np.full(5, 0.07)
+    worse = pair_spreads(variances(heavy), errors, wild, variances(light), errors, calm).interval(0.95)
+    assert 0 < worse.low < worse.high == math.inf
+    better = pair_spreads(variances(light), errors, calm, variances(heavy), errors, wild)
+    assert better.interval(0.95).low == 0
+    assert better.interval(0.95).high == pytest.approx(1 / worse.low)
+    unknown = pair_spreads(variances(heavy), errors, wild, variances(heavy) * 9, errors, wild)
+    assert (unknown.difference, unknown.equality) == (1, 1)
+
+
+def test_a_repetition_that_never_varied_leaves_the_ratio_of_the_means():
+    # 40 of 1,000 draws in some repetitions and none in one: the mean ratio is known, that of logs is not
+    trials = np.concatenate([np.zeros((1, 1000)), rare(160, trials=4, draws=1000)])
+    pool = pool_of(trials)
+    assert pool.known_above
+    light = np.random.default_rng(4).normal(size=(5, 1000))
+    errors = np.full(5, 0.1)
+    found = pair_spreads(variances(trials), errors, pool, variances(light), errors, pool_of(light))
+    expected = np.mean(variances(trials)) / np.mean(variances(light))
+    assert found.interval(0.95).estimate == pytest.approx(expected)
+
+
+def test_equal_means_of_repetitions_by_coincidence_are_not_a_sure_bias():
+    draws = np.tile(np.repeat([0.0, 1.0], [70, 30]), (3, 1))
+    for row in draws:
+        np.random.default_rng(5).shuffle(row)
+    pool = pool_of(draws)
+    assert unbiased_probability([0.01] * 3, pool) > 0.05
+    interval = bias_interval([0.01] * 3, pool)
+    assert interval.low < 0 < interval.high
+    assert unbiased_probability([0.3] * 3, pool) < 0.05
+
+
+def test_of_two_repetitions_no_bias_is_tested_and_unknown_tests_cost_the_others_nothing():
+    pool = pool_of(np.random.default_rng(6).normal(size=(2, 100)))
+    assert math.isnan(unbiased_probability([9.0, 9.1], pool))
+    found = adjust_known([0.01, math.nan, 0.04, math.nan])
+    np.testing.assert_allclose(found, [0.02, math.nan, 0.04, math.nan])
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=10))
+def test_holms_values_reject_as_his_steps_do(probabilities):
+    order = np.argsort(probabilities)
+    rejected = set()
+    for step, index in enumerate(order):
+        if probabilities[index] * (len(order) - step) > 0.05:
+            break
+        rejected.add(int(index))
+    assert {index for index, value in enumerate(adjust_known(probabilities)) if value <= 0.05} == rejected
+
+
+def test_many_estimators_at_once_are_each_as_if_alone():
+    rng = np.random.default_rng(7)
+    trials = [[moments(each) for each in rng.exponential(size=(4, 60))] for _ in range(3)]
+    columns = [
+        [[getattr(each, name) for each in group] for group in trials]
+        for name in ("variance", "std_error", "skewness", "draws")
+    ]
+    together = pool_draws(*columns)
+    values = np.array(columns[0])
+    lows, highs = spread_ends(values, together)
+    for group, row, low, high in zip(trials, values, lows, highs, strict=True):
+        alone = spread_interval(row, pool_moments(group))
+        assert (alone.low, alone.high) == pytest.approx((low, high))
