@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from benchfw import data
 from benchfw.errors import BenchfwError
@@ -135,6 +136,23 @@ def hash_folder(path: str) -> str:
 def list_folder(path: Path) -> list[str]:
     """Return the names in a folder, without those that Python and editors leave there."""
     return sorted(name for name in os.listdir(path) if not LEFT_BEHIND.fullmatch(name))  # noqa: PTH208
+
+
+def signature_of(path: str) -> Any:
+    """Return what changes with a file: None where there is none, "folder" for a folder."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - called for every file that is opened
+    except OSError:
+        return None
+    return "folder" if stat.S_ISDIR(found.st_mode) else (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def names_in(path: str) -> Any:
+    """Return what `list_folder` does; None where there is no folder."""
+    try:
+        return list_folder(Path(path))
+    except OSError:
+        return None
 
 
 def _places(what: str) -> list[Path]:

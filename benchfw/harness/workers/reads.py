@@ -1,23 +1,19 @@
 """What plugins read in a process: files, folders, variables, modules imported by a computed name.
 
-Only what a plugin asks for counts: of the frames on the way, the nearest that is neither Python's nor an
-installed library's is in a file of its own. What benchfw reads for itself does not count.
+Only what a plugin asks for counts (`callers.py`). What benchfw reads for itself does not.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib.util
-import opcode
 import os
-import stat
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 
-import benchfw
 from benchfw.data.load import LOADED, sources_of
 from benchfw.errors import BenchfwError
 from benchfw.harness.identity import files_of_trial
@@ -29,23 +25,20 @@ from benchfw.harness.inputs import (
     Inputs,
     hash_folder,
     hash_variable,
-    list_folder,
     name_path,
+    names_in,
+    signature_of,
     variable_names,
 )
+from benchfw.harness.workers.callers import Callers, is_importing, is_loader, is_ours, is_quoting
 from benchfw.records import Cell, Trial
 from benchfw.registry import Registry
-from benchfw.sources import Installed, is_python
 
-OWN_FOLDER = f"{Path(benchfw.__file__).parent}/"
 SYSTEM_FOLDERS = ("/proc/", "/sys/", "/dev/")
 SHARED_MEMORY = "/dev/shm/"  # noqa: S108 - files as everywhere else
-QUOTING = ("/warnings.py", "/traceback.py")  # what opens source only to show a line of it
-LOADERS = ("<frozen importlib", "<frozen runpy", "<frozen zipimport")  # what opens source to run it
 FOLDER_VARIABLES = frozenset({"TMPDIR", "TEMP", "TMP"})  # what a trial puts there, it has written
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 REPLACING = os.O_TRUNC | os.O_EXCL
-IMPORT_NAME = opcode.opmap["IMPORT_NAME"]
 
 
 class Note(NamedTuple):
@@ -67,8 +60,7 @@ class Reads:
         self._notes: dict[Note, Any] = {}  # with the state of each when it was read
         self._written: set[str] = set()
         self._set_variables: set[str] = set()
-        self._kinds: dict[str, str] = {}
-        self._installed = Installed()
+        self._callers = Callers()
         self._begun = 0
         self._files: dict[tuple[Cell, frozenset[Path]], frozenset[str]] = {}
         self._noting = threading.local()
@@ -137,7 +129,7 @@ class Reads:
         self._noting.now = True  # what is opened in here is not the plugin's
         try:
             if event == LOADED:
-                reader = self._reader(frame, through=("library", "benchfw"))
+                reader = self._callers.find(frame, through=("library", "benchfw"))
                 if reader is not None:
                     self._add(Note("data set", str(arguments[0]), reader.f_code.co_filename), "")
             elif event == "os.rename":
@@ -173,12 +165,12 @@ class Reads:
         else:
             relative = not (os.path.isabs(name) or self._moved)  # noqa: PTH117
         system = path.startswith(SYSTEM_FOLDERS) and not path.startswith(SHARED_MEMORY)
-        if system or path.startswith(OWN_FOLDER) or is_python(path):
+        if system or is_ours(path):
             return
-        frame = self._reader(nearest, through=("library",))
-        if frame is None or _is_quoted(nearest, frame):
+        frame = self._callers.find(nearest, through=("library",))
+        if frame is None or is_quoting(nearest, frame):
             return
-        before = _signature(path) if flags & WRITING else None
+        before = signature_of(path) if flags & WRITING else None
         if event in {"os.mkdir", "os.rename"} or (flags & WRITING and (before is None or flags & REPLACING)):
             self._written.add(path)
         elif not flags & os.O_WRONLY:  # who only adds to a file has not read it
@@ -188,14 +180,14 @@ class Reads:
         self, event: str, path: str, nearest: FrameType, frame: FrameType, *, relative: bool
     ) -> None:
         if event.startswith("os."):
-            kind, state = "folder", _names(path)
+            kind, state = "folder", names_in(path)
         else:
-            loaded = nearest.f_code.co_filename.startswith(LOADERS)
+            loaded = is_loader(nearest)
             path = _source_of(path) if loaded else path
-            kind, state = ("module" if loaded and path.endswith(".py") else "file"), _signature(path)
-            if kind == "module" and _is_import(frame):
+            kind, state = ("module" if loaded and path.endswith(".py") else "file"), signature_of(path)
+            if kind == "module" and is_importing(frame):
                 return
-        if path not in self._written and self._kind(path) == "own" and state != "folder":
+        if path not in self._written and self._callers.kind_of(path) == "own" and state != "folder":
             self._add(Note(kind, path, frame.f_code.co_filename, relative), state)
 
     def set_folder(self, folder: int | None) -> None:
@@ -206,25 +198,25 @@ class Reads:
         """Note that the working folder was asked for."""
         if getattr(self._noting, "now", False) or nearest.f_code.co_filename.endswith("/tempfile.py"):
             return
-        reader = self._reader(nearest, through=())
-        if reader is not None and not _is_import(reader):  # by a module of Python's that it imports
+        reader = self._callers.find(nearest, through=())
+        if reader is not None and not is_importing(reader):  # by a module of Python's that it imports
             self._add(Note("working folder", ".", reader.f_code.co_filename), hash_folder(self._start))
 
     def note_module(self, module: ModuleType, frame: FrameType) -> None:
         """Note a module that `importlib.import_module` returned, whether or not it was loaded before."""
-        reader = self._reader(frame, through=())
+        reader = self._callers.find(frame, through=())
         origin = getattr(module.__spec__, "origin", None) if module.__spec__ else None
         if (
             reader is not None
             and origin
             and origin.startswith("/")
-            and self._kind(origin) in {"own", "library"}
+            and self._callers.kind_of(origin) in {"own", "library"}
         ):
-            self._add(Note("module", origin, reader.f_code.co_filename), _signature(origin))
+            self._add(Note("module", origin, reader.f_code.co_filename), signature_of(origin))
 
     def note_variable(self, name: str, value: str | None, frame: FrameType) -> None:
         """Note an environment variable that was read."""
-        reader = self._reader(frame, through=())
+        reader = self._callers.find(frame, through=())
         if name in GIVEN_VARIABLES or name in self._set_variables or name in FOLDER_VARIABLES:
             return
         if reader is not None:
@@ -233,7 +225,7 @@ class Reads:
 
     def note_set_variable(self, name: str, frame: FrameType) -> None:
         """Note an environment variable that was set by somebody else than benchfw: its value is theirs."""
-        if self._reader(frame, through=("library",)) is not None:
+        if self._callers.find(frame, through=("library",)) is not None:
             self._set_variables.add(name)
 
     def _seal(self, note: Note, state: Any, inputs: Inputs) -> tuple[str, str]:
@@ -245,9 +237,9 @@ class Reads:
             case "data set":
                 return name, inputs.state(name)
             case "folder":
-                unchanged = state == _names(note.what)
+                unchanged = state == names_in(note.what)
             case _:
-                unchanged = state == _signature(note.what)
+                unchanged = state == signature_of(note.what)
         if state is None:
             return name, ABSENT
         return name, inputs.hash_path(note.kind, Path(note.what)) if unchanged else CHANGED
@@ -267,27 +259,6 @@ class Reads:
         elif self._notes[note] != state:
             self._notes[note] = CHANGED
 
-    def _reader(self, frame: FrameType | None, through: tuple[str, ...]) -> FrameType | None:
-        """Return the nearest frame in a plugin's own file, behind those of Python and of these kinds."""
-        while frame is not None:
-            name = frame.f_code.co_filename
-            kind = self._kinds.get(name)
-            if kind is None:
-                kind = self._kinds[name] = self._kind(name)
-            if kind == "own":
-                return frame
-            if kind != "python" and kind not in through:
-                return None
-            frame = frame.f_back
-        return None
-
-    def _kind(self, path: str) -> str:
-        if path.startswith("<") or is_python(path):
-            return "python"
-        if path.startswith(OWN_FOLDER):
-            return "benchfw"
-        return "own" if self._installed.owner(path) is None else "library"
-
 
 def _datasets_of(trial: Trial, registry: Registry) -> list[str]:
     """Return the data sets whose content is in a trial's key."""
@@ -297,16 +268,6 @@ def _datasets_of(trial: Trial, registry: Registry) -> list[str]:
         return [each for name in names if name for each in sources_of(name)]
     except BenchfwError:
         return []
-
-
-def _is_quoted(nearest: FrameType, reader: FrameType) -> bool:
-    """Return whether a file is opened to show a line of it, as for a warning."""
-    frame: FrameType | None = nearest
-    while frame is not None and frame is not reader:
-        if frame.f_code.co_filename.endswith(QUOTING):
-            return True
-        frame = frame.f_back
-    return False
 
 
 def _text(given: Any) -> str | None:
@@ -320,27 +281,6 @@ def _text(given: Any) -> str | None:
     try:
         return os.fsdecode(given)
     except TypeError:
-        return None
-
-
-def _is_import(frame: FrameType) -> bool:
-    """Return whether a frame is at an import statement, which the key has read already."""
-    return frame.f_code.co_code[frame.f_lasti] == IMPORT_NAME
-
-
-def _signature(path: str) -> Any:
-    """Return what changes with a file: None where there is none, "folder" for a folder."""
-    try:
-        found = os.stat(path)  # noqa: PTH116 - called for every file that is opened
-    except OSError:
-        return None
-    return "folder" if stat.S_ISDIR(found.st_mode) else (found.st_mtime_ns, found.st_size, found.st_ino)
-
-
-def _names(path: str) -> Any:
-    try:
-        return list_folder(Path(path))
-    except OSError:
         return None
 
 
