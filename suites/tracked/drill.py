@@ -32,7 +32,8 @@ TRIALS = 40
 MARK = "BENCHFW_DRILL"
 PATIENCE = 10.0  # seconds that processes may take to end after their parent was killed
 RESUMPTIONS = 5
-TIMELESS = [RECORD_COLUMNS.index(name) for name in RECORD_COLUMNS if name not in {"run", "trial", "seconds"}]
+VARYING = {"run", "trial", "seconds", "cpu_seconds"}
+TIMELESS = [RECORD_COLUMNS.index(name) for name in RECORD_COLUMNS if name not in VARYING]
 
 SUITE = """
 seed = 11

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from benchfw import api
-from benchfw.errors import SuiteError
+from benchfw.errors import StoreError, SuiteError
 from benchfw.harness import run as harness
 from benchfw.harness.agenda import check_methods, prepare
-from benchfw.harness.events import Finished, Started
+from benchfw.harness.events import Finished, Started, Waiting
 from benchfw.harness.options import Options
-from benchfw.harness.run import execute
+from benchfw.harness.run import Batch, execute
 from benchfw.measure.trial import collector, run_trial
 from benchfw.plan import plan
 from benchfw.records import Ending, Outcome, Spec, Status
@@ -288,3 +288,59 @@ def test_a_plugin_in_a_suite_is_looked_for_beside_it(toys, tmp_path, monkeypatch
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert len(api.plan_suite(path).trials) == 6
+
+
+@pytest.fixture
+def batch(monkeypatch):
+    """Return a batch at a time of day that stands still, and the list of what it did."""
+    monkeypatch.setattr(harness, "monotonic", lambda: 0.0)
+    done = []
+    batch = Batch(
+        hear=lambda event: done.append(f"{type(event).__name__} {event.trial.key}".lower()),
+        keep=lambda finished: done.append("keep " + " ".join(each.trial.key for each in finished)),
+    )
+    return batch, done
+
+
+def test_trials_that_end_close_together_are_kept_together_and_only_then_heard_of(batch, make_trial):
+    (batch, done), outcome = batch, Outcome(Status.DONE, Ending.ITERATIONS)
+    one, two, three = (make_trial(key=key) for key in ("one", "two", "three"))
+    with batch:
+        batch.add(Started(one))
+        batch.add(Finished(one, outcome))
+        assert done == ["started one", "keep one", "finished one"]
+        done.clear()
+        for event in (Started(two), Finished(two, outcome), Started(three), Finished(three, outcome)):
+            batch.add(event)
+        assert done == []
+        batch.add(Waiting())
+        rest = ["started two", "finished two", "started three", "finished three"]
+        assert done == ["keep two three", *rest]
+        batch.add(Finished(one, outcome))
+    assert done[-2:] == ["keep one", "finished one"]
+
+
+def _interrupt_after(batch, *events):
+    with batch:
+        for event in events:
+            batch.add(event)
+        raise KeyboardInterrupt
+
+
+def test_an_interruption_loses_no_trial_that_has_ended(batch, make_trial):
+    (batch, done), outcome = batch, Outcome(Status.DONE, Ending.ITERATIONS)
+    with pytest.raises(KeyboardInterrupt):
+        _interrupt_after(batch, *(Finished(make_trial(key=key), outcome) for key in ("one", "two")))
+    assert done == ["keep one", "finished one", "keep two", "finished two"]
+
+
+def test_an_interruption_in_a_commit_is_not_hidden_by_what_was_committed_already(make_trial):
+    faults = iter([KeyboardInterrupt(), StoreError("it is there twice")])
+
+    def keep(_finished):
+        raise next(faults)
+
+    event = Finished(make_trial(), Outcome(Status.DONE, Ending.ITERATIONS))
+    with pytest.raises(KeyboardInterrupt):
+        _interrupt_after(Batch(lambda _: None, keep), event)
+    assert next(faults, None) is None  # it tried again
