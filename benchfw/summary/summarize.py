@@ -83,14 +83,6 @@ def _compare(
         varied = [cell for cell, sample in samples.items() if sample.varies()]
         whole = (cell for cell in varied if len(finished[cell]) == len(groups[cell]))
         reference = next(whole, next(iter(varied), reference))
-    trials = [each for group in groups.values() for each in group]
-    metrics = metric_names(trials)
-    targets = choose_targets([*groups.values()]) if kind == "optimizer" else ()
-    ends = last_seconds(finished[reference]) if kind == "optimizer" and len(groups) > 1 else {}
-    samples = {cell: sample_trials(kind, group, targets, ends, metrics) for cell, group in groups.items()}
-    if kind == "estimator":
-        # a method without variance (the exact gradient) gives no ratio: the next one is the reference
-        reference = next((cell for cell, sample in samples.items() if sample.varies()), reference)
     units = (each.result.outcome.cost_unit for each in trials)
     comparison = Comparison(
         problem,

@@ -1,0 +1,137 @@
+"""Verdicts on estimators whose truth is known: rare events, heavy tails, equal draws, bias, one run."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchfw.analysis.variance import DrawStatistics
+from benchfw.records import Record
+from benchfw.report.tables import caption, headline_table
+from benchfw.report.verdicts import verdict
+from benchfw.runs import Burst, Noise
+from benchfw.summary.family import Verdict
+from benchfw.summary.summarize import summarize
+
+
+@pytest.fixture
+def estimator(make):
+    """Make the trials of an estimator from its draws (runs, draws), as a trial would record them."""
+
+    def trials(name, draws, exact=0.0, *, seconds=None, claim=True):
+        found = []
+        for repetition, values in enumerate(draws):
+            statistics = DrawStatistics(exact)
+            for value in values:
+                statistics.add(value)
+            pace = 1.0 if seconds is None else seconds[repetition]
+            records = [
+                Record(metric, len(values), pace * len(values), float(len(values)), value)
+                for metric, value in statistics.metrics().items()
+            ]
+            found.append(make.result("estimator", "p", name, repetition, records, claims_unbiased=claim))
+        return found
+
+    return trials
+
+
+def test_an_unbiased_estimator_with_rare_events_is_not_called_biased(estimator, run):
+    rng = np.random.default_rng(1)
+    for runs in (3, 5, 10, 20):
+        for _ in range(5):
+            draws = (rng.random((runs, 100)) < 1e-3) / 1e-3
+            said = verdict(summarize(run, estimator("rare", draws, exact=1.0)).comparisons[0])
+            assert "mean is off" not in said
+            assert "Too few draws carry the variance" in said or "Never varied, but was off" in said
+
+
+def test_a_real_bias_is_found_and_its_size_is_sure(estimator, run):
+    draws = np.random.default_rng(2).normal(0.5, 1.0, (5, 400))
+    said = verdict(summarize(run, estimator("cut", draws)).comparisons[0])
+    size = float(
+        said.split("Claimed to be unbiased, but the mean is off: cut by at least ")[1].split(". ")[0][:5]
+    )
+    assert 0.3 < size < 0.5
+
+
+def test_the_variance_of_a_heavy_tail_is_at_least_something(estimator, run):
+    draws = 1 + np.random.default_rng(3).pareto(1.2, (5, 200))
+    comparison = summarize(run, estimator("heavy", draws, exact=6.0)).comparisons[0]
+    found = comparison.row(comparison.cells[0], "variance").interval
+    assert found.high == math.inf
+    assert found.estimate == pytest.approx(np.mean(np.var(draws, axis=1, ddof=1)))
+    light = np.random.default_rng(4).normal(0, 1, (5, 200)) + 6
+    both = summarize(run, estimator("light", light, 6.0) + estimator("heavy", draws * 3, 18.0)).comparisons[0]
+    shown = dict(zip(headline_table(both).header, headline_table(both).rows[1], strict=False))
+    assert shown["variance"].startswith("at least") or both.scarce
+    assert both.verdict(both.cells[1], both.product) is not Verdict.BETTER
+
+
+def test_draws_that_are_all_equal_have_no_ratio_of_errors(estimator, run):
+    # the first gives the exact value up to rounding, the others always miss the same rare event
+    rng = np.random.default_rng(5)
+    near = np.nextafter(0.1, [0.0, 1.0])[rng.integers(0, 2, (5, 100))]
+    results = estimator("exact", near, 0.1) + estimator("a", np.zeros((5, 100)), 0.1)
+    results += estimator("b", np.zeros((5, 100)), 0.1) + estimator("noisy", rng.normal(0.1, 1, (5, 100)), 0.1)
+    comparison = summarize(run, results).comparisons[0]
+    assert comparison.reference.method == "noisy"
+    for cell in comparison.cells[:3]:
+        assert comparison.row(cell, "mse").ratio is None
+        assert comparison.verdict(cell, "mse_x_seconds") is Verdict.NOT_COMPARABLE
+    said = verdict(comparison)
+    assert "exact never varied" in said
+    assert "Never varied, but was off: a by 0.100 and b by 0.100" in said
+    assert "mean is off" not in said
+
+
+def test_efficiency_counts_the_bias(estimator, run):
+    rng = np.random.default_rng(6)
+    results = estimator("fair", rng.normal(0, 1.0, (5, 200)))
+    results += estimator("cut", rng.normal(3, 0.1, (5, 200)), claim=False)
+    comparison = summarize(run, results).comparisons[0]
+    # 100 times less variance, but nine times the mean squared error
+    efficiency = comparison.row(comparison.cells[1], "relative_efficiency").interval
+    assert efficiency.low < 1 / 9 < efficiency.high
+    assert efficiency.high < 0.2
+    assert verdict(comparison).startswith(
+        "No method is shown to have a smaller mean squared error x time than fair; the next, cut, has one 9"
+    )
+    assert "mean of the same precision" not in caption(comparison)
+
+
+def test_one_run_claims_nothing_about_variance_x_time(estimator, run):
+    rng = np.random.default_rng(7)
+    results = estimator("a", rng.normal(0, 1, (1, 1000))) + estimator("b", rng.normal(0, 9, (1, 1000)))
+    said = verdict(summarize(run, results).comparisons[0])
+    assert (
+        said
+        == "Not comparable (1 paired run; three are needed) in mean squared error x time between a and b."
+    )
+
+
+def test_a_busy_machine_widens_what_includes_a_time_and_nothing_else(estimator, run):
+    rng = np.random.default_rng(9)
+    results = estimator("a", rng.normal(0, 1, (5, 400))) + estimator("b", rng.normal(0, 1.5, (5, 400)))
+    busy = replace(run, noise=Noise(tuple(Burst(start, 0.003, 0.001, 0.001) for start in (1.0, 2.0, 3.0))))
+    (quiet,), (slow,) = (summarize(each, results).comparisons for each in (run, busy))
+    cell = quiet.cells[1]
+    assert quiet.verdict(cell, "mse_x_seconds") is Verdict.WORSE
+    assert slow.verdict(cell, "mse_x_seconds") is Verdict.UNDECIDED
+    assert slow.row(cell, "variance") == quiet.row(cell, "variance")
+    before, after = (each.row(cell, "mse_x_seconds").interval for each in (quiet, slow))
+    assert (after.low, after.high) == pytest.approx((before.low / 3, before.high))
+
+
+def test_equal_estimators_of_unlike_laws_are_seldom_told_apart(estimator, run):
+    rng = np.random.default_rng(8)
+    wrong = 0
+    reports = 15
+    for _ in range(reports):
+        results = estimator("normal", rng.normal(0, math.sqrt((math.e - 1) * math.e), (10, 100)))
+        results += estimator("skewed", rng.lognormal(0, 1, (10, 100)), math.exp(0.5))
+        found = summarize(run, results).comparisons[0]
+        wrong += found.decision(found.cells[1], "mse_x_seconds").differs
+    assert wrong <= reports * 0.05 + 3 * math.sqrt(reports * 0.05 * 0.95)
