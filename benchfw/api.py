@@ -51,16 +51,27 @@ def plan_suite(name: str | Path, plugins: Iterable[str] = (), changes: Changes |
     return _plan(find_suite(str(name), registry.suite_folders), registry, changes or Changes())
 
 
-def plan_suites(name: str, plugins: Iterable[str], changes: Changes) -> list[Planned]:
-    """Plan a suite, or every suite of a folder."""
+def plan_suites(
+    name: str,
+    plugins: Iterable[str],
+    changes: Changes,
+    try_plugin: Callable[[str], None] = lambda _: None,
+) -> list[Planned]:
+    """Plan a suite, or every suite of a folder; each plugin that a suite names is handed to `try_plugin`."""
     registry = Registry(plugins)
-    return [_plan(path, registry, changes) for path in find_suites(name, registry.suite_folders)]
+    paths = find_suites(name, registry.suite_folders)
+    return [_plan(path, registry, changes, try_plugin) for path in paths]
 
 
-def _plan(path: Path, registry: Registry, changes: Changes) -> Planned:
+def _plan(
+    path: Path, registry: Registry, changes: Changes, try_plugin: Callable[[str], None] = lambda _: None
+) -> Planned:
     suite = read_suite(path, quick=changes.quick)
     if suite.plugins:
-        registry = Registry([*registry.sources, *(_beside(path, each) for each in suite.plugins)])
+        named = [_beside(path, each) for each in suite.plugins]
+        for each in named:
+            try_plugin(each)
+        registry = Registry([*registry.sources, *named])
     return _plan_parsed(suite, path, registry, changes)
 
 

@@ -48,19 +48,20 @@ def plugin_option(command: Command) -> Command:
 
 
 def _try_plugins(ctx: click.Context, param: click.Parameter, sources: tuple[str, ...]) -> tuple[str, ...]:
-    """Raise PluginError if a file kills the process that imports it; that is tried in one that may die."""
-    from benchfw.loading import is_file_name
-
     for source in sources:
-        if is_file_name(source) and Path(source).is_file() and not ctx.resilient_parsing:
-            _try_plugin(source)
+        if not ctx.resilient_parsing:
+            try_plugin(source)
     return sources
 
 
-def _try_plugin(source: str) -> None:
+def try_plugin(source: str) -> None:
+    """Raise PluginError if a file kills the process that imports it; that is tried in one that may die."""
     from benchfw.errors import PluginError
     from benchfw.harness.workers.deaths import describe_end, find_place
+    from benchfw.loading import is_file_name
 
+    if not (is_file_name(source) and Path(source).is_file()):
+        return
     with tempfile.TemporaryFile() as log:
         child = os.fork()
         if child == 0:

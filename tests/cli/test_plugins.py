@@ -174,3 +174,7 @@ def test_a_file_that_kills_the_process_when_it_is_imported_is_one_sentence(cli, 
         assert done.stdout == ""
         wanted = f"plugin 'deadly.py' cannot be loaded: the process that imports it {sentence}"
         assert done.stderr.strip() == f"benchfw: {wanted}"
+    cli.write("named.toml", cli.suite.replace('"bowls.py"', '"bowls.py", "deadly.py"'))
+    done = cli("run", "named.toml")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"deadly.py' cannot be loaded: the process that imports it {sentence}" in done.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from benchfw.cli.options import json_option, parse_bytes, plugin_option, store_option
+from benchfw.cli.options import json_option, parse_bytes, plugin_option, store_option, try_plugin
 from benchfw.cli.verbs.completion import complete_suites
 from benchfw.errors import BenchfwError
 from benchfw.records import Isolation
@@ -199,7 +199,7 @@ def command(
     if packed:
         planned = [plan_bundle(packed, plugins)]
     else:
-        planned = [each for name in suites for each in plan_suites(name, plugins, changes)]
+        planned = [each for name in suites for each in plan_suites(name, plugins, changes, try_plugin)]
     from benchfw.cli.execution import print_faults, run_all
 
     print_faults([f"not loaded: {fault}" for each in planned for fault in each.registry.broken])
