@@ -180,3 +180,16 @@ def test_a_stored_trial_names_its_device_and_so_does_its_export(tmp_path, trials
     written = io.StringIO()
     write_records(written, Run(1, "suite", "title", tmp_path, "now"), [result])
     assert written.getvalue().splitlines()[1].endswith(",Fake 9000 #1,counted")
+
+
+def test_threads_of_a_device_s_library_are_not_worth_a_word(plugin_file, trials):
+    start = "\nimport threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+    threaded = plugin_file(FAKE_DEVICE + WAIT + start, "threaded_device.py")
+    notes = []
+    executor = LocalExecutor((str(threaded),), devices=DEVICES, note=notes.append)
+    with contextlib.closing(executor), Registry([str(threaded)]).activate():
+        statuses = [
+            each.outcome.status for each in executor.run(trials("fake-device")) if isinstance(each, Finished)
+        ]
+    assert statuses == [Status.DONE]
+    assert notes == []

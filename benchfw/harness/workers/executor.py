@@ -86,7 +86,7 @@ class LocalExecutor:
                     trial = worker.end()
                     if worker.device and self._needs_device(trial):
                         outcome = change(outcome, device=str(worker.device))
-                    self._learn(trial.cell, worker.learned)
+                    self._learn(trial, worker.learned)
                     self._begun.discard(id(trial))
                     del self._restarts[id(trial)]
                     yield Finished(trial, outcome)
@@ -140,9 +140,11 @@ class LocalExecutor:
             last=self._restarts[id(trial)] >= RESTARTS,
         )
 
-    def _learn(self, cell: Cell, learned: Learned) -> None:
+    def _learn(self, trial: Trial, learned: Learned) -> None:
+        cell = trial.cell
         known = self._known.get(cell, Learned())
-        if learned.threads_of and not known.threads_of:
+        # on a device every trial has a new process anyway
+        if learned.threads_of and not known.threads_of and not self._needs_device(trial):
             self._note(
                 f"{learned.threads_of} starts threads when it is imported: {cell} has a new process a trial"
             )
@@ -182,7 +184,7 @@ class LocalExecutor:
     def _put_back(self, worker: WorkerProcess, waiting: TrialQueue, learned: Learned) -> None:
         """Let a trial be the next, with what it has taught."""
         trial = worker.end()
-        self._learn(trial.cell, learned)
+        self._learn(trial, learned)
         self._restarts[id(trial)] += 1
         waiting.put_back(trial)
         if worker.left:
