@@ -285,7 +285,7 @@ tables = st.dictionaries(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     st.sampled_from(["optimizer", "estimator", "kernel"]), st.sampled_from(["slide", "noisy", "x"]), tables
 )

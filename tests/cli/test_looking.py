@@ -86,7 +86,7 @@ def test_runs_counts_how_trials_ended(ran):
 def test_export_has_the_columns_of_the_long_form(ran):
     header = ran("export").stdout.splitlines()[0]
     assert header == (
-        "run,trial,suite,problem,method,backend,repetition,status,ending,reason,role,metric,iteration,seconds,cost,value,device,counting"
+        "run,trial,suite,problem,method,backend,repetition,status,ending,reason,role,metric,iteration,seconds,cpu_seconds,cost,value,device,counting"
     )
 
 

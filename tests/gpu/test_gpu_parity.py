@@ -11,8 +11,6 @@ from benchfw.backends.normals import box_muller
 from benchfw.errors import BackendUnavailable
 from benchfw.registry import Registry
 from benchfw.testing.arrays import assert_agree
-from benchfw_firstorder.kernels.thresholding import soft_threshold
-from benchfw_kernelmachines.kernels.random_features import feature_scores
 
 NUMPY = get_backend("numpy")
 try:
@@ -125,8 +123,11 @@ def on_host(result):
     return tuple(map(on_host, result)) if isinstance(result, tuple) else CUPY.to_numpy(result)
 
 
+@pytest.mark.families
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_soft_thresholding_on_the_gpu_keeps_types_and_nan(dtype):
+    from benchfw_firstorder.kernels.thresholding import soft_threshold
+
     values = np.array([np.nan, 2.0, -2.0, 0.1], dtype=dtype)
     for threshold in (0.5, np.float64(0.5), CUPY.asarray(np.full(4, 0.5))):
         result = CUPY.to_numpy(soft_threshold(CUPY.asarray(values), threshold))
@@ -157,9 +158,12 @@ def test_a_gram_of_few_or_many_coordinates_agrees_and_is_symmetric_to_the_last_b
         np.testing.assert_array_equal(gram, gram.T)
 
 
+@pytest.mark.families
 @pytest.mark.parametrize("outputs", [1, 10, 81])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_scores_over_features_agree_for_any_number_of_outputs(outputs, dtype):
+    from benchfw_kernelmachines.kernels.random_features import feature_scores
+
     def arguments(backend):
         rng = Rng(backend, 6)
         rows, blocks = rng.standard_normal((77, 9), dtype), rng.standard_normal((9, 3, 40), dtype)

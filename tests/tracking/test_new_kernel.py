@@ -85,7 +85,7 @@ def test_pytest_benchmark_has_both_of_its_bodies(python):
 
 
 def test_the_parity_tests_take_it_up(python):
-    shown = python("-m", "pytest", "-v", "tests/kernels/test_parity.py", "-k", "throwaway")
+    shown = python("-m", "pytest", "-v", "--all", "tests/kernels/test_parity.py", "-k", "throwaway")
     assert re.search("kernel-throwaway-double:-bodies-agree.* PASSED", shown)
 
 
