@@ -82,7 +82,8 @@ def test_a_figure_has_a_line_a_family_and_a_view_for_each_quantity_and_fact(make
     comparison = summarize(run, results).comparisons[0]
     (figure,) = sweep_figures(comparison)
     views = {view.label: view for view in figure.views}
-    assert {"variance", "variance x seconds", "weighted variance"} <= views.keys()
+    assert {"variance", "mse x seconds", "weighted variance"} <= views.keys()
+    assert not [label for label in views if "cpu" in label or label == "variance x seconds"]
     (line,) = views["weighted variance"].data
     assert line["x"] == [5, 10, 20]
     assert line["y"] == pytest.approx([2.0**-5, 2.0**-10, 2.0**-20], rel=1e-5)

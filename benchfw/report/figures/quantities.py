@@ -41,8 +41,13 @@ _BIAS = (
     "line by chance: the verdict corrects for their number (Holm)."
 )
 _TARGET = "Further left is faster. A method without a dot did not reach the target in half of its runs."
-_MEASURED = ("variance", "variance_x_seconds", "mse_x_seconds", "seconds_per_draw", "cost_per_draw")
-_BESIDE = frozenset({"bias", "mse", "worst_variance", "relative_efficiency", "setup_cost", "setup_seconds"})
+_BESIDE = frozenset(
+    {
+        *("bias", "mse", "worst_variance", "relative_efficiency", "setup_cost", "setup_seconds"),
+        *("cpu_seconds_per_draw", "setup_cpu_seconds"),
+        *("variance_x_seconds", "mse_x_seconds", "variance_x_cpu_seconds"),
+    }
+)
 _SWEEP = (
     "Lower is better for the variance and its product with time. Each line is one family of methods that "
     "differ in {parameter} only; a bar is the 95 % interval over repetitions. The other views show what a "
@@ -177,8 +182,9 @@ def sweep_figures(comparison: Comparison) -> list[Figure]:
     drawn = styles_of(Cell("", "estimator", family, "") for family in sweep.families)
     styles = {cell.method: style for cell, style in drawn.items()}
     found = dict.fromkeys(row.quantity for row in comparison.rows)
-    facts = [name for name in found if name not in _MEASURED and name not in _BESIDE]
-    views = [_sweep_view(comparison, sweep, name, styles) for name in (*_MEASURED, *facts) if name in found]
+    measured = ("variance", comparison.product, "seconds_per_draw", "cost_per_draw")
+    facts = [name for name in found if name not in measured and name not in _BESIDE]
+    views = [_sweep_view(comparison, sweep, name, styles) for name in (*measured, *facts) if name in found]
     views = [view for view in views if _varies(view)]
     if not views:
         return []
