@@ -107,7 +107,12 @@ def check_pages(*, page: bool) -> bool:
 def print_run(run: Run, summary: Summary, *, as_json: bool) -> None:
     """Print what a run found, how its trials ended, and where its page is."""
     if as_json:
-        known = {**vars(run), "store": str(run.store), "report": run.report and str(run.report)}
+        known = {
+            **vars(run),
+            "store": str(run.store),
+            "report": run.report and str(run.report),
+            "noise": run.noise.to_json(),
+        }
         echo_json({key: value for key, value in known.items() if key not in {"text", "environment"}})
         return
     print_summary(summary, sys.stdout)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
@@ -25,7 +25,7 @@ from benchfw.records import Cell, Ending, Result, Trial
 from benchfw.runs import Environment, Run
 from benchfw.summary.model import History, Target, histories_by_cell
 from benchfw.summary.noise import allow_for_noise, cpu_slowdown, describe_noise, slowdown
-from benchfw.summary.quantities import Sample, choose_targets
+from benchfw.summary.quantities import TO_TARGET, Sample, choose_targets
 from benchfw.summary.samples import sample_trials
 
 CPU_TIMES = {
@@ -184,8 +184,12 @@ def _pair_quantities(
         refused.setdefault(reason, []).append(str(cell))
         return
     targets = _targets(cell, old, new)
-    samples = [_sample(cell, group, targets, each) for group, each in zip((mine, theirs), by, strict=True)]
     paired = trials[0].seed == trials[1].seed
+    seen = [_sample(cell, group, targets) for group in (mine, theirs)]
+    samples = [
+        allow_for_noise(allow_for_noise(sample, each.time), each.cpu, CPU_TIMES.values())
+        for sample, each in zip(_share_looks(*seen) if paired else seen, by, strict=True)
+    ]
     for quantity in _shared_quantities(*samples):
         why = _refusal(cell, quantity, mine, theirs, unlike)
         if why:
@@ -220,10 +224,31 @@ def _shared_quantities(old: Sample, new: Sample) -> list[str]:
     return [each for each in shared if CPU_TIMES.get(each) not in shared]
 
 
-def _sample(cell: Cell, group: Sequence[History], targets: Sequence[Target], by: Slowdowns) -> Sample:
+def _share_looks(old: Sample, new: Sample) -> list[Sample]:
+    """Return both without the brackets of trials that arrived between the same looks.
+
+    With the same seed the place between them, which nobody saw, is the same too.
+    """
+    steps = "iterations_to_target"
+    shared = old.values.get(steps, {}).keys() & new.values.get(steps, {}).keys()
+    same = {each for each in shared if old.bracket(steps, each) == new.bracket(steps, each)}
+    return [
+        replace(
+            sample,
+            brackets={
+                quantity: {each: ends for each, ends in found.items() if each not in same}
+                if quantity in TO_TARGET
+                else found
+                for quantity, found in sample.brackets.items()
+            },
+        )
+        for sample in (old, new)
+    ]
+
+
+def _sample(cell: Cell, group: Sequence[History], targets: Sequence[Target]) -> Sample:
     """Return the sample of one run, with the memory that its trials took where that was asked for."""
-    sample = allow_for_noise(sample_trials(cell.kind, group, targets), by.time)
-    sample = allow_for_noise(sample, by.cpu, CPU_TIMES.values())
+    sample = sample_trials(cell.kind, group, targets)
     peaks = {each.repetition: each.result.outcome.peak_memory for each in group}
     memory = {repetition: float(peak) for repetition, peak in peaks.items() if peak is not None}
     return replace(sample, values={**sample.values, "peak_memory": memory}) if memory else sample
@@ -281,19 +306,17 @@ def _difference(old: Sample, new: Sample, quantity: str, paired: bool) -> Differ
     # one trial knows its own variance, but not by how much its times vary from run to run
     if len(shared) == 1 and quantity in old.within and quantity in new.within and quantity not in TIMES:
         return difference_of_intervals(old.within[quantity][shared[0]], new.within[quantity][shared[0]])
-    # of two trials that are the same, the place between two looks is the same too
-    same = {each for each in shared if old.bracket(quantity, each) == new.bracket(quantity, each)}
     mine, theirs = (
-        _ends({each: numbers[each] for each in shared}, sample, quantity, same)
+        _ends({each: numbers[each] for each in shared}, sample, quantity)
         for sample, numbers in ((old, before), (new, after))
     )
     return bracketed_difference(paired_difference, mine, theirs)
 
 
-def _ends(numbers: Mapping[int, float], sample: Sample, quantity: str, exact: Container[int] = ()) -> Ends:
-    """Return values by repetition with their brackets; those of `exact` have none."""
+def _ends(numbers: Mapping[int, float], sample: Sample, quantity: str) -> Ends:
+    """Return values by repetition with their brackets."""
     brackets = [
-        (value, value) if each in exact or math.isinf(value) else sample.bracket(quantity, each)
+        (value, value) if math.isinf(value) else sample.bracket(quantity, each)
         for each, value in numbers.items()
     ]
     return Ends(list(numbers.values()), [low for low, _ in brackets], [high for _, high in brackets])
