@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,17 @@ def estimator(make, name, variance, *, seconds=1.0, bias=0.0, claim=True, proble
         records = make.draws(variance * WOBBLE[r], seconds=seconds, bias=off, **more)
         found.append(make.result("estimator", problem, name, r, records, claims_unbiased=claim))
     return found
+
+
+def swept(make, factor):
+    """Two families at three means, the second with so many times the variance of the first."""
+    return [
+        replace(each, trial=replace(each.trial, method=replace(each.trial.method, use="cut", params=params)))
+        for mean in (5, 10, 20)
+        for law, times in (("optimal", 1.0), ("poisson", factor))
+        for params in ({"distribution": {"use": law, "mean": mean}},)
+        for each in estimator(make, f"{law} {mean}", times / mean)
+    ]
 
 
 def broken(make, name, status, reason, *, records=(), trials=(0, 1), **more):
@@ -133,6 +145,8 @@ def scenes(make):
                 status=Status.FAILED, reason="ZeroDivisionError", number=31,
             )
         ],
+        "estimators: one family of a sweep is below the other at every value": swept(make, 3.0),
+        "estimators: no family of a sweep is": swept(make, 1.0),
         "estimators: one run": estimator(make, "a", 1.0, runs=1) + estimator(make, "b", 9.0, runs=1),
         "kernels": kernel(make, "numpy", 0.0124) + kernel(make, "cupy", 0.00124),
     }  # fmt: skip

@@ -28,7 +28,7 @@ _DOTS = "Each dot is one method, its bar the 95 % interval over repetitions. "
 _APART = "Bars that overlap do not mean 'no difference': repetitions are paired, so see the ratios. "
 _LEFT = (
     "Further left is better. A bar to the left only: a few draws carry most of the variance, which may be "
-    "larger. A method without a dot never varied. "
+    "larger; no bar: too few to know anything. A method without a dot never varied. "
 )
 _PRODUCT = (
     "With a fixed time to spend, the error of the mean of an unbiased method's draws is in proportion to the "
@@ -50,8 +50,9 @@ _BESIDE = frozenset(
 )
 _SWEEP = (
     "Lower is better for the variance and its product with time. Each line is one family of methods that "
-    "differ in {parameter} only; a bar is the 95 % interval over repetitions. The other views show what a "
-    "draw takes, and what the methods themselves say of the problem."
+    "differ in {parameter} only; a bar is the 95 % interval over repetitions, downwards only or absent where "
+    "too few draws carry the variance. The other views show what a draw takes, and what the methods "
+    "themselves say of the problem."
 )
 
 
