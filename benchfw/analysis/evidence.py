@@ -99,6 +99,11 @@ class PairedLogs:
             return math.nan
         return max(float(np.std(end, ddof=1)) for end in ends)
 
+    @property
+    def width(self) -> float:
+        """Return half the mean width of the brackets, which more pairs do not make smaller."""
+        return float(np.mean(self.high - self.low)) / 2
+
 
 @dataclass(frozen=True, eq=False)
 class PairedSigns:

@@ -6,14 +6,15 @@ decided here.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from benchfw.analysis.evidence import Evidence
+from benchfw.analysis.evidence import Evidence, PairedLogs
 from benchfw.analysis.families import BUDGET, decide
 from benchfw.analysis.intervals import Interval
-from benchfw.analysis.paired import repetitions_needed
+from benchfw.analysis.paired import FACTOR, repetitions_needed
 from benchfw.records import Cell
 
 
@@ -103,7 +104,9 @@ def _decision(evidence: Evidence, different: bool, equal: bool, level: float) ->
         return Decision(Verdict.BETTER if ratio.estimate < 1 else Verdict.WORSE, ratio, float(level))
     if equal:
         return Decision(Verdict.EQUAL, ratio, float(level))
-    return Decision(Verdict.UNDECIDED, ratio, float(level), repetitions_needed(evidence.spread, float(level)))
+    factor = FACTOR / math.exp(min(evidence.width, 700.0)) if isinstance(evidence, PairedLogs) else FACTOR
+    needed = repetitions_needed(evidence.spread, float(level), factor)
+    return Decision(Verdict.UNDECIDED, ratio, float(level), needed)
 
 
 def _refuse(contrast: Contrast) -> Decision:

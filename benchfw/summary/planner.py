@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from benchfw.analysis.evidence import PairedLogs
 from benchfw.analysis.families import BUDGET
 from benchfw.analysis.paired import smallest_ratio
@@ -46,8 +44,7 @@ def find_reach(trials: Sequence[Trial], run: Run, results: Iterable[Result]) -> 
     ratios: dict[tuple[str, str], dict[str, float]] = {}
     for comparison, cell, quantity, evidence in found:
         if isinstance(evidence, PairedLogs) and math.isfinite(evidence.spread):
-            width = float(np.mean(evidence.high - evidence.low)) / 2
-            ratio = smallest_ratio(evidence.spread, count, level) * math.exp(width)
+            ratio = smallest_ratio(evidence.spread, count, level) * math.exp(min(evidence.width, 700.0))
             unit = f"{comparison.cost_unit} to target"
             label = unit if quantity == "cost_to_target" else quantity.replace("_", " ")
             ratios.setdefault((comparison.problem, label), {})[comparison.name(cell)] = ratio

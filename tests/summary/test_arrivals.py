@@ -100,6 +100,7 @@ def test_times_on_a_busy_machine_have_wider_intervals_and_claim_less(make, run):
     decision = loud.decision(cell, "seconds_to_target")
     assert decision.verdict is Verdict.UNDECIDED
     assert decision.ratio.estimate == pytest.approx(1.5)
+    assert decision.needed is None  # no number of repetitions would show a factor of 1.25
     assert loud.decision(cell, "cost_to_target").verdict is quiet.decision(cell, "cost_to_target").verdict
     before, after = (each.row(cell, "seconds_to_target").interval for each in (quiet, loud))
     assert (after.low, after.high) == (pytest.approx(before.low / 2), before.high)
