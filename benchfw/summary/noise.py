@@ -52,7 +52,10 @@ def allow_for_noise(sample: Sample, by: float, times: Collection[str] = WALL_TIM
         for quantity, values in sample.values.items()
         if quantity in times
     }
-    return replace(sample, brackets={**sample.brackets, **brackets}) if by > 1 else sample
+    if by <= 1:
+        return sample
+    slowed = by if times is WALL_TIMES else sample.slowdown
+    return replace(sample, brackets={**sample.brackets, **brackets}, slowdown=slowed)
 
 
 def shift(noise: Noise) -> float:

@@ -78,7 +78,7 @@ class Sample:
     `within` holds intervals from inside each trial, for the quantities that have one: used when there is a
     single repetition. `brackets` has the two ends of a value that was not seen exactly. `arrivals` says of
     each repetition that counts how it went on the way to the target, `moments` of an estimator's repetitions
-    what its draws were like.
+    what its draws were like. Times may be too long by the factor `slowdown`.
     """
 
     kind: MethodKind
@@ -88,6 +88,7 @@ class Sample:
     arrivals: Mapping[int, Arrival] = field(default_factory=dict)
     moments: Mapping[int, Moments] = field(default_factory=dict)
     facts: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    slowdown: float = 1.0
 
     @property
     def reached(self) -> tuple[int, int]:
@@ -180,7 +181,12 @@ class Sample:
         """Yield the mean of each fact."""
         for name, found in self.facts.items():
             values = list(found.values())
-            yield name, _not_below_zero(mean_interval(values), values)
+            mean = _not_below_zero(mean_interval(values), values)
+            yield name, self._shorter(mean) if name == "prepare_seconds" else mean
+
+    def _shorter(self, time: Interval) -> Interval:
+        """Return the interval of a time that may be too long by the slow-down of the machine."""
+        return replace(time, low=time.low / self.slowdown)
 
     def arrival_intervals(self) -> Iterator[tuple[str, Interval]]:
         """Yield the expected running times, and Kaplan & Meier's median where some runs did not arrive."""
@@ -189,12 +195,12 @@ class Sample:
             return
         seconds, costs = (np.array([getattr(run, name) for run in runs]) for name in ("seconds", "cost"))
         reached = np.array([run.reached for run in runs])
-        yield EXPECTED[0], expected_running_time(seconds, reached)
+        yield EXPECTED[0], self._shorter(expected_running_time(seconds, reached))
         if all(run.counted for run in runs):
             yield EXPECTED[1], expected_running_time(costs, reached)
         if 0 < sum(reached) < len(runs):
             lasting = np.where([run.broken for run in runs], np.max(seconds), seconds)
-            yield KAPLAN_MEIER, median_time(lasting, reached)
+            yield KAPLAN_MEIER, self._shorter(median_time(lasting, reached))
 
     def evidence(self, reference: Sample, quantity: str) -> Evidence | None:
         """Return what the repetitions that both have say about the ratio to the reference."""

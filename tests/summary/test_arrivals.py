@@ -104,6 +104,8 @@ def test_times_on_a_busy_machine_have_wider_intervals_and_claim_less(make, run):
     assert loud.decision(cell, "cost_to_target").verdict is quiet.decision(cell, "cost_to_target").verdict
     before, after = (each.row(cell, "seconds_to_target").interval for each in (quiet, loud))
     assert (after.low, after.high) == (pytest.approx(before.low / 2), before.high)
+    before, after = (each.row(cell, "expected_seconds_to_target").interval for each in (quiet, loud))
+    assert (after.low, after.high) == (pytest.approx(before.low / 2), before.high)
     ratio = loud.row(cell, "seconds_to_target").ratio
     assert ratio.low < 0.8
     assert ratio.high > 2.9
