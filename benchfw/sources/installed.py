@@ -85,10 +85,12 @@ def _same_name(metadata: Path, module: str) -> bool:
     return _name(metadata) == normal_name(module.partition(".")[0])
 
 
+@functools.cache
 def _name(metadata: Path) -> str:
     return normal_name(metadata.name.removesuffix(metadata.suffix).partition("-")[0])
 
 
+@functools.cache
 def normal_name(distribution: str) -> str:
     """Return the name of a distribution as indexes write it, whatever the spelling."""
     return re.sub(r"[-_.]+", "-", distribution).lower()

@@ -174,6 +174,7 @@ def test_an_interruption_keeps_finished_trials_and_leaves_no_process_on_the_work
     wait_until(lambda: not cluster.trial_processes())
 
 
+@pytest.mark.thorough
 def test_no_trial_goes_on_when_its_client_was_killed(cli, cluster):
     cli.write("hanging.toml", HANGING)
     run = begin(cli, "hanging.toml", "--only", "faulty", "--dask", cluster.address)

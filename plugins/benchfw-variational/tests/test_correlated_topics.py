@@ -361,7 +361,7 @@ def test_word_frequencies_of_ap_have_the_known_likelihood(backend):
     ],
     ids=["mean-field", "laplace", "delta", "pg"],
 )
-@pytest.mark.sampled(1)
+@pytest.mark.thorough
 def test_inference_on_ap_has_the_known_bound_and_likelihoods(backend, method, expected):
     """METHODS C6; what other seeds give, and NIPS, is in the suite variational/topics_fixed."""
     problem = build(backend, "ap", topics=10, parameters="fixed")

@@ -219,7 +219,7 @@ def test_batch_steps_reach_the_reference_optimum_of_ionosphere(ionosphere):
         pytest.param("usps-3vs5", 45416.1453, 118.50457, 0.10784, 21, marks=needs("usps-3vs5")),
     ],
 )
-@pytest.mark.sampled(1)
+@pytest.mark.thorough
 def test_batch_steps_reach_the_reference_optimum_of_other_sets(backend, dataset, start, best, bits, errors):
     problem = GPClassification(backend, backend.rng(0), dataset=dataset)
     step, steps = (0.3, 130) if dataset == "sonar" else (1.0, 40)
