@@ -188,7 +188,7 @@ def _headline(comparison: Comparison) -> list[tuple[str, bool]]:
         return [*times, *((name, False) for name in (*_UNITS, "fraction_of_limit"))]
     if comparison.kind == "estimator":
         # what a biased estimator lacks in variance it has in its mean squared error
-        mse = [("mse", True)] if comparison.biased else []
+        mse = [("mse", True)] if comparison.biased or _has_offset(comparison) else []
         product = [(comparison.product, False), ("relative_efficiency", False)]
         return [("bias", False), ("variance", True), *mse, ("seconds_per_draw", False), *product, *_PREPARED]
     shown = [(metric, False) for metric in comparison.metrics[:1]]
@@ -211,6 +211,13 @@ def _differs(comparison: Comparison, cell: Cell, quantity: str) -> bool:
     if time is None or used is None or not 0 < time.interval.estimate < math.inf:
         return False
     return abs(used.interval.estimate / time.interval.estimate - 1) > _APART
+
+
+def _has_offset(comparison: Comparison) -> bool:
+    """Whether some estimator always gives the same value, and not the exact one."""
+    variances = {row.cell: row.interval.estimate for row in comparison.rows if row.quantity == "variance"}
+    biases = [row for row in comparison.rows if row.quantity == "bias"]
+    return any(row.interval.estimate != 0 and variances.get(row.cell) == 0 for row in biases)
 
 
 def _title(comparison: Comparison, quantity: str) -> str:

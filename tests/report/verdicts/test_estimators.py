@@ -84,6 +84,7 @@ def test_draws_that_are_all_equal_have_no_ratio_of_errors(estimator, run):
     said = verdict(comparison)
     assert "exact never varied" in said
     assert "Never varied, but was off: a by 0.100 and b by 0.100" in said
+    assert "mse" in headline_table(comparison).header
     assert "mean is off" not in said
 
 
