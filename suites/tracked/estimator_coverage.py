@@ -196,6 +196,21 @@ def plain_claims(rng: Rng, reports: int, runs: int, law: Law, factor: float) -> 
     return difference_probability(logs, logs) <= 0.05, np.ones(reports, bool)
 
 
+def family_leads(rng: Rng, reports: int, runs: int, law: Law, values: int) -> tuple[Array, Array]:
+    """Judge a sweep of two equal families: is one said to have the smallest variance at every value?"""
+    level = 1 - 0.05 / (2 * values)
+    ends = []
+    for _ in range(2 * values):
+        found = sample(rng, law, reports, runs)
+        ends.append(spread_ends(found.variance, found.pool, level))
+    first, second = ends[::2], ends[1::2]
+    below, above = (
+        np.all([mine[1] < other[0] for mine, other in zip(*pair, strict=True)], axis=0)
+        for pair in ((first, second), (second, first))
+    )
+    return below | above, np.ones(reports, bool)
+
+
 @dataclass(frozen=True)
 class Row:
     """One line of a table: what is judged for each number of runs, and between what shares must lie."""
@@ -266,6 +281,19 @@ def tables() -> Iterator[Table]:
             Row(f"{name}, {many} methods", partial(report_claims, law=LAWS[name], methods=many), 0.0, 0.05)
             for name in LAWS
             for many in ((2, 5, 20) if name in ("normal", "log-normal") else (5,))
+        ),
+    )
+    yield Table(
+        "A sweep of two equal families: one is said to have the smallest variance at every value",
+        tuple(
+            Row(
+                f"{name}, {values} value{'s' if values > 1 else ''}",
+                partial(family_leads, law=LAWS[name], values=values),
+                0.0,
+                0.05,
+            )
+            for name in ("normal", "log-normal")
+            for values in (1, 3)
         ),
     )
     yield Table(
