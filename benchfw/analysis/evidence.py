@@ -107,14 +107,15 @@ class PairedLogs:
 
 @dataclass(frozen=True, eq=False)
 class PairedSigns:
-    """Ratios of pairs of which some are 0 or infinite, since one of the two never arrived: the sign test."""
+    """Log ratios of pairs of which some are known from one side only: the sign test."""
 
-    ratios: Floats
+    low: Floats
+    high: Floats
 
     @property
     def count(self) -> int:
         """Return the number of pairs that say something."""
-        return len(self.ratios)
+        return len(self.low)
 
     @property
     def testable(self) -> bool:
@@ -123,8 +124,8 @@ class PairedSigns:
 
     @cached_property
     def difference(self) -> float:
-        """Return the p-value of 'the median ratio is 1'."""
-        return float(sign_probability(np.sum(self.ratios > 1), np.sum(self.ratios < 1)))
+        """Return the p-value of 'the median ratio is 1'; a pair that may be on either side is a tie."""
+        return float(sign_probability(np.sum(self.low > 0), np.sum(self.high < 0)))
 
     @property
     def equality(self) -> float:
@@ -132,14 +133,15 @@ class PairedSigns:
         return 1.0
 
     def interval(self, level: float) -> Interval:
-        """Return the median of the ratios between order statistics."""
-        ordered = np.sort(self.ratios)
-        middle = (float(ordered[(self.count - 1) // 2]), float(ordered[self.count // 2]))
+        """Return the median of the ratios, of unknown ones the end nearer to 1, between order statistics."""
+        nearer = np.sort(np.clip(0.0, self.low, self.high))
+        middle = float(nearer[(self.count - 1) // 2]), float(nearer[self.count // 2])
         median = middle[0] if middle[0] == middle[1] else (middle[0] + middle[1]) / 2
         depth = sign_depth(self.count, level)
-        if depth == 0:
-            return Interval(median, 0.0, math.inf, self.count)
-        return Interval(median, float(ordered[depth - 1]), float(ordered[self.count - depth]), self.count)
+        low, high = -math.inf, math.inf
+        if depth:
+            low, high = float(np.sort(self.low)[depth - 1]), float(np.sort(self.high)[self.count - depth])
+        return Interval(_exp(median), _exp(low), _exp(high), self.count)
 
     @property
     def spread(self) -> float:
@@ -223,15 +225,16 @@ def pair_brackets(
     with np.errstate(divide="ignore", invalid="ignore"):
         from_below, from_above = np.log(under) - np.log(end), np.log(over) - np.log(start)
         probable = None if pairs is None else np.log(pairs[0]) - np.log(pairs[1])
-    known = ~(np.isnan(from_below) | np.isnan(from_above))
+    # of two that never arrive, or two that are at zero, nothing is known
+    known = np.isfinite(from_below) | np.isfinite(from_above) | (from_below == from_above)
     from_below, from_above = from_below[known], from_above[known]
     if len(from_below) == 0:
         return None
-    if np.all(from_below < np.inf) and np.all(from_above > -np.inf):
+    if np.all(np.isfinite(from_below) & (from_above > -np.inf)) or np.all(
+        np.isfinite(from_above) & (from_below < np.inf)
+    ):
         return PairedLogs(from_below, from_above, None if probable is None else probable[known])
-    middle = np.where(from_below == from_above, from_below, np.clip(0.0, from_below, from_above))
-    with np.errstate(over="ignore"):
-        return PairedSigns(np.exp(middle))
+    return PairedSigns(from_below, from_above)
 
 
 def _exp(value: float) -> float:

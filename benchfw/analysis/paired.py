@@ -27,13 +27,22 @@ CHANCE = 0.9
 MOST_REPETITIONS = 100_000
 
 
+def least_probability(count: int) -> float:
+    """Return the p-value below which so many pairs say nothing, 2/4^n.
+
+    Two methods that are alike and whose runs fall into two clusters differ by the same factor in all pairs
+    with this chance, and then Student's test would be as sure as it likes.
+    """
+    return 2 * 0.25**count
+
+
 def difference_probability(low: Values, high: Values) -> Floats:
     """Return the two-sided p-value of 'the ratio is 1' by Student's paired t test of the log ratios.
 
     With brackets the end that is nearer to 1 is tested, so that no place inside them could change the result.
     """
     under, over = _moments(low), _moments(high)
-    return _two_sided(np.minimum(_above(*under, 0.0), _above(-over[0], *over[1:], 0.0)))
+    return _two_sided(np.minimum(_above(*under, 0.0), _above(-over[0], *over[1:], 0.0)), np.shape(low)[-1])
 
 
 def equality_probability(low: Values, high: Values, margin: float = MARGIN) -> Floats:
@@ -44,19 +53,24 @@ def equality_probability(low: Values, high: Values, margin: float = MARGIN) -> F
     under, over = _moments(low), _moments(high)
     edge = math.log(margin)
     outside = np.maximum(_above(*under, -edge), _above(-over[0], *over[1:], -edge))
-    return _two_sided(outside)
+    return _two_sided(outside, np.shape(low)[-1])
 
 
 def log_interval(low: Values, high: Values, level: Values | float) -> tuple[Floats, Floats]:
-    """Return the ends of the t interval of the mean log ratio: from below of `low`, from above of `high`."""
+    """Return the ends of the t interval of the mean log ratio: from below of `low`, from above of `high`.
+
+    Infinite ones at a level that so few pairs cannot reach.
+    """
     from scipy.special import stdtrit
 
     (start, start_error, freedom), (end, end_error, _) = _moments(low), _moments(high)
-    quantile = stdtrit(freedom, (1 + np.asarray(level, dtype=np.float64)) / 2)
+    asked = np.asarray(level, dtype=np.float64)
+    quantile = stdtrit(freedom, (1 + asked) / 2)
+    within_reach = 1 - asked >= least_probability(np.shape(low)[-1]) * (1 - 1e-9)
     with np.errstate(invalid="ignore"):
         return (
-            np.where(np.isfinite(start), start - quantile * start_error, -np.inf),
-            np.where(np.isfinite(end), end + quantile * end_error, np.inf),
+            np.where(np.isfinite(start) & within_reach, start - quantile * start_error, -np.inf),
+            np.where(np.isfinite(end) & within_reach, end + quantile * end_error, np.inf),
         )
 
 
@@ -122,5 +136,5 @@ def _above(mean: Floats, error: Floats, freedom: int, edge: float) -> Floats:
     return np.asarray(stdtr(freedom, -statistic))
 
 
-def _two_sided(probability: Floats) -> Floats:
-    return np.asarray(np.minimum(1.0, 2 * probability))
+def _two_sided(probability: Floats, count: int) -> Floats:
+    return np.asarray(np.clip(2 * probability, least_probability(count), 1.0))

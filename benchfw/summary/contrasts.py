@@ -85,8 +85,6 @@ def _evidence(sample: Sample, reference: Sample, quantity: str) -> tuple[Evidenc
         return None, Reason.SIGN
     if quantity in TO_TARGET and 0.0 in values:
         return None, Reason.AT_START
-    if quantity in TO_TARGET and 0 in (sample.reached[0], reference.reached[0]):
-        return None, Reason.NEVER  # no factor is known; how often they arrive is compared by itself
     evidence = sample.evidence(reference, quantity)
     if evidence is not None:
         return evidence, Reason.NONE

@@ -35,7 +35,6 @@ class Reason(Enum):
     TOO_FEW = "too few runs"
     NO_VALUE = "no pair of runs with a value"
     AT_START = "it starts at the target"
-    NEVER = "one of the two never arrives"
     ROUNDING = "both end where rounding decides"
     SIGN = "the values can be negative"
     UNFINISHED = "some runs did not finish"

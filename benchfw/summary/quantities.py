@@ -245,8 +245,14 @@ class Sample:
         return seen.std_error / around if around else 0.0
 
     def bracket(self, quantity: str, repetition: int) -> tuple[float, float]:
-        """Return between which two numbers a value is known to lie: twice the value where it was seen."""
+        """Return between which two numbers a value is known to lie: twice the value where it was seen.
+
+        A run that ended before the target would have arrived later than that; one that broke, never.
+        """
         value = self.values[quantity][repetition]
+        arrival = self.arrivals.get(repetition) if quantity in TO_TARGET else None
+        if arrival is not None and not arrival.reached and not arrival.broken:
+            return float(getattr(arrival, quantity.removesuffix("_to_target"))), math.inf
         return self.brackets.get(quantity, {}).get(repetition, (value, value))
 
     def ratio(self, reference: Sample, quantity: str, level: float = LEVEL) -> Interval | None:

@@ -1,0 +1,194 @@
+"""The audit: how often what a report prints is true, under known laws, through the summary's own code.
+
+`python suites/tracked/audit` writes the tables of docs/statistics.md between their markers: verdicts of whole
+reports (`--part reports`), intervals of one row (`rows`), and `benchfw compare` (`compare`). Fixed seeds; ten
+minutes on one core for each part. Exit code 1 if a share is outside its limits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+from _laws import HEAVY, LAWS
+from _reports import RUNS, SIZES, audit, censored, median_covers, power, ratio_covers
+from _rows import Case, cases
+from _runs import comparisons
+
+PAGE = Path(__file__).parents[3] / "docs" / "statistics.md"
+PARTS = ("reports", "rows", "compare")
+FEW = 400
+"""Reports of the largest sizes; the others have so many as asked for."""
+
+Line = tuple[str, list[float], float, float]
+
+
+def main() -> None:
+    """Write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", choices=PARTS, action="append")
+    parser.add_argument("--reports", type=int, default=2000)
+    parser.add_argument("--experiments", type=int, default=1000)
+    parser.add_argument("--pairs", type=int, default=200)
+    asked = parser.parse_args()
+    missed = 0
+    for part in asked.part or PARTS:
+        lines: list[str] = []
+        if part == "reports":
+            lines, bad = report_table(asked.reports)
+        else:
+            found, count = (cases(), asked.experiments) if part == "rows" else (comparisons(), asked.pairs)
+            lines, bad = case_table(found, count)
+        missed += bad
+        text = PAGE.read_text(encoding="utf-8")
+        start, end = f"<!-- audit: {part} -->\n", f"<!-- end of audit: {part} -->"
+        before, rest = text.split(start)
+        PAGE.write_text(
+            f"{before}{start}\n" + "\n".join(lines) + f"\n\n{end}{rest.split(end)[1]}", encoding="utf-8"
+        )
+    sys.exit(missed > 0)
+
+
+def report_table(reports: int) -> tuple[list[str], int]:
+    """Return the table of verdicts and intervals by law, a column a number of runs, and how many missed."""
+    columns = " | ".join(f"{runs} runs" for runs in RUNS)
+    lines = [f"| what, law | {columns} | asked for |", "|---|" + "---|" * (len(RUNS) + 1)]
+    missed = 0
+    for name, shares, least, most in report_lines(reports):
+        within = [math.isnan(share) or least <= share <= most for share in shares]
+        missed += within.count(False)
+        shown = " | ".join("—" if math.isnan(share) else f"{share:.1%}" for share in shares)
+        limits = (
+            f"at most {most:.1%}"
+            if least == 0
+            else f"at least {least:.1%}"
+            if most == 1
+            else f"{least:.1%} to {most:.1%}"
+        )
+        lines.append(f"| {name} | {shown} | {limits}{'' if all(within) else ': missed'} |")
+        print(lines[-1], flush=True)
+    return lines, missed
+
+
+def report_lines(reports: int) -> Iterator[Line]:
+    """Yield a line each: name, a share a number of runs, and its limits."""
+    error = 2 * math.sqrt(0.05 * 0.95 / FEW)
+    laws = [*LAWS, "deterministic, looks"]
+    for law in laws:
+        yield (
+            f"all alike: a report claims a difference; {law}",
+            worst(law, "none", "claiming", reports),
+            0,
+            0.05 + error,
+        )
+    alike = [
+        max(
+            censored(rng_of(runs, *size), runs, size, reports // 2, "none").claiming
+            for size in ((2, 1), (5, 1), (2, 4))
+        )
+        for runs in RUNS
+    ]
+    yield "all alike: a report claims a difference; a third of the runs never arrives", alike, 0, 0.05 + error
+    for what, attribute in {
+        "misses the truth": "uncovered",
+        "of a named leader misses the truth": "leaders",
+    }.items():
+        for law in laws:
+            yield (
+                f"half differ: the interval {what}; {law}",
+                worst(law, "half", attribute, reports),
+                0,
+                0.05 + error / 2,
+            )
+    for law in laws:
+        yield (
+            f"half differ: a sentence is false; {law}",
+            worst(law, "half", "wrong", reports),
+            0,
+            0.05 + error / 2,
+        )
+    for attribute, what in {
+        "uncovered": "the interval misses the truth",
+        "wrong": "a sentence is false",
+    }.items():
+        shares = [
+            max(
+                getattr(censored(rng_of(runs, *size), runs, size, reports // 2, "half"), attribute)
+                for size in ((2, 1), (5, 1), (2, 4))
+            )
+            for runs in RUNS
+        ]
+        yield f"half differ: {what}; a third of the runs never arrives", shares, 0, 0.05 + error / 2
+    for law in ("normal", "log-normal", "Pareto 1.2", "bimodal"):
+        shares = [audit(rng_of(runs), f"quiet {law}", runs, (2, 1), reports, "edge").equal for runs in RUNS]
+        yield f"10 % apart: called equal; {law}, small", shares, 0, 0.05
+    for law in LAWS:
+        found = [power(rng_of(runs), law, runs, 2 * reports) for runs in RUNS]
+        yield (
+            f"power against an uncorrected test of a row; {law}",
+            [mine / other for mine, other in found],
+            0.9,
+            math.inf,
+        )
+    for law in LAWS:
+        least, most = (0.9, 1.0) if law in HEAVY else (0.93, 0.975 if law != "discrete" else 1.0)
+        yield (
+            f"one row: a ratio's 95 % interval covers; {law}",
+            [ratio_covers(rng_of(runs), law, runs, 4 * reports) for runs in RUNS],
+            least,
+            most,
+        )
+    for law in LAWS:
+        shares = [median_covers(rng_of(runs), law, runs, reports) if runs >= 5 else math.nan for runs in RUNS]
+        yield f"one row: an end's median is covered; {law}", shares, 0.93, 1.0
+
+
+def rng_of(*numbers: int) -> np.random.Generator:
+    return np.random.default_rng([22, *numbers])
+
+
+def worst(law: str, effects: str, attribute: str, reports: int) -> list[float]:
+    """Return the largest share over all numbers of methods and problems, for each number of runs."""
+    key = (law, effects)
+    if key not in _AUDITED:
+        _AUDITED[key] = [
+            [
+                audit(
+                    rng_of(runs, *size), law, runs, size, reports if math.prod(size) <= 40 else FEW, effects
+                )
+                for size in SIZES
+            ]
+            for runs in RUNS
+        ]
+    return [max(getattr(shares, attribute) for shares in row) for row in _AUDITED[key]]
+
+
+_AUDITED: dict[tuple[str, str], list] = {}
+
+
+def case_table(found: Iterator[Case], experiments: int) -> tuple[list[str], int]:
+    """Return the table of single cases, and how many are outside their limits."""
+    lines, missed = ["| what | how | share | asked for |", "|---|---|---|---|"], 0
+    for case in found:
+        held = share(case.holds, experiments)
+        within = case.least <= held <= case.most
+        missed += not within
+        asked_for = "—" if (case.least, case.most) == (0, 1) else f"{case.least:.1%} to {case.most:.1%}"
+        lines.append(
+            f"| {case.group} | {case.name} | {held:.1%} | {asked_for}{'' if within else ': missed'} |"
+        )
+        print(lines[-1], flush=True)
+    return lines, missed
+
+
+def share(holds: Callable[[np.random.Generator], bool], experiments: int) -> float:
+    """Return the share of experiments in which something holds; each has a seed of its own."""
+    return float(np.mean([holds(np.random.default_rng([20, number])) for number in range(experiments)]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+"""Whole reports made from arrays, judged by the summary's own code: what share of their sentences is wrong.
+
+A report has problems x (methods - 1) x 2 comparisons: the cost and the seconds of each method against the
+reference, which share the data of a repetition. Reports are the first axis of every array.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from _laws import LAWS, Rng, brackets
+
+from benchfw.analysis.evidence import Arrivals, Evidence, pair_brackets
+from benchfw.analysis.families import Decisions, decide
+from benchfw.analysis.intervals import median_interval
+from benchfw.analysis.paired import MARGIN, difference_probability, equality_probability, log_interval
+from benchfw.records import Cell
+from benchfw.summary.contrasts import ARRIVALS
+from benchfw.summary.family import Contrast, decide_family
+
+RUNS = (3, 5, 10, 20)
+SIZES = tuple((methods, problems) for methods in (2, 5, 20) for problems in (1, 4, 10))
+QUANTITIES = 2
+MOST_VALUES = 12_000_000
+"""Arrays are made in blocks of at most so many numbers."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What was found over all reports of one kind."""
+
+    reports: int
+    claiming: float
+    """Share of reports that call something different."""
+    wrong: float
+    """Mean share of false sentences, 'different' and 'equal' together: the false discovery rate."""
+    uncovered: float
+    """Mean share of sentences whose interval misses the truth: the false coverage rate."""
+    leaders: float
+    """Mean share of the named leaders, one a problem, whose interval misses the truth."""
+    undecided: float
+    """Share of the undecided comparisons whose interval covers the truth."""
+    equal: float
+    """Mean share of false ones among what is called equal."""
+
+
+def audit(rng: Rng, law: str, runs: int, size: tuple[int, int], reports: int, effects: str) -> Shares:
+    """Return the shares over reports in which the methods differ as `effects` says."""
+    methods, problems = size
+    block = max(1, min(reports, MOST_VALUES // (problems * methods * QUANTITIES * runs)))
+    counts = [min(block, reports - start) for start in range(0, reports, block)]
+    found = [_block(rng, law, (count, problems, methods, runs), effects) for count in counts]
+    totals = {
+        name: np.concatenate([each[name] for each in found])
+        for name in ("claiming", "wrong", "uncovered", "leaders", "undecided", "equal")
+    }
+    means = {name: float(np.mean(values)) if len(values) else math.nan for name, values in totals.items()}
+    return Shares(reports, **means)
+
+
+def _block(rng: Rng, law: str, shape: tuple[int, int, int, int], effects: str) -> dict[str, np.ndarray]:
+    reports, problems, methods, _ = shape
+    truth = _effects(rng, (reports, problems, methods - 1), effects)
+    low, high = _log_ratios(rng, law, shape, truth)
+    both = np.repeat(truth[..., None, :, None], QUANTITIES, axis=2)[..., 0].reshape(reports, -1)
+    family = low.reshape(reports, -1, low.shape[-1]), high.reshape(reports, -1, low.shape[-1])
+    decided = decide(difference_probability(*family), equality_probability(*family))
+    start, end = log_interval(*family, decided.level)
+    estimate = np.mean(family[0] + family[1], axis=-1) / 2
+    return _judge(decided, both, start, end, estimate, problems)
+
+
+def _judge(
+    decided: Decisions,
+    truth: np.ndarray,
+    start: np.ndarray,
+    end: np.ndarray,
+    estimate: np.ndarray,
+    problems: int,
+) -> dict[str, np.ndarray]:
+    edge = math.log(MARGIN)
+    rounding = 1e-9
+    covered = (start <= truth + rounding) & (truth - rounding <= end)
+    lied = decided.different & ~((estimate > 0) & (truth > 0) | (estimate < 0) & (truth < 0))
+    alike = decided.equal & (np.abs(truth) > edge - rounding)
+    said = decided.different | decided.equal
+    named = np.maximum(np.sum(said, axis=1), 1)
+    # the leader in cost on each problem: the lowest estimate among what is better
+    ahead = np.where(decided.different & (estimate < 0), estimate, np.inf)
+    cost = ahead.reshape(len(ahead), problems, QUANTITIES, -1)[:, :, 0]
+    first = np.argmin(cost, axis=-1)[..., None]
+    there = np.isfinite(np.take_along_axis(cost, first, -1)[..., 0])
+    hit = covered.reshape(len(ahead), problems, QUANTITIES, -1)[:, :, 0]
+    return {
+        "claiming": np.any(decided.different, axis=1),
+        "wrong": np.sum(lied | alike, axis=1) / named,
+        "uncovered": np.sum(said & ~covered, axis=1) / named,
+        "leaders": np.sum(~np.take_along_axis(hit, first, -1)[..., 0] & there, axis=1)
+        / np.maximum(np.sum(there, axis=1), 1),
+        "undecided": covered[~said],
+        "equal": np.sum(alike, axis=1) / np.maximum(np.sum(decided.equal, axis=1), 1),
+    }
+
+
+def _effects(rng: Rng, shape: tuple[int, ...], effects: str) -> np.ndarray:
+    """Return the true log ratios: none, half of them at random, or all at the edge of what is equal."""
+    if effects == "none":
+        return np.zeros(shape)
+    if effects == "edge":
+        return math.log(MARGIN) * rng.choice([-1.0, 1.0], shape)
+    return np.where(rng.random(shape) < 0.5, 0.0, 0.7 * rng.standard_normal(shape))
+
+
+def _log_ratios(
+    rng: Rng, law: str, shape: tuple[int, int, int, int], truth: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (reports, problems, quantities, rivals, runs): costs, and seconds, which vary by 5 % more."""
+    reports, problems, methods, runs = shape
+    effect = np.concatenate([np.zeros((reports, problems, 1)), truth], axis=-1)[..., None]
+    if law == "deterministic, looks":  # the same in every run; nothing is known between two looks
+        logs = np.log(1000.0) + np.repeat(effect, runs, axis=-1)
+        low, high = (np.repeat(each[:, :, None], QUANTITIES, axis=2) for each in brackets(logs))
+        return low[:, :, :, 1:] - high[:, :, :, :1], high[:, :, :, 1:] - low[:, :, :, :1]
+    scale = 0.05 if law.startswith("quiet") else 1.0
+    costs = scale * LAWS[law.removeprefix("quiet ")](rng, (reports, problems, methods, runs)) + effect
+    seconds = costs + 0.05 * scale * rng.standard_normal(costs.shape)
+    logs = np.stack([costs, seconds], axis=2)
+    ratios = logs[:, :, :, 1:] - logs[:, :, :, :1]
+    return ratios, ratios
+
+
+def power(rng: Rng, law: str, runs: int, reports: int) -> tuple[float, float]:
+    """Return how often one method is found better than another, and how often by a test of 5 % a row.
+
+    One problem, two methods; the factor is such that the test of a row finds about four in five.
+    """
+    shape = (reports, 1, 2, runs)
+    noise = float(np.std(LAWS[law](rng, (100_000,))))
+    factor = -3.0 * math.sqrt(2) * noise / math.sqrt(runs) * (1 + 4 / runs**2 + 1.5 / runs)
+    ratios, _ = _log_ratios(rng, law, shape, np.full((reports, 1, 1), factor))
+    family = ratios.reshape(reports, QUANTITIES, runs)
+    found = difference_probability(family, family)
+    chosen = decide(found, np.ones_like(found)).different
+    return float(np.mean(chosen[:, 0])), float(np.mean(found[:, 0] <= 0.05))
+
+
+def censored(rng: Rng, runs: int, size: tuple[int, int], reports: int, effects: str) -> Shares:
+    """Return the shares where a third of the runs never arrives: signs, and counts of arrivals."""
+    methods, problems = size
+    rows = []
+    for _ in range(reports):
+        truth = _effects(rng, (1, problems, methods - 1), effects)[0]
+        contrasts, truths = zip(*_contrasts(rng, truth, runs), strict=True)
+        decided = zip(contrasts, truths, decide_family(contrasts), strict=True)
+        said = [(contrast, effect, found.ratio) for contrast, effect, found in decided if found.differs]
+        wrong = sum((ratio.estimate > 1) != (effect > 0) or effect == 0 for _, effect, ratio in said)
+        missed = sum(
+            contrast.quantity != ARRIVALS and not ratio.low <= math.exp(effect) <= ratio.high
+            for contrast, effect, ratio in said
+        )
+        rows.append((bool(said), wrong / max(len(said), 1), missed / max(len(said), 1)))
+    claiming, wrong, uncovered = np.mean(rows, axis=0)
+    return Shares(reports, claiming, wrong, uncovered, math.nan, math.nan, math.nan)
+
+
+def _contrasts(rng: Rng, truth: np.ndarray, runs: int) -> Iterator[tuple[Contrast, float]]:
+    for problem, effects in enumerate(truth):
+        logs = 0.5 * rng.standard_normal((len(effects) + 1, runs))
+        logs[1:] += effects[:, None]
+        spent = np.exp(np.minimum(logs, 0.2))  # the budget ends there
+        costs = np.where(logs > 0.2, np.inf, spent)
+        reference = Cell(str(problem), "optimizer", "0", "numpy")
+        for number, effect in enumerate(effects, 1):
+            cell = reference._replace(method=str(number))
+            evidence: Evidence | None = pair_brackets(spent[number], costs[number], spent[0], costs[0])
+            yield Contrast(cell, reference, "cost_to_target", evidence), float(effect)
+            here, there = (int(np.sum(np.isfinite(costs[each]))) for each in (number, 0))
+            if 0 < here + there < 2 * runs:
+                yield Contrast(cell, reference, ARRIVALS, Arrivals(here, runs, there, runs)), float(effect)
+
+
+def ratio_covers(rng: Rng, law: str, runs: int, experiments: int) -> float:
+    """Return how often the 95 % interval of a single ratio covers 1, which it is."""
+    above, below = (LAWS[law](rng, (experiments, runs)) for _ in range(2))
+    low, high = log_interval(above - below, above - below, 0.95)
+    return float(np.mean((low <= 1e-12) & (high >= -1e-12)))
+
+
+def median_covers(rng: Rng, law: str, runs: int, experiments: int) -> float:
+    """Return how often the interval of the median of a method's ends covers that of the law."""
+    truth = float(np.exp(np.median(LAWS[law](np.random.default_rng(5), (1_000_001,)))))
+    found = [median_interval(np.exp(logs)) for logs in LAWS[law](rng, (experiments, runs))]
+    return float(
+        np.mean([each.low <= truth * (1 + 1e-9) and truth <= each.high * (1 + 1e-9) for each in found])
+    )
