@@ -99,11 +99,11 @@ def smallest_ratio(spread: float, count: int, level: float, chance: float = CHAN
     """Return the ratio that so many pairs show with this chance, given the spread of the log ratios.
 
     By the t interval of this level, with the noncentral t distribution. (A sum of two quantiles of t would
-    promise 90 % where five pairs at a level of 99.7 % have 79 %.) Infinite below FEWEST_PAIRS.
+    promise 90 % where five pairs at a level of 99.7 % have 79 %.) Infinite where so few pairs decide nothing.
     """
     from scipy.special import nctdtrinc
 
-    if count < FEWEST_PAIRS:
+    if count < FEWEST_PAIRS or least_probability(count) > (1 - level) * (1 + 1e-9):
         return math.inf
     shift = float(nctdtrinc(count - 1, 1 - chance, t_quantile(level, count - 1)))
     exponent = shift * spread / math.sqrt(count)

@@ -249,11 +249,13 @@ class Sample:
 
         A run that ended before the target would have arrived later than that; one that broke, never.
         """
+        if repetition in self.brackets.get(quantity, {}):
+            return self.brackets[quantity][repetition]
         value = self.values[quantity][repetition]
         arrival = self.arrivals.get(repetition) if quantity in TO_TARGET else None
-        if arrival is not None and not arrival.reached and not arrival.broken:
-            return float(getattr(arrival, quantity.removesuffix("_to_target"))), math.inf
-        return self.brackets.get(quantity, {}).get(repetition, (value, value))
+        if arrival is None or arrival.reached or arrival.broken:
+            return value, value
+        return float(getattr(arrival, quantity.removesuffix("_to_target"))), math.inf
 
     def ratio(self, reference: Sample, quantity: str, level: float = LEVEL) -> Interval | None:
         """Return the ratio to the reference over the repetitions that both have; None where there is none."""

@@ -55,39 +55,59 @@ def test_the_paired_test_is_students_and_equality_is_twice_schuirmanns():
 
 def test_equal_numbers_are_equal_and_unlike_constants_differ():
     same, other = pair([3.0] * 4, [3.0] * 4), pair([0.3] * 4, [0.1] * 4)
-    assert (same.difference, same.equality) == (1, 0)
-    assert (other.difference, other.equality) == (0, 1)
+    least = 2 / 4**4
+    assert (same.difference, same.equality) == (1, least)
+    assert (other.difference, other.equality) == (least, 1)
     assert other.interval(0.99).low == pytest.approx(3)
 
 
 def test_a_bracket_widens_the_interval_and_what_lies_inside_it_is_not_claimed():
     sharp = pair([1050.0] * 5, [1000.0] * 5)
     wide = pair_brackets([1000.0] * 5, [1050.0] * 5, [990.0] * 5, [1000.0] * 5)
-    assert sharp.difference == 0
+    assert sharp.difference == 2 / 4**5
     assert wide.difference == 1
     found = wide.interval(0.95)
     assert (found.low, found.high) == pytest.approx((1.0, 1050 / 990))
-    assert wide.equality == 0
+    assert wide.equality == 2 / 4**5
 
 
 def test_a_value_below_the_rounding_floor_gives_the_near_end_only():
     found = pair_brackets([0.0] * 5, [1e-10] * 5, [0.01] * 5, [0.0101, 0.01, 0.0099, 0.01, 0.01])
     assert isinstance(found, PairedLogs)
-    assert found.difference < 1e-9
+    assert found.difference == 2 / 4**5
     ends = found.interval(0.95)
     assert (ends.low, ends.high) == (0, pytest.approx(1e-8, rel=0.01))
     assert math.isnan(found.spread)
 
 
-def test_runs_that_never_arrive_are_judged_by_signs():
+def test_runs_that_ended_early_are_known_from_one_side_and_judged_by_students_test_of_that_end():
+    found = pair_brackets([30.0] * 4 + [90.0], [30.0] * 4 + [inf], [10.0, 9.0, 11.0, 10.0, 10.0], [10.0] * 5)
+    assert isinstance(found, PairedLogs)
+    assert found.difference < 0.01
+    assert found.interval(0.95).low > 1
+    assert found.interval(0.95).high == inf
+
+
+def test_runs_that_broke_or_ended_on_both_sides_are_judged_by_signs():
     found = pair([inf] * 3 + [30.0] * 4, [10.0] * 7)
     assert isinstance(found, PairedSigns)
     assert found.difference == pytest.approx(2 / 2**7)
     assert found.equality == 1
     assert (found.interval(0.98).low, found.interval(0.98).high) == (pytest.approx(3), inf)
     assert (found.interval(0.99).low, found.interval(0.99).high) == (0, inf)
+    # one that ended at 5 may have needed more or less than 10
+    unknown = pair_brackets([5.0, 20.0, 20.0], [inf, 20.0, 20.0], [10.0, 10.0, 8.0], [10.0, 10.0, inf])
+    assert isinstance(unknown, PairedSigns)
+    assert unknown.difference == 1
     assert pair([inf], [inf]) is None
     assert not pair([inf] * 5, [1.0] * 5).testable
+
+
+def test_few_pairs_are_never_surer_than_two_clusters_allow():
+    certain = pair([2.0, 2.0001, 2.0], [1.0] * 3)
+    assert certain.difference == 2 / 4**3
+    assert certain.interval(0.95).low == pytest.approx(2, rel=0.01)
+    assert (certain.interval(0.99).low, certain.interval(0.99).high) == (0, inf)
 
 
 @pytest.mark.parametrize("count", range(1, 40))

@@ -1,6 +1,6 @@
 """The shares that docs/statistics.md prints are those that a fresh, smaller simulation finds."""
 
-import importlib.util
+import importlib
 import math
 import re
 import sys
@@ -10,27 +10,30 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SCRIPT = ROOT / "suites" / "tracked" / "interval_coverage.py"
-# the tables on estimators are those of test_estimator_coverage.py
-TABLE = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8").split("<!-- estimator coverage")[0]
+PAGE = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
+TABLES = dict(re.findall(r"<!-- audit: (\w+) -->\n(.*?)<!-- end of audit", PAGE, re.DOTALL))
 
 
-def load():
-    spec = importlib.util.spec_from_file_location("coverage_simulations", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+def load(name):
+    """Return a module of the audit, which is no package."""
+    folder = str(ROOT / "suites" / "tracked" / "audit")
+    sys.path.insert(0, folder)
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(folder)
 
 
-SIMULATIONS = load()
+REPORTS = load("_reports")
 PRINTED = {
     (group, name): float(share) / 100
-    for group, name, share in re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([\d.]+)% \|", TABLE, re.MULTILINE)
+    for group, name, share in re.findall(
+        r"^\| ([^|]+) \| ([^|]+) \| ([\d.]+)% \|", TABLES["rows"] + TABLES["compare"], re.MULTILINE
+    )
 }
 # (case, experiments of the table, experiments here)
-CASES = [(case, 1000, 100) for case in SIMULATIONS.cases()]
-CASES += [(case, 200, 8) for case in SIMULATIONS.comparisons()]
+CASES = [(case, 1000, 100) for case in load("_rows").cases()]
+CASES += [(case, 200, 8) for case in load("_runs").comparisons()]
 
 
 @pytest.mark.parametrize(
@@ -48,3 +51,49 @@ def test_a_fresh_simulation_finds_the_share_that_the_manual_prints(case, many, f
 
 def test_the_manual_prints_no_simulation_that_cannot_be_run():
     assert set(PRINTED) == {(case.group, case.name) for case, *_ in CASES}
+
+
+def test_the_manual_prints_a_share_for_every_law_and_none_that_was_missed():
+    lines = [line for line in TABLES["reports"].splitlines() if line.startswith("| ")][1:]
+    laws = [*load("_laws").LAWS, "deterministic, looks", "a third of the runs never arrives"]
+    for law in laws:
+        assert any(f"; {law} |" in line for line in lines if line.startswith("| all alike"))
+        assert sum(f"; {law} |" in line for line in lines if line.startswith("| half differ")) >= 2
+    assert "missed" not in PAGE
+
+
+@pytest.mark.parametrize(
+    ("law", "runs", "size"),
+    [
+        ("normal", 10, (5, 4)),
+        ("exponential", 5, (2, 1)),
+        ("bimodal", 3, (20, 4)),
+        ("Pareto 1.2", 20, (2, 10)),
+        ("deterministic, looks", 5, (5, 1)),
+    ],
+)
+def test_reports_keep_their_error_budget(law, runs, size):
+    reports = 300
+    allowed = 0.05 + 3 * math.sqrt(0.05 * 0.95 / reports)
+    alike, half = (
+        REPORTS.audit(np.random.default_rng([7, runs]), law, runs, size, reports, effects)
+        for effects in ("none", "half")
+    )
+    assert alike.claiming <= allowed
+    assert max(half.wrong, half.uncovered, half.leaders) <= allowed
+
+
+def test_reports_in_which_runs_never_arrive_keep_their_error_budget():
+    alike, half = (
+        REPORTS.censored(np.random.default_rng(8), 10, (2, 4), 100, effects) for effects in ("none", "half")
+    )
+    allowed = 0.05 + 3 * math.sqrt(0.05 * 0.95 / 100)
+    assert max(alike.claiming, half.wrong, half.uncovered) <= allowed
+    assert half.claiming > 0.2
+
+
+def test_methods_that_differ_by_the_margin_are_seldom_called_equal_and_power_is_hardly_lost():
+    rng = np.random.default_rng(9)
+    assert REPORTS.audit(rng, "quiet normal", 10, (2, 1), 500, "edge").equal <= 0.05
+    found, uncorrected = REPORTS.power(rng, "log-normal", 5, 1000)
+    assert found >= 0.9 * uncorrected

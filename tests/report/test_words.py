@@ -5,28 +5,62 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import os
+import re
+import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from benchfw.records import Record, Status
-from benchfw.report.verdicts import verdict
-from benchfw.report.verdicts.phrases import fault_advice, fault_names, fault_sentence
+from benchfw.records import Ending, Record, Status
+from benchfw.report.verdicts import optimizers, verdict
+from benchfw.report.verdicts.phrases import fault_advice, fault_place, fault_sentence
 from benchfw.summary.summarize import summarize
 
 WORDS = Path(__file__).parent / "words.txt"
 WOBBLE = (0.97, 1.0, 1.01, 1.03, 0.99)
 
 
-def optimizer(make, name, cost, *, seconds=1.0, arrive=5, runs=5, **more):
+def ending(make, name, end, cost, **more):
+    """Runs without a target in the suite, with two metrics."""
+    return [
+        make.result(
+            "optimizer", "p", name, r,
+            make.curve("gap", [9, 1, end * pace], cost=cost * pace)
+            + make.curve("loss", [9, 2, 1 + end * pace], cost=cost * pace),
+            **more,
+        )
+        for r, pace in enumerate(WOBBLE)
+    ]  # fmt: skip
+
+
+def sizes(make, device, runs):
+    """A kernel at two sizes, in proportion to the size on the host."""
+    return [
+        make.timing("scale", size, backend, seconds * pace, facts=facts, repetition=r)
+        for size in (10**4, 10**6)
+        for backend, seconds in (("numpy", 2e-9 * size), ("cupy", device))
+        for facts in [
+            {
+                "flops_per_call": 3.0 * size, "bytes_per_call": 16.0 * size,
+                "ceiling_flops_per_second": 5e10, "ceiling_bytes_per_second": 1e12,
+                "argument_bytes": 8.0 * size, "peak_bytes": 16.0 * size,
+            }
+        ]
+        for r, pace in enumerate(WOBBLE[:runs])
+    ]  # fmt: skip
+
+
+def optimizer(make, name, cost, *, seconds=1.0, arrive=5, runs=5, problem="p", **more):
     """Runs of which the first `arrive` meet the target at about this cost; `gd` wobbles the other way."""
     paces = [wobble ** (-1 if name == "gd" else 1) for wobble in WOBBLE]
     return [
         make.result(
-            "optimizer", "p", name, r,
+            "optimizer", problem, name, r,
             make.curve("gap", [9, 0.5 if r < arrive else 5], cost=cost * pace, seconds=seconds * pace),
             target={"gap": 1.0},
             **more,
@@ -92,6 +126,7 @@ def scenes(make):
         "the reference never arrives": optimizer(make, "gd", 100, arrive=0) + optimizer(make, "svrg", 300),
         "nobody arrives": optimizer(make, "gd", 100, arrive=0) + optimizer(make, "svrg", 300, arrive=0),
         "a method alone": gd,
+        "a method alone that seldom arrives": optimizer(make, "gd", 230, arrive=1),
         "a target where the reference ends": [
             make.result("optimizer", "p", "gd", 0, make.curve("gap", [9, 1.17e-5]))
         ],
@@ -148,17 +183,86 @@ def scenes(make):
         "estimators: one family of a sweep is below the other at every value": swept(make, 3.0),
         "estimators: no family of a sweep is": swept(make, 1.0),
         "estimators: one run": estimator(make, "a", 1.0, runs=1) + estimator(make, "b", 9.0, runs=1),
+        "two of four runs arrive, too few to tell": optimizer(make, "gd", 230, arrive=3, runs=4)
+        + optimizer(make, "svrg", 100, arrive=2, runs=4),
+        "two runs, of which hardly one arrives": optimizer(make, "gd", 230, arrive=1, runs=2)
+        + optimizer(make, "svrg", 100, arrive=0, runs=2),
+        "the reference starts at the target": [
+            make.result("optimizer", "p", "gd", r, make.curve("gap", [0.5, 0.4]), target={"gap": 1.0})
+            for r in range(5)
+        ]
+        + optimizer(make, "svrg", 100),
+        "no target in the suite, and another ends lower": ending(make, "gd", 0.01, 10)
+        + ending(make, "svrg", 0.005, 5)
+        + ending(make, "saga", 1e-4, 9)
+        + ending(make, "lbfgs", 0.0, 9),
+        "the reference ends by itself, and another is lower then": ending(
+            make, "exact", 0.01, 10, ending=Ending.BY_ITSELF
+        )
+        + ending(make, "gd", 0.001, 5),
+        "the reference ends by itself, and no other is lower then": ending(
+            make, "exact", 0.01, 10, ending=Ending.BY_ITSELF
+        )
+        + ending(make, "gd", 0.01, 10),
+        "three runs decide little in a report of many comparisons": [
+            each
+            for number in range(4)
+            for name, cost in (("gd", 230), ("svrg", 100 if number == 0 else 230))
+            for each in optimizer(make, name, cost, runs=3, problem=f"p{number}")
+        ],
         "kernels": kernel(make, "numpy", 0.0124) + kernel(make, "cupy", 0.00124),
+        "kernels at several sizes, one run": sizes(make, 2e-5, 1),
+        "kernels at several sizes: faster at some": sizes(make, 2e-4, 3),
+        "kernels at several sizes: faster at all": sizes(make, 1e-6, 3),
+        "kernels at several sizes: never faster": sizes(make, 1.0, 3),
     }  # fmt: skip
 
 
+RULES = {
+    r"^No method gave a value|^No trial finished|^To try: |: \d+ of \d+ trials?": "Faults",
+    r"[Dd]id not finish": "Arrivals",
+    r"gave the same records|is not reproducible": "Faults",
+    r"the machine was busy": "Noise of the machine",
+    r"[Tt]oo few draws carry|[Nn]ever varied|has variance": "What the draws allow",
+    r"smallest variance": "Sweeps",
+    r"[Bb]ias beyond noise|mean is off": "Is it biased?",
+    r"mean squared error x time|variance x time": "Which estimator for the time?",
+    r"three (paired runs )?are needed|six are needed|too few of their runs": "Too few runs",
+    r"[Tt]oo few runs for so many comparisons": "Undecided",
+    r"[Nn]o difference beyond noise": "Undecided",
+    r"[Ee]qual within 10 %": "Equality",
+    r"beyond chance|does in \d+ of|never do|in any of its runs|too few of their runs|starts? at": "Arrivals",
+    r"at least [\d.e+]+ times (fewer|less|more)": "Arrivals",
+    r"At the end|When \S+ is done|lowest median end": "Ends",
+    r"set by the methods' ends": "The target",
+    r"\[[\d.]+, [\d.]+\] times|\d times|beyond noise": "Ratios",
+    r"there is no other method|is reached by|takes .* a call": "Observed",
+    r"reach(es)? .* with [\d., and]+ gradients": "Observed",
+}
+"""What in a sentence is covered by which rule of docs/statistics.md."""
+
+
+def rules_of(sentence):
+    """Return the rules that cover a sentence; every comparison is part of the family, too."""
+    found = [rule for pattern, rule in RULES.items() if re.search(pattern, sentence)]
+    judged = {"Ratios", "Equality", "Undecided"} & {*found} or re.search("beyond chance|at least", sentence)
+    return list(dict.fromkeys([*found, *(["The family of a report"] if judged else [])]))
+
+
+def sentences(text):
+    """Return the sentences of a text; a point within a number is followed by no space."""
+    return [each.removesuffix(".") for each in text.replace("…", "").split(". ") if each]
+
+
 def passage(title, summary):
-    """Return all sentences of one summary."""
-    lines = [f"# {title}", *map(verdict, summary.comparisons)]
+    """Return all sentences of one summary, each below the rules that cover it."""
+    said = [each for comparison in summary.comparisons for each in sentences(verdict(comparison))]
     for fault in summary.faults:
-        advice = f" To try: {fault_advice(fault)}." if fault_advice(fault) else ""
-        lines.append(f"{fault_names(fault)[0]} ({fault.status.value}): {fault_sentence(fault)}.{advice}")
-    return "\n".join(lines) + "\n"
+        said.append(f"{fault_place(fault)}: {fault_sentence(fault)}")
+        if fault_advice(fault):
+            said.append(f"To try: {fault_advice(fault)}")
+    lines = (f"[{'; '.join(rules_of(each))}]\n{each}." for each in said)
+    return "\n".join([f"# {title}", *lines]) + "\n"
 
 
 def test_the_words_are_those_that_were_agreed_on(make, run):
@@ -167,3 +271,55 @@ def test_the_words_are_those_that_were_agreed_on(make, run):
         WORDS.write_text(said, encoding="utf-8")
         pytest.skip("words.txt is written again")
     assert said == WORDS.read_text(encoding="utf-8")
+
+
+def test_every_sentence_has_a_rule_that_the_manual_explains():
+    lines = WORDS.read_text(encoding="utf-8").splitlines()
+    manual = (Path(__file__).parents[2] / "docs" / "statistics.md").read_text(encoding="utf-8")
+    for rules, sentence in pairwise(lines):
+        if rules.startswith("["):
+            assert rules != "[]", f"no rule covers: {sentence}"
+            for rule in rules[1:-1].split("; "):
+                assert re.search(rf"^(##+ |\*\*){re.escape(rule)}", manual, re.MULTILINE), rule
+
+
+def test_every_sentence_that_the_code_can_say_is_among_the_words(make, run):
+    files = {str(path): path for path in Path(optimizers.__file__).parent.glob("*.py")}
+    seen = set()
+
+    def watch(frame, event, _argument):
+        if frame.f_code.co_filename not in files:
+            return None
+        if event == "line":
+            seen.add((frame.f_code.co_filename, frame.f_lineno))
+        return watch
+
+    before = sys.gettrace()
+    sys.settrace(watch)
+    try:
+        for results in scenes(make).values():
+            passage("", summarize(run, results))
+    finally:
+        sys.settrace(before)
+    unsaid = [
+        f"{path.name}:{node.lineno}"
+        for name, path in files.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Return | ast.Expr)
+        and any(isinstance(part, ast.JoinedStr) for part in ast.walk(node))
+        and not any((name, line) in seen for line in range(node.lineno, node.end_lineno + 1))
+    ]
+    # sentences on a run as a whole have tests of their own; no scene is known for a part without the whole
+    elsewhere = {"caveat_sentences", "replay_sentence", "kernel_caption", "_part"}
+    assert " ".join(each for each in unsaid if each not in lines_of(elsewhere, files)) == ""
+
+
+def lines_of(functions, files):
+    """Return 'file:line' of every line within the functions."""
+    return {
+        f"{path.name}:{line}"
+        for path in files.values()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name in functions
+        for line in range(node.lineno, node.end_lineno + 1)
+    }

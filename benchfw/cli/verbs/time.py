@@ -88,8 +88,8 @@ def command(
 
     Without KERNEL, all that are registered. The highest rates of moving bytes and of multiplying matrices are
     measured in the same run; a kernel's share of that limit follows from the operations and bytes that it
-    declares. With two backends: how many times faster, and from what size on. The run is kept in the store:
-    `benchfw compare` and `benchfw export` read it like any other.
+    declares. With two backends each is timed in three runs: how many times faster, and at what sizes. The
+    run is kept in the store: `benchfw compare` and `benchfw export` read it like any other.
 
     \b
     Examples:
@@ -137,7 +137,8 @@ def suite_text(
     lines = [
         'title = "Kernels"',
         f"backends = {quote(list(dict.fromkeys(backends)))}",
-        "repetitions = 1",
+        # a verdict on which backend is faster takes three runs
+        f"repetitions = {3 if len(set(backends)) > 1 else 1}",
         f"budget = {{ seconds = {limit!r} }}",
         "[[kernel]]",
         f"use = {quote(list(dict.fromkeys(kernels)) or '*')}",

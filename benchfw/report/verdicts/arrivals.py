@@ -50,17 +50,21 @@ def arrivals_text(comparison: Comparison) -> str:
     return join_names(counts)
 
 
+def arrives_mostly(comparison: Comparison, cell: Cell, measure: Measure) -> bool:
+    """Return whether more than half of a method's runs met the target, so that it has a median."""
+    row = comparison.row(cell, measure.quantity)
+    return row is not None and math.isfinite(row.interval.estimate)
+
+
 def observed_text(comparison: Comparison, measure: Measure, cells: Iterable[Cell]) -> str:
-    """Return what methods needed to the target, in the median; how many arrived where fewer than half did."""
-    rows = [(cell, comparison.row(cell, measure.quantity)) for cell in cells]
-    there = [(cell, row) for cell, row in rows if row and math.isfinite(row.interval.estimate)][:FEW_NAMES]
-    if not there:
-        return f"{target_text(comparison)} is reached by {arrivals_text(comparison)}"
-    names = join_names([comparison.name(cell) for cell, _ in there])
+    """Return what the methods that mostly arrive needed to the target."""
+    there = [cell for cell in cells if arrives_mostly(comparison, cell, measure)][:FEW_NAMES]
+    rows = [row for cell in there if (row := comparison.row(cell, measure.quantity))]
+    names = join_names([comparison.name(cell) for cell in there])
     unit = "s" if measure.noun == "time" else measure.noun
-    values = join_names([figures(row.interval.estimate) for _, row in there])
+    values = join_names([figures(row.interval.estimate) for row in rows])
     verb = "reaches" if len(there) == 1 else "reach"
-    runs = plural(max(row.interval.count for _, row in there), "run")
+    runs = plural(max((row.interval.count for row in rows), default=0), "run")
     return f"{names} {verb} {target_text(comparison)} {measure.preposition} {values} {unit} ({runs})"
 
 

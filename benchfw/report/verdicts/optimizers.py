@@ -12,6 +12,7 @@ from benchfw.report.verdicts.arrivals import (
     Measure,
     always_arrives,
     arrivals_text,
+    arrives_mostly,
     choose_measure,
     missing_text,
     observed_text,
@@ -54,8 +55,7 @@ def _main(comparison: Comparison, measure: Measure, leader: Cell | None) -> str:
     rivals = [cell for cell in comparison.measured if cell != comparison.reference]
     missing = missing_text(comparison)
     if not rivals:
-        seen = observed_text(comparison, measure, [comparison.reference])
-        return f"{seen}; there is no other method to compare it with{missing}"
+        return _alone(comparison, measure)
     if leader is not None:
         said = comparative(comparison, leader, measure.quantity, measure.less, measure.more)
         after = _time_clause(comparison, leader) if measure.quantity != "seconds_to_target" else ""
@@ -74,6 +74,14 @@ def _main(comparison: Comparison, measure: Measure, leader: Cell | None) -> str:
     runs = paired_runs(comparison, rival, measure.quantity)
     first = f"No method reaches {target} {measure.preposition} {measure.less} than {reference}"
     return f"{first}; the next, {comparison.name(rival)}, needs {more} ({runs}){missing}"
+
+
+def _alone(comparison: Comparison, measure: Measure) -> str:
+    alone = "there is no other method to compare it with"
+    if not arrives_mostly(comparison, comparison.reference, measure):
+        return f"{target_text(comparison)} is reached by {arrivals_text(comparison)}; {alone}"
+    seen = observed_text(comparison, measure, [comparison.reference])
+    return f"{seen}; {alone}{missing_text(comparison)}"
 
 
 def _factor(comparison: Comparison, cell: Cell, quantity: str) -> bool:
@@ -125,7 +133,10 @@ def _not_comparable(comparison: Comparison, measure: Measure, rivals: list[Cell]
         return f"Not comparable in {measure.noun}: {join_names(there)} {start} at {target_text(comparison)}"
     runs = min(comparison.runs(cell)[1] for cell in (comparison.reference, *rivals))
     few = "three paired runs are needed" if runs < FEWEST_PAIRS else "too few of their runs arrive"
-    seen = observed_text(comparison, measure, [comparison.reference, *rivals])
+    named = [comparison.reference, *rivals]
+    if not any(arrives_mostly(comparison, cell, measure) for cell in named):
+        return f"{target_text(comparison)} is reached by {arrivals_text(comparison)}: not comparable, {few}"
+    seen = observed_text(comparison, measure, named)
     return f"{seen}: not comparable, {few}{missing_text(comparison)}"
 
 

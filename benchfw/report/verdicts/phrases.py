@@ -58,9 +58,11 @@ def undecided_text(comparison: Comparison, cell: Cell, quantity: str) -> str:
     ratio = f"ratio {ratio_text(decision.ratio)}, {runs}"
     if decision.verdict is Verdict.EQUAL:
         return f"Equal within 10 % ({ratio})"
-    if decision.needed is None or decision.needed <= decision.ratio.count:
-        return f"No difference beyond noise ({ratio})"
-    return f"No difference beyond noise ({ratio}; {decision.needed:,} would show a factor of 1.25)"
+    more = decision.needed is not None and decision.needed > decision.ratio.count
+    needed = f"; {decision.needed:,} would show a factor of 1.25" if more else ""
+    if decision.ratio.low == 0 and math.isinf(decision.ratio.high):
+        return f"Too few runs for so many comparisons ({ratio}{needed})"
+    return f"No difference beyond noise ({ratio}{needed})"
 
 
 def cells_with(comparison: Comparison, quantity: str, verdict: Verdict) -> list[Cell]:
