@@ -59,7 +59,7 @@ def report_table(reports: int) -> tuple[list[str], int]:
     lines = [f"| what, law | {columns} | asked for |", "|---|" + "---|" * (len(RUNS) + 1)]
     missed = 0
     for name, shares, least, most in report_lines(reports):
-        within = [math.isnan(share) or least <= share <= most for share in shares]
+        within = [math.isnan(share) or least <= share <= most or most == 1 < share for share in shares]
         missed += within.count(False)
         shown = " | ".join("—" if math.isnan(share) else f"{share:.1%}" for share in shares)
         limits = (
@@ -102,14 +102,14 @@ def report_lines(reports: int) -> Iterator[Line]:
                 f"half differ: the interval {what}; {law}",
                 worst(law, "half", attribute, reports),
                 0,
-                0.05 + error / 2,
+                0.05,
             )
     for law in laws:
         yield (
             f"half differ: a sentence is false; {law}",
             worst(law, "half", "wrong", reports),
             0,
-            0.05 + error / 2,
+            0.05,
         )
     for attribute, what in {
         "uncovered": "the interval misses the truth",
@@ -122,7 +122,7 @@ def report_lines(reports: int) -> Iterator[Line]:
             )
             for runs in RUNS
         ]
-        yield f"half differ: {what}; a third of the runs never arrives", shares, 0, 0.05 + error / 2
+        yield f"half differ: {what}; a third of the runs never arrives", shares, 0, 0.05
     for law in ("normal", "log-normal", "Pareto 1.2", "bimodal"):
         shares = [audit(rng_of(runs), f"quiet {law}", runs, (2, 1), reports, "edge").equal for runs in RUNS]
         yield f"10 % apart: called equal; {law}, small", shares, 0, 0.05
@@ -132,7 +132,7 @@ def report_lines(reports: int) -> Iterator[Line]:
             f"power against an uncorrected test of a row; {law}",
             [mine / other for mine, other in found],
             0.9,
-            math.inf,
+            1.0,
         )
     for law in LAWS:
         least, most = (0.9, 1.0) if law in HEAVY else (0.93, 0.975 if law != "discrete" else 1.0)
@@ -144,7 +144,8 @@ def report_lines(reports: int) -> Iterator[Line]:
         )
     for law in LAWS:
         shares = [median_covers(rng_of(runs), law, runs, reports) if runs >= 5 else math.nan for runs in RUNS]
-        yield f"one row: an end's median is covered; {law}", shares, 0.93, 1.0
+        # between two modes lies no value, and every point there is a median
+        yield f"one row: an end's median is covered; {law}", shares, 0.9 if law == "bimodal" else 0.93, 1.0
 
 
 def rng_of(*numbers: int) -> np.random.Generator:
