@@ -7,7 +7,8 @@ BIN := $(VENV)/bin
 PLUGINS := $(wildcard plugins/*)
 INSTALLED := $(VENV)/.installed
 ASV := $(BIN)/asv
-WORKERS ?= 2
+# more than two cores: tests wait for the processes that they start
+WORKERS ?= 3
 # a thread each: workers that share the cores would wait for one another, at twice the processor time;
 # with bytecode, whatever the shell says of it: else each of a thousand processes compiles all it imports
 PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
