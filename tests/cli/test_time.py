@@ -76,7 +76,8 @@ def test_a_kernel_is_timed_on_every_backend_and_the_run_is_kept(line, cli):
     found = json.loads(done.stdout)
     rows = {(row["backend"], row["problem"], row["quantity"]): row for row in found["rows"]}
     host, device = (rows[backend, "size 10,000", "seconds_per_call"] for backend in ("numpy", "device"))
-    assert 0.01 <= host["low"] <= host["estimate"] <= host["high"]
+    assert host["low"] <= host["estimate"] <= host["high"]  # lower on a busy machine
+    assert host["estimate"] >= 0.01
     assert device["estimate"] >= 0.003
     assert rows["numpy", "size 1,000", "bytes_per_call"]["estimate"] == 8000
     assert ("numpy", "size 1,000", "ceiling_bytes_per_second") in rows
