@@ -72,8 +72,12 @@ def describe_noise(run: Run) -> str:
     if not told or run.environment.clock == "cpu":
         return ""
     known = slowdown(run.noise) > 1
-    effect = "be too long by that much, which their intervals allow for" if known else "include that work"
-    return f"the machine was busy: {', and '.join(told)}. Times may {effect}; CPU seconds hardly do"
+    effect = (
+        "be too long by that much, which their intervals allow for; CPU seconds hardly are"
+        if known
+        else "include that work; CPU seconds hardly do"
+    )
+    return f"the machine was busy: {', and '.join(told)}. Times may {effect}"
 
 
 def _signs(run: Run) -> list[str]:
