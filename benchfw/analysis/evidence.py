@@ -16,6 +16,7 @@ from benchfw.analysis.paired import (
     FEWEST_PAIRS,
     difference_probability,
     equality_probability,
+    least_probability,
     log_interval,
 )
 
@@ -35,6 +36,10 @@ class Evidence(Protocol):
     @property
     def testable(self) -> bool:
         """Whether so many pairs could ever decide: what could not need not share the budget (Tarone 1990)."""
+
+    @property
+    def highest_level(self) -> float:
+        """Return the highest level at which so many pairs have an interval."""
 
     @property
     def difference(self) -> float:
@@ -69,6 +74,11 @@ class PairedLogs:
     def testable(self) -> bool:
         """Whether there are three pairs."""
         return self.count >= FEWEST_PAIRS
+
+    @property
+    def highest_level(self) -> float:
+        """Return what two clusters of runs allow."""
+        return 1 - least_probability(self.count)
 
     @cached_property
     def difference(self) -> float:
@@ -121,6 +131,11 @@ class PairedSigns:
     def testable(self) -> bool:
         """Whether there are six pairs: five of one sign have a chance of 1/16."""
         return bool(sign_probability(self.count, 0) <= BUDGET)
+
+    @property
+    def highest_level(self) -> float:
+        """Return 1: where it has no ends, the interval is infinite."""
+        return 1.0
 
     @cached_property
     def difference(self) -> float:
@@ -175,6 +190,11 @@ class Arrivals:
             extremes, self.runs, [total - each for each in extremes], self.reference_runs
         )
         return bool(np.min(found) <= BUDGET)
+
+    @property
+    def highest_level(self) -> float:
+        """Return 1: the interval has no ends in any case."""
+        return 1.0
 
     @cached_property
     def difference(self) -> float:

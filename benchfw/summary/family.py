@@ -105,7 +105,9 @@ def _decision(evidence: Evidence, different: bool, equal: bool, level: float) ->
         return Decision(Verdict.EQUAL, ratio, float(level))
     factor = FACTOR / math.exp(min(evidence.width, 700.0)) if isinstance(evidence, PairedLogs) else FACTOR
     needed = repetitions_needed(evidence.spread, float(level), factor)
-    return Decision(Verdict.UNDECIDED, ratio, float(level), needed)
+    # too few pairs for an interval at the level that is asked for have one at theirs, which may leave out 1
+    shown = min(float(level), evidence.highest_level)
+    return Decision(Verdict.UNDECIDED, evidence.interval(shown), shown, needed)
 
 
 def _refuse(contrast: Contrast) -> Decision:

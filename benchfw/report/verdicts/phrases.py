@@ -60,7 +60,7 @@ def undecided_text(comparison: Comparison, cell: Cell, quantity: str) -> str:
         return f"Equal within 10 % ({ratio})"
     more = decision.needed is not None and decision.needed > decision.ratio.count
     needed = f"; {decision.needed:,} would show a factor of 1.25" if more else ""
-    if decision.ratio.low == 0 and math.isinf(decision.ratio.high):
+    if not decision.ratio.low <= 1 <= decision.ratio.high:
         return f"Too few runs for so many comparisons ({ratio}{needed})"
     return f"No difference beyond noise ({ratio}{needed})"
 
