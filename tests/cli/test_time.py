@@ -36,13 +36,13 @@ def missing():
 
 
 def nap(x, cost):
-    """Takes 3 ms on the device, and on the host a microsecond an entry."""
+    """Takes 1 ms on the device; on the host 30 times less or more, which a busy machine does not hide."""
     time.sleep(cost)
     return x
 
 
 def sample(backend, rng, size):
-    return rng.standard_normal(size), 3e-3 if backend.name == "device" else 1e-6 * size
+    return rng.standard_normal(size), 1e-3 if backend.name == "device" else 3e-14 * size**3
 
 
 def break_down(x):
@@ -78,7 +78,7 @@ def test_a_kernel_is_timed_on_every_backend_and_the_run_is_kept(line, cli):
     host, device = (rows[backend, "size 10,000", "seconds_per_call"] for backend in ("numpy", "device"))
     assert host["low"] <= host["estimate"] <= host["high"]  # lower on a busy machine
     assert host["estimate"] >= 0.01
-    assert device["estimate"] >= 0.003
+    assert device["estimate"] >= 0.001
     assert rows["numpy", "size 1,000", "bytes_per_call"]["estimate"] == 8000
     assert ("numpy", "size 1,000", "ceiling_bytes_per_second") in rows
     metrics = {(row["backend"], row["metric"]) for row in cli.records()}
@@ -86,8 +86,8 @@ def test_a_kernel_is_timed_on_every_backend_and_the_run_is_kept(line, cli):
     assert ("numpy", "copy_seconds_per_call") not in metrics
     assert 0 < rows["numpy", "size 10,000", "fraction_of_limit"]["estimate"] < 1
     again = line("nap", *QUICK, *BOTH)
-    assert "run 2: 4 trials (4 done), kept in reports/benchfw.sqlite" in again.stdout  # measured anew
-    assert "device is faster than numpy from size" in " ".join(again.stdout.split())
+    assert "run 2: 12 trials (12 done), kept in reports/benchfw.sqlite" in again.stdout  # measured anew
+    assert "device is faster than numpy at size 10,000," in " ".join(again.stdout.split())
     compared = cli("compare", "1", "2")
     assert compared.returncode == 0, compared.stderr
     assert "seconds_per_call" in compared.stdout
