@@ -62,10 +62,11 @@ class Batch:
             self.flush()
 
     def add(self, event: Event | Waiting) -> None:
-        """Take an event; keep all that came if the last time was a while ago, or nothing else happens."""
+        """Take an event; keep all that came after a fault or a while, or when nothing else happens."""
         if not isinstance(event, Waiting):
             self._events.append(event)
-        if isinstance(event, Waiting) or monotonic() - self._flushed > COMMIT_SECONDS:
+        fault = isinstance(event, Finished) and event.outcome.status.faulty
+        if fault or isinstance(event, Waiting) or monotonic() - self._flushed > COMMIT_SECONDS:
             self.flush()
 
     def flush(self) -> None:

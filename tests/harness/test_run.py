@@ -317,7 +317,11 @@ def test_trials_that_end_close_together_are_kept_together_and_only_then_heard_of
         rest = ["started two", "finished two", "started three", "finished three"]
         assert done == ["keep two three", *rest]
         batch.add(Finished(one, outcome))
-    assert done[-2:] == ["keep one", "finished one"]
+        assert done[-1] == "finished three"
+        batch.add(Finished(two, Outcome(Status.FAILED, Ending.FAULT)))
+        assert done[-3:] == ["keep one two", "finished one", "finished two"]
+        batch.add(Finished(three, outcome))
+    assert done[-2:] == ["keep three", "finished three"]
 
 
 def _interrupt_after(batch, *events):

@@ -14,15 +14,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from _laws import HEAVY, LAWS
+from _laws import HEAVY, LAWS, SMOOTH
 from _reports import RUNS, SIZES, audit, censored, median_covers, power, ratio_covers
 from _rows import Case, cases
 from _runs import comparisons
 
 PAGE = Path(__file__).parents[3] / "docs" / "statistics.md"
 PARTS = ("reports", "rows", "compare")
-FEW = 400
-"""Reports of the largest sizes; the others have so many as asked for."""
 
 Line = tuple[str, list[float], float, float]
 
@@ -76,23 +74,23 @@ def report_table(reports: int) -> tuple[list[str], int]:
 
 def report_lines(reports: int) -> Iterator[Line]:
     """Yield a line each: name, a share a number of runs, and its limits."""
-    error = 2 * math.sqrt(0.05 * 0.95 / FEW)
+    chance = 0.05 + 2 * math.sqrt(0.05 * 0.95 / reports)
     laws = [*LAWS, "deterministic, looks"]
     for law in laws:
         yield (
             f"all alike: a report claims a difference; {law}",
             worst(law, "none", "claiming", reports),
             0,
-            0.05 + error,
+            chance,
         )
     alike = [
         max(
-            censored(rng_of(runs, *size), runs, size, reports // 2, "none").claiming
+            censored(rng_of(runs, *size), runs, size, reports, "none").claiming
             for size in ((2, 1), (5, 1), (2, 4))
         )
         for runs in RUNS
     ]
-    yield "all alike: a report claims a difference; a third of the runs never arrives", alike, 0, 0.05 + error
+    yield "all alike: a report claims a difference; a third of the runs never arrives", alike, 0, chance
     for what, attribute in {
         "misses the truth": "uncovered",
         "of a named leader misses the truth": "leaders",
@@ -117,7 +115,7 @@ def report_lines(reports: int) -> Iterator[Line]:
     }.items():
         shares = [
             max(
-                getattr(censored(rng_of(runs, *size), runs, size, reports // 2, "half"), attribute)
+                getattr(censored(rng_of(runs, *size), runs, size, reports, "half"), attribute)
                 for size in ((2, 1), (5, 1), (2, 4))
             )
             for runs in RUNS
@@ -135,7 +133,7 @@ def report_lines(reports: int) -> Iterator[Line]:
             1.0,
         )
     for law in LAWS:
-        least, most = (0.9, 1.0) if law in HEAVY else (0.93, 0.975 if law != "discrete" else 1.0)
+        least, most = (0.9 if law in HEAVY else 0.93), (0.97 if law in SMOOTH else 1.0)
         yield (
             f"one row: a ratio's 95 % interval covers; {law}",
             [ratio_covers(rng_of(runs), law, runs, 4 * reports) for runs in RUNS],
@@ -157,13 +155,7 @@ def worst(law: str, effects: str, attribute: str, reports: int) -> list[float]:
     key = (law, effects)
     if key not in _AUDITED:
         _AUDITED[key] = [
-            [
-                audit(
-                    rng_of(runs, *size), law, runs, size, reports if math.prod(size) <= 40 else FEW, effects
-                )
-                for size in SIZES
-            ]
-            for runs in RUNS
+            [audit(rng_of(runs, *size), law, runs, size, reports, effects) for size in SIZES] for runs in RUNS
         ]
     return [max(getattr(shares, attribute) for shares in row) for row in _AUDITED[key]]
 

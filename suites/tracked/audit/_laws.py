@@ -56,6 +56,7 @@ LAWS: dict[str, Callable[[Rng, Shape], np.ndarray]] = {
     "discrete": discrete,
     "rare events": rare_events,
 }
+SMOOTH = ("normal", "log-normal", "exponential")
 HEAVY = ("Pareto 3", "Pareto 1.2", "rare events")
 LOOKS = np.unique(np.ceil(1.05 ** np.arange(400)))
 
