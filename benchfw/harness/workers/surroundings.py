@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import importlib
 import os
@@ -19,6 +20,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController  # sets a variable: not later than the plugins are imported
 
 from benchfw.harness.environment import THREAD_VARIABLES
+from benchfw.sources import Installed
 
 LIMITS = (
     resource.RLIMIT_AS,
@@ -51,8 +53,15 @@ def is_library(name: str, module: Any) -> bool:
     forked after it.
     """
     path = getattr(module, "__file__", None) or ""
-    known = not path or path.startswith(_LIBRARIES) or name.startswith("benchfw.")
-    return known or any(folder in path for folder in _INSTALLED)
+    if not path or path.startswith(_LIBRARIES) or name.startswith("benchfw."):
+        return True
+    # a library may also lie in a folder of PYTHONPATH; which files are its own, its list of them says
+    return any(folder in path for folder in _INSTALLED) or _installed().owner(path) is not None
+
+
+@functools.cache
+def _installed() -> Installed:
+    return Installed()
 
 
 def import_known(modules: Iterable[str]) -> None:
