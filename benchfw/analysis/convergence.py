@@ -21,7 +21,7 @@ Floats: TypeAlias = NDArray[np.float64]
 AXES: tuple[Axis, ...] = ("iterations", "seconds", "cost")
 RESOLUTION = 0.005  # of an arrival between two looks
 ROUNDING_FLOOR = 1e-10
-"""Below this share of the value at the start rounding decides: no target is set and no end is told apart."""
+"""Below this share of the value at the start rounding decides: no target is set and ends are not compared."""
 
 OVERSPENT = 0.01
 """The share of a budget by which a look may be beyond it and still be one within."""

@@ -34,7 +34,7 @@ class Profile:
 class Ranking:
     """Average ranks, 1 the best; `probability` is that of 'all methods are alike'.
 
-    Two methods whose average ranks differ by less than `critical_difference` cannot be told apart at 5 %.
+    Average ranks that differ by less than `critical_difference` do not differ significantly at 5 %.
     """
 
     ranks: tuple[float, ...]

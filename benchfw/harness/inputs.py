@@ -2,7 +2,7 @@
 
 Each thing has a name of two parts, its kind and what it is: "file tables.json", "variable HOME". Paths are
 written from the folder of Python's path that they are in, so that a project may be moved. One that begins
-with "./" was found from the working folder, and is looked for from that of now.
+with "./" was found from the working folder, and is looked for from the present one.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def summary_tables(summary: Summary) -> list[SideTable]:
     alike = " and ".join(f"{figures(each.probability, 2)} in {each.unit}" for each in standings)
     words = (
         f"Ranks of the tables' values to the target over {problems} problems, 1 is best. Methods whose "
-        "brackets overlap cannot be told apart at 5 %: their ranks are less than "
+        "brackets overlap do not differ significantly at 5 %: their ranks are less than "
         f"{standings[0].critical_difference:.2f} apart (Nemenyi's critical difference). Friedman's p-value "
         f"for methods that are all alike: {alike}."
     )

@@ -232,7 +232,7 @@ class Standing:
     """Average ranks over all problems in one quantity, 1 the best.
 
     The interval of a rank is half of Nemenyi's critical difference to either side: methods whose intervals
-    overlap cannot be told apart at 5 %. `probability` is that of 'all methods are alike' (Friedman).
+    overlap do not differ significantly at 5 %. `probability` is that of 'all methods are alike' (Friedman).
     """
 
     quantity: str

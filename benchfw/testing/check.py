@@ -75,7 +75,7 @@ FAULTS = (Exception, SystemExit, OutOfTime)  # what a stranger's code may end wi
 def time_limit(seconds: float) -> Iterator[None]:
     """Raise OutOfTime within the block after so many seconds.
 
-    A limit around this one begins anew afterwards. There is no limit where Python cannot interrupt itself:
+    A limit around this one starts over afterwards. There is no limit where Python cannot interrupt itself:
     in any thread but the main one.
     """
     if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():

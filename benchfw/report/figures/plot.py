@@ -24,7 +24,7 @@ class Style:
     colour: str
     dash: str
     symbol: str
-    marked: bool = False  # lines of one colour and dash are told apart by marks
+    marked: bool = False  # lines of one colour and dash differ by their marks
 
 
 @dataclass(frozen=True)
