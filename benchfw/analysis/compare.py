@@ -14,7 +14,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw.analysis.families import benjamini_hochberg
 from benchfw.analysis.intervals import (
     LEVEL,
     Interval,
@@ -25,6 +24,7 @@ from benchfw.analysis.intervals import (
     normal_quantile,
     t_probability,
 )
+from benchfw.analysis.significance import benjamini_hochberg
 
 Word: TypeAlias = Literal["improved", "regressed", "no change", "within noise"]
 WORDS: tuple[Word, ...] = ("regressed", "improved", "within noise", "no change")

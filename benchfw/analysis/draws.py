@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchfw.analysis.evidence import PairedLogs
-from benchfw.analysis.families import holm
 from benchfw.analysis.intervals import LEVEL, Floats, Interval, Values, t_quantile
+from benchfw.analysis.significance import holm
 
 FEWEST_CARRIERS = 8.0
 """Below so many draws that carry the variance, nothing is said about it; fewer than 5 hardly count as 8."""

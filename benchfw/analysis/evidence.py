@@ -9,15 +9,17 @@ from typing import Protocol
 
 import numpy as np
 
-from benchfw.analysis.exact import share_probability, sign_depth, sign_probability
-from benchfw.analysis.families import BUDGET
 from benchfw.analysis.intervals import Floats, Interval, Values
-from benchfw.analysis.paired import (
+from benchfw.analysis.significance import (
+    BUDGET,
     FEWEST_PAIRS,
     difference_probability,
     equality_probability,
     least_probability,
     log_interval,
+    share_probability,
+    sign_depth,
+    sign_probability,
 )
 
 

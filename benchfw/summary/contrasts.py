@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from benchfw.analysis.decisions import Contrast, Decision, Reason, decide_family, decide_part
 from benchfw.analysis.evidence import Arrivals, Evidence
 from benchfw.records import Cell
-from benchfw.summary.family import Contrast, Decision, Reason, decide_family, decide_part
 from benchfw.summary.model import Comparison
 from benchfw.summary.quantities import SPREADS, TO_TARGET, WHEN_DONE, Sample
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from benchfw.analysis.convergence import Curve, curve_within, curves_by_metric
+from benchfw.analysis.decisions import NO_VALUE, Decision, Verdict
 from benchfw.analysis.intervals import Interval
 from benchfw.analysis.rates import Law
 from benchfw.records import Cell, Counting, Isolation, MethodKind, Result, Status
-from benchfw.summary.family import NO_VALUE, Decision, Verdict
 
 FINISHED = frozenset({Status.DONE, Status.REACHED})
 

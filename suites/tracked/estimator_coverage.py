@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchfw.analysis.decisions import decide
 from benchfw.analysis.draws import (
     Pool,
     adjust_known,
@@ -26,8 +27,7 @@ from benchfw.analysis.draws import (
     spread_ends,
     unbiased_probability,
 )
-from benchfw.analysis.families import decide
-from benchfw.analysis.paired import difference_probability, equality_probability, log_interval
+from benchfw.analysis.significance import difference_probability, equality_probability, log_interval
 
 Rng = np.random.Generator
 Array = np.ndarray

@@ -20,8 +20,8 @@ from benchfw.analysis.compare import (
     judge,
     paired_difference,
 )
-from benchfw.analysis.families import benjamini_hochberg
 from benchfw.analysis.intervals import Interval
+from benchfw.analysis.significance import benjamini_hochberg
 
 inf = math.inf
 EXPERIMENTS = 2000

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from benchfw.analysis.convergence import Curve, place_arrival
+from benchfw.analysis.decisions import Verdict
 from benchfw.measure.meter import next_look
 from benchfw.report.tables import headline_table
 from benchfw.runs import Burst, Noise
-from benchfw.summary.family import Verdict
 from benchfw.summary.summarize import summarize
 
 

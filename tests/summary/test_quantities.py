@@ -6,10 +6,10 @@ import math
 
 import pytest
 
+from benchfw.analysis.decisions import Verdict
 from benchfw.records import Ending, Record, Status
 from benchfw.report.tables import caption, headline_table
 from benchfw.report.verdicts import verdict
-from benchfw.summary.family import Verdict
 from benchfw.summary.summarize import summarize
 
 inf = math.inf

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from benchfw.analysis.decisions import Verdict
 from benchfw.analysis.draws import FEWEST_RUNS
 from benchfw.records import Cell
 from benchfw.report.text import FEW_NAMES, figures, join_names, plural, ratio_text, spread_text
@@ -15,7 +16,6 @@ from benchfw.report.verdicts.phrases import (
     rows_of,
     undecided_text,
 )
-from benchfw.summary.family import Verdict
 from benchfw.summary.model import Comparison, Row
 
 PRODUCTS = {"mse_x_seconds": "mean squared error x time", "variance_x_seconds": "variance x time"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from benchfw.analysis.decisions import Verdict
 from benchfw.report.text import FEW_NAMES, figures, interval_text, join_names, time_unit
 from benchfw.report.verdicts.phrases import comparative, rows_of, undecided_text
-from benchfw.summary.family import Verdict
 from benchfw.summary.kernels import floor_of
 from benchfw.summary.model import Comparison, Row
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
-from benchfw.analysis.paired import FEWEST_PAIRS
+from benchfw.analysis.decisions import Reason, Verdict
+from benchfw.analysis.significance import FEWEST_PAIRS
 from benchfw.records import Cell
 from benchfw.report.text import figures, join_names
 from benchfw.report.verdicts.arrivals import (
@@ -28,7 +29,6 @@ from benchfw.report.verdicts.phrases import (
     when_done,
 )
 from benchfw.summary.contrasts import ARRIVALS
-from benchfw.summary.family import Reason, Verdict
 from benchfw.summary.model import Comparison
 from benchfw.summary.quantities import WHEN_DONE
 

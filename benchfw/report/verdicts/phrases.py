@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from benchfw.analysis.paired import FEWEST_PAIRS
+from benchfw.analysis.decisions import Verdict
+from benchfw.analysis.significance import FEWEST_PAIRS
 from benchfw.records import Cell, Ending, Status
 from benchfw.report.text import figures, join_names, plural, ratio_text
-from benchfw.summary.family import Verdict
 from benchfw.summary.model import Comparison, Fault, Replays, Row, Summary
 from benchfw.summary.quantities import WHEN_DONE
 

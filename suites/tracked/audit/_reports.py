@@ -13,13 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from _laws import LAWS, Rng, brackets
 
+from benchfw.analysis.decisions import Contrast, Decisions, decide, decide_family
 from benchfw.analysis.evidence import Arrivals, Evidence, pair_brackets
-from benchfw.analysis.families import Decisions, decide
 from benchfw.analysis.intervals import median_interval
-from benchfw.analysis.paired import MARGIN, difference_probability, equality_probability, log_interval
+from benchfw.analysis.significance import MARGIN, difference_probability, equality_probability, log_interval
 from benchfw.records import Cell
 from benchfw.summary.contrasts import ARRIVALS
-from benchfw.summary.family import Contrast, decide_family
 
 RUNS = (3, 5, 10, 20)
 SIZES = tuple((methods, problems) for methods in (2, 5, 20) for problems in (1, 4, 10))

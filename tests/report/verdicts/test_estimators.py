@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchfw.analysis.decisions import Verdict
 from benchfw.analysis.variance import DrawStatistics
 from benchfw.records import Record
 from benchfw.report.tables import caption, headline_table
 from benchfw.report.verdicts import verdict
 from benchfw.runs import Burst, Noise
-from benchfw.summary.family import Verdict
 from benchfw.summary.summarize import summarize
 
 

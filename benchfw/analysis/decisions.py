@@ -1,4 +1,4 @@
-"""One family a report: all comparisons that may become a sentence on the first screen, judged together.
+"""One family a report: all comparisons that may become a sentence on the first screen, decided together.
 
 docs/statistics.md has the rule, its sources and its measured error. `report/verdicts/` only words what is
 decided here.
@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+import numpy as np
+from numpy.typing import NDArray
+
 from benchfw.analysis.evidence import Evidence, PairedLogs
-from benchfw.analysis.families import BUDGET, decide
-from benchfw.analysis.intervals import Interval
-from benchfw.analysis.paired import FACTOR, repetitions_needed
+from benchfw.analysis.intervals import Floats, Interval, Values
+from benchfw.analysis.significance import BUDGET, FACTOR, benjamini_hochberg, repetitions_needed
 from benchfw.records import Cell
 
 
@@ -73,6 +75,40 @@ class Decision:
 
 
 NO_VALUE = Decision(Verdict.NOT_COMPARABLE, reason=Reason.NO_VALUE)
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """What a family of comparisons allows: arrays of the family's shape.
+
+    `different` and `equal` exclude each other. `level` is that of the interval that decided: it leaves out 1
+    where `different`, lies within the margin where `equal`, and does neither elsewhere.
+    """
+
+    different: NDArray[np.bool_]
+    equal: NDArray[np.bool_]
+    level: Floats
+
+
+def decide(difference: Values, equality: Values, budget: float = BUDGET) -> Decisions:
+    """Return what is different, what is equal, and the level of each interval; the family is the last axis.
+
+    `difference` has the p-values of 'the ratio is 1', `equality` those of 'the ratio is outside the margin'.
+    Each of the two is selected by Benjamini & Hochberg (1995) among all m comparisons; since at most one of
+    a comparison's two hypotheses is true, m are true at most, and the false discovery rate of both words
+    together is at most the budget. Intervals have the false-coverage-rate level 1 - R budget / m of Benjamini
+    & Yekutieli (2005), R being the number selected; what is not selected gets the level at which it failed.
+    """
+    unlike, alike = np.asarray(difference, dtype=np.float64), np.asarray(equality, dtype=np.float64)
+    size = unlike.shape[-1]
+    if size == 0:
+        empty = np.zeros(unlike.shape, dtype=np.bool_)
+        return Decisions(empty, empty, np.zeros(unlike.shape))
+    different = benjamini_hochberg(unlike) <= budget
+    equal = benjamini_hochberg(alike) <= budget
+    many, few = (np.sum(found, axis=-1, keepdims=True) for found in (different, equal))
+    counts = np.where(different, many, np.where(equal, few, np.minimum(many, few) + 1))
+    return Decisions(different, equal & ~different, 1 - np.minimum(counts, size) * budget / size)
 
 
 def decide_family(contrasts: Sequence[Contrast]) -> list[Decision]:

@@ -1,4 +1,4 @@
-"""A family of comparisons: who is named, who is equal, and at which level the intervals are."""
+"""Tests of one comparison and of a family: what differs, what is equal, at which level intervals are."""
 
 import math
 
@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from benchfw.analysis.decisions import decide
 from benchfw.analysis.evidence import Arrivals, PairedLogs, PairedSigns, pair, pair_brackets
-from benchfw.analysis.exact import share_probability, sign_depth, sign_probability
-from benchfw.analysis.families import decide
-from benchfw.analysis.paired import (
+from benchfw.analysis.significance import (
     difference_probability,
     equality_probability,
     log_interval,
     repetitions_needed,
+    share_probability,
+    sign_depth,
+    sign_probability,
     smallest_ratio,
 )
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchfw.analysis.paired import smallest_ratio
-from benchfw.summary.family import Verdict
-from benchfw.summary.planner import find_reach
+from benchfw.analysis.decisions import Verdict
+from benchfw.analysis.significance import smallest_ratio
+from benchfw.cli.preview import find_reach
 from benchfw.summary.summarize import summarize
 
 

@@ -1,4 +1,4 @@
-"""Paired ratios on the scale of their logarithms: Student's test, equality, repetitions needed.
+"""Tests of one comparison, and of many together: p-values, intervals, and the repetitions needed.
 
 Each pair's log ratio is known to lie between `low` and `high`: the same number twice where it was seen, a
 bracket where a target was met between two looks, an infinite end where only a bound is known. Pairs are the
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from benchfw.analysis.intervals import Floats, Values, t_quantile
 
@@ -22,6 +24,9 @@ MARGIN = 1.1
 
 FACTOR = 1.25
 """The ratio that an undecided comparison is planned for."""
+
+BUDGET = 0.05
+"""The false discovery rate of a report's verdicts; when nothing differs, the chance of any false one."""
 
 CHANCE = 0.9
 MOST_REPETITIONS = 100_000
@@ -72,6 +77,86 @@ def log_interval(low: Values, high: Values, level: Values | float) -> tuple[Floa
             np.where(np.isfinite(start) & within_reach, start - quantile * start_error, -np.inf),
             np.where(np.isfinite(end) & within_reach, end + quantile * end_error, np.inf),
         )
+
+
+def sign_probability(wins: ArrayLike, losses: ArrayLike) -> Floats:
+    """Return the two-sided p-value of the sign test (Dixon & Mood 1946); ties count for neither side."""
+    from scipy.special import bdtr
+
+    more, fewer = np.maximum(wins, losses), np.minimum(wins, losses)
+    return np.asarray(np.minimum(1.0, 2 * bdtr(fewer, fewer + more, 0.5)))
+
+
+def sign_depth(count: int, level: float) -> int:
+    """Return the k for which the k-th smallest and the k-th largest of n values enclose their median.
+
+    At least at this level, for every law (Thompson 1936): 0 where not even the range of n values does.
+    """
+    from scipy.special import bdtr
+
+    tails = 2 * np.asarray(bdtr(np.arange(count // 2), count, 0.5))
+    # a hair's breadth for rounding: the sign test rejects at exactly this level
+    return int(np.sum(tails <= (1 - level) * (1 + 1e-9)))
+
+
+def share_probability(mine: ArrayLike, runs: ArrayLike, theirs: ArrayLike, their_runs: ArrayLike) -> Floats:
+    """Return the two-sided p-value of 'both arrive equally often' by Fisher's (1935) exact test.
+
+    Twice the smaller tail. It takes the runs of the two as independent, which pairing by data can only make
+    conservative.
+    """
+    from scipy.special import gammaln
+
+    a, n, b, m = np.broadcast_arrays(
+        *(np.asarray(each, dtype=np.float64) for each in (mine, runs, theirs, their_runs))
+    )
+    total = a + b
+    ways = np.arange(0, int(np.max(total, initial=0)) + 1)
+
+    def log_choose(size: Floats, some: Floats) -> Floats:
+        return np.asarray(gammaln(size + 1) - gammaln(some + 1) - gammaln(size - some + 1))
+
+    size, other, both = n[..., None], m[..., None], total[..., None]
+    possible = (ways <= size) & (both - ways <= other) & (both - ways >= 0)
+    mass = np.where(
+        possible,
+        np.exp(
+            log_choose(size, np.minimum(ways, size))
+            + log_choose(other, np.clip(both - ways, 0, other))
+            - log_choose(size + other, both)
+        ),
+        0.0,
+    )
+    below = np.sum(np.where(ways <= a[..., None], mass, 0.0), axis=-1)
+    above = np.sum(np.where(ways >= a[..., None], mass, 0.0), axis=-1)
+    return np.asarray(np.minimum(1.0, 2 * np.minimum(below, above)))
+
+
+def benjamini_hochberg(probabilities: Values) -> Floats:
+    """Return adjusted p-values: of what is rejected at level a, a share of a at most is false on average.
+
+    Benjamini & Hochberg 1995; also valid for positively dependent tests (Benjamini & Yekutieli 2001). With no
+    true effect at all it bounds the chance of any rejection, as Holm's does.
+    """
+    given = np.asarray(probabilities, dtype=np.float64)
+    size = given.shape[-1]
+    order = np.argsort(given, axis=-1)[..., ::-1]
+    scaled = np.take_along_axis(given, order, -1) * (size / np.arange(size, 0, -1))
+    adjusted = np.empty_like(given)
+    np.put_along_axis(adjusted, order, np.minimum.accumulate(scaled, axis=-1), -1)
+    return np.minimum(adjusted, 1.0)
+
+
+def holm(probabilities: Values) -> NDArray[Any]:
+    """Return Holm's adjusted p-values: any false rejection at level a has probability a at most.
+
+    Valid under every dependence of the tests, and never weaker than Bonferroni's (Holm 1979).
+    """
+    given = np.asarray(probabilities, dtype=np.float64)
+    order = np.argsort(given)
+    adjusted = np.empty_like(given)
+    adjusted[order] = np.maximum.accumulate(given[order] * np.arange(len(given), 0, -1))
+    return np.minimum(adjusted, 1.0)
 
 
 def repetitions_needed(
