@@ -1,16 +1,21 @@
-"""How fast an error falls: like a power of the iterations (sublinear), or by a factor in each (linear)."""
+"""How fast an error falls, beside what a theorem says.
+
+Like a power of the iterations (sublinear), or by a factor in each of them (linear).
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchfw.analysis.convergence import ROUNDING_FLOOR, Curve
 from benchfw.analysis.intervals import LEVEL, Interval, Values, mean_interval
+from benchfw.records import Cell
 
 Law: TypeAlias = Literal["sublinear", "linear"]
 Floats: TypeAlias = NDArray[np.float64]
@@ -20,6 +25,69 @@ FEWEST_TO_AGREE = 3
 _TINY = 1e-300  # a misfit of exactly zero has no logarithm
 TAIL = 0.5
 """The share of the axis, from its end, that is fitted: a rate is a statement about the end."""
+
+FALLS = 100.0
+"""A metric that no theorem is about is taken for an error if some run brings it down so many times."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The slope of log metric against log iterations (sublinear) or iterations (linear), over repetitions."""
+
+    cell: Cell
+    metric: str
+    law: Law
+    measured: Interval
+    theorem: Interval | None
+
+    @property
+    def intervals(self) -> Iterator[tuple[str, Interval]]:
+        """Yield the slopes by the names that exports have for them."""
+        name = f"{self.metric}_{self.law}_rate"
+        yield name, self.measured
+        if self.theorem is not None:
+            yield f"{name}_of_theorem", self.theorem
+
+
+class Curves(NamedTuple):
+    """The measured curves of one trial, and the bounds of a theorem on them, by metric."""
+
+    measured: Mapping[str, Curve]
+    bounds: Mapping[str, Curve]
+
+
+def find_rates(trials: Mapping[Cell, Sequence[Curves]], metrics: Sequence[str]) -> tuple[Rate, ...]:
+    """Return the rate of each method: of the metric that its theorem is about, or else of the first error.
+
+    The law is the theorem's where there is one, since a slope has a meaning under its own law only.
+    """
+    bounded = {
+        cell: next((name for each in group for name in each.bounds), "") for cell, group in trials.items()
+    }
+    first = next(filter(None, bounded.values()), "") or _falling(trials, metrics)
+    found = (_rate(cell, bounded[cell] or first, group) for cell, group in trials.items())
+    return tuple(rate for rate in found if rate is not None)
+
+
+def _rate(cell: Cell, metric: str, trials: Sequence[Curves]) -> Rate | None:
+    measured = [each.measured[metric] for each in trials if metric in each.measured]
+    bounds = [each.bounds[metric] for each in trials if metric in each.bounds]
+    law = likelier_law(bounds) or likelier_law(measured)
+    if law is None:
+        return None
+    found, theorem = rate_interval(measured, law), rate_interval(bounds, law) if bounds else None
+    return None if math.isnan(found.estimate) else Rate(cell, metric, law, found, theorem)
+
+
+def _falling(trials: Mapping[Cell, Sequence[Curves]], metrics: Sequence[str]) -> str:
+    """Return the first metric if it is positive and some run brings it down far, else nothing."""
+    metric = metrics[0]
+    curves = [
+        each.measured[metric].values for group in trials.values() for each in group if metric in each.measured
+    ]
+    falls = (float(values[0]) >= FALLS * float(values[-1]) > 0 for values in curves)
+    positive = all(bool(np.all(values[np.isfinite(values)] >= 0)) for values in curves)
+    return metric if positive and any(falls) else ""
 
 
 def slope(iterations: Values, errors: Values, law: Law, tail: float = TAIL) -> float:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from benchfw.analysis.roofline import Ceilings
 from benchfw.backends import Backend, get_backend
 from benchfw.measure.clock import Clock, DeviceClock, is_wall_time
 from benchfw.measure.meter import Emit
@@ -154,6 +154,26 @@ def _ceiling_facts(backend: Backend, dtype: str, footprint: int) -> Mapping[str,
         "ceiling_flops_per_second": ceilings.flop_rate,
         "ceiling_bytes_per_second": ceilings.bandwidth(footprint),
     }
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """The highest rates a machine was seen to reach: operations a second in one type, and bytes a second.
+
+    `bandwidths` belong to working sets of so many bytes, `footprints`: caches serve the smaller ones faster.
+    """
+
+    flop_rate: float
+    footprints: tuple[int, ...]
+    bandwidths: tuple[float, ...]
+
+    def bandwidth(self, footprint: float) -> float:
+        """Return the highest rate seen for working sets of this size or larger, else that of the largest.
+
+        Larger ones count too: the cost of a call hides how fast the memory under a small one is.
+        """
+        pairs = sorted(zip(self.footprints, self.bandwidths, strict=True))
+        return max((rate for size, rate in pairs if size >= footprint), default=pairs[-1][1])
 
 
 _ceilings: dict[tuple[str, str], Ceilings] = {}  # by backend and type; the harness carries them on

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchfw.analysis.intervals import Interval
+from benchfw.analysis.rates import Rate
 from benchfw.report.tables import TextTable
 from benchfw.report.text import figures, interval_text, time_unit
-from benchfw.summary.model import Comparison, Rate, Summary, short_name
+from benchfw.summary.model import Comparison, Summary, short_name
 from benchfw.summary.quantities import EXPECTED, KAPLAN_MEIER
 from benchfw.summary.standings import find_standings
 

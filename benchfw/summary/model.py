@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from benchfw.analysis.convergence import Curve, curve_within, curves_by_metric
 from benchfw.analysis.decisions import NO_VALUE, Decision, Verdict
 from benchfw.analysis.intervals import Interval
-from benchfw.analysis.rates import Law
+from benchfw.analysis.rates import Rate
 from benchfw.records import Cell, Counting, Isolation, MethodKind, Result, Status
 
 FINISHED = frozenset({Status.DONE, Status.REACHED})
@@ -85,25 +85,6 @@ class Row:
     interval: Interval
     ratio: Interval | None = None
     reached: tuple[int, int] | None = None
-
-
-@dataclass(frozen=True)
-class Rate:
-    """The slope of log metric against log iterations (sublinear) or iterations (linear), over repetitions."""
-
-    cell: Cell
-    metric: str
-    law: Law
-    measured: Interval
-    theorem: Interval | None
-
-    @property
-    def intervals(self) -> Iterator[tuple[str, Interval]]:
-        """Yield the slopes by the names that exports have for them."""
-        name = f"{self.metric}_{self.law}_rate"
-        yield name, self.measured
-        if self.theorem is not None:
-            yield f"{name}_of_theorem", self.theorem
 
 
 @dataclass(frozen=True)

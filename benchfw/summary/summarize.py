@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from benchfw.analysis.draws import adjust_known
 from benchfw.analysis.intervals import LEVEL, Interval
+from benchfw.analysis.rates import Curves, Rate, find_rates
 from benchfw.records import Cell, Counting, Ending, MethodKind, Result, Status
 from benchfw.runs import Run
 from benchfw.summary.contrasts import with_decisions
@@ -26,7 +27,6 @@ from benchfw.summary.model import (
 )
 from benchfw.summary.noise import allow_for_noise, describe_noise, slowdown
 from benchfw.summary.quantities import TO_TARGET, Sample, choose_targets, last_seconds, metric_names
-from benchfw.summary.rates import find_rates
 from benchfw.summary.samples import sample_trials
 from benchfw.summary.sweeps import find_sweep, with_leader
 
@@ -104,7 +104,12 @@ def _compare(
         for cell, sample in samples.items()
         for row in _rows(cell, sample, samples[comparison.reference_for(cell)])
     ]
-    rates = find_rates(groups, comparison.metrics) if kind == "optimizer" and comparison.metrics else ()
+    rates: tuple[Rate, ...] = ()
+    if kind == "optimizer" and metrics:
+        curves = {
+            cell: [Curves(each.curves, each.bounds) for each in group] for cell, group in finished.items()
+        }
+        rates = find_rates(curves, metrics)
     rows += [Row(rate.cell, name, interval) for rate in rates for name, interval in rate.intervals]
     return replace(comparison, rows=tuple(rows), rates=rates), samples
 

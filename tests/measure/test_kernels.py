@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from benchfw.analysis.roofline import Ceilings
 from benchfw.backends import get_backend
 from benchfw.backends.numpy_backend import NumpyBackend
 from benchfw.kernels import Kernel
 from benchfw.measure import clock, kernels
-from benchfw.measure.kernels import ceilings_of, kernel_arguments, measure_kernel
+from benchfw.measure.kernels import Ceilings, ceilings_of, kernel_arguments, measure_kernel
 from benchfw.measure.trial import collector
 from benchfw.records import Budget, Ending, Spec, Status
 from benchfw.registry import Entry
@@ -182,3 +181,12 @@ def test_the_ceilings_of_this_machine_are_plausible_and_measured_once():
     assert min(found.bandwidths) > 1e8
     assert found.flop_rate > 1e8
     assert ceilings_of("numpy", "float64") is found
+
+
+def test_the_bandwidth_is_the_best_of_working_sets_as_large_or_larger():
+    # 10 bytes a second from large working sets; a cache gives up to 40
+    ceilings = Ceilings(100.0, (1_000, 4_000, 16_000), (30.0, 40.0, 10.0))
+    assert ceilings.bandwidth(500) == 40.0  # the call, not the cache, slows the smallest copy
+    assert ceilings.bandwidth(4_000) == 40.0
+    assert ceilings.bandwidth(4_001) == 10.0
+    assert ceilings.bandwidth(10**9) == 10.0

@@ -22,7 +22,6 @@ from multiprocessing.connection import Connection
 from time import perf_counter
 from typing import Any, NoReturn, cast
 
-from benchfw.analysis.roofline import Ceilings
 from benchfw.backends import get_backend
 from benchfw.harness.environment import forget_peak, peak_memory
 from benchfw.harness.workers.deaths import OUT_OF_MEMORY
@@ -54,7 +53,7 @@ from benchfw.harness.workers.watch import watch
 from benchfw.measure.audit import shared_arrays
 from benchfw.measure.clock import count_cpu_seconds
 from benchfw.measure.endings import explain
-from benchfw.measure.kernels import known_ceilings
+from benchfw.measure.kernels import Ceilings, known_ceilings
 from benchfw.measure.trial import Rehearsal, run_trial, warm_up
 from benchfw.records import Cell, Ending, Outcome, Record, Status, change
 from benchfw.registry import Registry
