@@ -28,6 +28,7 @@ from benchfw.testing.running import CheckResult, CheckStatus, apply_expectation
 LOADING_SECONDS = 120.0  # that importing a target may take
 GRACE_SECONDS = 3.0  # for an alarm to be heard; compiled code does not hear it
 LOG_BYTES = 100_000  # of the fault handler that are looked at
+WORKER = "benchfw.testing.running"
 NONSENSE = "sent an answer that makes no sense"
 
 
@@ -122,7 +123,7 @@ class _Worker:
         lifeline_read, self._lifeline = os.pipe()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker
         theirs = (request_read, reply_write, lifeline_read)
-        words = ["benchfw.harness.workers.supervisor", *map(str, theirs), "benchfw.testing.worker"]
+        words = ["benchfw.harness.workers.supervisor", *map(str, theirs), WORKER]
         # -P: a random.py in the user's folder is not ours; the parent's import path follows in the request
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", *words],

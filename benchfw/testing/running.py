@@ -1,19 +1,45 @@
-"""Runs checks and says how each ended."""
+"""Runs checks and says how each ended: here, or as the worker process of `benchfw check`.
+
+Requests to a worker are lines of JSON: first what to load, then the number of a subject and the name of a
+check. Answers are lines too, each a list that begins with a word:
+
+- `found`, process id, kinds and names of the subjects; or `fault`, a sentence: once;
+- `began`, the reason for which the check is declared to fail, if it is;
+- `limit`, seconds: whenever a limit of time begins;
+- `ended`, status, detail, advice, warnings.
+"""
 
 from __future__ import annotations
 
+import faulthandler
+import json
+import os
+import resource
+import sys
+import traceback
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from traceback import extract_tb
-from typing import Protocol, TypeVar, cast
+from typing import IO, Any, NoReturn, Protocol, TypeVar, cast
 
 from benchfw.errors import BenchfwError, PluginError, Unavailable
+from benchfw.harness.workers.deaths import OUT_OF_MEMORY
+from benchfw.harness.workers.messages import send
 from benchfw.loading import fault_text
-from benchfw.testing.check import FAULTS, Check, CheckFailed, NotApplicable, OutOfTime, time_limit
+from benchfw.testing.check import (
+    FAULTS,
+    Check,
+    CheckFailed,
+    NotApplicable,
+    OutOfTime,
+    time_limit,
+    watch_limits,
+)
 from benchfw.testing.checks import NEEDED, checks_for
-from benchfw.testing.subject import Subject
+from benchfw.testing.problems import Effort
+from benchfw.testing.subject import Subject, subjects_of
 
 HERE = Path(__file__).parent
 
@@ -134,7 +160,9 @@ def _describe_fault(subject: Subject, fault: BaseException) -> str:
 def _place(subject: Subject, fault: BaseException) -> str:
     """Return where it was raised: in the plugin's own files if possible, else wherever but in the checks."""
     frames = [
-        each for each in extract_tb(fault.__traceback__) if not Path(each.filename).is_relative_to(HERE)
+        each
+        for each in traceback.extract_tb(fault.__traceback__)
+        if not Path(each.filename).is_relative_to(HERE)
     ]
     path = subject.entry.plugin.path
     own = [each for each in frames if path and _is_below(Path(each.filename), path.parent)]
@@ -147,3 +175,66 @@ def _place(subject: Subject, fault: BaseException) -> str:
 def _is_below(file: Path, folder: Path) -> bool:
     """Return whether a file is in a folder, and not in an environment that is in there too."""
     return file.is_relative_to(folder) and "site-packages" not in file.relative_to(folder).parts
+
+
+def work(requests: int, replies: int) -> NoReturn:
+    """Serve on two file descriptors, then end the process."""
+    code = 1
+    try:
+        with os.fdopen(requests, "rb") as asked:
+            _serve(asked, replies)
+        code = 0
+    except BrokenPipeError:
+        pass  # the parent is gone
+    except MemoryError:
+        code = OUT_OF_MEMORY
+    except BaseException:  # noqa: BLE001 - no key of the user's: this process has its own session
+        traceback.print_exc()
+    os._exit(code)  # at once: a thread that a plugin left behind would be waited for
+
+
+def _serve(requests: IO[bytes], replies: int) -> None:
+    owner = os.getpid()
+
+    def tell(kind: str, *content: Any) -> None:
+        if os.getpid() != owner:
+            os._exit(1)  # a child that the plugin forked and let run into here
+        send(replies, kind, *content)
+
+    request = json.loads(requests.readline())
+    faulthandler.enable(request["log"])
+    _limit_memory()
+    watch_limits(lambda seconds: tell("limit", seconds))
+    sys.path[:] = request["path"]
+    try:
+        subjects = subjects_of(request["target"], request["plugins"], Effort(**request["effort"]))
+    except BenchfwError as fault:
+        tell("fault", str(fault))
+        return
+    tell("found", owner, [[each.kind, each.entry.name] for each in subjects])
+    for line in requests:
+        number, name = json.loads(line)
+        _answer(subjects[number], name, tell)
+
+
+def _answer(subject: Subject, name: str, tell: Callable[..., None]) -> None:
+    (check,) = (each for each in checks_for(subject.kind) if each.name == name)
+    tell("began", subject.expected_failures.get(name))
+    with warnings.catch_warnings(record=True) as caught:  # they would stand between the lines
+        try:
+            result = run_check(subject, check)
+        except BaseException as fault:  # noqa: BLE001 - beyond what the checks expect of a plugin
+            result = CheckResult(str(subject), check, CheckStatus.FAILED, f"it raised {fault_text(fault)}")
+    warned = [
+        f"{each.category.__name__}: {each.message} ({Path(each.filename).name}, line {each.lineno})"
+        for each in caught
+    ]
+    tell("ended", result.status, result.detail, result.advice, warned)
+
+
+def _limit_memory() -> None:
+    """Refuse to allocate more than there is: MemoryError says where, the end of the process does not."""
+    import psutil
+
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (int(psutil.virtual_memory().available), most))

@@ -20,9 +20,16 @@ from benchfw.loading import is_file_name
 from benchfw.measure.estimators import estimated_quantity
 from benchfw.plan import missing_oracles, needs_of, produced_class
 from benchfw.registry import Entry, Registry
-from benchfw.testing.arrays import answer_numbers, flat_numbers
+from benchfw.testing.answers import (
+    ANSWERS,
+    answer_numbers,
+    answers_of,
+    check_answers,
+    check_draw,
+    draw_once,
+    flat_numbers,
+)
 from benchfw.testing.check import ROLES, NotApplicable
-from benchfw.testing.methods import ANSWERS, answers_of, check_answers, check_draw, draw_once
 from benchfw.testing.problems import BUILT_IN, Effort, Setting
 
 FEWEST_PROBLEMS = 3  # problems that a claim is tried on

@@ -16,7 +16,7 @@ from benchfw.backends import BackendTable, Device, backend_names, get_backend
 from benchfw.backends.cupy_backend import CupyBackend
 from benchfw.backends.numpy_backend import NumpyBackend, _processor
 from benchfw.errors import BackendUnavailable, BenchfwError, PluginError
-from benchfw.testing.arrays import StrictBackend
+from benchfw.testing.checks.portability import StrictBackend
 
 
 def cupy_with(monkeypatch, device_count, **members):

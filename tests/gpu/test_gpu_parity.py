@@ -10,7 +10,7 @@ from benchfw.backends import Rng, get_backend
 from benchfw.backends.normals import box_muller
 from benchfw.errors import BackendUnavailable
 from benchfw.registry import Registry
-from benchfw.testing.arrays import assert_agree
+from benchfw.testing.checks.portability import assert_agree
 
 NUMPY = get_backend("numpy")
 try:

@@ -30,7 +30,7 @@ def described(**bodies: str) -> Kernel:
 
 
 PLUGIN = """from benchfw import hookimpl
-from benchfw.testing.arrays import StrictBackend
+from benchfw.testing.checks.portability import StrictBackend
 
 class MyDevice(StrictBackend):
     name = "my-device"

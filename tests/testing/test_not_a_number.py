@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from benchfw.testing import CheckStatus, Effort, run_checks, subjects_of
-from benchfw.testing.arrays import is_close
-from benchfw.testing.sequential import MeanDifference
+from benchfw.testing.answers import is_close
+from benchfw.testing.checks.estimators import MeanDifference
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of what is made here on purpose
 

@@ -117,7 +117,7 @@ def test_a_method_that_dies_is_not_charged_to_the_one_beside_it(deadly):
 def test_one_process_serves_until_it_dies_and_none_is_left(deadly):
     def workers():
         found = psutil.Process().children()
-        return {each.pid for each in found if "benchfw.testing.worker" in each.cmdline()}
+        return {each.pid for each in found if "benchfw.testing.running" in each.cmdline()}
 
     before = workers()
     for _ in run_checks([SubjectName("optimizer", "healthy")], "improves", deadly.run_check):

@@ -9,21 +9,19 @@ from benchfw.analysis.decisions import Reason, Verdict
 from benchfw.analysis.significance import FEWEST_PAIRS
 from benchfw.records import Cell
 from benchfw.report.text import figures, join_names
-from benchfw.report.verdicts.arrivals import (
+from benchfw.report.verdicts.phrases import (
     Measure,
     always_arrives,
     arrivals_text,
     arrives_mostly,
-    choose_measure,
-    missing_text,
-    observed_text,
-    reached,
-)
-from benchfw.report.verdicts.phrases import (
     cells_with,
+    choose_measure,
     comparative,
     join_clauses,
+    missing_text,
+    observed_text,
     paired_runs,
+    reached,
     target_text,
     undecided_text,
     when_done,

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from benchfw.backends import get_backend
-from benchfw.testing.arrays import require_finite
+from benchfw.testing.answers import METHOD_SEED, require_finite
 from benchfw.testing.check import NotApplicable, define_check, require
-from benchfw.testing.methods import METHOD_SEED
-from benchfw.testing.sequential import LEVEL
+from benchfw.testing.checks.estimators import LEVEL
 from benchfw.testing.subject import Subject, describe_options
 
 DECAYS = (1.2, 2.0)

@@ -12,9 +12,17 @@ import numpy as np
 
 from benchfw.backends import get_backend
 from benchfw.parameters import is_protocol, meanings_of
-from benchfw.testing.arrays import copy_arrays, find_changed_array, is_array
+from benchfw.testing.answers import (
+    ANSWERS,
+    answers_of,
+    copy_arrays,
+    draw_once,
+    find_changed_array,
+    is_array,
+    point_near_start,
+    ready_method,
+)
 from benchfw.testing.check import ROLES, CheckFailed, define_check, require
-from benchfw.testing.methods import ANSWERS, answers_of, draw_once, point_near_start, ready_method
 from benchfw.testing.problems import Setting
 from benchfw.testing.subject import Subject
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from benchfw.backends import Backend, available_backends, get_backend
 from benchfw.kernels import Kernel
-from benchfw.testing.arrays import StrictBackend, assert_agree
 from benchfw.testing.check import CheckFailed, NotApplicable, define_check, require
+from benchfw.testing.checks.portability import StrictBackend, assert_agree
 from benchfw.testing.subject import Subject
 
 SEED = 31

@@ -8,9 +8,17 @@ from typing import Any
 import numpy as np
 
 from benchfw.contract import Bounded
-from benchfw.testing.arrays import FIX_NUMBERS, answer_numbers, flat_numbers, is_array, require_finite
+from benchfw.testing.answers import (
+    FIX_NUMBERS,
+    METHOD_SEED,
+    answer_numbers,
+    answers_of,
+    flat_numbers,
+    follow,
+    is_array,
+    require_finite,
+)
 from benchfw.testing.check import NotApplicable, define_check, require
-from benchfw.testing.methods import METHOD_SEED, answers_of, follow
 from benchfw.testing.problems import Setting
 from benchfw.testing.subject import Subject
 

@@ -1,24 +1,24 @@
-"""Checks of the arrays that a plugin makes: their type, and the library that they belong to."""
+"""Checks of the arrays that a plugin makes: their type, their library; strict arrays for portable code."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw.backends import Backend, available_backends, get_backend
-from benchfw.testing.arrays import (
-    StrictBackend,
+from benchfw.backends import Backend, Rng, available_backends, get_backend
+from benchfw.testing.answers import (
     answer_numbers,
     copy_arrays,
     flat_numbers,
     is_array,
     is_close,
+    point_near_start,
 )
 from benchfw.testing.check import CheckFailed, NotApplicable, define_check, require
 from benchfw.testing.checks.problems import oracle_calls
-from benchfw.testing.methods import point_near_start
 from benchfw.testing.problems import Setting
 from benchfw.testing.subject import Subject
 
@@ -129,3 +129,95 @@ def _spelling(fault: Exception, backend: Backend) -> str:
     known = name is not None and hasattr(backend.xp, name)
     portable = f"xp.{name}(x)" if known else "functions of the array API"
     return f"write {portable} with xp = problem.backend.xp, or check it on a machine with a GPU"
+
+
+def assert_agree(one: Any, other: Any, tolerance: float = 200.0) -> None:
+    """Raise CheckFailed unless two results are equal up to `tolerance` units in the last place.
+
+    Sums in another order differ by rounding; what is not a floating-point number must be equal.
+    """
+    if isinstance(one, tuple):
+        if len(one) != len(other):
+            raise CheckFailed(f"one has {len(one)} parts and the other {len(other)}")
+        for parts in zip(one, other, strict=True):
+            assert_agree(*parts, tolerance)
+        return
+    one, other = np.asarray(one), np.asarray(other)
+    if one.shape != other.shape or one.dtype != other.dtype:
+        raise CheckFailed(f"{one.dtype} {one.shape} and {other.dtype} {other.shape} are not alike")
+    if one.dtype.kind != "f":
+        if not np.array_equal(one, other):
+            raise CheckFailed(f"{np.sum(one != other)} of {one.size} entries differ")
+        return
+    scale = max(1.0, float(np.max(np.abs(other), initial=0.0)))
+    allowed = tolerance * float(np.finfo(one.dtype).eps) * scale
+    worst = float(np.max(np.abs(one - other), initial=0.0))
+    if not worst <= allowed:  # nor may it be nan
+        raise CheckFailed(f"they differ by {worst:.2e}, and rounding explains {allowed:.1e}")
+
+
+class StrictBackend(Backend):
+    """Arrays that know the array-API standard and nothing else."""
+
+    name = "array-api-strict"
+
+    def __init__(self) -> None:
+        try:
+            import array_api_strict
+        except ImportError:
+            raise NotApplicable("array-api-strict is not installed; pip install array-api-strict") from None
+        self.xp = array_api_strict
+
+    def asarray(self, values: Any, dtype: Any = None) -> Any:
+        """Return the values as a strict array."""
+        wanted = getattr(self.xp, np.dtype(dtype).name) if isinstance(dtype, type | np.dtype) else dtype
+        return self.xp.asarray(np.asarray(values), dtype=wanted)
+
+    def to_numpy(self, values: Any) -> np.ndarray:
+        """Return a strict array as a NumPy array."""
+        return np.asarray(values)
+
+    def bits(self, seed: int, stream: int, block: int, start: int, count: int) -> Any:
+        """Return words of a block."""
+        return self.asarray(get_backend("numpy").bits(seed, stream, block, start, count))
+
+    def synchronize(self) -> None:
+        """Return at once."""
+
+    def memory(self) -> int:
+        """Return 0: nobody asks."""
+        return 0
+
+    def describe(self) -> Mapping[str, str]:
+        """Return the version."""
+        return {"device": "array-api-strict", "version": self.xp.__version__}
+
+    def rng(self, seed: int) -> Rng:
+        """Return the generator of this seed."""
+        return StrictRng(self, seed)
+
+
+class StrictRng(Rng):
+    """NumPy's numbers as strict arrays; Python's numbers stay what they are."""
+
+    def __getattribute__(self, name: str) -> Any:
+        found = super().__getattribute__(name)
+        if name not in {
+            "standard_normal",
+            "random",
+            "integers",
+            "rademacher",
+            "permutation",
+            "choice",
+            "normal",
+        }:
+            return found
+        backend = super().__getattribute__("backend")
+
+        def drawn(*args: Any, **options: Any) -> Any:
+            host = Rng(get_backend("numpy"), self.seed, self.stream, self.block)
+            values = getattr(host, name)(*args, **options)
+            self.block = host.block
+            return backend.asarray(values) if isinstance(values, np.ndarray) else values
+
+        return drawn

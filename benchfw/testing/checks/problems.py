@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from benchfw.counting import check_counted
-from benchfw.testing.arrays import (
+from benchfw.testing.answers import (
     copy_arrays,
     find_changed_array,
     flat_numbers,
     is_array,
     is_close,
+    point_near_start,
     require_finite,
 )
 from benchfw.testing.check import NotApplicable, define_check, require
-from benchfw.testing.methods import point_near_start
 from benchfw.testing.problems import Setting
 from benchfw.testing.subject import Subject
 

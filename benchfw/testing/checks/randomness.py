@@ -12,9 +12,17 @@ from numpy.typing import NDArray
 from benchfw.backends import Rng, get_backend
 from benchfw.measure.endings import with_parts
 from benchfw.measure.optimizers import checked_answers
-from benchfw.testing.arrays import answer_numbers, copy_arrays, flat_numbers, is_close
+from benchfw.testing.answers import (
+    ANSWERS,
+    METHOD_SEED,
+    answer_numbers,
+    copy_arrays,
+    flat_numbers,
+    is_close,
+    point_near_start,
+    ready_method,
+)
 from benchfw.testing.check import ROLES, CheckFailed, NotApplicable, define_check, require
-from benchfw.testing.methods import ANSWERS, METHOD_SEED, point_near_start, ready_method
 from benchfw.testing.new_process import numbers_in_new_process
 from benchfw.testing.problems import DATA_SEED, Setting
 from benchfw.testing.subject import Subject

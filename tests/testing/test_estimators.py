@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchfw.testing.sequential import RESOLUTION, mean_test
+from benchfw.testing.checks.estimators import RESOLUTION, mean_test
 
 EXACT = np.array([3.0, -4.0, 0.0])
 
