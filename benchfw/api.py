@@ -217,14 +217,14 @@ def report_run(
     """
     from benchfw.summary.summarize import summarize
 
-    results = store.results(run.id)
-    summary = summarize(run, results)
     if not page:
-        return run, summary
+        return run, summarize(run, store.stream(run.id), figures=False)
     from benchfw.report.figures.plot import extra_figure
-    from benchfw.report.page import drawing_script, write_overview, write_report
+    from benchfw.report.page import drawing_script, save_records, write_overview, write_report
     from benchfw.report.text import script_json
 
+    folder = page_folder(store.path, run)
+    summary = summarize(run, save_records(folder, run, store.stream(run.id)))
     figures = []
     for entry in registry.entries("figure").values():
         try:
@@ -236,9 +236,8 @@ def report_run(
                 figures.append(figure)
         except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's figure may raise anything
             registry.note(f"figure '{entry.name}' of {entry.plugin} raised {fault_text(fault)}")
-    folder = page_folder(store.path, run)
     try:
-        written = replace(run, report=write_report(summary, run, results, folder, figures, reload))
+        written = replace(run, report=write_report(summary, run, folder, figures, reload))
     except OSError as fault:
         raise StoreError(
             f"the report cannot be written to {folder} ({fault}); free some space or use --store"
@@ -301,4 +300,4 @@ def load(run: Run | int | str = "last", store: str | Path = DEFAULT_STORE) -> pd
     path, name = (run.store, run.id) if isinstance(run, Run) else (Path(store), run)
     with Store(path) as opened:
         chosen = opened.run(name)
-        return pd.DataFrame(record_rows(chosen, opened.results(chosen.id)), columns=list(RECORD_COLUMNS))
+        return pd.DataFrame(record_rows(chosen, opened.stream(chosen.id)), columns=list(RECORD_COLUMNS))

@@ -23,6 +23,9 @@ RESOLUTION = 0.005  # of an arrival between two looks
 ROUNDING_FLOOR = 1e-10
 """Below this share of the value at the start rounding decides: no target is set and ends are not compared."""
 
+MOST_VALUES = 1_000_000  # of all curves together, that are sorted at a time
+FEWEST_POSITIONS = 200  # among which the best point of a median is looked for
+
 OVERSPENT = 0.01
 """The share of a budget by which a look may be beyond it and still be one within."""
 
@@ -138,12 +141,50 @@ def band(curves: Sequence[Curve], axis: Axis, coverage: float = 0.8, points: int
     grid = common_grid(curves, axis, points)
     if len(grid) == 0:
         return Band(grid, grid, grid, grid, 0)
-    values = np.sort([value_at(curve, axis, grid) for curve in curves if len(curve.values)], axis=0)
-    count = len(values)
-    tail = (1 - coverage) / 2
-    below = math.floor(tail * (count - 1) + 1e-9)
-    middle = values[(count - 1) // 2], values[count // 2]
-    return Band(grid, (middle[0] + middle[1]) / 2, values[below], values[count - 1 - below], count)
+    count = sum(bool(len(curve.values)) for curve in curves)
+    below = math.floor((1 - coverage) / 2 * (count - 1) + 1e-9)
+    low, high, median = _order_statistics(curves, axis, grid, (below, count - 1 - below))
+    return Band(grid, median, low, high, count)
+
+
+def median_line(curves: Sequence[Curve], axis: Axis, drawn: Band) -> tuple[Floats, Floats]:
+    """Return positions and values of a band's median, with its best point where thinning left it out.
+
+    A band has its first and its last point always. Of very many points, as many are looked at as take a
+    bounded time, evenly chosen.
+    """
+    measured = np.unique(np.concatenate([curve.along(axis) for curve in curves]))
+    measured = measured[(measured >= drawn.grid[0]) & (measured <= drawn.grid[-1])]
+    if len(measured) <= len(drawn.grid) and np.isin(measured, drawn.grid).all():
+        return drawn.grid, drawn.median
+    most = max(FEWEST_POSITIONS, MOST_VALUES // len(curves))
+    if len(measured) > most:
+        measured = measured[np.linspace(0, len(measured) - 1, most).astype(int)]
+    (median,) = _order_statistics(curves, axis, measured)
+    best = int(np.argmin(median))
+    if not median[best] < drawn.median.min():
+        return drawn.grid, drawn.median
+    place = int(np.searchsorted(drawn.grid, measured[best]))
+    return np.insert(drawn.grid, place, measured[best]), np.insert(drawn.median, place, median[best])
+
+
+def _order_statistics(
+    curves: Sequence[Curve], axis: Axis, grid: Floats, ranks: tuple[int, ...] = ()
+) -> list[Floats]:
+    """Return the values of some ranks among all curves at each position, and last the median.
+
+    Some positions at a time, so that the memory is bounded.
+    """
+    chosen = [curve for curve in curves if len(curve.values)]
+    count = len(chosen)
+    step = max(1, MOST_VALUES // count)
+    blocks = []
+    for start in range(0, len(grid), step):
+        values = np.stack([value_at(curve, axis, grid[start : start + step]) for curve in chosen])
+        values.sort(axis=0)
+        median = (values[(count - 1) // 2] + values[count // 2]) / 2
+        blocks.append([*(values[rank].copy() for rank in ranks), median])
+    return [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
 
 
 def curve_within(curve: Curve, seconds: float | None, cost: float | None) -> Curve:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from benchfw.records import Result
 from benchfw.report.tables import TextTable, caption, heading, headline_table
 from benchfw.report.text import escape_markdown, flat_facts, plural, printable
 from benchfw.report.verdicts import verdict
@@ -24,9 +23,9 @@ _NOTED = {
 """The facts of a run's environment that a reader of its times needs, and what they are called."""
 
 
-def markdown(summary: Summary, run: Run, results: Sequence[Result]) -> str:
+def markdown(summary: Summary, run: Run) -> str:
     """Return the summary of a run in GitHub's Markdown, without its figures."""
-    return "\n".join([*_lines(summary, run), "", escape_markdown(_provenance(run, results))]) + "\n"
+    return "\n".join([*_lines(summary, run), "", escape_markdown(_provenance(summary, run))]) + "\n"
 
 
 def _lines(summary: Summary, run: Run) -> Iterator[str]:
@@ -57,13 +56,13 @@ def _lines(summary: Summary, run: Run) -> Iterator[str]:
         yield f"- {said}. To try: {advice}." if advice else f"- {said}."
 
 
-def _provenance(run: Run, results: Sequence[Result]) -> str:
+def _provenance(summary: Summary, run: Run) -> str:
     """Return when, with what and on what the numbers were measured, as far as the run has noted it."""
     facts = dict(flat_facts(run.environment.to_json()))
     said = [f"run {run.id} of suite {run.suite}", f"started {run.started}"]
     if run.reused:
         said.append(f"{plural(run.reused, 'trial')} of earlier runs")
-    said += [f"seed {seed}" for seed in sorted({result.trial.seed for result in results})]
+    said += [f"seed {seed}" for seed in summary.seeds]
     said += [f"{name} {facts[key]}" for key, name in _NOTED.items() if key in facts]
     for key, device in facts.items():
         backend = key.removeprefix("backends.").removesuffix(".device")

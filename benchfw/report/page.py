@@ -52,7 +52,6 @@ Writer: TypeAlias = Callable[[IO[str]], None]
 def write_report(
     summary: Summary,
     run: Run,
-    results: Sequence[Result],
     folder: Path,
     extra_figures: Sequence[Mapping[str, Any]] = (),
     reload: int = 0,
@@ -60,7 +59,7 @@ def write_report(
     """Write `folder`/index.html with its CSV files, and the shared script in `folder`/../assets once.
 
     Return the page's path. The page needs no network and no server; a browser loads it again every `reload`
-    seconds, if that is not 0.
+    seconds, if that is not 0. Its records.csv is from `save_records`.
     """
     overview = overview_beside(folder, run)
     styles = method_styles(summary)
@@ -81,19 +80,26 @@ def write_report(
         caveats=caveat_sentences(summary),
         replays=replay_sentence(summary.replays),
         facts=list(flat_facts(run.environment.to_json())),
-        seeds=sorted({result.trial.seed for result in results}),
-        trials=len(results),
         overview=overview.name if overview.is_file() else "",
         reload=reload,
     )
     files: dict[str, Writer] = {
         "summary.csv": partial(write_csv, columns=SUMMARY_COLUMNS, rows=summary_rows(summary)),
-        "records.csv": partial(write_records, run=run, results=results),
     }
     for number, comparison in enumerate(summary.comparisons, 1):
         rows = exact_rows(comparison)
         files[f"table-{number}.csv"] = partial(write_csv, columns=EXACT_COLUMNS, rows=rows)
     return write_page(page, script, folder, files)
+
+
+def save_records(folder: Path, run: Run, results: Iterable[Result]) -> Iterator[Result]:
+    """Yield results, each when its records are in `folder`/records.csv: one pass for them and the numbers."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / "records.csv").open("w", encoding="utf-8", newline="") as file:
+            yield from write_records(file, run, results)
+    except OSError as error:
+        raise BenchfwError(f"cannot write the report to {folder}: {error.strerror or error}") from error
 
 
 def write_overview(runs: Sequence[Run], pages: Mapping[int, Path]) -> Path | None:

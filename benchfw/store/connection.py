@@ -128,13 +128,19 @@ def _expected_tables() -> list[tuple[str, str, str, str | None]]:
 
 
 @contextlib.contextmanager
-def bound_work(base: sqlite3.Connection, path: Path, steps_per_byte: int = READING_STEPS) -> Iterator[None]:
+def bound_work(
+    base: sqlite3.Connection,
+    path: Path,
+    steps_per_byte: int = READING_STEPS,
+    calls: Iterator[int] | None = None,
+) -> Iterator[None]:
     """Let SQLite give up when it has done more than any sound store of that size needs.
 
-    In a damaged or forged file one page may stand in many places, and be read in each of them.
+    In a damaged or forged file one page may stand in many places, and be read in each of them. Work that is
+    done in several parts shares one count of `calls`.
     """
     size = sum(each.stat().st_size for each in (path, path.with_name(f"{path.name}-wal")) if each.exists())
-    calls, most = count(), (FREE_STEPS + steps_per_byte * size) // STEPS
+    calls, most = calls or count(), (FREE_STEPS + steps_per_byte * size) // STEPS
     base.set_progress_handler(lambda: next(calls) > most, STEPS)
     try:
         yield

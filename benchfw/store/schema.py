@@ -62,16 +62,14 @@ SEAL_RUN = "UPDATE run SET digest = ? WHERE id = ?"
 SELECT_RUN = f"SELECT digest, {RUN_COLUMNS} FROM run WHERE id = ?"
 SELECT_RUNS = f"SELECT digest, {RUN_COLUMNS} FROM run ORDER BY id"
 SELECT_TRIAL = f"SELECT digest, {TRIAL_COLUMNS} FROM trial WHERE id = ?"
-SELECT_TRIALS = f"""
-SELECT id, digest, {TRIAL_COLUMNS} FROM trial WHERE id IN (SELECT trial FROM link WHERE run = ?)
-"""
 SELECT_LINKS = f"SELECT digest, {LINK_COLUMNS} FROM link WHERE run = ? ORDER BY position"
+SELECT_LINKED = f"""
+SELECT link.digest, run, position, trial, link.problem, link.method, reused,
+    trial.digest, {", ".join(f"trial.{column}" for column in TRIAL_COLUMNS.split(", "))}
+FROM link LEFT JOIN trial ON trial.id = link.trial WHERE run = ? AND position > ? ORDER BY position
+"""
 SELECT_FIRST_LINK = f"SELECT digest, {LINK_COLUMNS} FROM link WHERE trial = ? LIMIT 1"
 SELECT_KNOWN = "SELECT key, id, status, reads FROM trial WHERE status != ? ORDER BY id"
-SELECT_RECORDS = f"""
-SELECT trial, {RECORD_COLUMNS} FROM record
-WHERE trial IN (SELECT trial FROM link WHERE run = ?) ORDER BY trial, number
-"""
 SELECT_TRIAL_RECORDS = f"SELECT {RECORD_COLUMNS} FROM record WHERE trial = ? ORDER BY number"
 COUNT_ENDINGS = """
 SELECT link.run, trial.status, COUNT(*) FROM link JOIN trial ON trial.id = link.trial GROUP BY 1, 2

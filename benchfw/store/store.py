@@ -12,6 +12,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from time import monotonic
 from typing import Concatenate, ParamSpec, Self, TypeVar
@@ -25,7 +26,6 @@ from benchfw.store.place import Place, check_place, real_path
 from benchfw.store.rows import (
     GARBLED,
     Damaged,
-    Row,
     check_digest,
     digest_of,
     now,
@@ -42,6 +42,7 @@ from benchfw.store.schema import (
     INSERT_RECORD,
     INSERT_RUN,
     INSERT_TRIAL,
+    LINK_COLUMNS,
     NOTE_NOISE,
     REPLAY_COLUMN,
     SEAL_REPLAY,
@@ -49,15 +50,15 @@ from benchfw.store.schema import (
     SELECT_EARLIER_NOISE,
     SELECT_FIRST_LINK,
     SELECT_KNOWN,
-    SELECT_LINKS,
-    SELECT_RECORDS,
+    SELECT_LINKED,
     SELECT_RUN,
     SELECT_RUNS,
     SELECT_TRIAL,
     SELECT_TRIAL_RECORDS,
-    SELECT_TRIALS,
 )
 
+MOST_RECORDS, MOST_RESULTS = 20_000, 500  # that are read at a time
+LINK_END = 2 + LINK_COLUMNS.count(",")  # where the columns of a link end, after its digest
 LOOK_SECONDS = 1.0  # between looks at whether the file and the locks are in their places
 
 P = ParamSpec("P")
@@ -85,12 +86,8 @@ def explain_bad_rows(method: Callable[Concatenate[Store, P], T]) -> Callable[Con
 
     @functools.wraps(method)
     def guarded(self: Store, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            with bound_work(self._base, self._file):
-                return method(self, *args, **kwargs)
-        except GARBLED as fault:
-            what = shorten(str(fault), LONGEST_NAME)
-            raise StoreError(f"{self.path} has a row that is not benchfw's ({what}); {DAMAGED}") from fault
+        with self._explain_garbled(), bound_work(self._base, self._file):
+            return method(self, *args, **kwargs)
 
     return explain_sqlite_errors(guarded)
 
@@ -320,22 +317,51 @@ class Store:
         row = self._base.execute("SELECT MIN(run) FROM link WHERE trial = ?", (trial,)).fetchone()
         return self.run(row[0])
 
-    @explain_bad_rows
+    @contextlib.contextmanager
+    def _explain_garbled(self) -> Iterator[None]:
+        try:
+            yield
+        except GARBLED as fault:
+            what = shorten(str(fault), LONGEST_NAME)
+            raise StoreError(f"{self.path} has a row that is not benchfw's ({what}); {DAMAGED}") from fault
+
     def results(self, run: int) -> list[Result]:
         """Return the trials of a run with their records, in the order of its suite."""
-        records: dict[int, list[Row]] = {}
-        for trial, *values in self._base.execute(SELECT_RECORDS, (run,)):
-            records.setdefault(trial, []).append(tuple(values))
-        trials = {row[0]: row[1:] for row in self._base.execute(SELECT_TRIALS, (run,))}
-        results = []
-        for digest, *link in self._base.execute(SELECT_LINKS, (run,)):
-            number = link[2]
-            check_digest(f"position {link[1]} of run {run}", digest, tuple(link))
-            if number not in trials:
-                raise Damaged(f"trial {number} of run {run} is missing")
-            sealed, *row = trials[number]
-            results.append(result_of(number, sealed, tuple(row), records.get(number, []), tuple(link)))
-        return results
+        return list(self.stream(run))
+
+    def stream(self, run: int) -> Iterator[Result]:
+        """Yield the trials of a run with their records, in the order of its suite, reading some at a time.
+
+        Nothing is locked between them, so that a run may go on; what it adds is yielded if it comes later.
+        """
+        calls, last = count(), -1
+        while some := self._read_some(run, last, calls):
+            yield from (result for _, result in some)
+            last = some[-1][0]
+
+    @explain_sqlite_errors
+    def _read_some(self, run: int, last: int, calls: Iterator[int]) -> list[tuple[int, Result]]:
+        """Return the next results after a position, each with its own, until they have enough records."""
+        found: list[tuple[int, Result]] = []
+        records_read = 0
+        with self._explain_garbled(), bound_work(self._base, self._file, calls=calls):
+            rows = self._base.execute(SELECT_LINKED, (run, last))
+            for row in rows:
+                sealed, link, digest, trial = row[0], row[1:LINK_END], row[LINK_END], row[LINK_END + 1 :]
+                position, number = link[1:3]
+                check_digest(f"position {position} of run {run}", sealed, link)
+                if digest is None:
+                    raise Damaged(f"trial {number} of run {run} is missing")
+                if position <= last:
+                    raise Damaged(f"position {position} of run {run} is there twice")
+                records = self._base.execute(SELECT_TRIAL_RECORDS, (number,)).fetchall()
+                found.append((position, result_of(number, digest, trial, records, link)))
+                last = position
+                records_read += len(records)
+                if records_read >= MOST_RECORDS or len(found) >= MOST_RESULTS:
+                    break
+            rows.close()
+        return found
 
     @explain_bad_rows
     def result(self, trial: int) -> Result:

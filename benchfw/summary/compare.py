@@ -23,7 +23,8 @@ from benchfw.analysis.intervals import median_interval
 from benchfw.errors import BenchfwError
 from benchfw.records import Cell, Ending, Result, Trial
 from benchfw.runs import Environment, Run
-from benchfw.summary.model import History, Target, histories_by_cell
+from benchfw.summary.histories import History, histories_by_cell
+from benchfw.summary.model import Target
 from benchfw.summary.noise import allow_for_noise, cpu_slowdown, describe_noise, slowdown
 from benchfw.summary.quantities import TO_TARGET, Sample, choose_targets
 from benchfw.summary.samples import sample_trials

@@ -21,11 +21,15 @@ _FIRST_SCREEN = {
 }
 
 
-def with_decisions(compared: Sequence[tuple[Comparison, Mapping[Cell, Sample]]]) -> Iterator[Comparison]:
-    """Yield the comparisons with the decisions on them: one family for all of a report."""
-    contrasts = [list(_contrasts(comparison, samples)) for comparison, samples in compared]
-    decided = iter(decide_family([each for group in contrasts for each in group]))
-    for (comparison, samples), group in zip(compared, contrasts, strict=True):
+def with_decisions(
+    compared: Sequence[tuple[Comparison, Sequence[Contrast], Mapping[Cell, Sample]]],
+) -> Iterator[Comparison]:
+    """Yield the comparisons with the decisions on their contrasts: one family for all of a report.
+
+    Samples are those of estimators, for the parts of what differs.
+    """
+    decided = iter(decide_family([each for _, group, _ in compared for each in group]))
+    for comparison, group, samples in compared:
         decisions = {(each.cell, each.quantity): next(decided) for each in group}
         if comparison.kind == "estimator":
             decisions |= dict(_parts(comparison, samples, decisions))
@@ -59,7 +63,8 @@ def first_screen(comparison: Comparison) -> list[str]:
     return found
 
 
-def _contrasts(comparison: Comparison, samples: Mapping[Cell, Sample]) -> Iterator[Contrast]:
+def find_contrasts(comparison: Comparison, samples: Mapping[Cell, Sample]) -> Iterator[Contrast]:
+    """Yield the comparisons of each method with its reference that may become a sentence."""
     for cell, sample in samples.items():
         reference = comparison.reference_for(cell)
         if cell == reference:

@@ -106,8 +106,11 @@ def write_csv(file: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any
     writer.writerows(map(_safe, rows))
 
 
-def write_records(file: IO[str], run: Run, results: Iterable[Result]) -> None:
-    """Write what write_csv makes of record_rows, but faster: the cells that a trial's rows share once."""
+def write_records(file: IO[str], run: Run, results: Iterable[Result]) -> Iterator[Result]:
+    """Write what write_csv makes of record_rows, but faster: the cells that a trial's rows share once.
+
+    Yield each result when its rows are written.
+    """
     file.write(_line(RECORD_COLUMNS) + "\n")
     for result in results:
         measured = list(_record_values(result.outcome))
@@ -121,6 +124,7 @@ def write_records(file: IO[str], run: Run, results: Iterable[Result]) -> None:
         )
         if not measured:
             file.write(f"{start},,,,,,,,{end}\n")
+        yield result
 
 
 def _line(cells: Sequence[Any]) -> str:

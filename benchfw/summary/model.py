@@ -1,4 +1,4 @@
-"""The nouns of a summary: trials with their curves, rows with their intervals, and what was found in them."""
+"""The nouns of a summary: comparisons, rows with their intervals, and what was found in them."""
 
 from __future__ import annotations
 
@@ -6,61 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from benchfw.analysis.convergence import Curve, curve_within, curves_by_metric
+from benchfw.analysis.convergence import Axis, Floats
 from benchfw.analysis.decisions import NO_VALUE, Decision, Verdict
 from benchfw.analysis.intervals import Interval
 from benchfw.analysis.rates import Rate
-from benchfw.records import Cell, Counting, Isolation, MethodKind, Result, Status
-
-FINISHED = frozenset({Status.DONE, Status.REACHED})
-
-
-@dataclass(frozen=True, eq=False)
-class History:
-    """A trial with its curves, which are made once, when they are first asked for."""
-
-    result: Result
-
-    @property
-    def repetition(self) -> int:
-        """Return the trial's repetition."""
-        return self.result.trial.repetition
-
-    @property
-    def finished(self) -> bool:
-        """Whether the trial ran to its end: estimates rest on those."""
-        return self.result.outcome.status in FINISHED
-
-    @property
-    def skipped(self) -> bool:
-        """Whether the trial was never started, which says nothing about its method."""
-        return self.result.outcome.status is Status.SKIPPED
-
-    @cached_property
-    def curves(self) -> dict[str, Curve]:
-        """Return the measured curve of each metric, in the order in which the metrics first appear."""
-        return curves_by_metric(self.result.outcome.records)
-
-    @cached_property
-    def budgeted(self) -> dict[str, Curve]:
-        """Return the same curves up to the trial's budget, without what a last step overspent."""
-        budget = self.result.trial.budget
-        return {
-            metric: curve_within(curve, budget.seconds, budget.cost) for metric, curve in self.curves.items()
-        }
-
-    @cached_property
-    def bounds(self) -> dict[str, Curve]:
-        """Return the theorem's curve of each metric that has one."""
-        return curves_by_metric(self.result.outcome.records, "bound")
-
-
-def histories_by_cell(results: Iterable[Result]) -> dict[Cell, list[History]]:
-    """Return the trials of each cell, in the order of first appearance."""
-    groups: dict[Cell, list[History]] = {}
-    for result in results:
-        groups.setdefault(result.trial.cell, []).append(History(result))
-    return groups
+from benchfw.records import Cell, Isolation, MethodKind, Result, Status
+from benchfw.summary.histories import Tally
+from benchfw.summary.lines import Line
 
 
 @dataclass(frozen=True)
@@ -109,8 +61,10 @@ class Sweep:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """All methods of one kind on one problem, with their trials; or one kernel at all of its sizes.
+    """All methods of one kind on one problem; or one kernel at all of its sizes.
 
+    `lines` are what figures draw of each metric, `hits` when each method met each of some targets, by axis;
+    both are empty where no figure is wanted.
     Of estimators, `biased` are those whose bias is not noise, at 5 % for all `tested` ones of the run
     together, each with an interval at that level; `narrow` are those of whose draws too few carry the
     variance to test a bias, `scarce` those of which they are too few to say anything; `claims` are those
@@ -119,7 +73,7 @@ class Comparison:
 
     problem: str
     kind: MethodKind
-    histories: Mapping[Cell, list[History]]
+    tallies: Mapping[Cell, Tally]
     reference: Cell
     rows: tuple[Row, ...] = ()
     metrics: tuple[str, ...] = ()
@@ -133,16 +87,13 @@ class Comparison:
     rates: tuple[Rate, ...] = ()
     sweep: Sweep | None = None
     decisions: Mapping[tuple[Cell, str], Decision] = field(default_factory=dict)
+    lines: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
+    hits: Mapping[Axis, Floats] = field(default_factory=dict)
 
     @property
     def cells(self) -> tuple[Cell, ...]:
         """Return the methods on their backends, in the order of the suite."""
-        return tuple(self.histories)
-
-    @property
-    def trials(self) -> list[History]:
-        """Return the trials of all methods."""
-        return [history for group in self.histories.values() for history in group]
+        return tuple(self.tallies)
 
     @cached_property
     def _index(self) -> dict[tuple[Cell, str], Row]:
@@ -168,8 +119,7 @@ class Comparison:
 
     def runs(self, cell: Cell) -> tuple[int, int]:
         """Return (runs that did not finish, runs that were started) of a method."""
-        started = [each for each in self.histories[cell] if not each.skipped]
-        return sum(not each.finished for each in started), len(started)
+        return self.tallies[cell].unfinished, self.tallies[cell].started
 
     @property
     def product(self) -> str:
@@ -179,7 +129,7 @@ class Comparison:
 
     def declares_cost(self, cell: Cell) -> bool:
         """Return whether the method declared what it cost, in some trial."""
-        return any(each.result.outcome.counting is Counting.DECLARED for each in self.histories[cell])
+        return self.tallies[cell].declares_cost
 
     def name(self, cell: Cell) -> str:
         """Return the method's label, with its backend where several gave numbers."""
@@ -199,7 +149,7 @@ class Comparison:
 
     def size(self, cell: Cell) -> int:
         """Return the number of entries of a kernel's largest argument."""
-        return int(self.histories[cell][0].result.trial.problem.params.get("size", 0))
+        return int(self.tallies[cell].first.problem.params.get("size", 0))
 
 
 def short_name(cell: Cell, among: Iterable[Cell]) -> str:
@@ -260,6 +210,7 @@ class Replays:
 class Summary:
     """Everything that the terminal and the page say in numbers.
 
+    `trials` counts the trials, `seeds` are theirs.
     `busy` is a sentence on a machine that had other work to do meanwhile, empty for a quiet one.
     """
 
@@ -270,6 +221,8 @@ class Summary:
     isolation: Isolation = "trial"
     replays: Replays = field(default_factory=Replays)
     busy: str = ""
+    trials: int = 0
+    seeds: tuple[int, ...] = ()
 
     @property
     def measured(self) -> list[Comparison]:

@@ -32,7 +32,8 @@ from benchfw.analysis.intervals import (
     median_interval,
 )
 from benchfw.records import Ending, MethodKind
-from benchfw.summary.model import History, Target
+from benchfw.summary.histories import History
+from benchfw.summary.model import Target
 
 _PRODUCTS = ("variance_x_seconds", "mse_x_seconds", "variance_x_cpu_seconds")
 SPREADS = frozenset({"variance", "worst_variance", "mse", *_PRODUCTS})
@@ -320,7 +321,7 @@ def choose_targets(methods: Sequence[Sequence[History]]) -> tuple[Target, ...]:
     primary = next(iter(first.curves))
     value = automatic_target(
         [
-            [each.budgeted[primary] for each in group if each.finished and primary in each.curves]
+            [curve for each in group if each.finished and (curve := each.budgeted(primary))]
             for group in measured
         ]
     )
@@ -331,6 +332,4 @@ def last_seconds(reference: Sequence[History]) -> dict[int, float]:
     """Return when the reference ended, by repetition, where it did so by itself in all of its trials."""
     if not all(each.result.outcome.ending is Ending.BY_ITSELF for each in reference):
         return {}
-    return {
-        each.repetition: max(record.seconds for record in each.result.outcome.records) for each in reference
-    }
+    return {each.repetition: each.spent.seconds for each in reference}

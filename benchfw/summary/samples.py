@@ -19,8 +19,9 @@ from benchfw.analysis.convergence import (
 )
 from benchfw.analysis.draws import Moments, pool_moments, spread_interval
 from benchfw.analysis.intervals import Interval, Values, median_interval
-from benchfw.records import Counting, MethodKind, Outcome, Result, Status
-from benchfw.summary.model import History, Target
+from benchfw.records import Counting, MethodKind, Outcome, Status
+from benchfw.summary.histories import History
+from benchfw.summary.model import Target
 from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Arrival, Sample
 
 # more time would not have helped: a run that timed out was merely cut short
@@ -120,9 +121,9 @@ def _sample_optimizer(
         if history.skipped:
             continue
         if targets:
-            arrivals[repetition] = _arrival(history.result, history.curves, targets)
+            arrivals[repetition] = _arrival(history, targets)
         for metric in dict.fromkeys((*history.curves, *metrics)):
-            curve = history.budgeted.get(metric)
+            curve = history.budgeted(metric)
             ended = curve is not None and history.finished
             values.setdefault(metric, {})[repetition] = curve.final if curve and ended else math.inf
             if curve is not None and ended and curve.final < (floor := rounding_floor(curve)):
@@ -149,20 +150,17 @@ def _sample_optimizer(
     return Sample("optimizer", values, brackets=brackets, arrivals=arrivals)
 
 
-def _arrival(result: Result, curves: Mapping[str, Curve], targets: Sequence[Target]) -> Arrival:
+def _arrival(history: History, targets: Sequence[Target]) -> Arrival:
     """Return when a run met the target, also where it broke later."""
-    counted = result.outcome.counting is not Counting.UNCOUNTED
-    hit = _first_hit(curves, targets)
+    outcome, spent = history.result.outcome, history.spent
+    counted = outcome.counting is not Counting.UNCOUNTED
+    hit = _first_hit(history.curves, targets)
     if math.isfinite(hit.iterations):
-        return _place(curves, targets, hit, counted=counted)
-    records = result.outcome.records
-    seconds, cost, iterations = (
-        max((getattr(record, axis) for record in records), default=0.0)
-        for axis in ("seconds", "cost", "iteration")
+        return _place(history.curves, targets, hit, counted=counted)
+    broken = outcome.status in _BROKEN
+    return Arrival(
+        spent.seconds, spent.cost, spent.iterations, False, spent.cpu_seconds, broken=broken, counted=counted
     )
-    used = records[-1].cpu_seconds if records else None
-    broken = result.outcome.status in _BROKEN
-    return Arrival(seconds, cost, iterations, False, used, broken=broken, counted=counted)
 
 
 def _place(curves: Mapping[str, Curve], targets: Sequence[Target], hit: Hit, *, counted: bool) -> Arrival:

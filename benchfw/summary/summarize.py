@@ -1,73 +1,101 @@
-"""A run's results as numbers to show: each quantity of each method with its interval; faults and caveats."""
+"""A run's results as numbers to show: each quantity of each method with its interval."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import groupby, starmap
+from typing import NamedTuple, TypeAlias
 
+from benchfw.analysis.decisions import Contrast
 from benchfw.analysis.draws import adjust_known
 from benchfw.analysis.intervals import LEVEL, Interval
 from benchfw.analysis.rates import Curves, Rate, find_rates
-from benchfw.records import Cell, Counting, Ending, MethodKind, Result, Status
+from benchfw.errors import BenchfwError
+from benchfw.records import Cell, MethodKind, Result
 from benchfw.runs import Run
-from benchfw.summary.contrasts import with_decisions
+from benchfw.summary.contrasts import find_contrasts, with_decisions
+from benchfw.summary.faults import Findings
+from benchfw.summary.histories import History, Tally
 from benchfw.summary.kernels import rate_intervals
-from benchfw.summary.model import (
-    FINISHED,
-    Caveat,
-    Comparison,
-    Fault,
-    History,
-    Replays,
-    Row,
-    Summary,
-    histories_by_cell,
-)
+from benchfw.summary.lines import find_hits, find_lines
+from benchfw.summary.model import Comparison, Row, Summary
 from benchfw.summary.noise import allow_for_noise, describe_noise, slowdown
 from benchfw.summary.quantities import TO_TARGET, Sample, choose_targets, last_seconds, metric_names
 from benchfw.summary.samples import sample_trials
 from benchfw.summary.sweeps import find_sweep, with_leader
 
+Groups: TypeAlias = dict[Cell, list[History]]
 
-def summarize(run: Run, results: Sequence[Result]) -> Summary:
-    """Return the summary of a run; results in suite order, so that the first method is the reference."""
-    groups: dict[tuple[str, MethodKind], dict[Cell, list[History]]] = {}
-    cells = histories_by_cell(results)
-    by_kernel = len({cell.problem for cell in cells if cell.kind == "kernel"}) > 1
-    for cell, histories in cells.items():
-        subject = cell.method if cell.kind == "kernel" and by_kernel else cell.problem
-        groups.setdefault((subject, cell.kind), {})[cell] = histories
+
+class Compared(NamedTuple):
+    """One comparison, what may become a sentence of it, and, of estimators, their samples."""
+
+    comparison: Comparison
+    contrasts: Sequence[Contrast]
+    samples: Mapping[Cell, Sample]
+
+
+def summarize(run: Run, results: Iterable[Result], *, figures: bool = True) -> Summary:
+    """Return the summary of a run; results in suite order, so that the first method is the reference.
+
+    Of an iterator, one comparison at a time is held in memory, and its trials must come one after another,
+    as in a store. Without `figures` there is nothing to draw.
+    """
+    findings = Findings()
     by = slowdown(run.noise)
-    compared = [_compare(*place, group, by) for place, group in groups.items()]
-    decided = list(with_decisions(compared))
-    samples = [found for _, found in compared]
-    comparisons = tuple(_with_biases(list(zip(_with_leaders(decided, samples), samples, strict=True))))
+    groups = _group(findings.listen(_in_order(results)))
+    # starmap: the variable of a loop would keep a group while the next one is read
+    compared = list(starmap(partial(_compare, by=by, figures=figures), groups))
+    decided = with_decisions([(each.comparison, each.contrasts, each.samples) for each in compared])
+    samples = [each.samples for each in compared]
+    comparisons = tuple(_with_biases(list(zip(_with_leaders(list(decided), samples), samples, strict=True))))
     return Summary(
         run.title or run.suite,
         comparisons,
-        _find_faults(results),
-        _find_caveats(results),
+        findings.faults,
+        findings.caveats,
         run.environment.isolation,
-        _find_replays(results),
+        findings.replays,
         describe_noise(run),
+        findings.trials,
+        tuple(sorted(findings.seeds)),
     )
 
 
-def _find_replays(results: Sequence[Result]) -> Replays:
-    replayed = [result for result in results if result.outcome.replay is not None]
-    different: dict[Cell, str] = {}
-    for result in replayed:
-        if result.outcome.replay:
-            different.setdefault(result.trial.cell, result.outcome.replay)
-    same = sum(not result.outcome.replay for result in replayed)
-    return Replays(len(replayed), same, different)
+def _in_order(results: Iterable[Result]) -> Iterable[Result]:
+    """Return results such that those of one comparison come together, in the order of first appearance."""
+    if not isinstance(results, Sequence):
+        return results
+    places: dict[tuple[str, MethodKind], int] = {}
+    return sorted(results, key=lambda each: places.setdefault(_place(each.trial.cell), len(places)))
 
 
-def _compare(
-    problem: str, kind: MethodKind, groups: Mapping[Cell, list[History]], by: float
-) -> tuple[Comparison, Mapping[Cell, Sample]]:
+def _place(cell: Cell) -> tuple[str, MethodKind]:
+    return ("" if cell.kind == "kernel" else cell.problem), cell.kind
+
+
+def _group(histories: Iterable[History]) -> Iterator[tuple[str, MethodKind, Groups]]:
+    """Yield the trials of one comparison after another, by cell; kernels of several sizes by kernel."""
+    seen: set[tuple[str, MethodKind]] = set()
+    for place, trials in groupby(histories, lambda each: _place(each.result.trial.cell)):
+        if place in seen:
+            raise BenchfwError(f"the trials on '{place[0]}' are in two places of the run; run it again")
+        seen.add(place)
+        cells: Groups = {}
+        for each in trials:
+            cells.setdefault(each.result.trial.cell, []).append(each)
+        sizes = {cell.problem for cell in cells} if place[1] == "kernel" else set()
+        if len(sizes) <= 1:
+            yield next(iter(sizes), place[0]), place[1], cells
+            continue
+        for kernel in dict.fromkeys(cell.method for cell in cells):
+            yield kernel, place[1], {cell: group for cell, group in cells.items() if cell.method == kernel}
+
+
+def _compare(problem: str, kind: MethodKind, groups: Groups, *, by: float, figures: bool) -> Compared:
     finished = {cell: [each for each in group if each.finished] for cell, group in groups.items()}
     reference = next((cell for cell, group in finished.items() if group), next(iter(groups)))
     trials = [each for group in groups.values() for each in group]
@@ -87,7 +115,7 @@ def _compare(
     comparison = Comparison(
         problem,
         kind,
-        groups,
+        {cell: Tally.of(group) for cell, group in groups.items()},
         reference,
         metrics=metrics,
         targets=targets,
@@ -111,7 +139,17 @@ def _compare(
         }
         rates = find_rates(curves, metrics)
     rows += [Row(rate.cell, name, interval) for rate in rates for name, interval in rate.intervals]
-    return replace(comparison, rows=tuple(rows), rates=rates), samples
+    comparison = replace(comparison, rows=tuple(rows), rates=rates)
+    contrasts = list(find_contrasts(comparison, samples))
+    if kind != "optimizer":
+        return Compared(comparison, contrasts, samples)
+    if figures:
+        comparison = replace(
+            comparison,
+            lines={metric: find_lines(groups, metric) for metric in metrics},
+            hits=find_hits(groups, targets[0].metric) if targets else {},
+        )
+    return Compared(comparison, contrasts, {})
 
 
 def _rows(cell: Cell, sample: Sample, reference: Sample) -> Iterator[Row]:
@@ -184,63 +222,3 @@ def _with_biases(compared: Sequence[tuple[Comparison, Mapping[Cell, Sample]]]) -
             scarce=tuple(cell for cell, pool in pools.items() if pool is None or not pool.decisive),
             tested=tested,
         )
-
-
-def _find_faults(results: Sequence[Result]) -> tuple[Fault, ...]:
-    """Return the faults in order of first appearance; trials of one cell with one reason are one fault.
-
-    So are all trials that a missing backend skips, whatever their cell.
-    """
-    totals = Counter(result.trial.cell for result in results)
-    groups: dict[tuple[Cell | str, Status, str], list[Result]] = {}
-    for result in results:
-        status, trial = result.outcome.status, result.trial
-        if status not in FINISHED:
-            place = trial.backend if status is Status.SKIPPED else trial.cell
-            groups.setdefault((place, status, result.outcome.reason), []).append(result)
-    found = []
-    for (_, status, reason), group in groups.items():
-        cells = tuple(dict.fromkeys(result.trial.cell for result in group))
-        numbers = tuple(result.id for result in group)
-        found.append(Fault(cells, status, reason, numbers, sum(totals[cell] for cell in cells), group[0]))
-    return tuple(found)
-
-
-def _find_caveats(results: Sequence[Result]) -> tuple[Caveat, ...]:
-    """Return the caveats in order of first appearance, each once."""
-    found: dict[str, list[Cell]] = {}
-    for result in results:
-        for text in (*result.outcome.caveats, *_early_end(result)):
-            found.setdefault(text, []).append(result.trial.cell)
-    for cell, text in _cost_caveats(results):
-        found.setdefault(text, []).append(cell)
-    return tuple(
-        Caveat(
-            tuple(dict.fromkeys(cell.method for cell in cells)),
-            tuple(dict.fromkeys(cell.problem for cell in cells)),
-            text,
-        )
-        for text, cells in found.items()
-    )
-
-
-def _cost_caveats(results: Sequence[Result]) -> Iterator[tuple[Cell, str]]:
-    """Yield a caveat for each cell whose cost was declared by the method, or not counted at all."""
-    uncounted: dict[Cell, int] = {}
-    for result in results:
-        cell, outcome = result.trial.cell, result.outcome
-        if outcome.counting is Counting.DECLARED:
-            yield cell, "its cost is declared by the method, not counted by the problem"
-        elif outcome.counting is Counting.UNCOUNTED:
-            last = max((each.iteration for each in outcome.records), default=0)
-            uncounted[cell] = max(last, uncounted.get(cell, 0))
-    for cell, number in uncounted.items():
-        what = "draws" if cell.kind == "estimator" else "answers"
-        yield cell, f"most of {number:,} {what} without a counted oracle call: cost does not measure its work"
-
-
-def _early_end(result: Result) -> Iterator[str]:
-    """Yield a caveat on a method that stopped although its budget would have let it go on to the target."""
-    outcome = result.outcome
-    if result.trial.target and outcome.status is Status.DONE and outcome.ending is Ending.BY_ITSELF:
-        yield "it ended by itself, before the target and before its budget was spent"

@@ -178,7 +178,7 @@ def test_a_stored_trial_names_its_device_and_so_does_its_export(tmp_path, trials
     assert result.outcome.device == "Fake 9000 #1"
     assert dict(zip(RECORD_COLUMNS, row, strict=True))["device"] == "Fake 9000 #1"
     written = io.StringIO()
-    write_records(written, Run(1, "suite", "title", tmp_path, "now"), [result])
+    list(write_records(written, Run(1, "suite", "title", tmp_path, "now"), [result]))
     assert written.getvalue().splitlines()[1].endswith(",Fake 9000 #1,counted")
 
 

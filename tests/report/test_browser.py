@@ -12,7 +12,7 @@ from time import monotonic, sleep
 import pytest
 
 from benchfw.records import Record, Status
-from benchfw.report.page import drawing_script, single_file, write_overview, write_report
+from benchfw.report.page import drawing_script, save_records, single_file, write_overview, write_report
 from benchfw.store import Store
 from benchfw.summary.summarize import summarize
 
@@ -36,8 +36,10 @@ def page(browser, quickstart, draw_all):
 
 @pytest.fixture
 def written(run, tmp_path):
+    folder = tmp_path / "reports" / "run-7"
+
     def write(results, **options):
-        return write_report(summarize(run, results), run, results, tmp_path / "reports" / "run-7", **options)
+        return write_report(summarize(run, save_records(folder, run, results)), run, folder, **options)
 
     return write
 

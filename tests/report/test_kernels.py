@@ -126,7 +126,7 @@ def test_the_speed_up_is_drawn_with_the_size_from_which_on_a_backend_pays(both, 
 
 def test_the_page_of_a_run_draws_kernels_without_a_complaint(both, run, tmp_path, look):
     results = [*both(repetitions=3), *both(HOSTILE, repetitions=3)]
-    page = look(write_report(summarize(run, results), run, results, tmp_path / "run-7"))
+    page = look(write_report(summarize(run, results), run, tmp_path / "run-7"))
     assert page.console == []
     text = page.evaluate("document.body.innerText")
     assert HOSTILE in text

@@ -12,7 +12,7 @@ from benchfw.summary.summarize import summarize
 
 
 def markdown_of(run, results):
-    return markdown(summarize(run, results), run, results)
+    return markdown(summarize(run, results), run)
 
 
 def test_verdicts_come_first_then_tables_then_faults_then_provenance(realistic, run):

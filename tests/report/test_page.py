@@ -14,7 +14,7 @@ from benchfw.records import Status
 from benchfw.report import page
 from benchfw.report.figures import build_figures
 from benchfw.report.figures.plot import extra_figure
-from benchfw.report.page import can_draw, drawing_script, write_report
+from benchfw.report.page import can_draw, drawing_script, save_records, write_report
 from benchfw.report.text import script_json
 from benchfw.summary.exports import (
     RECORD_COLUMNS,
@@ -28,7 +28,7 @@ from benchfw.summary.summarize import summarize
 
 
 def written(run, results, folder, **options):
-    return write_report(summarize(run, results), run, results, folder, **options)
+    return write_report(summarize(run, save_records(folder, run, results)), run, folder, **options)
 
 
 def test_page_has_the_parts_in_order_and_fetches_nothing(realistic, run, tmp_path):
@@ -66,7 +66,7 @@ def test_records_are_written_as_by_the_plain_way(make, run):
         make.result("optimizer", "p", "gd", 1, [], status=Status.SKIPPED, reason="+1"),
     ]
     fast, plain = io.StringIO(), io.StringIO()
-    write_records(fast, run, results)
+    assert list(write_records(fast, run, results)) == results
     write_csv(plain, RECORD_COLUMNS, record_rows(run, results))
     assert fast.getvalue() == plain.getvalue()
 

@@ -21,7 +21,7 @@ def write(run, realistic, tmp_path):
         shown = replace(going, counts={"done": trials})
         found = results[:trials]
         reload = 1 if shown.going else 0
-        return write_report(summarize(shown, found), shown, found, tmp_path / "run-7", reload=reload)
+        return write_report(summarize(shown, found), shown, tmp_path / "run-7", reload=reload)
 
     return written
 

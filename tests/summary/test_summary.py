@@ -2,16 +2,20 @@ from __future__ import annotations
 
 import math
 import sys
+import weakref
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
 import pytest
 
 from benchfw.analysis.convergence import curves_by_metric
 from benchfw.analysis.intervals import LEVEL, t_quantile
+from benchfw.errors import BenchfwError
 from benchfw.records import Budget, Cell, Counting, Ending, Status
 from benchfw.report.figures import build_figures
 from benchfw.report.tables import headline_table
+from benchfw.report.text import script_json
 from benchfw.report.verdicts.phrases import caveat_sentences, fault_place, fault_sentence
 from benchfw.summary.exports import SUMMARY_COLUMNS, record_rows, summary_rows
 from benchfw.summary.summarize import summarize
@@ -288,17 +292,37 @@ def test_a_method_that_ends_by_itself_before_the_target_is_a_caveat(make, run):
     assert caveat.startswith("tired on p: it ended by itself, before the target")
 
 
-def test_the_curves_of_a_trial_are_made_once_for_numbers_and_figures(realistic, run, monkeypatch):
-    made = []
-
-    def counting(records, role="metric"):
-        made.append((id(records), role))
-        return curves_by_metric(records, role)
-
-    monkeypatch.setattr("benchfw.summary.model.curves_by_metric", counting)
+def test_an_iterator_gives_the_same_summary_with_the_curves_of_one_comparison_at_a_time(
+    realistic, run, monkeypatch
+):
     results = realistic(problems=("p", "q", "r"), repetitions=2)
-    assert build_figures(summarize(run, results))
-    assert len(made) == len(set(made))
-    assert sum(role == "metric" for _, role in made) == sum(
-        result.outcome.records != () for result in results
+    expected = summarize(run, results)
+    made: list[list[weakref.ref]] = []
+
+    def noting(records, role="metric"):
+        curves = curves_by_metric(records, role)
+        made[-1] += map(weakref.ref, curves.values())
+        return curves
+
+    def stream():
+        for _, group in groupby(results, lambda each: (each.trial.problem.label, each.trial.kind)):
+            assert not any(curve() for earlier in made[:-1] for curve in earlier)
+            made.append([])
+            yield from group
+
+    monkeypatch.setattr("benchfw.summary.histories.curves_by_metric", noting)
+    found = summarize(run, stream())
+    assert len(made) > 3
+    assert all(made)
+    assert summary_rows(found) == summary_rows(expected)
+    assert script_json([each.as_data() for each in build_figures(found)]) == script_json(
+        [each.as_data() for each in build_figures(expected)]
     )
+    assert not any(each.lines for each in summarize(run, results, figures=False).comparisons)
+
+
+def test_trials_of_a_problem_that_come_apart_in_an_iterator_are_refused(make, run):
+    results = [make.result("optimizer", p, "gd", 0, make.curve("gap", [1.0])) for p in ("p", "q", "p")]
+    assert len(summarize(run, results).comparisons) == 2
+    with pytest.raises(BenchfwError, match="two places"):
+        summarize(run, iter(results))

@@ -57,7 +57,7 @@ def command(
       benchfw export last --format asv -o .asv/results
     """
     from benchfw.store import Store
-    from benchfw.summary.exports import RECORD_COLUMNS, SUMMARY_COLUMNS, record_rows, summary_rows, write_csv
+    from benchfw.summary.exports import RECORD_COLUMNS, SUMMARY_COLUMNS, record_rows, summary_rows
     from benchfw.summary.summarize import summarize
 
     if bundle is not None and (bundle.suffix != ".zip" or summary or output or form != "csv"):
@@ -67,12 +67,22 @@ def command(
         if bundle is not None:
             _pack(chosen, bundle)
             return
-        results = opened.results(chosen.id)
-    if form == "asv":
-        _write_asv(output, chosen, summary_rows(summarize(chosen, results)))
-        return
-    columns: Sequence[str] = SUMMARY_COLUMNS if summary else RECORD_COLUMNS
-    rows = summary_rows(summarize(chosen, results)) if summary else record_rows(chosen, results)
+        results = opened.stream(chosen.id)
+        if form == "asv":
+            _write_asv(output, chosen, summary_rows(summarize(chosen, results, figures=False)))
+            return
+        columns: Sequence[str] = SUMMARY_COLUMNS if summary else RECORD_COLUMNS
+        rows: Iterable[Sequence[Any]] = record_rows(chosen, results)
+        if summary:
+            rows = summary_rows(summarize(chosen, results, figures=False))
+        _write_rows(output, form, columns, rows)
+
+
+def _write_rows(
+    output: Path | None, form: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> None:
+    from benchfw.summary.exports import write_csv
+
     try:
         if form == "parquet":
             _write_parquet(output, columns, rows)

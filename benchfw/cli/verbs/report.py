@@ -134,8 +134,7 @@ def _markdown(opened: Store, chosen: Run, output: Path | None) -> None:
     from benchfw.report.markdown import markdown
     from benchfw.summary.summarize import summarize
 
-    results = opened.results(chosen.id)
-    text = markdown(summarize(chosen, results), chosen, results)
+    text = markdown(summarize(chosen, opened.stream(chosen.id), figures=False), chosen)
     if output is None:
         click.echo(text, nl=False)
     else:
@@ -149,9 +148,9 @@ def _figures(opened: Store, chosen: Run, output: Path | None, form: str) -> None
     from benchfw.report.figures.paper import write_figures
     from benchfw.summary.summarize import summarize
 
-    results = opened.results(chosen.id)
+    summary = summarize(chosen, opened.stream(chosen.id))
     folder = output or page_folder(opened.path, chosen) / "figures"
-    written = write_figures(build_figures(summarize(chosen, results)), folder, form)
+    written = write_figures(build_figures(summary), folder, form)
     click.echo(printable(f"figures: {len(written)} in {folder}"))
 
 

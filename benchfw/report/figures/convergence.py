@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from benchfw.analysis.convergence import AXES, Axis, Band, Curve, Floats, band, value_at
-from benchfw.records import Cell, Status
+from benchfw.analysis.convergence import AXES, Axis, Band, Floats
+from benchfw.records import Cell
 from benchfw.report.figures.plot import Figure, Style, View, line_trace, log_axis, rounded
 from benchfw.report.text import escape_plotly
-from benchfw.summary.model import Comparison, History
+from benchfw.summary.lines import MOST_STOPS, Line, Stop
+from benchfw.summary.model import Comparison
 
 MOST_BANDS = 10
 """With more methods than this the bands start hidden: they would cover the lines."""
@@ -22,7 +22,6 @@ MOST_WORDS = 160  # characters of a reason beside a cross
 MARGIN = 0.7  # of the first position: a logarithmic axis has no 0, and lines from there begin here
 
 _HOVER = "%{y:.3g} at %{x:.4g}"
-_DRAWN = frozenset({Status.DONE, Status.REACHED, Status.DIVERGED})
 _HOW_TO_READ = (
     "Lower is better. {lines}A line begins with the value of the start, level up to the first step. "
     "{bounds}{stops}"
@@ -35,82 +34,27 @@ _BANDS = (
 )
 _BOUNDS = "A thin dashed line is what a theorem promises: the measured line should lie below it. "
 _STOPS = "A cross is where a trial broke off or diverged; point at it for the reason. "
+_FIRST_STOPS = f"At most {MOST_STOPS} crosses a method are drawn, of its first such trials. "
 
 
 def convergence_figures(comparison: Comparison, styles: Mapping[Cell, Style]) -> list[Figure]:
     """Return one figure a metric, each with a view against iterations, seconds and cost."""
-    figures = []
-    for metric in comparison.metrics:
-        lines = [_collect(metric, *each) for each in comparison.histories.items()]
-        figures.append(_figure(comparison, metric, lines, styles))
+    figures = [_figure(comparison, *each, styles) for each in comparison.lines.items()]
     return [figure for figure in figures if figure.views[0].data]
 
 
-@dataclass(frozen=True)
-class Stop:
-    """Where a trial that did not end well was last seen: its last point, and its last finite value."""
-
-    iterations: float
-    seconds: float
-    cost: float
-    value: float
-    words: str
-
-    def along(self, axis: Axis) -> float:
-        """Return the position on an axis."""
-        position: float = getattr(self, axis)
-        return position
-
-
-@dataclass(frozen=True)
-class _Lines:
-    """What the trials of one method say about one metric."""
-
-    cell: Cell
-    measured: list[Curve]
-    bounds: list[Curve]
-    stops: list[Stop]
-
-
-def _collect(metric: str, cell: Cell, histories: Sequence[History]) -> _Lines:
-    drawn = [each for each in histories if each.result.outcome.status in _DRAWN]
-    measured = [_as_drawn(each, each.curves[metric]) for each in drawn if metric in each.curves]
-    bounds = [_as_drawn(each, each.bounds[metric]) for each in drawn if metric in each.bounds]
-    ends = [find_stop(each, each.curves[metric]) for each in histories if metric in each.curves]
-    return _Lines(cell, measured, bounds, [stop for stop in ends if stop])
-
-
-def _as_drawn(history: History, curve: Curve) -> Curve:
-    """Return a curve; that of a trial that diverged ends at infinity, not at its last number."""
-    if history.result.outcome.status is not Status.DIVERGED:
-        return curve
-    return replace(curve, values=np.append(curve.values[:-1], math.inf))
-
-
-def find_stop(history: History, curve: Curve) -> Stop | None:
-    """Return where a trial diverged, failed, crashed or ran out of time or memory; None if it did not."""
-    outcome = history.result.outcome
-    values = _as_drawn(history, curve).values
-    finite = np.flatnonzero(np.isfinite(values))
-    if not (outcome.status.faulty or outcome.status is Status.DIVERGED) or not len(finite):
-        return None
-    iterations, seconds, cost = (float(curve.along(axis)[-1]) for axis in AXES)
-    words = f"{outcome.status.value} (repetition {history.repetition}): {outcome.reason}"
-    return Stop(iterations, seconds, cost, float(values[finite[-1]]), words)
-
-
 def _figure(
-    comparison: Comparison, metric: str, lines: Sequence[_Lines], styles: Mapping[Cell, Style]
+    comparison: Comparison, metric: str, lines: Sequence[Line], styles: Mapping[Cell, Style]
 ) -> Figure:
     names = ", ".join(comparison.name(cell) for cell in comparison.cells)
-    bands = any(len(each.measured) > 1 for each in lines)
+    bands = any(around.count > 1 for each in lines for around in each.bands.values())
     return Figure(
         title=f"{comparison.problem}: {metric}",
         alt=f"Lines of {metric} on {comparison.problem} against iterations, seconds or cost for {names}.",
         how_to_read=_HOW_TO_READ.format(
             lines=_BANDS if bands else _ONE_RUN,
             bounds=_BOUNDS if any(each.bounds for each in lines) else "",
-            stops=_STOPS if any(each.stops for each in lines) else "",
+            stops=_describe_stops(lines),
         ),
         views=tuple(_view(comparison, metric, axis, lines, styles) for axis in AXES),
         controls=("log x", "log y", "bands") if bands else ("log x", "log y"),
@@ -122,26 +66,26 @@ def _view(
     comparison: Comparison,
     metric: str,
     axis: Axis,
-    lines: Sequence[_Lines],
+    lines: Sequence[Line],
     styles: Mapping[Cell, Style],
 ) -> View:
-    shown = {each.cell: band(each.measured, axis) for each in lines if each.measured}
+    shown = {each.cell: each.bands[axis] for each in lines if axis in each.bands}
     edge = _left_edge(shown.values())
     height = {"title": {"text": escape_plotly(metric)}, **_value_axis(shown.values())}
     data: list[dict[str, Any]] = []
     for each in lines:
         style, name = styles[each.cell], comparison.name(each.cell)
         parts: dict[str, dict[str, Any]] = {}
-        if each.measured:
+        if each.cell in shown:
             drawn = shown[each.cell]
             if drawn.count > 1:
                 parts["band"] = _band_trace(drawn, edge, style, visible=len(shown) <= MOST_BANDS)
-            line = from_edge(*median_line(each.measured, axis, drawn), edge)
+            line = from_edge(*each.medians[axis], edge)
             parts["line"] = line_trace(name, *line, style, _HOVER)
             if len(drawn.grid) == 1:
                 parts["line"]["mode"] = "markers"
-        if each.bounds:
-            theorem = band(each.bounds, axis)
+        if axis in each.bounds:
+            theorem = each.bounds[axis]
             line = from_edge(theorem.grid, theorem.median, edge)
             parts["bound"] = line_trace(name, *line, style, _HOVER, dash="2px,3px", width=1)
             parts["bound"]["mode"] = "lines"
@@ -158,6 +102,14 @@ def _view(
     return View(
         unit, data, {"xaxis": {"title": {"text": escape_plotly(unit)}, "type": "log"}, "yaxis": height}
     )
+
+
+def _describe_stops(lines: Iterable[Line]) -> str:
+    """Return what a cross means, and that there are more where a method has too many."""
+    found = list(lines)
+    if not any(each.stops for each in found):
+        return ""
+    return _STOPS + (_FIRST_STOPS if any(each.unshown for each in found) else "")
 
 
 def _left_edge(bands: Iterable[Band]) -> float:
@@ -192,24 +144,6 @@ def _band_trace(drawn: Band, edge: float, style: Style, *, visible: bool) -> dic
         "hoverinfo": "skip",
         "visible": visible,
     }
-
-
-def median_line(curves: Sequence[Curve], axis: Axis, drawn: Band) -> tuple[Floats, Floats]:
-    """Return positions and values of a band's median, with its best point where thinning left it out.
-
-    A band has its first and its last point always.
-    """
-    measured = np.unique(np.concatenate([curve.along(axis) for curve in curves]))
-    measured = measured[(measured >= drawn.grid[0]) & (measured <= drawn.grid[-1])]
-    if len(measured) <= len(drawn.grid) and np.isin(measured, drawn.grid).all():
-        return drawn.grid, drawn.median
-    values = np.sort([value_at(curve, axis, measured) for curve in curves if len(curve.values)], axis=0)
-    median = (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2
-    best = int(np.argmin(median))
-    if not median[best] < drawn.median.min():
-        return drawn.grid, drawn.median
-    place = int(np.searchsorted(drawn.grid, measured[best]))
-    return np.insert(drawn.grid, place, measured[best]), np.insert(drawn.median, place, median[best])
 
 
 def _stop_trace(

@@ -7,21 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from benchfw.analysis.convergence import Axis, Curve, Floats
-from benchfw.analysis.profiles import (
-    Profile,
-    performance_profile,
-    spaced_targets,
-    target_hits,
-    target_profile,
-)
+from benchfw.analysis.convergence import Axis, Floats
+from benchfw.analysis.profiles import Profile, performance_profile, target_profile
 from benchfw.records import Cell
 from benchfw.report.figures.plot import Figure, Style, View, line_trace
 from benchfw.report.text import escape_plotly
+from benchfw.summary.lines import TARGETS
 from benchfw.summary.model import Comparison, Summary, short_name
 from benchfw.summary.standings import medians_over_problems
-
-TARGETS = 50  # for each problem
 
 _PROFILE = (
     "Higher is better. A line's height at 1 is the share of the {problems} problems on which the method was "
@@ -85,26 +78,10 @@ def profile_figures(summary: Summary, styles: Mapping[Cell, Style]) -> list[Figu
 def _hits(comparisons: Iterable[Comparison], cells: Sequence[Cell], axis: Axis) -> Floats:
     """Return when each method met each target of each problem in each repetition: (all of these, methods)."""
     blocks = []
-    nothing = Curve(*np.zeros((4, 0)))
     for comparison in comparisons:
-        here = [cell._replace(problem=comparison.problem) for cell in cells]
-        curves = _curves(comparison, here)
-        targets = spaced_targets([each for runs in curves.values() for each in runs.values()], TARGETS)
-        blocks += [
-            target_hits([runs.get(cell, nothing) for cell in here], targets, axis) for runs in curves.values()
-        ]
+        columns = [comparison.cells.index(cell._replace(problem=comparison.problem)) for cell in cells]
+        blocks.append(comparison.hits[axis][:, columns])
     return np.concatenate(blocks)
-
-
-def _curves(comparison: Comparison, cells: Sequence[Cell]) -> dict[int, dict[Cell, Curve]]:
-    """Return the curves of the metric that the target is about, by repetition and method."""
-    metric = comparison.targets[0].metric
-    found: dict[int, dict[Cell, Curve]] = {}
-    for cell in cells:
-        for history in comparison.histories[cell]:
-            if metric in history.curves:
-                found.setdefault(history.repetition, {})[cell] = history.curves[metric]
-    return found
 
 
 def _lines(

@@ -13,6 +13,7 @@ _VERDICTS = {"optimizer": optimizer_verdict, "estimator": estimator_verdict, "ke
 
 def verdict(comparison: Comparison) -> str:
     """Return what the run says about the methods of one kind on one problem, in one to three sentences."""
-    if not any(each.finished for each in comparison.trials):
-        return f"No trial finished: 0 of {plural(len(comparison.trials), 'trial')}."
+    tallies = comparison.tallies.values()
+    if not any(each.started > each.unfinished for each in tallies):
+        return f"No trial finished: 0 of {plural(sum(each.trials for each in tallies), 'trial')}."
     return _VERDICTS[comparison.kind](comparison)

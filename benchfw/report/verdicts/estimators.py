@@ -145,7 +145,7 @@ def _bias(comparison: Comparison) -> Iterator[str]:
     if fair:
         alone = len(fair) == len(rows_of(comparison, "bias"))
         claimed = alone and all(cell in comparison.claims for cell in fair)
-        counts = plural(max(len(comparison.histories[cell]) for cell in fair), "run")
+        counts = plural(max(comparison.tallies[cell].trials for cell in fair), "run")
         where = "" if alone else " in the others"
         yield f"No bias beyond noise{where} ({counts}){', as claimed' if claimed else ''}"
 

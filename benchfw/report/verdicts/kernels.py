@@ -26,7 +26,7 @@ def share_text(comparison: Comparison, row: Row) -> str:
 
 def kernel_caption(comparison: Comparison) -> str:
     """Return what the brackets are, and the highest rates that the share of the limit is about."""
-    repeated = max(map(len, comparison.histories.values())) > 1
+    repeated = max(each.trials for each in comparison.tallies.values()) > 1
     what = "Geometric mean over repetitions" if repeated else "Median over blocks of calls"
     ratios = "; ratios to the first backend" if len(measured_backends(comparison)) > 1 else ""
     ceilings = []

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchfw.analysis.convergence import AXES, Curve, band
+from benchfw.analysis.convergence import AXES, Curve, band, median_line
 from benchfw.records import Status
 from benchfw.report.figures import build_figures
-from benchfw.report.figures.convergence import find_stop, median_line
-from benchfw.summary.model import History
+from benchfw.summary.histories import History
+from benchfw.summary.lines import MOST_STOPS, find_stop
 from benchfw.summary.summarize import summarize
 
 
@@ -95,7 +95,20 @@ def test_a_trial_that_broke_before_its_first_step_is_a_cross_at_the_edge(make, r
 
 def test_a_trial_that_ended_well_has_no_stop(make):
     result = make.result("optimizer", "p", "gd", 0, make.curve("gap", [1.0]))
-    assert find_stop(History(result), noisy_curves(0, 1, 5)[0]) is None
+    assert find_stop(History.of(result), noisy_curves(0, 1, 5)[0]) is None
+
+
+def test_many_trials_that_broke_are_a_bounded_number_of_crosses_and_the_figure_says_so(make, run):
+    cut = make.curve("gap", [1.0, 0.9])
+    results = [
+        make.result("optimizer", "p", "gd", r, cut, status=Status.FAILED) for r in range(MOST_STOPS + 1)
+    ]
+    results.append(make.result("optimizer", "p", "gd", MOST_STOPS + 1, cut))
+    for shown, said in ((results[1:], False), (results, True)):
+        (figure, *_) = build_figures(summarize(run, shown))
+        (cross,) = [trace for trace in figure.views[0].data if trace["meta"]["part"] == "stop"]
+        assert len(cross["x"]) == MOST_STOPS
+        assert (f"At most {MOST_STOPS} crosses a method" in figure.how_to_read) is said
 
 
 def test_lines_of_sixty_methods_are_all_told_apart(make, run):

@@ -1,0 +1,116 @@
+"""What a reader must know beside the numbers: faults, caveats, and trials that ran a second time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from benchfw.records import Cell, Counting, Ending, Result, Status
+from benchfw.summary.histories import FINISHED, History
+from benchfw.summary.model import Caveat, Fault, Replays
+
+
+@dataclass
+class _Alike:
+    """Trials that ended alike and not well."""
+
+    first: Result
+    cells: dict[Cell, None] = field(default_factory=dict)
+    trials: list[int] = field(default_factory=list)
+
+
+class Findings:
+    """Collects them from one trial after another, and counts the trials."""
+
+    def __init__(self) -> None:
+        self.trials = 0
+        self.seeds: set[int] = set()
+        self._totals: Counter[Cell] = Counter()
+        self._alike: dict[tuple[Cell | str, Status, str], _Alike] = {}
+        self._said: dict[str, dict[Cell, None]] = {}
+        self._declared: dict[Cell, None] = {}
+        self._uncounted: dict[Cell, float] = {}
+        self._replayed = self._same = 0
+        self._different: dict[Cell, str] = {}
+
+    def listen(self, results: Iterable[Result]) -> Iterator[History]:
+        """Yield the histories of results after taking them in."""
+        for result in results:
+            history = History.of(result)
+            self._add(history)
+            yield history
+
+    def _add(self, history: History) -> None:
+        result = history.result
+        cell, outcome = result.trial.cell, result.outcome
+        self.trials += 1
+        self.seeds.add(result.trial.seed)
+        self._totals[cell] += 1
+        if outcome.status not in FINISHED:
+            # all that a missing backend skips is one fault, whatever the cell
+            place = cell.backend if outcome.status is Status.SKIPPED else cell
+            alike = self._alike.setdefault((place, outcome.status, outcome.reason), _Alike(result))
+            alike.cells[cell] = None
+            alike.trials.append(result.id)
+        for text in (*outcome.caveats, *_early_end(result)):
+            self._said.setdefault(text, {})[cell] = None
+        if outcome.counting is Counting.DECLARED:
+            self._declared[cell] = None
+        elif outcome.counting is Counting.UNCOUNTED:
+            self._uncounted[cell] = max(history.spent.iterations, self._uncounted.get(cell, 0))
+        if outcome.replay is not None:
+            self._replayed += 1
+            self._same += not outcome.replay
+            if outcome.replay:
+                self._different.setdefault(cell, outcome.replay)
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """Return the faults in order of first appearance; trials of one cell with one reason are one."""
+        return tuple(
+            Fault(
+                tuple(alike.cells),
+                status,
+                reason,
+                tuple(alike.trials),
+                sum(self._totals[cell] for cell in alike.cells),
+                alike.first,
+            )
+            for (_, status, reason), alike in self._alike.items()
+        )
+
+    @property
+    def caveats(self) -> tuple[Caveat, ...]:
+        """Return the caveats in order of first appearance, each once."""
+        said = {text: dict(cells) for text, cells in self._said.items()}
+        for cell, text in self._cost_caveats():
+            said.setdefault(text, {})[cell] = None
+        return tuple(
+            Caveat(
+                tuple(dict.fromkeys(cell.method for cell in cells)),
+                tuple(dict.fromkeys(cell.problem for cell in cells)),
+                text,
+            )
+            for text, cells in said.items()
+        )
+
+    def _cost_caveats(self) -> Iterator[tuple[Cell, str]]:
+        """Yield a caveat for each cell whose cost was declared by the method, or not counted at all."""
+        for cell in self._declared:
+            yield cell, "its cost is declared by the method, not counted by the problem"
+        for cell, number in self._uncounted.items():
+            what = f"{int(number):,} {'draws' if cell.kind == 'estimator' else 'answers'}"
+            yield cell, f"most of {what} without a counted oracle call: cost does not measure its work"
+
+    @property
+    def replays(self) -> Replays:
+        """Return what came of the trials that ran a second time."""
+        return Replays(self._replayed, self._same, self._different)
+
+
+def _early_end(result: Result) -> Iterator[str]:
+    """Yield a caveat on a method that stopped although its budget would have let it go on to the target."""
+    outcome = result.outcome
+    if result.trial.target and outcome.status is Status.DONE and outcome.ending is Ending.BY_ITSELF:
+        yield "it ended by itself, before the target and before its budget was spent"

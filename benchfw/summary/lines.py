@@ -1,0 +1,111 @@
+"""What figures draw of many trials: medians, bands and crosses of a bounded size, and targets met."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from benchfw.analysis.convergence import AXES, Axis, Band, Curve, Floats, band, median_line
+from benchfw.analysis.profiles import spaced_targets, target_hits
+from benchfw.records import Cell, Status
+from benchfw.summary.histories import History
+
+MOST_STOPS = 50
+"""Crosses of one method; a reader cannot tell more of them apart."""
+
+TARGETS = 50
+"""Of each problem, in the figure of targets met."""
+
+_DRAWN = frozenset({Status.DONE, Status.REACHED, Status.DIVERGED})
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Where a trial that did not end well was last seen: its last point, and its last finite value."""
+
+    iterations: float
+    seconds: float
+    cost: float
+    value: float
+    words: str
+
+    def along(self, axis: Axis) -> float:
+        """Return the position on an axis."""
+        position: float = getattr(self, axis)
+        return position
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """What the trials of one method say about one metric, by axis, ready to be drawn.
+
+    `medians` are positions and values of the line, `bands` what lies around it, `bounds` the theorem's.
+    `stops` are of the first trials that broke or diverged, `unshown` counts the others.
+    """
+
+    cell: Cell
+    bands: Mapping[Axis, Band]
+    medians: Mapping[Axis, tuple[Floats, Floats]]
+    bounds: Mapping[Axis, Band]
+    stops: tuple[Stop, ...]
+    unshown: int = 0
+
+
+def find_lines(groups: Mapping[Cell, Sequence[History]], metric: str) -> tuple[Line, ...]:
+    """Return the lines of all methods for a metric."""
+    return tuple(_find_line(metric, *each) for each in groups.items())
+
+
+def _find_line(metric: str, cell: Cell, histories: Sequence[History]) -> Line:
+    drawn = [each for each in histories if each.result.outcome.status in _DRAWN]
+    measured = [_as_drawn(each, each.curves[metric]) for each in drawn if metric in each.curves]
+    bounds = [_as_drawn(each, each.bounds[metric]) for each in drawn if metric in each.bounds]
+    ends = (find_stop(each, each.curves[metric]) for each in histories if metric in each.curves)
+    stops = [stop for stop in ends if stop]
+    bands = {axis: band(measured, axis) for axis in AXES if measured}
+    return Line(
+        cell,
+        bands,
+        {axis: median_line(measured, axis, around) for axis, around in bands.items()},
+        {axis: band(bounds, axis) for axis in AXES if bounds},
+        tuple(stops[:MOST_STOPS]),
+        max(0, len(stops) - MOST_STOPS),
+    )
+
+
+def _as_drawn(history: History, curve: Curve) -> Curve:
+    """Return a curve; that of a trial that diverged ends at infinity, not at its last number."""
+    if history.result.outcome.status is not Status.DIVERGED:
+        return curve
+    return replace(curve, values=np.append(curve.values[:-1], math.inf))
+
+
+def find_stop(history: History, curve: Curve) -> Stop | None:
+    """Return where a trial diverged, failed, crashed or ran out of time or memory; None if it did not."""
+    outcome = history.result.outcome
+    if not (outcome.status.faulty or outcome.status is Status.DIVERGED):
+        return None
+    values = _as_drawn(history, curve).values
+    finite = np.flatnonzero(np.isfinite(values))
+    if not len(finite):
+        return None
+    iterations, seconds, cost = (float(curve.along(axis)[-1]) for axis in AXES)
+    words = f"{outcome.status.value} (repetition {history.repetition}): {outcome.reason}"
+    return Stop(iterations, seconds, cost, float(values[finite[-1]]), words)
+
+
+def find_hits(groups: Mapping[Cell, Iterable[History]], metric: str) -> dict[Axis, Floats]:
+    """Return when each method met each target in each repetition: (pairs of these, methods), by axis."""
+    curves: dict[int, dict[Cell, Curve]] = {}
+    for cell, histories in groups.items():
+        for history in histories:
+            if metric in history.curves:
+                curves.setdefault(history.repetition, {})[cell] = history.curves[metric]
+    targets = spaced_targets([each for found in curves.values() for each in found.values()], TARGETS)
+    nothing = Curve(*np.zeros((4, 0)))
+    rows = [[found.get(cell, nothing) for cell in groups] for found in curves.values()]
+    axes: tuple[Axis, ...] = ("seconds", "cost")
+    return {axis: np.concatenate([target_hits(row, targets, axis) for row in rows]) for axis in axes if rows}
