@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pluggy
 
-from benchfw.records import Status, Trial
-from benchfw.runs import Run
+if TYPE_CHECKING:  # every plugin imports this file
+    from benchfw.records import Status, Trial
+    from benchfw.runs import Run
 
 PROJECT = "benchfw"
 hookspec = pluggy.HookspecMarker(PROJECT)

@@ -7,6 +7,7 @@ import collections.abc
 import functools
 import inspect
 import itertools
+import linecache
 import math
 import re
 import textwrap
@@ -142,12 +143,8 @@ def without_parameters(documentation: str) -> str:
     return SECTION.sub("", documentation).strip()
 
 
-def _field_meanings(kind: Any) -> dict[str, str]:
-    try:
-        (definition,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
-    except (OSError, TypeError, SyntaxError):
-        return {}  # typed at a prompt, say
-    body = getattr(definition, "body", [])
+def _field_meanings(kind: type) -> dict[str, str]:
+    body = getattr(_definition_of(kind), "body", []) if "__annotations__" in vars(kind) else []
     return {
         field.target.id: " ".join(below.value.value.split())
         for field, below in itertools.pairwise(body)
@@ -155,6 +152,23 @@ def _field_meanings(kind: Any) -> dict[str, str]:
         if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
         if isinstance(below.value.value, str)
     }
+
+
+def _definition_of(kind: type) -> ast.AST | None:
+    """Return the statement that defines a class; None of one that was typed at a prompt, say.
+
+    `inspect.getsource` would find it too, many times slower: it takes the file to pieces in Python.
+    """
+    try:
+        file = inspect.getsourcefile(kind)
+        found: ast.AST | None = ast.parse("".join(linecache.getlines(file))) if file else None
+    except (OSError, TypeError, SyntaxError):
+        return None
+    for name in kind.__qualname__.replace("<locals>.", "").split("."):
+        inside = itertools.chain(reversed(getattr(found, "body", ())), ast.walk(found) if found else ())
+        definitions = (each for each in inside if isinstance(each, ast.ClassDef | ast.FunctionDef))
+        found = next((each for each in definitions if each.name == name), None)
+    return found
 
 
 def fits(value: Any, hint: Any) -> bool:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchfw.errors import SuiteError
-from benchfw.records import Spec
+
+if TYPE_CHECKING:  # every verb imports this file, for its `leaves`; what only a suite needs comes late
+    from benchfw.records import Spec
 
 MOST_SETTINGS = 1_000_000
 
@@ -50,6 +51,8 @@ def _value(value: Any) -> Any:
 
 def label_specs(specs: Sequence[Spec], kind: str, where: str) -> list[Spec]:
     """Return the specs with distinct labels: the name, then whatever differs among those of that name."""
+    import json
+
     groups: dict[str, list[Spec]] = defaultdict(list)
     for spec in specs:
         groups[spec.label or spec.use].append(spec)

@@ -85,10 +85,14 @@ def test_the_drawing_in_the_manual_has_the_same_layers():
     assert [drawn[height] for height in sorted(drawn, reverse=True)] == LAYERS
 
 
-def loaded_by(statement):
-    code = f"{statement}\nimport sys\nprint('\\n'.join(sys.modules))"
+def all_loaded_by(statement):
+    code = f"{statement}\nimport sys\nsys.stderr.write('\\n'.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return {name.partition(".")[0] for name in done.stdout.split()}
+    return set(done.stderr.split())
+
+
+def loaded_by(statement):
+    return {name.partition(".")[0] for name in all_loaded_by(statement)}
 
 
 HEAVY = {
@@ -105,6 +109,19 @@ def test_help_brings_in_neither_numpy_nor_plugins():
     statement = "import sys; sys.argv = ['benchfw', '--help']\nfrom benchfw.cli import cli\n"
     call = "cli.main(['--help'], standalone_mode=False)"
     assert not loaded_by(statement + call) & (HEAVY | {"numpy", "benchfw_firstorder"})
+
+
+# the first two would take a tenth of what importing NumPy does
+NOT_TO_LOOK = HEAVY | {"benchfw.records", "benchfw.runs", "benchfw.store", "html.entities"}
+
+
+@pytest.mark.families
+@pytest.mark.parametrize(
+    "words", [["list", "optimizers"], ["show", "svrg"], ["show", "chebyshev"], ["show", "movielens-1m"]]
+)
+def test_verbs_that_only_look_bring_in_nothing_that_runs_or_stores(words):
+    call = f"from benchfw.cli import cli\ncli.main({words}, standalone_mode=False)"
+    assert not all_loaded_by(call) & NOT_TO_LOOK
 
 
 def test_loading_all_plugins_brings_in_nothing_heavy():

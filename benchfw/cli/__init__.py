@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import importlib
 import io
-import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -127,6 +126,8 @@ def main() -> None:
         click.echo(f"benchfw: invalid file name {printable(str(fault.filename))[:60]}…", err=True)
         code = 2
     except (KeyboardInterrupt, click.Abort):
+        import signal
+
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one would end this line with a traceback
         click.echo("benchfw: interrupted", err=True)
         code = 130

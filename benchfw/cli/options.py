@@ -6,8 +6,6 @@ import contextlib
 import faulthandler
 import os
 import re
-import signal
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -15,7 +13,6 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from benchfw.report.text import align, flat_facts, printable
-from benchfw.runs import DEFAULT_STORE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -26,6 +23,8 @@ UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 def store_option(command: Command) -> Command:
     """Add --store."""
+    from benchfw.runs import DEFAULT_STORE  # of which `list` and `show` need nothing
+
     return click.option(
         "--store",
         type=click.Path(dir_okay=False, path_type=Path),
@@ -56,6 +55,9 @@ def _try_plugins(ctx: click.Context, param: click.Parameter, sources: tuple[str,
 
 def try_plugin(source: str) -> None:
     """Raise PluginError if a file kills the process that imports it; that is tried in one that may die."""
+    import signal
+    import tempfile
+
     from benchfw.errors import PluginError
     from benchfw.harness.workers.deaths import describe_end, find_place
     from benchfw.loading import is_file_name

@@ -6,8 +6,6 @@ import contextlib
 import fcntl
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
@@ -49,9 +47,16 @@ def lock_dataset(name: str) -> Iterator[None]:
 def _sweep(folder: Path, name: str) -> None:
     """Remove what a process that was killed left; the lock is ours, so nobody is writing it."""
     for left in folder.glob(f".{name}.tmp-*"):
-        shutil.rmtree(left, ignore_errors=True)
+        remove_folder(left)
     for left in (folder / "raw" / name).glob("tmp*"):
         left.unlink(missing_ok=True)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder and all in it; what cannot be removed stays."""
+    import shutil  # late: plugins that only name a data set import this file
+
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def place(entry: Dataset, found: Any, facts: Mapping[str, Any], checked: str = "") -> Path:
@@ -59,6 +64,8 @@ def place(entry: Dataset, found: Any, facts: Mapping[str, Any], checked: str = "
 
     `checked` says what was checked before; the content is compared with the catalog's here.
     """
+    import tempfile  # late: plugins that only name a data set import this file
+
     folder = cache_folder()
     work = Path(tempfile.mkdtemp(prefix=f".{entry.name}.tmp-", dir=folder))
     try:
@@ -90,13 +97,13 @@ def place(entry: Dataset, found: Any, facts: Mapping[str, Any], checked: str = "
         written.replace(target)
         (work / "note.json").replace(folder / f"{entry.name}.json")
         other = folder / (entry.name if target.suffix == ".npz" else f"{entry.name}.npz")
-        shutil.rmtree(other, ignore_errors=True) if other.is_dir() else other.unlink(missing_ok=True)
+        remove_folder(other) if other.is_dir() else other.unlink(missing_ok=True)
     except OSError as fault:
         raise NotWritten(
             f"data set '{entry.name}' cannot be written to {folder} ({fault}); free some space"
         ) from None
     finally:
-        shutil.rmtree(work, ignore_errors=True)
+        remove_folder(work)
     return target
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchfw.data.cache import NotWritten, lock_dataset, place
+from benchfw.data.cache import NotWritten, lock_dataset, place, remove_folder
 from benchfw.data.catalog import describe_absence, get_dataset
 from benchfw.data.dataset import Dataset, resolve_function
 from benchfw.data.download import Progress, Unreachable, download, refuse_insecure
@@ -48,7 +46,7 @@ def fetch_entry(entry: Dataset, progress: Progress | None = None, *, again: bool
             return path
         raw = cache_folder() / "raw" / entry.name
         if again:
-            shutil.rmtree(raw, ignore_errors=True)
+            remove_folder(raw)
         return _fetch(entry, raw, progress)
 
 
@@ -63,7 +61,7 @@ def _fetch(entry: Dataset, raw: Path, progress: Progress | None) -> Path:
     except NotWritten:
         raise  # the download is good, and may have taken hours
     except DataError:
-        shutil.rmtree(raw, ignore_errors=True)  # what was refused must not be taken for good the next time
+        remove_folder(raw)  # what was refused must not be taken for good the next time
         raise
 
 
@@ -142,5 +140,7 @@ def _facts(files: Mapping[str, Path], origin: str) -> dict[str, Any]:
 
 
 def _sha256(path: Path) -> str:
+    import hashlib  # late: plugins that only name a data set import this file
+
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -8,7 +8,6 @@ and compressed files are not unpacked to the disk.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
 import os
 from collections.abc import Iterator, Mapping
@@ -113,6 +112,8 @@ def content_hash(arrays: Mapping[str, np.ndarray[Any, Any]]) -> str:
     shape NUL` (dtype as in NumPy's `.str`, little-endian; shape as `[2, 3]`) and then its elements as
     little-endian bytes in C order. An array that is memory-mapped is read piece by piece.
     """
+    import hashlib  # late: plugins that only name a data set import this file
+
     digest = hashlib.sha256()
     for name in sorted(arrays):
         array = arrays[name]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import inspect
 import json
 import sys
@@ -142,6 +141,8 @@ def _untouched_note(path: Path) -> Mapping[str, Any] | None:
 
 
 def _hash_recipe(entry: Dataset, function: Callable[..., Any], params: Mapping[str, Any]) -> str:
+    import hashlib  # late: plugins that only name a data set import this file
+
     roots = recipe_roots(entry.name)
     code = active_registry().modules().closure(roots, leave_out=lambda name: name.startswith("benchfw."))
     given = {**entry.defaults, **params}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -150,11 +148,15 @@ def escape_markdown(text: str) -> str:
 
 def escape_plotly(text: str, longest: int = LONGEST_NAME) -> str:
     """Return text that Plotly shows as it is: it reads a small HTML in every label. Long names are cut."""
+    import html  # late: its table of entities is long
+
     short = text if len(text) <= longest else f"{text[: longest - 1]}…"
     return html.escape(short, quote=False)
 
 
 def script_json(data: Any) -> str:
     """Return JSON that may stand inside a <script> element: no character in it can end the element."""
+    import json
+
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

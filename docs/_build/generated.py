@@ -21,7 +21,7 @@ from typing import Any
 import click
 
 from benchfw.cli import VERBS, cli
-from benchfw.cli.verbs.show import description
+from benchfw.cli.verbs.show import describe_facts, facts_of
 from benchfw.contract import OptionalOfMethod, OptionalOfPlugin, OptionalOfProblem
 from benchfw.kernels import Kernel
 from benchfw.parameters import is_protocol, meanings_of
@@ -67,7 +67,7 @@ def options(*path: str) -> str:
 def entries(kind: str) -> str:
     """Return everything that the installed plugins register of one kind, as `benchfw show` tells it."""
     found = Registry().entries(kind)
-    return "\n\n".join(f"## {name}\n\n```text\n{description(each)}\n```" for name, each in found.items())
+    return "\n\n".join(f"## {name}\n\n```text\n{describe_facts(facts_of(each))}\n```" for name, each in found.items())
 
 
 def names(module: str) -> str:

@@ -26,10 +26,13 @@ def cpu_seconds(call: Callable[[], object]) -> float:
     return process_time() - began
 
 
-def child_cpu_seconds(words: list[str], folder: Path | None = None) -> float:
+def child_cpu_seconds(
+    words: list[str], folder: Path | None = None, variables: Mapping[str, str] | None = None
+) -> float:
     """Return the CPU time of one Python process and of those that it starts."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, *words], cwd=folder, check=True, capture_output=True)
+    environment = {**os.environ, **(variables or {})}
+    subprocess.run([sys.executable, *words], cwd=folder, env=environment, check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

@@ -63,6 +63,17 @@ def test_show_of_a_problem_says_what_its_cost_counts(cli):
     assert "its cost counts gradients" in cli("show", "bowl", "--plugin", "bowls.py").stdout
 
 
+@pytest.mark.families
+def test_show_of_a_data_set_gives_its_title_and_where_more_stands(cli):
+    shown = cli("show", "movielens-1m")
+    assert shown.returncode == 0
+    assert shown.stdout.startswith("dataset movielens-1m (benchfw-datasets")
+    assert "MovieLens 1M: 1,000,209 ratings" in shown.stdout
+    assert "`benchfw data show movielens-1m` has its arrays" in shown.stdout
+    (facts,) = json.loads(cli("show", "movielens-1m", "--json").stdout)
+    assert (facts["kind"], facts["parameters"]) == ("dataset", [])
+
+
 def test_show_of_a_protocol_lists_what_a_method_may_call(cli):
     shown = cli("show", "Smooth", "--plugin", "bowls.py").stdout
     assert "grad(params: Params) -> Params\n    Return the gradient" in shown

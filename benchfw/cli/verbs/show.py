@@ -40,7 +40,7 @@ def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
     registry = Registry(plugins)
     kinds = (*KINDS, "kernel")
     found = [registry.entries(kind)[name] for kind in kinds if name in registry.entries(kind)]
-    facts, texts = [facts_of(each) for each in found], [description(each) for each in found]
+    facts = [facts_of(each) for each in found]
     if not found:
         protocols = _protocols(registry)
         if name not in protocols:
@@ -48,18 +48,17 @@ def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
             broken = f" (not loaded: {'; '.join(registry.broken)})" if registry.broken else ""
             raise BenchfwError(f"unknown name '{name}'{nearest(name, {*names, *protocols})}{broken}")
         facts = [protocol_facts(protocols[name])]
-        texts = [protocol_description(facts[0])]
     if as_json:
         echo_json(facts)
         return
-    click.echo("\n\n".join(texts))
+    click.echo("\n\n".join(describe_facts(each) if found else protocol_description(each) for each in facts))
 
 
 def facts_of(entry: Entry) -> dict[str, Any]:
     """Return an entry as plain data."""
     from benchfw.parameters import describe_type, meanings_of, without_parameters
 
-    meanings = meanings_of(entry.factory)
+    meanings = meanings_of(entry.factory) if callable(entry.factory) else {}  # a data set is plain data
     return {
         "kind": entry.kind,
         "name": entry.name,
@@ -79,16 +78,17 @@ def facts_of(entry: Entry) -> dict[str, Any]:
     }
 
 
-def description(entry: Entry) -> str:
-    """Return an entry as text: what `benchfw show` prints, and the manual's reference pages."""
-    facts = facts_of(entry)
+def describe_facts(facts: dict[str, Any]) -> str:
+    """Return the facts of an entry as text: what `benchfw show` prints, and the manual's reference pages."""
     lines = [f"{facts['kind']} {facts['name']} ({facts['plugin']})", ""]
     lines += [f"  {line}".rstrip() for line in facts["documentation"].splitlines()]
     if facts["solves"]:
         lines += ["", f"  needs a {facts['solves']} problem"]
     if facts["cost_unit"]:
         lines += ["", f"  its cost counts {facts['cost_unit']}"]
-    given = "arguments" if entry.kind == "kernel" else "parameters"
+    if facts["kind"] == "dataset":
+        lines += ["", f"  `benchfw data show {facts['name']}` has its arrays, its licence and its address"]
+    given = "arguments" if facts["kind"] == "kernel" else "parameters"
     if facts[given]:
         lines += ["", f"  {given}:"]
     for each in facts[given]:

@@ -19,7 +19,7 @@ def track_overhead() -> float:
 
 def track_start(command: str) -> float:
     """Return what a command of no work takes."""
-    return startup.ratios(rounds=5)[command]
+    return startup.ratios([command], rounds=5)[command]
 
 
 def track_report() -> float:
@@ -29,6 +29,6 @@ def track_report() -> float:
 
 track_overhead.unit = "ms of CPU a trial"
 track_start.unit = "x import of click, pluggy, numpy"
-track_start.params = list(startup.COMMANDS)
+track_start.params = startup.COMMANDS
 track_start.param_names = ["command"]
 track_report.unit = "s of CPU"

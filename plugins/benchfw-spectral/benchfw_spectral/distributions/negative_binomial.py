@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import betainc, betaln
 
 from benchfw import Positive, Rng
 from benchfw_spectral.distributions.inversion import draw
@@ -35,6 +34,8 @@ class NegativeBinomial:
 
     def log_survival(self, degree: Any, decay: float | None = None) -> Any:
         """Return log t_j, finite however small the tail."""
+        from scipy.special import betainc, betaln  # late: it takes longer than everything else here
+
         mean, shape = self.mean, self.shape
         failure, success = mean / (mean + shape), shape / (mean + shape)
         log_failure, log_success = -math.log1p(shape / mean), -math.log1p(mean / shape)

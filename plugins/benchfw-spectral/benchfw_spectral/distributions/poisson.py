@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import gammainc, gammaincc, gammaln
 
 from benchfw import Positive, Rng
 from benchfw_spectral.distributions.inversion import draw
@@ -30,6 +29,8 @@ class Poisson:
 
     def log_survival(self, degree: Any, decay: float | None = None) -> Any:
         """Return log t_j, finite however small the tail."""
+        from scipy.special import gammainc, gammaincc, gammaln  # late: it takes longer than everything else
+
         mean = self.mean
         return log_tails(
             degree,
