@@ -35,8 +35,8 @@ class TrialQueue:
             self._trials[needs_device(trial)].append((number, trial))
         self._front = 0
 
-    def __bool__(self) -> bool:
-        return any(self._trials.values())
+    def __len__(self) -> int:
+        return sum(map(len, self._trials.values()))
 
     def take(self, *, has_device: bool) -> Trial | None:
         """Return the first trial that a worker with or without a device can run, and forget it."""

@@ -26,7 +26,7 @@ from typing import IO, Any, NoReturn, Protocol, TypeVar, cast
 
 from benchfw.errors import BenchfwError, PluginError, Unavailable
 from benchfw.harness.workers.deaths import OUT_OF_MEMORY
-from benchfw.harness.workers.messages import send
+from benchfw.harness.workers.messages import write_line
 from benchfw.loading import fault_text
 from benchfw.testing.check import (
     FAULTS,
@@ -199,7 +199,7 @@ def _serve(requests: IO[bytes], replies: int) -> None:
     def tell(kind: str, *content: Any) -> None:
         if os.getpid() != owner:
             os._exit(1)  # a child that the plugin forked and let run into here
-        send(replies, kind, *content)
+        write_line(replies, [kind, *content])
 
     request = json.loads(requests.readline())
     faulthandler.enable(request["log"])

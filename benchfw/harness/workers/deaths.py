@@ -28,7 +28,7 @@ class Log:
         return self._file.fileno()
 
     def begin(self) -> None:
-        """Let what is written from now on be a trial's."""
+        """Pass over what was written up to now; the worker is idle."""
         self._start = self._file.seek(0, os.SEEK_CUR)
         self.bound(LOG_BYTES)
 
@@ -39,10 +39,16 @@ class Log:
             self._start = self._file.seek(0)
 
     def read(self, most: int | None = None) -> bytes:
-        """Return what was written for the trial, at most so many bytes of its end."""
+        """Return what was written since, at most so many bytes of its end."""
         end = os.fstat(self.fileno()).st_size
         start = self._start if most is None else max(self._start, end - most)
         return os.pread(self.fileno(), max(0, end - start), start)
+
+    def read_lines(self) -> tuple[bytes, bytes]:
+        """Return the whole lines that were written since, which are passed over, and the rest."""
+        lines, newline, rest = self.read().rpartition(b"\n")
+        self._start += len(lines) + len(newline)
+        return lines, rest
 
     def close(self) -> None:
         """Close and remove it."""

@@ -10,6 +10,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -17,14 +18,16 @@ from benchfw.backends import Device
 from benchfw.errors import BenchfwError
 from benchfw.harness.devices import TrialQueue, needs_device
 from benchfw.harness.events import Event, Finished, Started, Waiting
-from benchfw.harness.workers.messages import RAN_HERE, Learned, Setup
-from benchfw.harness.workers.process import StartAgain, WorkerDied, WorkerProcess, wait
+from benchfw.harness.workers.messages import RAN_HERE, Learned, Request, Setup
+from benchfw.harness.workers.process import Reply, WorkerDied, WorkerProcess, wait
 from benchfw.measure.audit import check_outcome
 from benchfw.records import Cell, Isolation, Outcome, Status, Trial, change
 
 HEARTBEAT_SECONDS = 0.1  # between looks at memory, and at workers whose death a child of theirs conceals
 START_SECONDS = 120.0  # that a worker may take to import what it needs
 START_ATTEMPTS = 3  # to start a worker for one trial
+TOGETHER = 32  # trials that a worker may be handed at once, so that both sides are seldom woken,
+TOGETHER_SECONDS = 0.05  # and how long they may take: nobody sees how far it is meanwhile
 RESTARTS = 3  # of a trial that imports modules: each time with those imported before
 
 
@@ -57,6 +60,7 @@ class LocalExecutor:
         self._ceilings: dict[str, Sequence[Any]] = {}
         self._restarts: Counter[int] = Counter()
         self._begun: set[int] = set()
+        self._paces: dict[Cell, float] = {}  # seconds of a trial of each cell
         self._jobs = jobs
         self._timeout = math.inf if timeout is None else timeout
         self._memory = math.inf if memory is None else memory
@@ -73,29 +77,13 @@ class LocalExecutor:
         waiting = TrialQueue(trials, self._needs_device)
         while not self._interrupted:
             yield from self._hand_out(waiting)
-            if not self._workers:
-                return
             busy = [worker for worker in self._workers if worker.trial is not None]
             if not busy:
                 return
             if not wait(busy, min(HEARTBEAT_SECONDS, self._patience(busy))):
                 yield Waiting()
             for worker in busy:
-                outcome = self._attend(worker, waiting)
-                if outcome is not None:
-                    trial = worker.end()
-                    if worker.device and self._needs_device(trial):
-                        outcome = change(outcome, device=str(worker.device))
-                    self._learn(trial, worker.learned)
-                    self._begun.discard(id(trial))
-                    del self._restarts[id(trial)]
-                    yield Finished(trial, outcome)
-                    if worker.left or outcome.status is Status.OUT_OF_MEMORY:
-                        self._dismiss(worker)
-                    if worker.left and self._setup.isolation == "worker" and worker.left != (RAN_HERE,):
-                        self._note(
-                            f"{trial} left behind: {', '.join(worker.left)}; the next has a new process"
-                        )
+                yield from self._attend(worker, waiting)
 
     def interrupt(self) -> None:
         """Make `run` end within a heartbeat, from another thread; `close` then stops what it was at."""
@@ -111,7 +99,8 @@ class LocalExecutor:
         while idle or len(self._workers) < self._jobs:
             worker = idle.pop() if idle else None
             device = worker.device if worker else next(iter(self._devices), None)
-            trial = waiting.take(has_device=device is not None or not self._placed)
+            take = partial(waiting.take, has_device=device is not None or not self._placed)
+            trial = take()
             if trial is None:
                 if worker is None:
                     return
@@ -120,19 +109,30 @@ class LocalExecutor:
                 worker = WorkerProcess(self._setup, device)
                 self._devices = self._devices[1:]
                 self._workers.append(worker)
-            self._begin(worker, trial)
-            if id(trial) not in self._begun:
-                self._begun.add(id(trial))
-                yield Started(trial)
+            requests = [self._request(trial)]
+            seconds = self._paces.get(trial.cell, math.inf)
+            most = min(TOGETHER, len(waiting) // self._jobs + 1)
+            while seconds < TOGETHER_SECONDS and len(requests) < most and (trial := take()):
+                seconds += self._paces.get(trial.cell, math.inf)
+                request = self._request(trial)
+                if seconds > TOGETHER_SECONDS or not worker.knows(request):
+                    waiting.put_back(trial)
+                    break
+                requests.append(request)
+            worker.begin(requests)
+            for request in requests:
+                if id(request.trial) not in self._begun:
+                    self._begun.add(id(request.trial))
+                    yield Started(request.trial)
 
-    def _begin(self, worker: WorkerProcess, trial: Trial) -> None:
-        """Hand a trial to a worker, with what others have taught.
+    def _request(self, trial: Trial) -> Request:
+        """Return the request for a trial, with what others have taught.
 
         The first of its kind on a device has a rehearsal: what it compiles is on the disk afterwards.
         """
         known, on_device = self._known.get(trial.cell), self._needs_device(trial)
         modules, threads_of = (known.modules, known.threads_of) if known else ((), "")
-        worker.begin(
+        return Request(
             trial,
             Learned(modules, self._ceilings),
             alone=on_device or bool(threads_of),
@@ -154,22 +154,57 @@ class LocalExecutor:
         )
         self._ceilings.update(learned.ceilings)
 
-    def _attend(self, worker: WorkerProcess, waiting: TrialQueue) -> Outcome | None:
-        """Return how the worker's trial ended, or None while it runs."""
+    def _attend(self, worker: WorkerProcess, waiting: TrialQueue) -> Iterator[Finished]:
+        """Yield how trials of the worker ended, and see to it that it can go on."""
         try:
-            outcome = worker.receive()
-        except StartAgain as again:
-            self._put_back(worker, waiting, again.learned)
-            return None
+            replies = worker.receive()
         except WorkerDied:
-            return worker.lost() if worker.ready else self._not_started(worker, waiting)
+            outcome = worker.lost() if worker.ready else self._not_started(worker, waiting)
+        else:
+            if replies:
+                yield from self._take(worker, replies, waiting)
+                return
+            if worker.ready or monotonic() - worker.began <= START_SECONDS:
+                outcome = self._beyond_limits(worker)
+            else:
+                outcome = self._not_started(worker, waiting)
         if outcome is not None:
-            self._started = True
-            at_once = self._setup.threads if self._setup.resources else 1  # seconds of the processor
-            return check_outcome(outcome, monotonic() - worker.began, at_once)
-        if not worker.ready and monotonic() - worker.began > START_SECONDS:
-            return self._not_started(worker, waiting)
-        return self._beyond_limits(worker)
+            trial = worker.end()
+            self._learn(trial, Learned())
+            yield self._finish(worker, trial, outcome)
+            self._dismiss(worker, waiting)
+
+    def _take(
+        self, worker: WorkerProcess, replies: Sequence[Reply], waiting: TrialQueue
+    ) -> Iterator[Finished]:
+        self._started = True
+        at_once = self._setup.threads if self._setup.resources else 1  # seconds of the processor
+        # what is written to standard error is the last trial's only if trials come one by one
+        together = not worker.talked
+        usable = True
+        for reply in replies:
+            trial = reply.trial
+            self._learn(trial, reply.learned)
+            usable = usable and not reply.left
+            if reply.outcome is None:
+                self._restarts[id(trial)] += 1
+                waiting.put_back(trial)
+                continue
+            outcome = check_outcome(reply.outcome, reply.passed, at_once)
+            usable = usable and outcome.status is not Status.OUT_OF_MEMORY
+            self._paces[trial.cell] = reply.passed / len(replies) if together else math.inf
+            yield self._finish(worker, trial, outcome)
+            if reply.left and self._setup.isolation == "worker" and reply.left != (RAN_HERE,):
+                self._note(f"{trial} left behind: {', '.join(reply.left)}; the next has a new process")
+        if not usable:
+            self._dismiss(worker, waiting)
+
+    def _finish(self, worker: WorkerProcess, trial: Trial, outcome: Outcome) -> Finished:
+        if worker.device and self._needs_device(trial):
+            outcome = change(outcome, device=str(worker.device))
+        self._begun.discard(id(trial))
+        del self._restarts[id(trial)]
+        return Finished(trial, outcome)
 
     def _beyond_limits(self, worker: WorkerProcess) -> Outcome | None:
         if self._outgrown(worker):
@@ -181,15 +216,6 @@ class LocalExecutor:
             return worker.stopped(Status.TIMEOUT, reason)
         return None
 
-    def _put_back(self, worker: WorkerProcess, waiting: TrialQueue, learned: Learned) -> None:
-        """Let a trial be the next, with what it has taught."""
-        trial = worker.end()
-        self._learn(trial, learned)
-        self._restarts[id(trial)] += 1
-        waiting.put_back(trial)
-        if worker.left:
-            self._dismiss(worker)
-
     def _not_started(self, worker: WorkerProcess, waiting: TrialQueue) -> Outcome | None:
         """Let another worker try the trial, a few times."""
         reason = f"a worker process could not start: it {worker.how_it_ended()}{worker.last_words()}"
@@ -198,8 +224,7 @@ class LocalExecutor:
             raise BenchfwError(reason)
         self._failed_starts[trial.key] += 1
         if self._failed_starts[trial.key] < START_ATTEMPTS:
-            waiting.put_back(worker.end())
-            self._dismiss(worker)
+            self._dismiss(worker, waiting)
             return None
         if not self._started:  # nothing has run, and nothing will
             raise BenchfwError(reason)
@@ -218,7 +243,9 @@ class LocalExecutor:
         ends = min((worker.began for worker in busy if worker.ready), default=math.inf) + self._timeout
         return max(0.0, ends - monotonic()) + 0.001  # a moment past the limit, so that one wait is enough
 
-    def _dismiss(self, worker: WorkerProcess) -> None:
+    def _dismiss(self, worker: WorkerProcess, waiting: TrialQueue) -> None:
+        for trial in reversed(worker.take_back()):
+            waiting.put_back(trial)
         self._workers.remove(worker)
         worker.stop()
         if worker.device is not None:

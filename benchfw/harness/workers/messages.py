@@ -1,19 +1,23 @@
 """What a parent and its worker say to each other.
 
-A worker answers in JSON, so that nothing a trial writes can run code in the parent. Records go to a file that
-both have open, as they are measured: there they survive the worker, and the parent need not be woken for
-each. Everything else goes through a pipe. A message is a line, a list whose first item names the kind:
+A worker answers in JSON, so that nothing a trial writes can run code in the parent. It writes to a file that
+both have open: there its words survive it, and the parent need not be woken for each. A byte in a pipe, the
+bell, asks the parent to read. A line is either a list of records or a message, a list whose first item names
+the kind:
 
 - `ready`, process id, PROTOCOL: once, when the plugins are imported;
 - `read`, name, whether for all trials of the worker: when a plugin first reads something;
 - `again`, modules, what is left behind: the trial imported modules; run it anew, with these imported before;
 - `end`, outcome without its records, `Learned`, what is left behind: nothing if another trial can follow.
+
+Records are those of the trial whose `end` or `again` comes next.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import pickle
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -23,14 +27,15 @@ from typing import Any, NamedTuple, Self
 
 from benchfw.records import Ending, Isolation, Outcome, Record, Status, Trial, change
 
-PROTOCOL = 8
+PROTOCOL = 9
 """What parent and worker must agree on, where the worker is of another revision: one more with every change
 of `Setup`, `Request`, `Trial`, `Record`, `Outcome` or the messages."""
 
 FAMILIAR, NEW = b"f", b"n"
 """Stand before each request: a new one is whole, a familiar one names a new one that it repeats."""
 
-_REPEAT = struct.Struct("!iq?B")  # number of the request, repetition, last chance, length of the key
+_REPEAT = struct.Struct("!iq??B")  # number of the request, repetition, last chance, bell, length of the key
+_LENGTH = struct.Struct("!I")
 
 LONGEST_MESSAGE = 1 << 26  # bytes: more than any look at a trial's metrics needs
 
@@ -51,7 +56,7 @@ class Setup:
 
     `overlay` are folders of packages that go before all others; `resources` asks for CPU seconds instead of
     time, and for the peak of memory; `other_hashes` for hashes of strings, and so for an order of sets, that
-    differ from those of other workers; `records` is the file descriptor that records are written to.
+    differ from those of other workers; `replies` is the file descriptor that it writes to.
     """
 
     plugins: tuple[str, ...]
@@ -63,7 +68,7 @@ class Setup:
     resources: bool = False
     isolation: Isolation = "trial"
     other_hashes: bool = False
-    records: int = -1
+    replies: int = -1
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,7 @@ class Request:
 
     `known` are modules to import before; a trial that imports others is to be run again, unless this is
     its `last` chance. `alone` asks for the worker's own process, `rehearsal` for the first iteration only.
+    When the trial has ended, the worker rings the `bell`, unless the next request was sent with this one.
     """
 
     trial: Trial
@@ -88,6 +94,7 @@ class Request:
     alone: bool = False
     rehearsal: bool = False
     last: bool = False
+    bell: bool = True
 
 
 class Repeat(NamedTuple):
@@ -97,27 +104,41 @@ class Repeat(NamedTuple):
     repetition: int
     key: str
     last: bool
+    bell: bool
 
     def pack(self) -> bytes:
         """Return it as the pipe carries it."""
         key = self.key.encode()
-        return _REPEAT.pack(self.number, self.repetition, self.last, len(key)) + key
+        return FAMILIAR + _REPEAT.pack(self.number, self.repetition, self.last, self.bell, len(key)) + key
 
     @classmethod
     def receive(cls, requests: int) -> Self:
-        """Read one from the pipe."""
-        number, repetition, last, length = _REPEAT.unpack(os.read(requests, _REPEAT.size))
-        return cls(number, repetition, os.read(requests, length).decode(), last)
+        """Read one from the pipe, after its tag."""
+        number, repetition, last, bell, length = _REPEAT.unpack(os.read(requests, _REPEAT.size))
+        return cls(number, repetition, os.read(requests, length).decode(), last, bell)
 
     def of(self, request: Request) -> Request:
         """Return the request that this one stands for."""
         trial = change(request.trial, repetition=self.repetition, key=self.key)
-        return change(request, trial=trial, last=self.last)
+        return change(request, trial=trial, last=self.last, bell=self.bell)
 
 
-def send(replies: int, kind: str, *content: Any) -> None:
-    """Write a message to the parent's pipe."""
-    write_line(replies, [kind, *content])
+def pack_whole(message: Setup | Request) -> bytes:
+    """Return what the parent sends whole as the pipe carries it."""
+    content = pickle.dumps(message)
+    return NEW + _LENGTH.pack(len(content)) + content
+
+
+def receive_whole(requests: int) -> Any:
+    """Read what the parent sends whole from the pipe, after its tag."""
+    (missing,) = _LENGTH.unpack(os.read(requests, _LENGTH.size))
+    parts = []
+    while missing:
+        parts.append(os.read(requests, missing))
+        if not parts[-1]:
+            raise EOFError
+        missing -= len(parts[-1])
+    return pickle.loads(b"".join(parts))  # noqa: S301 - from the parent
 
 
 def write_line(file: int, content: Sequence[Any]) -> None:
@@ -127,8 +148,27 @@ def write_line(file: int, content: Sequence[Any]) -> None:
         line = line[os.write(file, line) :]
 
 
+def parse_lines(lines: bytes) -> Iterator[list[Any]]:
+    """Yield what lines of a worker say; BadMessage at the first that says nothing."""
+    try:
+        found = json.loads(b"[%b]" % lines.rstrip(b"\n").replace(b"\n", b","))  # faster than one by one
+    except (ValueError, RecursionError):
+        found = map(_parse, lines.splitlines())
+    for each in found:
+        if not isinstance(each, list) or not each or not isinstance(each[0], str | list):
+            raise BadMessage("no list that begins with a word or a record")
+        yield each
+
+
+def _parse(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as fault:
+        raise BadMessage(str(fault)) from None
+
+
 class Inbox:
-    """The messages of a worker, as far as they have come: a line that never ends keeps nobody waiting."""
+    """The messages of a process that sends them through a pipe, as far as they have come."""
 
     def __init__(self, replies: int) -> None:
         self._replies = replies
@@ -136,7 +176,7 @@ class Inbox:
         os.set_blocking(replies, False)
 
     def messages(self) -> Iterator[list[Any]]:
-        """Yield what has come; EOFError after the last message of a worker that is gone."""
+        """Yield what has come; EOFError after the last message of a process that is gone."""
         while True:
             try:
                 part = os.read(self._replies, 1 << 20)
@@ -144,20 +184,11 @@ class Inbox:
                 return
             if not part:
                 raise EOFError
-            *lines, self._rest = (self._rest + part).split(b"\n")
-            yield from map(_parse, lines)
+            lines, newline, self._rest = (self._rest + part).rpartition(b"\n")
+            if newline:
+                yield from parse_lines(lines)
             if len(self._rest) > LONGEST_MESSAGE:
                 raise BadMessage(f"longer than {LONGEST_MESSAGE:,} bytes")
-
-
-def _parse(line: bytes) -> list[Any]:
-    try:
-        message = json.loads(line)
-    except (ValueError, RecursionError) as fault:
-        raise BadMessage(str(fault)) from None
-    if not isinstance(message, list) or not message or not isinstance(message[0], str):
-        raise BadMessage("no list that begins with a word")
-    return message
 
 
 def rows_of(records: Sequence[Record]) -> list[tuple[Any, ...]]:
@@ -165,21 +196,17 @@ def rows_of(records: Sequence[Record]) -> list[tuple[Any, ...]]:
     return [_row_of(each) for each in records]
 
 
-def records_of(content: bytes) -> list[Record]:
-    """Return the records that a worker has written; what it was at when it died does not count."""
-    lines = content.split(b"\n")[:-1]
+def record_of(row: Any) -> Record:
+    """Return the record that a worker has written."""
     try:
-        return [_record(row) for line in lines for row in json.loads(line)]
-    except (TypeError, ValueError, RecursionError) as fault:
-        raise BadMessage(str(fault)) from None
-
-
-def _record(row: Any) -> Record:
-    metric, iteration, seconds, cost, value, role, cpu_seconds = row
+        metric, iteration, seconds, cost, value, role, cpu_seconds = row
+        used = None if cpu_seconds is None else float(cpu_seconds)
+        record = Record(metric, iteration, float(seconds), float(cost), float(value), role, used)
+    except (TypeError, ValueError) as fault:
+        raise BadMessage(f"no record: {fault}") from None
     if not (isinstance(metric, str) and isinstance(iteration, int) and role in ("metric", "bound")):
         raise BadMessage(f"no record: {str(row)[:100]}")
-    cpu_seconds = None if cpu_seconds is None else float(cpu_seconds)
-    return Record(metric, iteration, float(seconds), float(cost), float(value), role, cpu_seconds)
+    return record
 
 
 def plain_outcome(outcome: Outcome) -> dict[str, Any]:
@@ -225,6 +252,8 @@ def _like(usual: Any, value: Any) -> Any:
 
 def learned_of(plain: Any) -> Learned:
     """Return what a message says was learned."""
+    if plain is None:
+        return Learned()
     try:
         modules, ceilings, threads_of = plain
         return Learned(tuple(map(str, modules)), dict(ceilings), str(threads_of))
@@ -232,8 +261,10 @@ def learned_of(plain: Any) -> Learned:
         raise BadMessage(f"nothing learned: {fault}") from None
 
 
-def plain_learned(learned: Learned) -> list[Any]:
-    """Return what was learned as messages carry it."""
+def plain_learned(learned: Learned) -> list[Any] | None:
+    """Return what was learned as messages carry it: None if that is nothing."""
+    if learned == Learned():
+        return None
     return [learned.modules, dict(learned.ceilings), learned.threads_of]
 
 

@@ -6,15 +6,14 @@ import contextlib
 import os
 import secrets
 import select
-import struct
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import benchfw
 from benchfw.backends import Device
@@ -30,19 +29,18 @@ from benchfw.harness.workers.deaths import (
     stop_supervisor,
 )
 from benchfw.harness.workers.messages import (
-    FAMILIAR,
-    NEW,
+    LONGEST_MESSAGE,
     PROTOCOL,
-    RAN_HERE,
     BadMessage,
-    Inbox,
     Learned,
     Repeat,
     Request,
     Setup,
     learned_of,
     outcome_of,
-    records_of,
+    pack_whole,
+    parse_lines,
+    record_of,
 )
 from benchfw.records import Cell, Ending, Outcome, Record, Status, Trial, change
 
@@ -51,6 +49,7 @@ if TYPE_CHECKING:
 
 LAST_WORDS_BYTES = 8000  # of a dead worker's standard error that are looked at
 LOG_BYTES = 10_000_000  # of standard error that are kept
+REPLIES_BYTES = 1_000_000  # that were read, which the file of replies may hold before it is emptied
 SCAN_SHARE = 100.0  # looks for processes that a trial has started take at most a hundredth of the time
 
 
@@ -75,32 +74,34 @@ class WorkerDied(Exception):
     """The process is gone, or its end of the pipe is, or what it sends makes no sense."""
 
 
-class StartAgain(Exception):
-    """The trial is to be run anew, with what it taught."""
+class Reply(NamedTuple):
+    """How a request ended: without an outcome, the trial is to be run anew with what was learned.
 
-    def __init__(self, learned: Learned) -> None:
-        super().__init__(learned)
-        self.learned = learned
+    `left` is what the trial left behind in the worker, which then cannot run another.
+    """
+
+    trial: Trial
+    outcome: Outcome | None
+    learned: Learned
+    left: tuple[str, ...]
+    passed: float
+    """Seconds since it was handed over, or since the parent last heard that another had ended."""
 
 
 class WorkerProcess:
-    """One worker process and the trial that it runs.
-
-    After a trial, `learned` is what it taught, and `left` what it left behind: a worker that is busy with a
-    trial has that to leave.
-    """
+    """One worker process and the trials that it has been handed, the first of which it runs."""
 
     def __init__(self, setup: Setup, device: Device | None = None) -> None:
         self.device = device
         request_read, request_write = os.pipe()
-        reply_read, reply_write = os.pipe()
+        bell_read, bell_write = os.pipe()
         lifeline_read, self._lifeline = os.pipe()
-        self._log, self._records = Log(), Log()
-        theirs = (request_read, reply_write, lifeline_read)
+        self._log, self._replies = Log(), Log()
+        theirs = (request_read, bell_write, lifeline_read)
         # -P: a random.py in the user's folder is not ours; the parent's own import path follows in the setup
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "benchfw.harness.workers.supervisor", *map(str, theirs)],
-            pass_fds=(*theirs, self._records.fileno()),
+            pass_fds=(*theirs, self._replies.fileno()),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self._log.fileno(),
@@ -109,88 +110,117 @@ class WorkerProcess:
         )
         for each in theirs:
             os.close(each)
-        self._requests = request_write
-        self._reply_pipe, self._inbox = reply_read, Inbox(reply_read)
-        self._send(replace(setup, records=self._records.fileno()))
+        self._requests, self._bell = request_write, bell_read
+        os.set_blocking(bell_read, False)
+        self._write(pack_whole(replace(setup, replies=self._replies.fileno())))
         self._worker: int | None = None  # the supervisor's child
         self._forks = setup.isolation == "trial"
         self._taught: dict[tuple[Cell, int, int], tuple[int, Trial]] = {}
         self._told = 0
         self._descendants: list[psutil.Process] = []
         self._next_scan = 0.0
-        self.learned = Learned()
-        self.left: tuple[str, ...] = ()
-        self._rehearsal = False
+        self._queue: deque[Request] = deque()
+        self._records: list[Record] = []  # of the trial that runs
         self._nonsense = ""
-        self.trial: Trial | None = None
         self._heard: dict[bool, set[str]] = {True: set(), False: set()}  # read by all its trials, by this one
         self.began = self.looked = monotonic()
 
     def fileno(self) -> int:
-        """Return the file descriptor on which it sends."""
-        return self._reply_pipe
+        """Return the file descriptor of its bell."""
+        return self._bell
 
     @property
     def ready(self) -> bool:
         """Whether it has imported what it needs, and its trial runs."""
         return self._worker is not None
 
-    def begin(self, trial: Trial, known: Learned, **terms: bool) -> None:
-        """Hand over a trial; see `Request` for the terms."""
-        self.trial, self.began = trial, monotonic()
-        self.learned, self.left = Learned(), (RAN_HERE,)
-        self._heard[False].clear()
-        self._log.begin()  # the next last words are this trial's
-        self._records.begin()
-        request = Request(trial, known, **terms)
-        self._rehearsal = request.rehearsal
-        lesson = trial.cell, len(known.modules), len(known.ceilings)
-        number, first = self._taught.get(lesson, (-1, trial))
-        alike = change(first, repetition=trial.repetition, key=trial.key) == trial
-        if number >= 0 and alike and not request.alone:
-            self._write(FAMILIAR + Repeat(number, trial.repetition, trial.key, request.last).pack())
-        else:
-            self._taught[lesson] = self._told, trial
-            self._told += 1
-            self._send(request, NEW)
+    @property
+    def trial(self) -> Trial | None:
+        """The trial that it runs."""
+        return self._queue[0].trial if self._queue else None
+
+    @property
+    def talked(self) -> bool:
+        """Whether something was written to standard error since trials were handed over last."""
+        return bool(self._log.read(1))
+
+    def begin(self, requests: Sequence[Request]) -> None:
+        """Hand over trials, to be run one after the other; the bell rings after the last."""
+        self._log.begin()  # the next last words are these trials'
+        self._replies.bound(REPLIES_BYTES)
+        self._queue.extend(requests)
+        self.began = monotonic()
+        self._write(b"".join(self._pack(change(each, bell=each is requests[-1])) for each in requests))
+
+    def knows(self, request: Request) -> bool:
+        """Return whether the worker has run a trial like this one."""
+        return self._find_like(request) is not None
+
+    def _pack(self, request: Request) -> bytes:
+        number = self._find_like(request)
+        if number is not None:
+            trial = request.trial
+            return Repeat(number, trial.repetition, trial.key, request.last, request.bell).pack()
+        self._taught[_lesson(request)] = self._told, request.trial
+        self._told += 1
+        return pack_whole(request)
+
+    def _find_like(self, request: Request) -> int | None:
+        """Return the number of a request that differs from this one in the repetition only."""
+        found = self._taught.get(_lesson(request))
+        if found is None or request.alone:
+            return None
+        number, first = found
+        trial = request.trial
+        return number if change(first, repetition=trial.repetition, key=trial.key) == trial else None
 
     def end(self) -> Trial:
-        """Return the trial that has ended, and be free for the next."""
-        trial, self.trial = self.trial, None
-        if trial is None:
+        """Return the trial that runs, which is to count as ended."""
+        if not self._queue:
             raise RuntimeError("a worker without a trial has nothing to end")
-        return trial
+        self._records = []
+        self._heard[False].clear()
+        return self._queue.popleft().trial
 
-    def receive(self) -> Outcome | None:
-        """Take in what has been sent; return the outcome when that ends the trial.
+    def take_back(self) -> list[Trial]:
+        """Return the trials that were handed over and have not ended."""
+        trials = [each.trial for each in self._queue]
+        self._queue.clear()
+        return trials
 
-        WorkerDied says that none will come, StartAgain that the trial must be run anew.
-        """
+    def receive(self) -> list[Reply]:
+        """Take in what was written; return how trials ended. WorkerDied says that no other will end."""
+        gone, passed = self._is_gone(), monotonic() - self.began
+        replies = []
         try:
-            return self._read() or self._read_rest()
-        except (EOFError, OSError) as fault:
-            raise WorkerDied from fault
+            for message in self._read_messages():
+                if isinstance(message[0], list):
+                    self._records += map(record_of, message)
+                elif (reply := self._take(passed, *message)) is not None:
+                    replies.append(reply)
         except BadMessage as fault:
             self._nonsense = str(fault)
-            raise WorkerDied from fault
-
-    def _read(self) -> Outcome | None:
-        for message in self._inbox.messages():
-            outcome = self._take(*message)
-            if outcome is not None:
-                return outcome
-        return None
-
-    def _read_rest(self) -> Outcome | None:
-        """Return the outcome that a process had sent before it ended; WorkerDied if it sent none."""
-        if self._process.poll() is None:
-            return None
-        outcome = self._read()
-        if outcome is None:
+        if replies and self._queue:
+            self.began = monotonic()  # of the trial that runs now
+        if not replies and (gone or self._nonsense):
             raise WorkerDied
-        return outcome
+        return replies
 
-    def _take(self, kind: str, *content: Any) -> Outcome | None:
+    def _is_gone(self) -> bool:
+        """Silence the bell; return whether it is closed, or the process gone and the bell kept by another."""
+        try:
+            return not os.read(self._bell, 1 << 12)
+        except BlockingIOError:
+            return self._process.poll() is not None
+
+    def _read_messages(self) -> Iterator[list[Any]]:
+        lines, rest = self._replies.read_lines()
+        if lines:
+            yield from parse_lines(lines)
+        if len(rest) > LONGEST_MESSAGE:
+            raise BadMessage(f"longer than {LONGEST_MESSAGE:,} bytes")
+
+    def _take(self, passed: float, kind: str, *content: Any) -> Reply | None:
         match kind, content:
             case "read", (str() as name, bool() as lasting):
                 self._heard[lasting].add(name)
@@ -202,26 +232,21 @@ class WorkerProcess:
                     "workers of the other revision do not understand this one; use a revision with "
                     f"PROTOCOL = {PROTOCOL} in benchfw/harness/workers/messages.py"
                 )
-            case "again", (list() as modules, list() as left):
-                self.left = tuple(map(str, left))
-                raise StartAgain(Learned(tuple(map(str, modules))))
-            case "end", (outcome, learned, list() as left):
-                self.learned, self.left = learned_of(learned), tuple(map(str, left))
-                if self._rehearsal:
-                    raise StartAgain(self.learned)
-                return change(outcome_of(outcome), records=tuple(records_of(self._records.read())))
+            case "again", (list() as modules, list() as left) if self._queue:
+                return Reply(self.end(), None, Learned(tuple(map(str, modules))), _texts(left), passed)
+            case "end", (outcome, learned, list() as left) if self._queue:
+                records, rehearsal = tuple(self._records), self._queue[0].rehearsal
+                found = None if rehearsal else change(outcome_of(outcome), records=records)
+                return Reply(self.end(), found, learned_of(learned), _texts(left), passed)
             case _:
-                raise BadMessage(f"workers send no message '{kind}'")
+                raise BadMessage(f"workers send no message '{kind}' now")
         return None
 
     def stopped(self, status: Status, reason: str) -> Outcome:
         """Return the outcome of a trial that did not end by itself, with what it had measured."""
-        records: list[Record] = []
-        with contextlib.suppress(BadMessage):
-            records = records_of(self._records.read())
         reads = dict.fromkeys(sorted(self._heard[True] | self._heard[False]), UNKNOWN)
         seconds = monotonic() - self.began
-        return Outcome(status, Ending.FAULT, reason, tuple(records), seconds=seconds, reads=reads)
+        return Outcome(status, Ending.FAULT, reason, tuple(self._records), seconds=seconds, reads=reads)
 
     def lost(self) -> Outcome:
         """Return the outcome of a trial whose worker died."""
@@ -277,18 +302,23 @@ class WorkerProcess:
         """End the process and everything that it started."""
         stop_supervisor(self._process, self._lifeline)
         os.close(self._requests)
-        os.close(self._reply_pipe)
+        os.close(self._bell)
         self._log.close()
-        self._records.close()
-
-    def _send(self, message: object, tag: bytes = b"") -> None:
-        content = bytes(ForkingPickler.dumps(message))
-        self._write(tag + struct.pack("!i", len(content)) + content)  # as Connection.recv reads it
+        self._replies.close()
 
     def _write(self, frame: bytes) -> None:
         with contextlib.suppress(BrokenPipeError):  # a dead worker is noticed when it is listened to
             while frame:
                 frame = frame[os.write(self._requests, frame) :]
+
+
+def _lesson(request: Request) -> tuple[Cell, int, int]:
+    known = request.known
+    return request.trial.cell, len(known.modules), len(known.ceilings)
+
+
+def _texts(values: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(map(str, values))
 
 
 def _resident(process: psutil.Process) -> int:

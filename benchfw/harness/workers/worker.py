@@ -18,7 +18,6 @@ import threading
 import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
-from multiprocessing.connection import Connection
 from time import perf_counter
 from typing import Any, NoReturn, cast
 
@@ -35,8 +34,8 @@ from benchfw.harness.workers.messages import (
     Setup,
     plain_learned,
     plain_outcome,
+    receive_whole,
     rows_of,
-    send,
     write_line,
 )
 from benchfw.harness.workers.reads import Reads
@@ -55,7 +54,7 @@ from benchfw.measure.clock import count_cpu_seconds
 from benchfw.measure.endings import explain
 from benchfw.measure.kernels import Ceilings, known_ceilings
 from benchfw.measure.trial import Rehearsal, run_trial, warm_up
-from benchfw.records import Cell, Ending, Outcome, Record, Status, change
+from benchfw.records import Cell, Ending, Outcome, Record, Status
 from benchfw.registry import Registry
 
 REHEARSALS = 12  # Python adapts code to what it does after eight calls
@@ -69,8 +68,8 @@ class Again(BaseException):
 class Worker:
     """One worker and its end of the pipes."""
 
-    def __init__(self, setup: Setup, requests: Connection, replies: int) -> None:
-        self._setup, self._requests, self._replies = setup, requests, replies
+    def __init__(self, setup: Setup, requests: int, bell: int) -> None:
+        self._setup, self._requests, self._bell, self._replies = setup, requests, bell, setup.replies
         self._process = os.getpid()
         sys.path[:] = [*setup.overlay, *setup.path]
         self._forked = False
@@ -93,6 +92,7 @@ class Worker:
         self._modules = frozenset(sys.modules)
         self._tried: set[str] = set()  # modules that the parent has named
         self._new: list[Request] = []  # requests that others repeat
+        self._left: tuple[str, ...] = ()  # what a trial left behind in this process
         if setup.isolation == "trial":
             self._rehearse()
 
@@ -101,18 +101,19 @@ class Worker:
 
         What it learns of the harness here, the processes that are forked for trials need not.
         """
-        own = self._setup, self._replies, self._registry, self._reads
+        own = self._replies, self._bell, self._registry, self._reads, self._left
         with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - as short as it can be
-            self._setup, self._replies = change(self._setup, records=nowhere.fileno()), nowhere.fileno()
+            self._replies = self._bell = nowhere.fileno()
             self._registry, self._reads = cast(Registry, Rehearsal()), Reads()
             for _ in range(REHEARSALS):
                 self._measure(run_trial, Request(Rehearsal.trial))
-        self._setup, self._replies, self._registry, self._reads = own
+        self._replies, self._bell, self._registry, self._reads, self._left = own
 
     def serve(self) -> None:
-        """Run trials until the parent closes the pipe."""
-        send(self._replies, "ready", self._process, PROTOCOL)
-        while tag := os.read(self._requests.fileno(), 1):
+        """Run trials until the parent closes the pipe, or one leaves something behind."""
+        self._tell("ready", self._process, PROTOCOL)
+        self._ring()
+        while not self._left and (tag := os.read(self._requests, 1)):
             if tag == FAMILIAR and self._forks():
                 self._run_in_fork(self._repeat)  # every page that this process touches is copied
                 continue
@@ -124,17 +125,23 @@ class Worker:
             else:
                 self._run_in_fork(partial(_given, request))
 
+    def _tell(self, kind: str, *content: Any) -> None:
+        write_line(self._replies, [kind, *content])
+
+    def _ring(self) -> None:
+        os.write(self._bell, b".")
+
     def _forks(self) -> bool:
         return self._setup.isolation == "trial" and self._watch.threads() == 1
 
     def _receive(self) -> Request:
-        request: Request = self._requests.recv()
+        request: Request = receive_whole(self._requests)
         self._new.append(request)
         self._learn(request)
         return request
 
     def _repeat(self) -> Request:
-        repeat = Repeat.receive(self._requests.fileno())
+        repeat = Repeat.receive(self._requests)
         return repeat.of(self._new[repeat.number])
 
     def _learn(self, request: Request) -> None:
@@ -180,8 +187,11 @@ class Worker:
         try:
             self._measure(warm_up if request.rehearsal else run_trial, request)
         except Again:
-            send(self._replies, "again", self._new_modules(), self._left_behind())
+            self._left = self._left_behind()
+            self._tell("again", self._new_modules(), self._left)
         self._said[0] = 1
+        if request.bell or self._left:
+            self._ring()
 
     def _run_among_others(self, request: Request) -> None:
         """Run a trial in this process, after others."""
@@ -191,6 +201,8 @@ class Worker:
             self._rehearsed.add(request.trial.cell)
         self._surroundings.note_threads()
         self._measure(run_trial, request)
+        if request.bell or self._left:
+            self._ring()
 
     def _measure(self, run: Callable[..., Outcome], request: Request) -> None:
         began = perf_counter()
@@ -208,7 +220,8 @@ class Worker:
             for (backend, dtype), each in known_ceilings().items()
         }
         learned = Learned(self._new_modules(), ceilings, self._watch.culprit)
-        send(self._replies, "end", plain, plain_learned(learned), self._left_behind())
+        self._left = self._left_behind()
+        self._tell("end", plain, plain_learned(learned), self._left)
 
     def _emitter(self, request: Request) -> Callable[[Sequence[Record]], None]:
         """Return a function that writes records down, and ends a trial that imports modules if it may."""
@@ -222,14 +235,14 @@ class Worker:
             if changed and not known.issuperset(self._new_modules()):
                 raise Again
             if records:
-                write_line(self._setup.records, rows_of(records))
+                write_line(self._replies, rows_of(records))
 
         return emit
 
     def _tell_read(self, name: str) -> None:
         """Tell the parent at once what is read, in case that the trial crashes or is stopped."""
         if os.getpid() == self._process and threading.current_thread() is threading.main_thread():
-            send(self._replies, "read", name, not self._forked)
+            self._tell("read", name, not self._forked)
 
     def _left_behind(self) -> tuple[str, ...]:
         """Return why this process, or the one that forked it, cannot run another trial."""
@@ -286,12 +299,12 @@ def end_process(run: Callable[[], Any]) -> NoReturn:
     os._exit(0)
 
 
-def work(requests: int, replies: int) -> NoReturn:
+def work(requests: int, bell: int) -> NoReturn:
     """Serve on two file descriptors, then end the process."""
     faulthandler.enable()
-    incoming = Connection(requests, writable=False)
 
     def serve() -> None:
-        Worker(incoming.recv(), incoming, replies).serve()
+        os.read(requests, 1)  # the tag
+        Worker(receive_whole(requests), requests, bell).serve()
 
     end_process(serve)
