@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import importlib
 import importlib.machinery
-import importlib.metadata
 import importlib.util
+import itertools
+import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -39,22 +40,76 @@ class LoadingFault(Exception):
     """An installed plugin that raised while it was imported; the message names it and the fault."""
 
 
-def load_entry_point(point: importlib.metadata.EntryPoint) -> tuple[Any, Plugin]:
-    """Return an installed plugin, a module or any other object, and where it came from."""
-    name = point.dist.name if point.dist else point.value
-    version = point.dist.version if point.dist else ""
+class EntryPoint(NamedTuple):
+    """A plugin of an installed distribution; the value is its module, or "module:attribute"."""
+
+    name: str
+    value: str
+    distribution: str
+    version: str
+
+
+def find_entry_points(group: str) -> tuple[EntryPoint, ...]:
+    """Return what installed distributions declare; the first of a name on the import path counts.
+
+    To import importlib.metadata takes several times as long as this, and every worker would have it.
+    """
+    found: list[EntryPoint] = []
+    seen: set[str] = set()
+    for folder in dict.fromkeys(sys.path):
+        try:
+            names = os.listdir(folder or ".")  # noqa: PTH208 - names are enough
+        except OSError:  # no folder
+            continue
+        for name in sorted(each for each in names if each.endswith((".dist-info", ".egg-info"))):
+            distribution = name.partition("-")[0].lower()
+            if distribution not in seen:
+                seen.add(distribution)
+                found += _read_entry_points(Path(folder, name), group)
+    return tuple(found)
+
+
+def _read_entry_points(metadata: Path, group: str) -> Iterator[EntryPoint]:
+    lines = _read_lines(metadata / "entry_points.txt")
+    if f"[{group}]" not in lines:
+        return
+    about = _read_lines(metadata / "METADATA") or _read_lines(metadata / "PKG-INFO")
+    headers = dict(line.split(": ", 1) for line in itertools.takewhile(bool, about) if ": " in line)
+    section = ""
+    for line in lines:
+        name, equals, value = (part.strip() for part in line.partition("="))
+        section = line if line.startswith("[") else section
+        if section == f"[{group}]" and equals and not line.startswith(("#", ";")):
+            yield EntryPoint(
+                name, value.partition("[")[0].strip(), headers.get("Name", ""), headers.get("Version", "")
+            )
+
+
+def _read_lines(path: Path) -> list[str]:
     try:
-        plugin = point.load()
+        return [line.strip() for line in path.read_text(encoding="utf-8", errors="replace").splitlines()]
+    except OSError:
+        return []
+
+
+def load_entry_point(point: EntryPoint) -> tuple[Any, Plugin]:
+    """Return an installed plugin, a module or any other object, and where it came from."""
+    module, _, attributes = point.value.partition(":")
+    try:
+        plugin: Any = importlib.import_module(module)
+        for attribute in filter(None, attributes.split(".")):
+            plugin = getattr(plugin, attribute)
     except KeyboardInterrupt:
         raise
     except BaseException as fault:  # a stranger's module may raise anything
         place = place_of(fault, None)
         raise LoadingFault(
-            f"plugin '{point.name}' of {name} {version}: {fault_text(fault)}{place}"
+            f"plugin '{point.name}' of {point.distribution} {point.version}: {fault_text(fault)}{place}"
         ) from fault
     # a plugin may be a class or an object too: then its module is the one that the entry point names
-    module = plugin.__name__ if isinstance(plugin, ModuleType) else point.value.partition(":")[0]
-    return plugin, Plugin(point.name, module, name, version, _file_of(sys.modules.get(module)))
+    name = plugin.__name__ if isinstance(plugin, ModuleType) else module
+    origin = Plugin(point.name, name, point.distribution, point.version, _file_of(sys.modules.get(name)))
+    return plugin, origin
 
 
 def load_source(source: str) -> tuple[Any, Plugin]:
@@ -82,14 +137,16 @@ def load_source(source: str) -> tuple[Any, Plugin]:
 
 def package_with(kind: str, name: str) -> str:
     """Return the package of ours that has a name and is not installed; empty where there is none."""
+    import importlib.metadata
     import json
 
     text = (Path(__file__).parent / "packages.json").read_text(encoding="utf-8")
-    packages = [str(each) for each, kinds in json.loads(text).items() if name in kinds.get(kind, ())]
-    try:
-        importlib.metadata.distribution(packages[0] if packages else __package__)
-    except importlib.metadata.PackageNotFoundError:
-        return packages[0]
+    for package, kinds in json.loads(text).items():
+        if name in kinds.get(kind, ()):
+            try:
+                importlib.metadata.distribution(package)
+            except importlib.metadata.PackageNotFoundError:
+                return str(package)
     return ""
 
 

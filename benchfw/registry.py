@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import importlib.metadata
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cache, partial
 from pathlib import Path
@@ -25,9 +24,11 @@ from benchfw import hookspecs
 from benchfw.backends import BackendTable, current_table
 from benchfw.errors import BenchfwError, PluginError, nearest
 from benchfw.loading import (
+    EntryPoint,
     LoadingFault,
     Plugin,
     fault_text,
+    find_entry_points,
     is_file_name,
     load_entry_point,
     load_source,
@@ -121,10 +122,11 @@ class Entry(NamedTuple):
 
 
 class Registry:
-    """All names that the installed and the named plugins register."""
+    """All names that the installed and the named plugins register; who knows the installed may say so."""
 
-    def __init__(self, plugins: Iterable[str] = ()) -> None:
+    def __init__(self, plugins: Iterable[str] = (), installed: Sequence[EntryPoint] | None = None) -> None:
         self.sources = tuple(dict.fromkeys(plugins))
+        self.installed = find_entry_points(hookspecs.PROJECT) if installed is None else tuple(installed)
         self.broken: list[str] = []
         self._suite_folders: list[Path] = []
         self.commands: list[Any] = []
@@ -134,7 +136,7 @@ class Registry:
         self._given: set[Plugin] = set()
         self._manager = pluggy.PluginManager(hookspecs.PROJECT)
         self._manager.add_hookspecs(hookspecs)
-        for point in importlib.metadata.entry_points(group=hookspecs.PROJECT):
+        for point in self.installed:
             self._load(load_entry_point, point)
         for source in self.sources:
             self._load(load_source, source)

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 import benchfw
-from benchfw import data
+from benchfw import data, registry
 from benchfw.errors import BenchfwError, DataError
+from benchfw.loading import find_entry_points
 from benchfw.plan import plan
 from benchfw.registry import KINDS, Registry
 from benchfw.suite import find_suites, parse_suite
@@ -38,18 +39,19 @@ def packages():
 @pytest.fixture
 def alone(monkeypatch):
     """Only the core is installed."""
-    points, known = importlib.metadata.entry_points, importlib.metadata.distribution
+    known = importlib.metadata.distribution
 
-    def core_points(**group):
-        found = points(**group)
-        return [each for each in found if each.dist is None or not each.dist.name.startswith("benchfw-")]
+    def core_points(group):
+        return tuple(
+            each for each in find_entry_points(group) if not each.distribution.startswith("benchfw-")
+        )
 
     def core_distribution(name):
         if name.startswith("benchfw-"):
             raise importlib.metadata.PackageNotFoundError(name)
         return known(name)
 
-    monkeypatch.setattr(importlib.metadata, "entry_points", core_points)
+    monkeypatch.setattr(registry, "find_entry_points", core_points)
     monkeypatch.setattr(importlib.metadata, "distribution", core_distribution)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from benchfw.backends import backend_names, get_backend
 from benchfw.errors import BackendUnavailable, BenchfwError, PluginError
+from benchfw.loading import find_entry_points
 from benchfw.registry import Registry, active_registry
 
 OPTIMIZER = """from benchfw import hookimpl
@@ -123,51 +124,65 @@ def test_a_plugin_file_does_not_take_the_place_of_a_module_of_that_name(plugin_f
         sys.modules["colorsys"] = colorsys
 
 
-class Point:
-    """An entry point of an imaginary distribution."""
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Install a plugin as the only one: a module of a distribution called imaginary."""
 
-    def __init__(self, name, load):
-        self.name, self.value, self.load = name, f"{name}:plugin", load
-        self.dist = type("Distribution", (), {"name": "imaginary", "version": "1.2"})
+    def install(text, name="mine", **files):
+        folder = tmp_path / "site"
+        about = folder / "imaginary-1.2.dist-info"
+        about.mkdir(parents=True)
+        (folder / f"{name}_plugin.py").write_text(text)
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: imaginary\nVersion: 1.2\n\nText\n")
+        points = f"[console_scripts]\nrun = x:y\n\n[benchfw]\n# ours\n{name} = {name}_plugin\n"
+        (about / "entry_points.txt").write_text(files.get("points", points))
+        monkeypatch.setattr(sys, "path", [str(folder), *(each for each in sys.path if not has_plugins(each))])
+        monkeypatch.delitem(sys.modules, f"{name}_plugin", raising=False)
+
+    return install
 
 
-def test_an_installed_plugin_that_fails_is_named_with_its_distribution(monkeypatch):
-    def load():
-        raise RuntimeError("no device")
+def has_plugins(folder):
+    return any("[benchfw]" in each.read_text() for each in Path(folder).glob("*-info/entry_points.txt"))
 
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [Point("sad", load)])
+
+def test_an_installed_plugin_that_fails_is_named_with_its_distribution(install):
+    install("raise RuntimeError('no device')", "sad")
     registry = Registry()
     (fault,) = registry.broken
-    assert fault.startswith("plugin 'sad' of imaginary 1.2: RuntimeError: no device (test_registry.py, line ")
+    assert fault == "plugin 'sad' of imaginary 1.2: RuntimeError: no device (sad_plugin.py, line 1)"
     with pytest.raises(PluginError, match=r"unknown optimizer 'mine'.*not loaded: plugin 'sad'"):
         registry.get("optimizer", "mine")
 
 
-def test_an_installed_plugin_whose_hook_fails_is_named_and_the_rest_works(plugin_file, toys, monkeypatch):
-    plugin_file(OPTIMIZER.replace("Mine)", "Yours)"), "halfway.py")
-    sys.path.insert(0, str(toys.parent))
-    point = Point("sad", lambda: importlib.import_module("halfway"))
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point])
+def test_an_installed_plugin_whose_hook_fails_is_named_and_the_rest_works(install, toys):
+    install(OPTIMIZER.replace("Mine)", "Yours)"), "sad")
     registry = Registry([str(toys)])
     (fault,) = registry.broken
     assert fault.startswith("plugin 'sad' raised in register_optimizers: NameError: name 'Yours'")
-    assert fault.endswith("(halfway.py, line 8)")
+    assert fault.endswith("(sad_plugin.py, line 8)")
     assert "slide" in registry.entries("optimizer")
 
 
-def test_an_installed_plugin_has_the_version_of_its_distribution(plugin_file, monkeypatch):
-    plugin_file(OPTIMIZER, "installed.py")
-    sys.path.insert(0, str(plugin_file(OPTIMIZER, "installed.py").parent))
-
-    def load():
-        import installed
-
-        return installed
-
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [Point("happy", load)])
+def test_an_installed_plugin_has_the_version_of_its_distribution(install):
+    install(OPTIMIZER)
     plugin = Registry().get("optimizer", "mine").plugin
     assert str(plugin) == "imaginary 1.2"
-    assert plugin.path == Path(sys.modules["installed"].__file__)
+    assert plugin.path == Path(sys.modules["mine_plugin"].__file__)
+
+
+def test_an_entry_point_may_name_an_attribute_and_extras(install):
+    text = OPTIMIZER.replace("@hookimpl\ndef", "class Plugin:\n  @staticmethod\n  @hookimpl\n  def")
+    install(text, points="[benchfw]\nmine = mine_plugin:Plugin [fast]\n")
+    assert Registry().get("optimizer", "mine").plugin.module == "mine_plugin"
+
+
+def test_entry_points_are_those_that_importlib_finds():
+    known = {
+        (each.name, each.value, each.dist.name, each.dist.version)
+        for each in importlib.metadata.entry_points(group="benchfw")
+    }
+    assert {tuple(each) for each in find_entry_points("benchfw")} == known
 
 
 def test_suite_folders_are_collected(plugin_file, tmp_path):

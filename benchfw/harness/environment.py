@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import platform
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
+from benchfw import hookspecs
 from benchfw.backends import get_backend
 from benchfw.errors import BackendUnavailable
+from benchfw.loading import find_entry_points
 from benchfw.runs import Environment, Machine, Project
 
 PACKAGES = ("benchfw", "numpy", "scipy", "array-api-compat", "threadpoolctl", "pluggy")
 DEVICE_PACKAGES = ("cupy", "cupyx", "cupy-cuda12x", "cupy-cuda13x")
 """What drives devices, as it is installed and imported; a backend's description has the versions too."""
-
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS",
-)  # fmt: skip
-CLEAR_PEAK = Path("/proc/self/clear_refs")
 
 
 def default_threads() -> int:
@@ -70,27 +64,11 @@ def total_memory() -> int:
     return int(psutil.virtual_memory().total)
 
 
-def forget_peak() -> bool:
-    """Make the memory that this process holds now its peak; return whether this system can."""
-    try:
-        CLEAR_PEAK.write_text("5", encoding="ascii")  # "reset the peak resident set size", proc(5)
-    except OSError:
-        return False
-    return True
-
-
-def peak_memory() -> int:
-    """Return the most bytes that this process held since `forget_peak`; Linux keeps that."""
-    return get_backend("numpy").memory()
-
-
 def packages() -> dict[str, str]:
     """Return the versions of the packages that matter, and of every package with a benchfw plugin."""
-    plugins = {
-        point.dist.name
-        for point in importlib.metadata.entry_points(group="benchfw")
-        if point.dist is not None
-    }
+    import importlib.metadata
+
+    plugins = {point.distribution for point in find_entry_points(hookspecs.PROJECT)}
     found = {}
     for name in sorted({*PACKAGES, *DEVICE_PACKAGES, *plugins}):
         try:
@@ -114,6 +92,8 @@ def project() -> Project | None:
 
 def _git(*words: str) -> str | None:
     """Return what git says; None if it fails or takes too long."""
+    import subprocess
+
     try:
         done = subprocess.run(["git", *words], capture_output=True, text=True, timeout=5, check=False)
     except (OSError, subprocess.TimeoutExpired):

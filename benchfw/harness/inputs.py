@@ -19,10 +19,13 @@ from typing import Any
 
 from benchfw import data
 from benchfw.errors import BenchfwError
-from benchfw.harness.environment import THREAD_VARIABLES
 from benchfw.records import Outcome
 from benchfw.sources import Modules
 
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS",
+)  # fmt: skip
 ABSENT = "absent"
 LEFT_BEHIND = re.compile(r"__pycache__|\..*\.sw[a-p]")
 ALL = "*"

@@ -239,4 +239,5 @@ def _executor(agenda: Agenda, registry: Registry, options: Options, *, again: bo
         isolation=agenda.environment.isolation,
         note=registry.note,
         other_hashes=again,
+        installed=registry.installed,
     )

@@ -14,9 +14,9 @@ def data_seed(trial: Trial) -> int:
     return _hash("data", trial.seed, trial.problem.table, trial.repetition)
 
 
-def method_seed(trial: Trial) -> int:
+def method_seed(trial: Trial, data_seed: int) -> int:
     """Return the seed of the method's own randomness, the same on every backend."""
-    return _hash("method", data_seed(trial), trial.kind, trial.method.table)
+    return _hash("method", data_seed, trial.kind, trial.method.table)
 
 
 def order_seed(seed: int) -> int:

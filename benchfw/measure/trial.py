@@ -37,10 +37,11 @@ def run_trial(
 
     Its faults are not raised: they become the status, and `hear` is told of them.
     """
-    cost_unit, seed = "", method_seed(trial)
+    cost_unit, drawn_from = "", data_seed(trial)
+    seed = method_seed(trial, drawn_from)
     _seed_global_generators(seed)
     try:
-        cost_unit, measure = build_trial(trial, registry, seed)
+        cost_unit, measure = build_trial(trial, registry, drawn_from, seed)
         outcome = measure(emit)
     except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's method may raise anything
         if not isinstance(fault, BenchfwError | MemoryError):
@@ -65,8 +66,10 @@ def warm_up(
     return run_trial(change(trial, budget=budget, target={}, precision=None), registry, emit, hear)
 
 
-def build_trial(trial: Trial, registry: Registry, seed: int) -> tuple[str, Callable[[Emit], Outcome]]:
-    """Build a trial's problem and its method, which draws from `seed`.
+def build_trial(
+    trial: Trial, registry: Registry, drawn_from: int, seed: int
+) -> tuple[str, Callable[[Emit], Outcome]]:
+    """Build a trial's problem, with data drawn from one seed, and its method, which draws from the other.
 
     Return the unit of its cost, and the call that measures it.
     """
@@ -74,10 +77,8 @@ def build_trial(trial: Trial, registry: Registry, seed: int) -> tuple[str, Calla
     if trial.kind == "kernel":
         entry = registry.get("kernel", trial.method.use)
         dtype = trial.method.params.get("dtype")
-        arguments_of = partial(kernel_arguments, entry, backend, data_seed(trial), dtype)
+        arguments_of = partial(kernel_arguments, entry, backend, drawn_from, dtype)
         return "calls", partial(measure_kernel, trial, backend, entry.factory, arguments_of)
-
-    drawn_from = data_seed(trial)
 
     def build() -> Any:
         return registry.build("problem", trial.problem.table, backend, backend.rng(drawn_from))

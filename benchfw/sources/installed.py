@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import re
 import sys
-import sysconfig
 from pathlib import Path
 from typing import NamedTuple
 
-PYTHON = tuple(dict.fromkeys(f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib")))
+PYTHON = f"{Path(os.__file__).parent}/"
 SITES = ("site-packages", "dist-packages")
 
 

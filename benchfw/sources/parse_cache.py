@@ -9,10 +9,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import sqlite3
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import sqlite3
 
 KEPT = 2000
 """How many answers are kept: the newest."""
@@ -60,6 +62,8 @@ class ParseCache:
 
     def _try(self, use: Callable[[sqlite3.Connection], Any], mode: str) -> Any:
         """Return what `use` makes of the database; None where anything is wrong with that."""
+        import sqlite3
+
         try:
             path = self._find_path().absolute()
             if mode == "rwc":

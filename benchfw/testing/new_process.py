@@ -18,7 +18,7 @@ import weakref
 from pathlib import Path
 from typing import IO, Any
 
-from benchfw.harness.environment import THREAD_VARIABLES
+from benchfw.harness.inputs import THREAD_VARIABLES
 from benchfw.harness.workers.deaths import describe_end
 from benchfw.loading import fault_text
 from benchfw.testing.check import FAULTS, time_limit

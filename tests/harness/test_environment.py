@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 
-import numpy as np
 import pytest
 
 from benchfw.harness import environment
@@ -70,18 +69,3 @@ def test_a_project_has_a_commit_and_is_changed_by_an_edit_but_not_by_a_report(pr
 def test_where_git_cannot_tell_whether_files_changed_nobody_claims_that_they_did_not(project):
     (project / ".git" / "index").write_bytes(b"damaged")
     assert environment.project().changed is None
-
-
-@pytest.mark.skipif(not environment.CLEAR_PEAK.exists(), reason="only Linux keeps the peak")
-def test_a_peak_of_memory_is_seen_after_it_and_forgotten_on_request():
-    assert environment.forget_peak()
-    before = environment.peak_memory()
-    np.ones(5_000_000)  # 40 MB
-    assert 35e6 < environment.peak_memory() - before < 80e6
-    assert environment.forget_peak()
-    assert environment.peak_memory() - before < 20e6
-
-
-def test_a_system_that_keeps_no_peak_says_so(monkeypatch, tmp_path):
-    monkeypatch.setattr(environment, "CLEAR_PEAK", tmp_path / "nowhere" / "clear_refs")
-    assert not environment.forget_peak()

@@ -1,13 +1,18 @@
 """What a local executor tells its workers."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError
-from benchfw.harness.events import Finished
+from benchfw.harness.events import Finished, Waiting
 from benchfw.harness.workers import process, surroundings
 from benchfw.harness.workers.executor import LocalExecutor
+from benchfw.measure.seeding import data_seed
+from benchfw.records import Budget, Spec, Status
 
 
 @pytest.fixture
@@ -33,6 +38,127 @@ def test_a_worker_of_a_revision_that_speaks_otherwise_is_refused(outcome_of, mon
         outcome_of()
 
 
+COUNTING = """
+import os
+import signal
+import stat
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from benchfw import CountedProblem, Problem, hookimpl
+
+COUNT = Path({count!r})
+
+def is_file(descriptor):
+    try:
+        return stat.S_ISREG(os.fstat(descriptor).st_mode)
+    except OSError:
+        return False
+
+class Nothing(CountedProblem):
+    def __init__(self, backend, rng):
+        self.backend = backend
+        self.number = float(rng.random((1,))[0])
+    def metrics(self, answer):
+        return {{"answer": answer}}
+
+@dataclass(frozen=True)
+class Trouble:
+    solves = Problem
+    def run(self, problem, rng):
+        yield problem.number
+        with COUNT.open("a") as file:
+            file.write("x")
+        if COUNT.stat().st_size == 20:
+            {trouble}
+        yield problem.number
+
+@hookimpl
+def register_problems(register):
+    register("nothing", Nothing)
+
+@hookimpl
+def register_optimizers(register):
+    register("trouble", Trouble)
+"""
+
+
+@pytest.fixture
+def trial(make_trial):
+    return make_trial(problem=Spec("nothing"), method=Spec("trouble"), budget=Budget(iterations=1))
+
+
+@pytest.fixture
+def run_many(plugin_file, tmp_path, trial, monkeypatch):
+    """Run 40 short trials, the twentieth of which makes trouble; say how many were handed out at once."""
+
+    def run(trouble, **options):
+        count, sizes, notes = tmp_path / "count", [], []
+        source = plugin_file(COUNTING.format(trouble=trouble, count=str(count)), "counting.py")
+        begin = process.WorkerProcess.begin
+        monkeypatch.setattr(
+            process.WorkerProcess, "begin", lambda self, each: (sizes.append(len(each)), begin(self, each))
+        )
+        executor = LocalExecutor((str(source),), note=notes.append, **options)
+        trials = [replace(trial, repetition=each, key=f"{each:032x}") for each in range(40)]
+        try:
+            events = [each for each in executor.run(trials) if not isinstance(each, Waiting)]
+        finally:
+            executor.close()
+        finished = {each.trial.repetition: each.outcome for each in events if isinstance(each, Finished)}
+        assert sorted(finished) == list(range(40))
+        assert len(events) == 80
+        return finished, sizes, notes
+
+    return run
+
+
+@pytest.mark.parametrize("isolation", ["trial", "worker"])
+def test_short_trials_are_handed_out_together_and_measure_the_same(run_many, trial, isolation, tmp_path):
+    finished, sizes, _ = run_many("pass", isolation=isolation)
+    assert max(sizes) > 3
+    assert sum(sizes) == 40
+    seeds = [data_seed(replace(trial, repetition=each)) for each in range(40)]
+    numbers = [get_backend("numpy").rng(seed).random((1,))[0] for seed in seeds]
+    assert [finished[each].records[-1].value for each in range(40)] == numbers
+    warm_ups = {"trial": 0, "worker": 1}
+    assert (tmp_path / "count").stat().st_size == 40 + warm_ups[isolation]
+
+
+@pytest.mark.parametrize("isolation", ["trial", "worker"])
+def test_a_crash_is_its_own_trials_and_those_after_it_run_elsewhere(run_many, isolation):
+    finished, sizes, _ = run_many("os.kill(os.getpid(), signal.SIGKILL)", isolation=isolation)
+    assert max(sizes) > 3
+    lost = [each for each in finished.values() if each.status is not Status.DONE]
+    assert [each.status for each in lost] == [Status.CRASHED]
+    assert "was killed by SIGKILL" in lost[0].reason
+    assert [each.iteration for each in lost[0].records] == [0]  # what it had measured
+
+
+def test_a_trial_that_hangs_among_others_is_the_one_that_is_stopped(run_many):
+    finished, _, _ = run_many("time.sleep(60)", timeout=2.0)
+    assert [each.status for each in finished.values() if each.status is not Status.DONE] == [Status.TIMEOUT]
+
+
+def test_a_trial_that_leaves_something_behind_is_the_last_of_its_worker(run_many):
+    finished, _, (note,) = run_many("os.chdir('/')", isolation="worker")
+    assert {each.status for each in finished.values()} == {Status.DONE}
+    assert "left behind: working directory; the next has a new process" in note
+
+
+def test_trials_that_write_to_standard_error_come_one_by_one(run_many):
+    _, sizes, _ = run_many("pass\n        os.write(2, b'words')")
+    assert set(sizes) == {1}
+
+
+def test_a_bad_line_ends_a_worker_but_not_the_trials_before_it(run_many):
+    write = "[os.write(each, b'[7]\\n') for each in range(3, 30) if is_file(each)]"
+    finished, _, _ = run_many(write, isolation="worker")
+    bad = [each for each in finished.values() if each.status is not Status.DONE]
+    assert [each.status for each in bad] == [Status.CRASHED]
+    assert "wrote nonsense" in bad[0].reason
+
+
 def test_what_a_distribution_lists_is_a_library_wherever_it_lies(tmp_path, monkeypatch):
     (tmp_path / "tool.py").write_text("")
     (tmp_path / "mine.py").write_text("")
@@ -45,3 +171,18 @@ def test_what_a_distribution_lists_is_a_library_wherever_it_lies(tmp_path, monke
     modules = {name: SimpleNamespace(__file__=str(tmp_path / f"{name}.py")) for name in ("tool", "mine")}
     assert surroundings.is_library("tool", modules["tool"])
     assert not surroundings.is_library("mine", modules["mine"])
+
+
+@pytest.mark.skipif(not surroundings.CLEAR_PEAK.exists(), reason="only Linux keeps the peak")
+def test_a_peak_of_memory_is_seen_after_it_and_forgotten_on_request():
+    assert surroundings.forget_peak()
+    before = surroundings.peak_memory()
+    np.ones(5_000_000)  # 40 MB
+    assert 35e6 < surroundings.peak_memory() - before < 80e6
+    assert surroundings.forget_peak()
+    assert surroundings.peak_memory() - before < 20e6
+
+
+def test_a_system_that_keeps_no_peak_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(surroundings, "CLEAR_PEAK", tmp_path / "nowhere" / "clear_refs")
+    assert not surroundings.forget_peak()

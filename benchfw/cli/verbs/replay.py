@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from benchfw.cli.options import plugin_option, store_option
-from benchfw.harness.environment import THREAD_VARIABLES
+from benchfw.harness.inputs import THREAD_VARIABLES
 from benchfw.report.text import printable
 
 

@@ -6,14 +6,14 @@ import os
 import re
 import signal
 import subprocess
-import sysconfig
 import tempfile
 from pathlib import Path
 
-OUT_OF_MEMORY = 77  # the exit code of a worker that had no memory left to say so
+from benchfw.harness.workers.messages import OUT_OF_MEMORY
+from benchfw.sources import is_python
+
 STOP_SECONDS = 10.0  # that a supervisor may take to end all that a worker started
 LOG_BYTES = 1_000_000  # of trials that have ended, that a log may hold before it is emptied
-STANDARD = sysconfig.get_path("stdlib")
 
 
 class Log:
@@ -89,7 +89,7 @@ def find_place(log: str) -> str:
     own = [
         (file, line)
         for file, line in frames
-        if not file.startswith((STANDARD, "<")) and "site-packages" not in file
+        if not file.startswith("<") and not is_python(file) and "site-packages" not in file
     ]
     for file, line in own or frames:
         return f" in {Path(file).name}, line {line}"

@@ -20,6 +20,7 @@ from benchfw.harness.devices import TrialQueue, needs_device
 from benchfw.harness.events import Event, Finished, Started, Waiting
 from benchfw.harness.workers.messages import RAN_HERE, Learned, Request, Setup
 from benchfw.harness.workers.process import Reply, WorkerDied, WorkerProcess, wait
+from benchfw.loading import EntryPoint
 from benchfw.measure.audit import check_outcome
 from benchfw.records import Cell, Isolation, Outcome, Status, Trial, change
 
@@ -49,11 +50,21 @@ class LocalExecutor:
         resources: bool = False,
         isolation: Isolation = "trial",
         other_hashes: bool = False,
+        installed: tuple[EntryPoint, ...] | None = None,
         note: Callable[[str], None] = lambda _: None,
     ) -> None:
         path = tuple(sys.path)
         self._setup = Setup(
-            plugins, threads, memory, path, device_memory, overlay, resources, isolation, other_hashes
+            plugins,
+            threads,
+            memory,
+            path,
+            device_memory,
+            overlay,
+            resources,
+            isolation,
+            other_hashes,
+            installed,
         )
         self._note = note
         self._known: dict[Cell, Learned] = {}

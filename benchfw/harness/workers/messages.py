@@ -25,6 +25,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
+from benchfw.loading import EntryPoint
 from benchfw.records import Ending, Isolation, Outcome, Record, Status, Trial, change
 
 PROTOCOL = 9
@@ -37,6 +38,7 @@ FAMILIAR, NEW = b"f", b"n"
 _REPEAT = struct.Struct("!iq??B")  # number of the request, repetition, last chance, bell, length of the key
 _LENGTH = struct.Struct("!I")
 
+OUT_OF_MEMORY = 77  # the exit code of a worker that had no memory left to say so
 LONGEST_MESSAGE = 1 << 26  # bytes: more than any look at a trial's metrics needs
 
 RAN_HERE = "a trial"
@@ -56,7 +58,8 @@ class Setup:
 
     `overlay` are folders of packages that go before all others; `resources` asks for CPU seconds instead of
     time, and for the peak of memory; `other_hashes` for hashes of strings, and so for an order of sets, that
-    differ from those of other workers; `replies` is the file descriptor that it writes to.
+    differ from those of other workers; `installed` are the installed plugins, where the parent knows them;
+    `replies` is the file descriptor that it writes to.
     """
 
     plugins: tuple[str, ...]
@@ -68,6 +71,7 @@ class Setup:
     resources: bool = False
     isolation: Isolation = "trial"
     other_hashes: bool = False
+    installed: tuple[EntryPoint, ...] | None = None
     replies: int = -1
 
 
@@ -259,13 +263,6 @@ def learned_of(plain: Any) -> Learned:
         return Learned(tuple(map(str, modules)), dict(ceilings), str(threads_of))
     except (TypeError, ValueError) as fault:
         raise BadMessage(f"nothing learned: {fault}") from None
-
-
-def plain_learned(learned: Learned) -> list[Any] | None:
-    """Return what was learned as messages carry it: None if that is nothing."""
-    if learned == Learned():
-        return None
-    return [learned.modules, dict(learned.ceilings), learned.threads_of]
 
 
 def _plain(value: Any) -> Any:

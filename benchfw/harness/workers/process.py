@@ -18,10 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import benchfw
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
-from benchfw.harness.environment import THREAD_VARIABLES
-from benchfw.harness.inputs import UNKNOWN
+from benchfw.harness.inputs import THREAD_VARIABLES, UNKNOWN
 from benchfw.harness.workers.deaths import (
-    OUT_OF_MEMORY,
     STOP_SECONDS,
     Log,
     describe_end,
@@ -30,6 +28,7 @@ from benchfw.harness.workers.deaths import (
 )
 from benchfw.harness.workers.messages import (
     LONGEST_MESSAGE,
+    OUT_OF_MEMORY,
     PROTOCOL,
     BadMessage,
     Learned,

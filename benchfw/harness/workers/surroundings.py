@@ -10,17 +10,18 @@ import os
 import resource
 import signal
 import sys
-import sysconfig
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from threadpoolctl import ThreadpoolController  # sets a variable: not later than the plugins are imported
 
-from benchfw.harness.environment import THREAD_VARIABLES
-from benchfw.sources import Installed
+from benchfw.backends import get_backend
+from benchfw.harness.inputs import THREAD_VARIABLES
+from benchfw.sources import Installed, is_python
 
 LIMITS = (
     resource.RLIMIT_AS,
@@ -30,19 +31,17 @@ LIMITS = (
     resource.RLIMIT_STACK,
 )
 HANDLED = (signal.SIGALRM, signal.SIGINT, signal.SIGTERM)
+CLEAR_PEAK = Path("/proc/self/clear_refs")
 
 
 def warm_libraries() -> None:
     """Use NumPy once: what it loads at the first draw and the first product would count as a trial's time."""
-    from benchfw.backends import get_backend
-
     backend = get_backend("numpy")
     square = backend.rng(0).standard_normal((64, 64))
     np.linalg.eigh(square @ square.T)
     np.linalg.solve(square, np.random.default_rng(0).random(64))
 
 
-_LIBRARIES = tuple(f"{sysconfig.get_path(name)}{os.sep}" for name in ("stdlib", "platstdlib"))
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
 
@@ -53,7 +52,7 @@ def is_library(name: str, module: Any) -> bool:
     forked after it.
     """
     path = getattr(module, "__file__", None) or ""
-    if not path or path.startswith(_LIBRARIES) or name.startswith("benchfw."):
+    if not path or is_python(path) or name.startswith("benchfw."):
         return True
     # a library may also lie in a folder of PYTHONPATH; which files are its own, its list of them says
     return any(folder in path for folder in _INSTALLED) or _installed().owner(path) is not None
@@ -224,3 +223,17 @@ def _has_children() -> bool:
             pass
         return True
     return False
+
+
+def forget_peak() -> bool:
+    """Make the memory that this process holds now its peak; return whether this system can."""
+    try:
+        CLEAR_PEAK.write_text("5", encoding="ascii")  # "reset the peak resident set size", proc(5)
+    except OSError:
+        return False
+    return True
+
+
+def peak_memory() -> int:
+    """Return the most bytes that this process held since `forget_peak`; Linux keeps that."""
+    return get_backend("numpy").memory()

@@ -22,17 +22,14 @@ from time import perf_counter
 from typing import Any, NoReturn, cast
 
 from benchfw.backends import get_backend
-from benchfw.harness.environment import forget_peak, peak_memory
-from benchfw.harness.workers.deaths import OUT_OF_MEMORY
 from benchfw.harness.workers.messages import (
     FAMILIAR,
+    OUT_OF_MEMORY,
     PROTOCOL,
     RAN_HERE,
-    Learned,
     Repeat,
     Request,
     Setup,
-    plain_learned,
     plain_outcome,
     receive_whole,
     rows_of,
@@ -44,8 +41,10 @@ from benchfw.harness.workers.surroundings import (
     Surroundings,
     ThreadWatch,
     encoded_variables,
+    forget_peak,
     import_known,
     is_library,
+    peak_memory,
     warm_libraries,
 )
 from benchfw.harness.workers.watch import watch
@@ -76,7 +75,7 @@ class Worker:
         self._reads = watch()  # before any plugin is imported
         self._reads.tell = self._tell_read
         with ThreadWatch() as self._watch:
-            self._registry = Registry(setup.plugins)
+            self._registry = Registry(setup.plugins, setup.installed)
             self._registry.activate()  # for good: a worker has one
         if setup.resources:
             count_cpu_seconds()
@@ -199,7 +198,7 @@ class Worker:
             _contain_faults(partial(warm_up, request.trial, self._registry, lambda _: None))
             self._check_process()
             self._rehearsed.add(request.trial.cell)
-        self._surroundings.note_threads()
+            self._surroundings.note_threads()
         self._measure(run_trial, request)
         if request.bell or self._left:
             self._ring()
@@ -215,13 +214,19 @@ class Worker:
         self._check_process()
         reads = self._reads.of_trial(request.trial, self._registry)
         plain |= {"seconds": perf_counter() - began, "reads": reads}
+        self._left = self._left_behind()
+        self._tell("end", plain, self._lesson(), self._left)
+
+    def _lesson(self) -> list[Any] | None:
+        """Return what the trial has taught, as messages carry it."""
+        modules, measured, threads_of = self._new_modules(), known_ceilings(), self._watch.culprit
+        if not (modules or measured or threads_of):
+            return None
         ceilings = {
             f"{backend} {dtype}": [each.flop_rate, each.footprints, each.bandwidths]
-            for (backend, dtype), each in known_ceilings().items()
+            for (backend, dtype), each in measured.items()
         }
-        learned = Learned(self._new_modules(), ceilings, self._watch.culprit)
-        self._left = self._left_behind()
-        self._tell("end", plain, plain_learned(learned), self._left)
+        return [modules, ceilings, threads_of]
 
     def _emitter(self, request: Request) -> Callable[[Sequence[Record]], None]:
         """Return a function that writes records down, and ends a trial that imports modules if it may."""
