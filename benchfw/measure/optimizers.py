@@ -13,8 +13,15 @@ import numpy as np
 
 from benchfw.backends import Rng
 from benchfw.errors import BenchfwError, PluginError
-from benchfw.measure.answers import check_alike, is_array
-from benchfw.measure.audit import FLOORS, Rebuild, find_below_floor, rounding_of, size_of_first
+from benchfw.measure.audit import (
+    FLOORS,
+    Rebuild,
+    check_alike,
+    find_below_floor,
+    is_array,
+    rounding_of,
+    size_of_first,
+)
 from benchfw.measure.endings import facts_of_answer
 from benchfw.measure.meter import Emit, Interrupted, Looks, Meter
 from benchfw.records import Ending, Outcome, Record, Status, Trial, change, shorten_name

@@ -18,12 +18,13 @@ from benchfw.store.connection import (
     REFUSALS,
     OtherSchema,
     bound_work,
+    check_place,
     check_schema,
     check_tables,
     connect,
     explain_refusal,
+    real_path,
 )
-from benchfw.store.place import check_place, real_path
 from benchfw.store.reservations import running_runs
 from benchfw.store.rows import GARBLED, Damaged, Row, check_digest, result_of, run_of
 from benchfw.store.schema import (

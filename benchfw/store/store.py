@@ -21,8 +21,16 @@ from benchfw.errors import StoreError
 from benchfw.records import LONGEST_NAME, Outcome, Result, Status, Stored, Trial, shorten
 from benchfw.runs import Environment, Noise, Run
 from benchfw.store import reservations
-from benchfw.store.connection import DAMAGED, REFUSALS, bound_work, connect, explain_refusal
-from benchfw.store.place import Place, check_place, real_path
+from benchfw.store.connection import (
+    DAMAGED,
+    REFUSALS,
+    Place,
+    bound_work,
+    check_place,
+    connect,
+    explain_refusal,
+    real_path,
+)
 from benchfw.store.rows import (
     GARBLED,
     Damaged,
