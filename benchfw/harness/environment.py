@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 from collections.abc import Iterable
 from pathlib import Path
 
 from benchfw import hookspecs
-from benchfw.backends import get_backend
+from benchfw.backends import Device, get_backend, is_on_device
 from benchfw.errors import BackendUnavailable
 from benchfw.loading import find_entry_points
 from benchfw.runs import Environment, Machine, Project
@@ -55,6 +56,15 @@ def machine() -> Machine:
         load=round(os.getloadavg()[0], 2),
         governor=governor.read_text(encoding="ascii").strip() if governor.is_file() else "",
     )
+
+
+def find_devices(backends: Iterable[str]) -> tuple[Device, ...]:
+    """Return the devices for trials on these backends, as the first of them that is here counts them."""
+    for name in backends:
+        if is_on_device(name):
+            with contextlib.suppress(BackendUnavailable):
+                return get_backend(name).devices()
+    return ()
 
 
 def total_memory() -> int:

@@ -14,8 +14,7 @@ from typing import Any, Self
 from benchfw.backends import is_on_device
 from benchfw.errors import StoreError
 from benchfw.harness.agenda import Agenda, find_stored
-from benchfw.harness.devices import find_devices
-from benchfw.harness.environment import total_memory
+from benchfw.harness.environment import find_devices, total_memory
 from benchfw.harness.events import (
     Awaited,
     Begun,

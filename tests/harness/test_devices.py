@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from benchfw.backends import Device, is_on_device
-from benchfw.harness.devices import TrialQueue, find_devices
-from benchfw.harness.events import Finished, Started, Waiting
+from benchfw.harness.environment import find_devices
+from benchfw.harness.events import Finished, Started, TrialQueue, Waiting
 from benchfw.harness.workers.executor import LocalExecutor
 from benchfw.records import Ending, Outcome, Status
 from benchfw.registry import Registry

@@ -20,8 +20,7 @@ from benchfw.backends import Device
 from benchfw.errors import BenchfwError
 from benchfw.harness.dask.cluster import POLL_SECONDS, Cluster, WorkerSlot
 from benchfw.harness.dask.worker import WorkerPool, WorkerTerms, run_here
-from benchfw.harness.devices import TrialQueue, needs_device
-from benchfw.harness.events import Event, Finished, Started, Waiting
+from benchfw.harness.events import Event, Finished, Started, TrialQueue, Waiting, needs_device
 from benchfw.records import Cell, Ending, Outcome, Status, Trial
 
 if TYPE_CHECKING:

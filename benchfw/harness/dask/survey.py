@@ -21,8 +21,7 @@ import benchfw
 from benchfw import data
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError, DataError
-from benchfw.harness.devices import find_devices
-from benchfw.harness.environment import DEVICE_PACKAGES, PACKAGES, gather, packages
+from benchfw.harness.environment import DEVICE_PACKAGES, PACKAGES, find_devices, gather, packages
 from benchfw.harness.identity import HASH_PREFIX, TrialSources, datasets_read
 from benchfw.records import Spec, Trial
 from benchfw.registry import Registry

@@ -16,8 +16,7 @@ from typing import Any
 
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
-from benchfw.harness.devices import TrialQueue, needs_device
-from benchfw.harness.events import Event, Finished, Started, Waiting
+from benchfw.harness.events import Event, Finished, Started, TrialQueue, Waiting, needs_device
 from benchfw.harness.workers.messages import RAN_HERE, Learned, Request, Setup
 from benchfw.harness.workers.process import Reply, WorkerDied, WorkerProcess, wait
 from benchfw.loading import EntryPoint
