@@ -34,7 +34,7 @@ def survival(times: Values, reached: Values) -> Survival:
     """Return the product-limit estimate (Kaplan & Meier 1958): a run that ended counts as long as it ran."""
     ends, hits = _check_times(times, reached)
     events, counts = np.unique(ends[hits], return_counts=True)
-    at_risk = np.array([np.sum(ends >= event) for event in events], dtype=np.float64)
+    at_risk = len(ends) - np.searchsorted(np.sort(ends), events).astype(np.float64)
     with np.errstate(divide="ignore"):
         hazard = np.cumsum(counts / (at_risk * (at_risk - counts)))
     left: Floats = 1 - counts / at_risk

@@ -1,4 +1,4 @@
-"""Curves of a metric against iterations, seconds or cost: bands over repetitions, and first hits of a target.
+"""Curves of a metric against iterations, seconds or cost, and first hits of a target.
 
 Lower is better, so NaN counts as +inf.
 """
@@ -22,9 +22,6 @@ AXES: tuple[Axis, ...] = ("iterations", "seconds", "cost")
 RESOLUTION = 0.005  # of an arrival between two looks
 ROUNDING_FLOOR = 1e-10
 """Below this share of the value at the start rounding decides: no target is set and ends are not compared."""
-
-MOST_VALUES = 1_000_000  # of all curves together, that are sorted at a time
-FEWEST_POSITIONS = 200  # among which the best point of a median is looked for
 
 OVERSPENT = 0.01
 """The share of a budget by which a look may be beyond it and still be one within."""
@@ -55,17 +52,6 @@ class Curve:
     def final(self) -> float:
         """Return the last value; NaN for a curve with no point."""
         return float(self.values[-1]) if len(self.values) else math.nan
-
-
-@dataclass(frozen=True, eq=False)
-class Band:
-    """Median and two quantiles of several curves on a common grid; four arrays of one length."""
-
-    grid: Floats
-    median: Floats
-    low: Floats
-    high: Floats
-    count: int
 
 
 @dataclass(frozen=True)
@@ -106,89 +92,10 @@ def value_at(curve: Curve, axis: Axis, grid: Floats) -> Floats:
     return np.where(last >= 0, values[np.maximum(last, 0)], np.inf)
 
 
-def common_grid(curves: Sequence[Curve], axis: Axis, points: int = 100) -> Floats:
-    """Return at most about `points` positions shared by the curves, from their start to their median end.
-
-    Iterations are the measured ones, thinned evenly in the logarithm; seconds and cost are log-spaced.
-    """
-    positions = [curve.along(axis) for curve in curves if len(curve.values)]
-    if not positions:
-        return np.zeros(0)
-    start = min(float(along[0]) for along in positions)
-    end = float(np.sort([along[-1] for along in positions])[(len(positions) - 1) // 2])
-    later = [along[along > start] for along in positions]
-    firsts = [float(along[0]) for along in later if len(along)]
-    if not firsts or end <= start:
-        return np.array([start])
-    if axis == "iterations":
-        measured = np.unique(np.concatenate(later))
-        measured = measured[measured <= end]
-        if len(measured) > points:
-            wanted = np.geomspace(measured[0], end, points)
-            measured = np.unique(measured[np.searchsorted(measured, wanted * (1 - 1e-12))])
-        return np.concatenate([[start], measured])
-    first = min(float(np.median(firsts)), end)
-    spaced = np.geomspace(first, end, points) if first > 0 else np.linspace(first, end, points)
-    spaced[-1] = end  # the last value must not be lost to rounding
-    return np.unique(np.concatenate([[start], spaced]))
-
-
-def band(curves: Sequence[Curve], axis: Axis, coverage: float = 0.8, points: int = 100) -> Band:
-    """Return the median of the curves and the central `coverage` of them, on their common grid.
-
-    The quantiles are order statistics, taken outward: with up to ten curves the central 80 % is their range.
-    """
-    grid = common_grid(curves, axis, points)
-    if len(grid) == 0:
-        return Band(grid, grid, grid, grid, 0)
-    count = sum(bool(len(curve.values)) for curve in curves)
-    below = math.floor((1 - coverage) / 2 * (count - 1) + 1e-9)
-    low, high, median = _order_statistics(curves, axis, grid, (below, count - 1 - below))
-    return Band(grid, median, low, high, count)
-
-
-def median_line(curves: Sequence[Curve], axis: Axis, drawn: Band) -> tuple[Floats, Floats]:
-    """Return positions and values of a band's median, with its best point where thinning left it out.
-
-    A band has its first and its last point always. Of very many points, as many are looked at as take a
-    bounded time, evenly chosen.
-    """
-    measured = np.unique(np.concatenate([curve.along(axis) for curve in curves]))
-    measured = measured[(measured >= drawn.grid[0]) & (measured <= drawn.grid[-1])]
-    if len(measured) <= len(drawn.grid) and np.isin(measured, drawn.grid).all():
-        return drawn.grid, drawn.median
-    most = max(FEWEST_POSITIONS, MOST_VALUES // len(curves))
-    if len(measured) > most:
-        measured = measured[np.linspace(0, len(measured) - 1, most).astype(int)]
-    (median,) = _order_statistics(curves, axis, measured)
-    best = int(np.argmin(median))
-    if not median[best] < drawn.median.min():
-        return drawn.grid, drawn.median
-    place = int(np.searchsorted(drawn.grid, measured[best]))
-    return np.insert(drawn.grid, place, measured[best]), np.insert(drawn.median, place, median[best])
-
-
-def _order_statistics(
-    curves: Sequence[Curve], axis: Axis, grid: Floats, ranks: tuple[int, ...] = ()
-) -> list[Floats]:
-    """Return the values of some ranks among all curves at each position, and last the median.
-
-    Some positions at a time, so that the memory is bounded.
-    """
-    chosen = [curve for curve in curves if len(curve.values)]
-    count = len(chosen)
-    step = max(1, MOST_VALUES // count)
-    blocks = []
-    for start in range(0, len(grid), step):
-        values = np.stack([value_at(curve, axis, grid[start : start + step]) for curve in chosen])
-        values.sort(axis=0)
-        median = (values[(count - 1) // 2] + values[count // 2]) / 2
-        blocks.append([*(values[rank].copy() for rank in ranks), median])
-    return [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
-
-
 def curve_within(curve: Curve, seconds: float | None, cost: float | None) -> Curve:
     """Return the looks within a budget, which a last step may have overspent by far; at least the first."""
+    if seconds is None and cost is None:
+        return curve
     within = np.ones(len(curve.values), dtype=np.bool_)
     for positions, most in ((curve.seconds, seconds), (curve.cost, cost)):
         if most is not None:

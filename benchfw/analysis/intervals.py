@@ -21,6 +21,8 @@ Floats: TypeAlias = NDArray[np.float64]
 
 LEVEL = 0.95
 BOOTSTRAP_SEED = 20_240_101
+BOOTSTRAP_SAMPLES = 2000
+_MOST_PICKS = 1_000_000  # in memory at a time
 FEWEST_PAIRS = 10  # below this a bootstrap over pairs covers less than 0.9
 
 
@@ -138,12 +140,22 @@ def ratio_interval(values: Values, reference: Values, level: float = LEVEL) -> I
         return geometric_interval(above / below, level)
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = float(np.mean(above) / np.mean(below))
-        if len(above) < FEWEST_PAIRS and math.isfinite(estimate):
+        if not math.isfinite(estimate):
+            return Interval(math.nan, math.nan, math.nan, len(above))
+        if len(above) < FEWEST_PAIRS:
             return Interval(estimate, 0.0, math.inf, len(above))
-        picks = np.random.default_rng(BOOTSTRAP_SEED).integers(0, len(above), (2000, len(above)))
-        ratios = np.mean(above[picks], axis=1) / np.mean(below[picks], axis=1)
+        rng = np.random.default_rng(BOOTSTRAP_SEED)
+        # some samples at a time: the memory does not grow with the number of pairs
+        step = max(1, _MOST_PICKS // len(above))
+        ratios = np.concatenate(
+            [
+                np.mean(above[picks], axis=1) / np.mean(below[picks], axis=1)
+                for start in range(0, BOOTSTRAP_SAMPLES, step)
+                for picks in [rng.integers(0, len(above), (min(step, BOOTSTRAP_SAMPLES - start), len(above)))]
+            ]
+        )
     ratios = ratios[np.isfinite(ratios)]
-    if not math.isfinite(estimate) or len(ratios) == 0:
+    if len(ratios) == 0:
         return Interval(math.nan, math.nan, math.nan, len(above))
     low, high = np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
     return Interval(estimate, float(low), float(high), len(above))

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchfw.analysis.convergence import AXES, Axis, Band, Curve, Floats, band, median_line
+from benchfw.analysis.bands import Band, band, median_line
+from benchfw.analysis.convergence import AXES, Axis, Curve, Floats
 from benchfw.analysis.profiles import spaced_targets, target_hits
 from benchfw.records import Cell, Status
 from benchfw.summary.histories import History
@@ -99,13 +100,16 @@ def find_stop(history: History, curve: Curve) -> Stop | None:
 
 def find_hits(groups: Mapping[Cell, Iterable[History]], metric: str) -> dict[Axis, Floats]:
     """Return when each method met each target in each repetition: (pairs of these, methods), by axis."""
-    curves: dict[int, dict[Cell, Curve]] = {}
-    for cell, histories in groups.items():
-        for history in histories:
-            if metric in history.curves:
-                curves.setdefault(history.repetition, {})[cell] = history.curves[metric]
-    targets = spaced_targets([each for found in curves.values() for each in found.values()], TARGETS)
+    found = {
+        cell: {each.repetition: each.curves[metric] for each in histories if metric in each.curves}
+        for cell, histories in groups.items()
+    }
+    targets = spaced_targets([curve for curves in found.values() for curve in curves.values()], TARGETS)
+    repetitions = sorted(set().union(*found.values()))
     nothing = Curve(*np.zeros((4, 0)))
-    rows = [[found.get(cell, nothing) for cell in groups] for found in curves.values()]
+    columns = [[curves.get(each, nothing) for each in repetitions] for curves in found.values()]
     axes: tuple[Axis, ...] = ("seconds", "cost")
-    return {axis: np.concatenate([target_hits(row, targets, axis) for row in rows]) for axis in axes if rows}
+    return {
+        axis: np.stack([target_hits(column, targets, axis).ravel() for column in columns], axis=1)
+        for axis in axes
+    }

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchfw.analysis import bands
+from benchfw.analysis.bands import band, common_grid, median_line
 from benchfw.analysis.convergence import (
+    AXES,
     NEVER,
     Curve,
     Hit,
     automatic_target,
-    band,
-    common_grid,
     curve_within,
     curves_by_metric,
     time_to_all,
@@ -125,3 +126,44 @@ def test_automatic_target_is_never_below_the_value_it_rounds(value):
 def test_automatic_target_lies_below_every_start():
     # one run starts below where another ends: there it would be met before the first step
     assert automatic_target([[curve([8.0, 3.0]), curve([2.0, 1.0])]]) == 1.0
+
+
+@pytest.mark.parametrize("at_once", [1, 40, 10**6])
+def test_a_band_of_many_curves_is_that_of_each_curve_by_itself_however_few_are_in_memory(
+    at_once, monkeypatch
+):
+    rng = np.random.default_rng(4)
+    curves = []
+    for points in (1, 0, 7, 30, 12, 30, 5):
+        steps = np.cumsum(rng.integers(0, 3, points)) * 1.0
+        values = np.where(rng.random(points) < 0.1, np.nan, rng.lognormal(0, 1, points))
+        curves.append(Curve(steps, np.cumsum(rng.random(points)), 2 * steps, values))
+    monkeypatch.setattr(bands, "MOST_VALUES", at_once)
+    measured = [curve for curve in curves if len(curve.values)]
+    for axis in AXES:
+        found = band(curves, axis, coverage=0.6)
+        each = np.sort([value_at(curve, axis, found.grid) for curve in measured], axis=0)
+        assert found.count == 6
+        np.testing.assert_array_equal(found.median, (each[2] + each[3]) / 2)
+        np.testing.assert_array_equal(found.low, each[1])
+        np.testing.assert_array_equal(found.high, each[4])
+
+
+def test_the_best_point_of_very_many_curves_is_looked_for_at_a_bounded_number_of_positions(monkeypatch):
+    rng = np.random.default_rng(5)
+    steps = np.arange(50.0)
+    curves = [
+        Curve(steps, np.cumsum(rng.random(50)), steps, np.exp(-steps / 9) * rng.lognormal(0, 1, 50))
+        for _ in range(40)
+    ]
+    around = band(curves, "seconds", points=10)
+    whole = median_line(curves, "seconds", around)
+    monkeypatch.setattr(bands, "MOST_VALUES", 1)
+    monkeypatch.setattr(bands, "FEWEST_POSITIONS", 3)
+    looked = []
+    real = bands._values_at
+    monkeypatch.setattr(bands, "_values_at", lambda *each: looked.append(len(each[1])) or real(*each))
+    few = median_line(curves, "seconds", around)
+    assert sum(looked) == 3
+    assert min(whole[1]) <= min(few[1])
+    assert (few[0][0], few[0][-1]) == (around.grid[0], around.grid[-1])

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from benchfw.analysis.convergence import AXES, Axis, Band, Floats
+from benchfw.analysis.bands import Band
+from benchfw.analysis.convergence import AXES, Axis, Floats
 from benchfw.records import Cell
 from benchfw.report.figures.plot import Figure, Style, View, line_trace, log_axis, rounded
 from benchfw.report.text import escape_plotly

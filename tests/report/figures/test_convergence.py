@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchfw.analysis.convergence import AXES, Curve, band, median_line
+from benchfw.analysis.bands import band, median_line
+from benchfw.analysis.convergence import AXES, Curve
 from benchfw.records import Status
 from benchfw.report.figures import build_figures
 from benchfw.summary.histories import History
