@@ -119,21 +119,27 @@ class LocalExecutor:
                 worker = WorkerProcess(self._setup, device)
                 self._devices = self._devices[1:]
                 self._workers.append(worker)
-            requests = [self._request(trial)]
-            seconds = self._paces.get(trial.cell, math.inf)
-            most = min(TOGETHER, len(waiting) // self._jobs + 1)
-            while seconds < TOGETHER_SECONDS and len(requests) < most and (trial := take()):
-                seconds += self._paces.get(trial.cell, math.inf)
-                request = self._request(trial)
-                if seconds > TOGETHER_SECONDS or not worker.knows(request):
-                    waiting.put_back(trial)
-                    break
-                requests.append(request)
+            requests = self._gather(worker, trial, take, waiting)
             worker.begin(requests)
             for request in requests:
                 if id(request.trial) not in self._begun:
                     self._begun.add(id(request.trial))
                     yield Started(request.trial)
+
+    def _gather(
+        self, worker: WorkerProcess, first: Trial, take: Callable[[], Trial | None], waiting: TrialQueue
+    ) -> list[Request]:
+        """Return the requests for a trial and, while trials are known to be short, for those after it."""
+        requests, seconds = [self._request(first)], self._paces.get(first.cell, math.inf)
+        most = min(TOGETHER, len(waiting) // self._jobs + 1)
+        while seconds < TOGETHER_SECONDS and len(requests) < most and (trial := take()) is not None:
+            request = self._request(trial)
+            seconds += self._paces.get(trial.cell, math.inf)
+            if seconds > TOGETHER_SECONDS or not worker.knows(request):
+                waiting.put_back(trial)
+                break
+            requests.append(request)
+        return requests
 
     def _request(self, trial: Trial) -> Request:
         """Return the request for a trial, with what others have taught.
