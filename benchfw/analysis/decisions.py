@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 
 from benchfw.analysis.evidence import Evidence, PairedLogs
 from benchfw.analysis.intervals import Floats, Interval, Values
-from benchfw.analysis.significance import BUDGET, FACTOR, benjamini_hochberg, repetitions_needed
+from benchfw.analysis.significance import (
+    BUDGET,
+    FACTOR,
+    benjamini_hochberg,
+    least_probability,
+    repetitions_needed,
+)
 from benchfw.records import Cell
 
 
@@ -38,7 +44,6 @@ class Reason(Enum):
     NO_VALUE = "no pair of runs with a value"
     AT_START = "it starts at the target"
     ROUNDING = "both end where rounding decides"
-    SIGN = "the values can be negative"
     UNFINISHED = "some runs did not finish"
     FEW_DRAWS = "too few draws carry the variance"
 
@@ -53,16 +58,22 @@ class Contrast:
     evidence: Evidence | None = None
     reason: Reason = Reason.NONE
 
+    @property
+    def testable(self) -> bool:
+        """Whether it could ever be decided, and so is part of the family."""
+        return self.evidence is not None and self.evidence.testable
+
 
 @dataclass(frozen=True)
 class Decision:
     """The word for a contrast, and the interval that decided it, which is at `level`.
 
+    The interval is that of a ratio, or of a difference where the quantity has a sign (`evidence.null` is 0).
     `needed` is how many repetitions would show a factor of 1.25 with 90 % chance, where that is undecided.
     """
 
     verdict: Verdict
-    ratio: Interval | None = None
+    interval: Interval | None = None
     level: float = 1 - BUDGET
     needed: int | None = None
     reason: Reason = Reason.NONE
@@ -73,6 +84,9 @@ class Decision:
         """Whether one of the two is better."""
         return self.verdict in (Verdict.BETTER, Verdict.WORSE)
 
+
+ASIDE = 0.005
+"""The part of the budget that biases and sweeps have in a report that compares methods."""
 
 NO_VALUE = Decision(Verdict.NOT_COMPARABLE, reason=Reason.NO_VALUE)
 
@@ -90,7 +104,34 @@ class Decisions:
     level: Floats
 
 
-def decide(difference: Values, equality: Values, budget: float = BUDGET) -> Decisions:
+@dataclass(frozen=True)
+class Family:
+    """How many tests share the error budget of a report: comparisons, and others (biases, sweeps).
+
+    Where a report has both, the others have a tenth of the budget: each is decided by itself, with
+    Bonferroni's level, so that a method is seldom called biased wrongly however many comparisons differ.
+    """
+
+    comparisons: int = 0
+    others: int = 0
+
+    @property
+    def budget(self) -> float:
+        """Return the false discovery rate of the comparisons."""
+        return BUDGET - ASIDE if self.others else BUDGET
+
+    @property
+    def lone_level(self) -> float:
+        """Return the level of an interval that alone leaves out 1."""
+        return 1 - self.budget / max(self.comparisons, 1)
+
+    @property
+    def others_level(self) -> float:
+        """Return the level of the intervals that decide the others."""
+        return 1 - (ASIDE if self.comparisons else BUDGET) / max(self.others, 1)
+
+
+def decide(difference: Values, equality: Values, budget: float | Floats = BUDGET) -> Decisions:
     """Return what is different, what is equal, and the level of each interval; the family is the last axis.
 
     `difference` has the p-values of 'the ratio is 1', `equality` those of 'the ratio is outside the margin'.
@@ -111,15 +152,20 @@ def decide(difference: Values, equality: Values, budget: float = BUDGET) -> Deci
     return Decisions(different, equal & ~different, 1 - np.minimum(counts, size) * budget / size)
 
 
-def decide_family(contrasts: Sequence[Contrast]) -> list[Decision]:
+def decide_family(contrasts: Sequence[Contrast], budget: float = BUDGET) -> list[Decision]:
     """Return the decision on each contrast: those that could ever be decided share one error budget."""
-    judged = [each.evidence for each in contrasts if each.evidence and each.evidence.testable]
-    found = decide([each.difference for each in judged], [each.equality for each in judged])
-    words = iter(zip(judged, found.different, found.equal, found.level, strict=True))
-    decided = [
-        _decision(*next(words)) if each.evidence and each.evidence.testable else _refuse(each)
-        for each in contrasts
-    ]
+    judged = [each for each in contrasts if each.testable]
+    methods = len({(each.cell, each.reference) for each in judged})
+    pieces = [each.evidence for each in judged if each.evidence is not None]
+    allowed = budget / max(methods, 1)
+    least = np.array([_least(each, allowed) for each in pieces])
+    found = decide(
+        np.maximum([each.difference for each in pieces], least),
+        np.maximum([each.equality for each in pieces], least),
+        budget,
+    )
+    words = iter(zip(pieces, found.different, found.equal, found.level, strict=True))
+    decided = [_decision(*next(words), allowed) if each.testable else _refuse(each) for each in contrasts]
     pairs = zip(decided, contrasts, strict=True)
     return [replace(decision, evidence=contrast.evidence) for decision, contrast in pairs]
 
@@ -133,21 +179,32 @@ def decide_part(evidence: Evidence, level: float) -> Decision:
     return _decision(evidence, evidence.difference <= 1 - level, evidence.equality <= 1 - level, level)
 
 
-def _decision(evidence: Evidence, different: bool, equal: bool, level: float) -> Decision:
-    ratio = evidence.interval(float(level))
+def _decision(
+    evidence: Evidence,
+    different: bool,
+    equal: bool,
+    level: float,
+    allowed: float = BUDGET,
+) -> Decision:
+    found = evidence.interval(float(level))
     if different:
-        return Decision(Verdict.BETTER if ratio.estimate < 1 else Verdict.WORSE, ratio, float(level))
+        lower = found.estimate < evidence.null
+        return Decision(Verdict.BETTER if lower else Verdict.WORSE, found, float(level))
     if equal:
-        return Decision(Verdict.EQUAL, ratio, float(level))
+        return Decision(Verdict.EQUAL, found, float(level))
     factor = FACTOR / math.exp(min(evidence.width, 700.0)) if isinstance(evidence, PairedLogs) else FACTOR
-    needed = repetitions_needed(evidence.spread, float(level), factor)
+    needed = repetitions_needed(evidence.spread, float(level), factor, allowed)
     # too few pairs for an interval at the level that is asked for have one at theirs, which may leave out 1
-    shown = min(float(level), evidence.highest_level)
+    shown = min(float(level), 1 - _least(evidence, allowed))
     return Decision(Verdict.UNDECIDED, evidence.interval(shown), shown, needed)
+
+
+def _least(evidence: Evidence, allowed: float) -> float:
+    return 0.0 if evidence.exact else least_probability(evidence.count, allowed)
 
 
 def _refuse(contrast: Contrast) -> Decision:
     if contrast.evidence is None:
         return Decision(Verdict.NOT_COMPARABLE, reason=contrast.reason)
-    ratio = contrast.evidence.interval(1 - BUDGET)
-    return Decision(Verdict.NOT_COMPARABLE, ratio, reason=Reason.TOO_FEW)
+    found = contrast.evidence.interval(1 - BUDGET)
+    return Decision(Verdict.NOT_COMPARABLE, found, reason=Reason.TOO_FEW)

@@ -19,13 +19,15 @@ from numpy.typing import NDArray
 
 from benchfw.analysis.evidence import PairedLogs
 from benchfw.analysis.intervals import LEVEL, Floats, Interval, Values, t_quantile
-from benchfw.analysis.significance import holm
 
 FEWEST_CARRIERS = 8.0
 """Below so many draws that carry the variance, nothing is said about it; fewer than 5 hardly count as 8."""
 
 MANY_CARRIERS = 60.0
 """So many are enough, of however many draws; of few draws, the square root of their number."""
+
+MATCH = 1.5
+"""Of two estimators, the squares of one may vary by so many times more than those of the other."""
 
 FEWEST_RUNS = 3
 """Fewer repetitions test no bias."""
@@ -198,14 +200,6 @@ def unbiased_probability(biases: Values, pool: Pool, *, scalar: bool = True) -> 
     return np.where(pool.broad, 2 * stdtr(pool.trials - 1, -np.where(mean == 0, 0.0, size)), np.nan)
 
 
-def adjust_known(probabilities: Values) -> Floats:
-    """Return Holm's adjusted p-values of those that are known; NaN stays NaN and costs the others nothing."""
-    adjusted = np.array(probabilities, dtype=np.float64)
-    known = ~np.isnan(adjusted)
-    adjusted[known] = holm(adjusted[known])
-    return adjusted
-
-
 def log_ratios(
     values: Values, errors: Values, pool: Pool, others: Values, other_errors: Values, other_pool: Pool
 ) -> tuple[Floats, Floats]:
@@ -215,8 +209,19 @@ def log_ratios(
     variance. The logarithm of a variance is low by half of that squared, and lower for heavier tails: it is
     added back, so that unlike laws compare. Where some repetition never varied, the logs are those of the
     ratio of the means by the delta method. An end that rests on a variance that is not known from above is
-    infinite; both are where one of the two is not decisive.
+    infinite, unless the other's tail shows as heavy: what both lack cancels. Both ends are where one of the
+    two is not decisive.
     """
+    logs = _paired_logs(values, errors, others, other_errors)
+    decisive = pool.decisive & other_pool.decisive
+    known, other_known = (
+        np.expand_dims((each.known_above | _is_matched(each, other)) & decisive, -1)
+        for each, other in ((pool, other_pool), (other_pool, pool))
+    )
+    return np.where(other_known, logs, -np.inf), np.where(known, logs, np.inf)
+
+
+def _paired_logs(values: Values, errors: Values, others: Values, other_errors: Values) -> Floats:
     above, below, own, their = (
         np.asarray(each, dtype=np.float64) for each in (values, others, errors, other_errors)
     )
@@ -225,10 +230,7 @@ def log_ratios(
     mean, other = (np.where(each > 0, each, 1.0) for each in (mean, other))
     safe, safe_other = np.where(varied, above, 1.0), np.where(varied, below, 1.0)
     of_pairs = np.log(safe / safe_other) + np.where(varied, own**2 - their**2, 0.0) / 2
-    logs = np.where(varied, of_pairs, np.log(mean / other) + above / mean - below / other)
-    decisive = pool.decisive & other_pool.decisive
-    known, other_known = (np.expand_dims(each.known_above & decisive, -1) for each in (pool, other_pool))
-    return np.where(other_known, logs, -np.inf), np.where(known, logs, np.inf)
+    return np.where(varied, of_pairs, np.log(mean / other) + above / mean - below / other)
 
 
 def pair_spreads(
@@ -237,7 +239,14 @@ def pair_spreads(
     """Return the evidence on the ratio of two estimators; None where one of the two is not decisive."""
     if not (pool.decisive and other_pool.decisive):
         return None
-    return PairedLogs(*log_ratios(values, errors, pool, others, other_errors, other_pool))
+    ends = log_ratios(values, errors, pool, others, other_errors, other_pool)
+    return PairedLogs(*ends, _paired_logs(values, errors, others, other_errors))
+
+
+def _is_matched(pool: Pool, other: Pool) -> NDArray[np.bool_]:
+    """Return whether the squares of another estimator vary and lean nearly as much as those of this one."""
+    noise, skewness = pool.noise <= MATCH * other.noise, pool.skewness <= MATCH * other.skewness
+    return np.asarray(pool.broad & other.broad & noise & skewness)
 
 
 @lru_cache(maxsize=128)

@@ -1,4 +1,4 @@
-"""What repetitions say about a ratio: is it 1, is it near 1, and an interval at any level."""
+"""What repetitions say about a ratio or a difference: is there any, is it small, an interval at any level."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from benchfw.analysis.significance import (
     FEWEST_PAIRS,
     difference_probability,
     equality_probability,
-    least_probability,
     log_interval,
     share_probability,
     sign_depth,
     sign_probability,
 )
+
+ROUNDING = 1e-12
+"""Two numbers that differ by less than this part of them are the same."""
 
 
 class Evidence(Protocol):
@@ -28,8 +30,12 @@ class Evidence(Protocol):
 
     `difference` is the p-value of 'the ratio is 1', `equality` that of 'the ratio is outside the margin'. For
     each a, `difference` <= a just if the interval of level 1 - a leaves out 1, and `equality` <= a just if
-    it lies within the margin.
+    it lies within the margin. Metrics with a sign have a difference instead of a ratio, and 0 instead of 1.
     """
+
+    @property
+    def null(self) -> float:
+        """Return what two methods that are alike have: a ratio of 1, or a difference of 0."""
 
     @property
     def count(self) -> int:
@@ -40,8 +46,8 @@ class Evidence(Protocol):
         """Whether so many pairs could ever decide: what could not need not share the budget (Tarone 1990)."""
 
     @property
-    def highest_level(self) -> float:
-        """Return the highest level at which so many pairs have an interval."""
+    def exact(self) -> bool:
+        """Whether the test holds for every law, clusters of runs included."""
 
     @property
     def difference(self) -> float:
@@ -61,11 +67,13 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class PairedLogs:
-    """Log ratios of pairs, each between `low` and `high` and probably `middle`: Student's t."""
+    """Log ratios of pairs, each between `low` and `high`, `middle` the best guess: Student's t."""
 
     low: Floats
     high: Floats
     middle: Floats | None = None
+    null = 1.0
+    exact = False
 
     @property
     def count(self) -> int:
@@ -76,11 +84,6 @@ class PairedLogs:
     def testable(self) -> bool:
         """Whether there are three pairs."""
         return self.count >= FEWEST_PAIRS
-
-    @property
-    def highest_level(self) -> float:
-        """Return what two clusters of runs allow."""
-        return 1 - least_probability(self.count)
 
     @cached_property
     def difference(self) -> float:
@@ -95,7 +98,7 @@ class PairedLogs:
     def interval(self, level: float) -> Interval:
         """Return the geometric mean of the ratios; of brackets the middle, or the end that is known."""
         low, high = (float(end) for end in log_interval(self.low, self.high, level))
-        if self.middle is not None and np.all(np.isfinite([self.low, self.middle, self.high])):
+        if self.middle is not None:
             return Interval(_exp(float(np.mean(self.middle))), _exp(low), _exp(high), self.count)
         start, end = float(np.mean(self.low)), float(np.mean(self.high))
         middle = (start + end) / 2 if math.isfinite(start) and math.isfinite(end) else 0.0
@@ -118,11 +121,52 @@ class PairedLogs:
 
 
 @dataclass(frozen=True, eq=False)
+class PairedDifferences:
+    """Differences of pairs of numbers that may be negative, method - reference: Student's t."""
+
+    values: Floats
+    null = 0.0
+    exact = False
+
+    @property
+    def count(self) -> int:
+        """Return the number of pairs."""
+        return len(self.values)
+
+    @property
+    def testable(self) -> bool:
+        """Whether there are three pairs."""
+        return self.count >= FEWEST_PAIRS
+
+    @cached_property
+    def difference(self) -> float:
+        """Return the p-value of 'the difference is 0'."""
+        return float(difference_probability(self.values, self.values))
+
+    @property
+    def equality(self) -> float:
+        """Return 1: a number that may be 0 has no tenth of it to be within."""
+        return 1.0
+
+    def interval(self, level: float) -> Interval:
+        """Return the mean difference."""
+        low, high = (float(end) for end in log_interval(self.values, self.values, level))
+        return Interval(float(np.mean(self.values)), low, high, self.count)
+
+    @property
+    def spread(self) -> float:
+        """Return NaN: there are no log ratios."""
+        return math.nan
+
+
+@dataclass(frozen=True, eq=False)
 class PairedSigns:
     """Log ratios of pairs of which some are known from one side only: the sign test."""
 
     low: Floats
     high: Floats
+    null = 1.0
+    exact = True
 
     @property
     def count(self) -> int:
@@ -133,11 +177,6 @@ class PairedSigns:
     def testable(self) -> bool:
         """Whether there are six pairs: five of one sign have a chance of 1/16."""
         return bool(sign_probability(self.count, 0) <= BUDGET)
-
-    @property
-    def highest_level(self) -> float:
-        """Return 1: where it has no ends, the interval is infinite."""
-        return 1.0
 
     @cached_property
     def difference(self) -> float:
@@ -177,6 +216,8 @@ class Arrivals:
     runs: int
     reference_arrived: int
     reference_runs: int
+    null = 1.0
+    exact = True
 
     @property
     def count(self) -> int:
@@ -192,11 +233,6 @@ class Arrivals:
             extremes, self.runs, [total - each for each in extremes], self.reference_runs
         )
         return bool(np.min(found) <= BUDGET)
-
-    @property
-    def highest_level(self) -> float:
-        """Return 1: the interval has no ends in any case."""
-        return 1.0
 
     @cached_property
     def difference(self) -> float:
@@ -255,8 +291,24 @@ def pair_brackets(
     if np.all(np.isfinite(from_below) & (from_above > -np.inf)) or np.all(
         np.isfinite(from_above) & (from_below < np.inf)
     ):
-        return PairedLogs(from_below, from_above, None if probable is None else probable[known])
+        # where one end is all that is known, what was seen says nothing more
+        seen = np.all(np.isfinite([from_below, from_above]))
+        return PairedLogs(from_below, from_above, probable[known] if probable is not None and seen else None)
     return PairedSigns(from_below, from_above)
+
+
+def pair_differences(values: Values, reference: Values) -> PairedDifferences | None:
+    """Return the evidence of paired numbers that may be negative; None where some run has none.
+
+    What is no more than rounding of the numbers is no difference.
+    """
+    mine, theirs = (np.asarray(each, dtype=np.float64) for each in (values, reference))
+    if len(mine) == 0 or not np.all(np.isfinite(mine) & np.isfinite(theirs)):
+        return None
+    apart = mine - theirs
+    return PairedDifferences(
+        np.where(np.abs(apart) > ROUNDING * np.maximum(np.abs(mine), np.abs(theirs)), apart, 0.0)
+    )
 
 
 def _exp(value: float) -> float:

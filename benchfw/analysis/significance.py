@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from benchfw.analysis.intervals import Floats, Values, t_quantile
 
@@ -32,13 +31,16 @@ CHANCE = 0.9
 MOST_REPETITIONS = 100_000
 
 
-def least_probability(count: int) -> float:
-    """Return the p-value below which so many pairs say nothing, 2/4^n.
+def least_probability(count: int, allowed: float = BUDGET) -> float:
+    """Return the p-value below which n pairs say nothing: 2/4^n, or 0 where that is a chance to be allowed.
 
-    Two methods that are alike and whose runs fall into two clusters differ by the same factor in all pairs
-    with this chance, and then Student's test would be as sure as it likes.
+    Two methods that are alike and whose runs fall into two clusters differ by the same factor in all n pairs
+    with a chance of 2/4^n, and then Student's test would be as sure as it likes. The clusters are those of
+    runs, the same in all quantities of a method on a problem, so that a method counts once: what is allowed
+    to each is the budget over the number of methods.
     """
-    return 2 * 0.25**count
+    chance = 2 * 0.25**count
+    return chance if chance > allowed * (1 + 1e-9) else 0.0
 
 
 def difference_probability(low: Values, high: Values) -> Floats:
@@ -47,7 +49,7 @@ def difference_probability(low: Values, high: Values) -> Floats:
     With brackets the end that is nearer to 1 is tested, so that no place inside them could change the result.
     """
     under, over = _moments(low), _moments(high)
-    return _two_sided(np.minimum(_above(*under, 0.0), _above(-over[0], *over[1:], 0.0)), np.shape(low)[-1])
+    return _two_sided(np.minimum(_above(*under, 0.0), _above(-over[0], *over[1:], 0.0)))
 
 
 def equality_probability(low: Values, high: Values, margin: float = MARGIN) -> Floats:
@@ -58,7 +60,7 @@ def equality_probability(low: Values, high: Values, margin: float = MARGIN) -> F
     under, over = _moments(low), _moments(high)
     edge = math.log(margin)
     outside = np.maximum(_above(*under, -edge), _above(-over[0], *over[1:], -edge))
-    return _two_sided(outside, np.shape(low)[-1])
+    return _two_sided(outside)
 
 
 def log_interval(low: Values, high: Values, level: Values | float) -> tuple[Floats, Floats]:
@@ -136,7 +138,7 @@ def benjamini_hochberg(probabilities: Values) -> Floats:
     """Return adjusted p-values: of what is rejected at level a, a share of a at most is false on average.
 
     Benjamini & Hochberg 1995; also valid for positively dependent tests (Benjamini & Yekutieli 2001). With no
-    true effect at all it bounds the chance of any rejection, as Holm's does.
+    true effect at all it bounds the chance of any rejection.
     """
     given = np.asarray(probabilities, dtype=np.float64)
     size = given.shape[-1]
@@ -147,20 +149,8 @@ def benjamini_hochberg(probabilities: Values) -> Floats:
     return np.minimum(adjusted, 1.0)
 
 
-def holm(probabilities: Values) -> NDArray[Any]:
-    """Return Holm's adjusted p-values: any false rejection at level a has probability a at most.
-
-    Valid under every dependence of the tests, and never weaker than Bonferroni's (Holm 1979).
-    """
-    given = np.asarray(probabilities, dtype=np.float64)
-    order = np.argsort(given)
-    adjusted = np.empty_like(given)
-    adjusted[order] = np.maximum.accumulate(given[order] * np.arange(len(given), 0, -1))
-    return np.minimum(adjusted, 1.0)
-
-
 def repetitions_needed(
-    spread: float, level: float, factor: float = FACTOR, chance: float = CHANCE
+    spread: float, level: float, factor: float = FACTOR, allowed: float = BUDGET, chance: float = CHANCE
 ) -> int | None:
     """Return how many pairs would show a factor with this chance, given the spread of the log ratios.
 
@@ -170,7 +160,7 @@ def repetitions_needed(
         return None
 
     def enough(count: int) -> bool:
-        return smallest_ratio(spread, count, level, chance) <= factor
+        return smallest_ratio(spread, count, level, allowed, chance) <= factor
 
     most = FEWEST_PAIRS
     while not enough(most):
@@ -180,7 +170,9 @@ def repetitions_needed(
     return bisect_left(range(most), True, lo=max(FEWEST_PAIRS, most // 2), key=enough)
 
 
-def smallest_ratio(spread: float, count: int, level: float, chance: float = CHANCE) -> float:
+def smallest_ratio(
+    spread: float, count: int, level: float, allowed: float = BUDGET, chance: float = CHANCE
+) -> float:
     """Return the ratio that so many pairs show with this chance, given the spread of the log ratios.
 
     By the t interval of this level, with the noncentral t distribution. (A sum of two quantiles of t would
@@ -188,7 +180,7 @@ def smallest_ratio(spread: float, count: int, level: float, chance: float = CHAN
     """
     from scipy.special import nctdtrinc
 
-    if count < FEWEST_PAIRS or least_probability(count) > (1 - level) * (1 + 1e-9):
+    if count < FEWEST_PAIRS or least_probability(count, allowed) > (1 - level) * (1 + 1e-9):
         return math.inf
     shift = float(nctdtrinc(count - 1, 1 - chance, t_quantile(level, count - 1)))
     exponent = shift * spread / math.sqrt(count)
@@ -221,5 +213,5 @@ def _above(mean: Floats, error: Floats, freedom: int, edge: float) -> Floats:
     return np.asarray(stdtr(freedom, -statistic))
 
 
-def _two_sided(probability: Floats, count: int) -> Floats:
-    return np.asarray(np.clip(2 * probability, least_probability(count), 1.0))
+def _two_sided(probability: Floats) -> Floats:
+    return np.asarray(np.minimum(2 * probability, 1.0))

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import click
 
+from benchfw.analysis.decisions import Family
 from benchfw.analysis.evidence import PairedLogs
-from benchfw.analysis.significance import BUDGET, FEWEST_PAIRS, smallest_ratio
+from benchfw.analysis.significance import FEWEST_PAIRS, smallest_ratio
 from benchfw.api import Planned, look_up
 from benchfw.cli.options import echo_json, echo_table
 from benchfw.harness.agenda import Agenda
@@ -148,15 +149,17 @@ def find_reach(trials: Sequence[Trial], run: Run, results: Iterable[Result]) -> 
         for (cell, quantity), decision in comparison.decisions.items()
         if decision.evidence is not None
     ]
-    level = 1 - BUDGET / max(1, len(found))
+    family = next((comparison.family for comparison in summary.comparisons), Family())
+    methods = len({cell for _, cell, _, evidence in found if evidence.testable})
     ratios: dict[tuple[str, str], dict[str, float]] = {}
     for comparison, cell, quantity, evidence in found:
         if isinstance(evidence, PairedLogs) and math.isfinite(evidence.spread):
-            ratio = smallest_ratio(evidence.spread, count, level) * math.exp(min(evidence.width, 700.0))
+            ratio = smallest_ratio(evidence.spread, count, family.lone_level, family.budget / methods)
+            ratio *= math.exp(min(evidence.width, 700.0))
             unit = f"{comparison.cost_unit} to target"
             label = unit if quantity == "cost_to_target" else quantity.replace("_", " ")
             ratios.setdefault((comparison.problem, label), {})[comparison.name(cell)] = ratio
-    return [Reach(*place, each) for place, each in ratios.items()], len(found)
+    return [Reach(*place, each) for place, each in ratios.items()], family.comparisons
 
 
 def _setting(trial: Trial) -> tuple[object, ...]:

@@ -91,7 +91,7 @@ def _middle(comparison: Comparison) -> str:
     level = {5: " [94 % interval]"}.get(runs, " [95 % interval]" if runs > FEWEST_FOR_MEDIAN else "")
     return (
         f"At the end the median over repetitions{level}; to the target the geometric mean [lowest, highest "
-        "run], the median [its interval] where some run never arrives"
+        "run, as far as looks and the machine tell], the median [its interval] where some run never arrives"
     )
 
 
@@ -116,10 +116,8 @@ def _estimator_notes(comparison: Comparison) -> str:
     if any(row.quantity == "relative_efficiency" for row in comparison.rows):
         notes += f" Relative efficiency: the reference's {PRODUCTS[comparison.product]} over the method's."
     if comparison.tested:
-        together = f", with Holm's correction for the {comparison.tested} tested in the run"
-        notes += (
-            f" Bias is tested by Student's t over repetitions{together if comparison.tested > 1 else ''}."
-        )
+        level = figures(100 * (1 - comparison.family.others_level), 2)
+        notes += f" Bias is tested by Student's t over repetitions at {level} %, a part of the report's 5 %."
     return notes
 
 

@@ -1,15 +1,17 @@
-"""Which comparisons may become a sentence on the first screen, each with its evidence."""
+"""What may become a sentence on the first screen, each with its evidence, decided together."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from benchfw.analysis.decisions import Contrast, Decision, Reason, decide_family, decide_part
-from benchfw.analysis.evidence import Arrivals, Evidence
+from benchfw.analysis.decisions import Contrast, Decision, Family, Reason, decide_family, decide_part
+from benchfw.analysis.evidence import Arrivals, Evidence, pair_differences
 from benchfw.records import Cell
 from benchfw.summary.model import Comparison
 from benchfw.summary.quantities import SPREADS, TO_TARGET, WHEN_DONE, Sample
+from benchfw.summary.sweeps import with_leader
 
 ARRIVALS = "arrivals"
 """How many of its runs a method brings to the target, against those of its reference."""
@@ -24,16 +26,72 @@ _FIRST_SCREEN = {
 def with_decisions(
     compared: Sequence[tuple[Comparison, Sequence[Contrast], Mapping[Cell, Sample]]],
 ) -> Iterator[Comparison]:
-    """Yield the comparisons with the decisions on their contrasts: one family for all of a report.
+    """Yield the comparisons with all that is decided about them: one family of tests for a whole report.
 
-    Samples are those of estimators, for the parts of what differs.
+    Its members are the contrasts, the biases that can be tested, and each family of a sweep. Samples are those
+    of estimators.
     """
-    decided = iter(decide_family([each for _, group, _ in compared for each in group]))
-    for comparison, group, samples in compared:
+    biases = [_testable_biases(comparison, samples) for comparison, _, samples in compared]
+    others = sum(map(len, biases)) + sum(len(_swept(comparison)) for comparison, *_ in compared)
+    every = [each for _, group, _ in compared for each in group]
+    family = Family(sum(each.testable for each in every), others)
+    decided = iter(decide_family(every, family.budget))
+    for (comparison, group, samples), tested in zip(compared, biases, strict=True):
         decisions = {(each.cell, each.quantity): next(decided) for each in group}
         if comparison.kind == "estimator":
             decisions |= dict(_parts(comparison, samples, decisions))
-        yield replace(comparison, decisions=decisions)
+        found = replace(comparison, decisions=decisions, family=family, tested=tuple(tested))
+        yield _with_leader(_with_biases(found, samples), samples)
+
+
+def _testable_biases(comparison: Comparison, samples: Mapping[Cell, Sample]) -> list[Cell]:
+    """Return the estimators whose runs all finished and whose draws can tell a bias."""
+    return [
+        cell
+        for cell, sample in samples.items()
+        if "bias" in sample.values
+        and not comparison.runs(cell)[0]
+        and not math.isnan(sample.unbiased_probability())
+    ]
+
+
+def _swept(comparison: Comparison) -> Mapping[str, Mapping[float, Cell]]:
+    """Return the families of estimators of which one may have the smallest variance at every value."""
+    sweep = comparison.sweep
+    return sweep.families if comparison.kind == "estimator" and sweep and len(sweep.families) > 1 else {}
+
+
+def _with_biases(comparison: Comparison, samples: Mapping[Cell, Sample]) -> Comparison:
+    """Return the comparison with the estimators whose bias is not noise, and those that cannot be tested."""
+    level = comparison.family.others_level
+    pools = {cell: sample.pool for cell, sample in samples.items() if "variance" in sample.values}
+    return replace(
+        comparison,
+        biased={
+            cell: samples[cell].bias_interval(level)
+            for cell in comparison.tested
+            if samples[cell].unbiased_probability() <= 1 - level
+        },
+        narrow=tuple(cell for cell, pool in pools.items() if pool is None or not pool.broad),
+        scarce=tuple(cell for cell, pool in pools.items() if pool is None or not pool.decisive),
+    )
+
+
+def _with_leader(comparison: Comparison, samples: Mapping[Cell, Sample]) -> Comparison:
+    """Return the comparison with the leader of its sweep.
+
+    A family leads if it does at all values, so that the one value at which it is closest decides whether that
+    is false: a family costs one test, however many values it has (Berger 1982).
+    """
+    intervals = {
+        cell: samples[cell].spread_interval("variance", comparison.family.others_level)
+        for members in _swept(comparison).values()
+        for cell in members.values()
+        if "variance" in samples[cell].values
+    }
+    if not intervals or comparison.sweep is None:
+        return comparison
+    return replace(comparison, sweep=with_leader(comparison.sweep, intervals))
 
 
 def _parts(
@@ -85,9 +143,12 @@ def find_contrasts(comparison: Comparison, samples: Mapping[Cell, Sample]) -> It
 
 def _evidence(sample: Sample, reference: Sample, quantity: str) -> tuple[Evidence | None, Reason]:
     """Return what the pairs say about a ratio, or why there is none."""
-    values = [*sample.values[quantity].values(), *reference.values[quantity].values()]
+    mine, theirs = sample.values[quantity], reference.values[quantity]
+    values = [*mine.values(), *theirs.values()]
     if any(value < 0 for value in values):
-        return None, Reason.SIGN
+        shared = [repetition for repetition in mine if repetition in theirs]
+        apart = pair_differences([mine[each] for each in shared], [theirs[each] for each in shared])
+        return apart, Reason.NONE if apart else Reason.UNFINISHED
     if quantity in TO_TARGET and 0.0 in values:
         return None, Reason.AT_START
     evidence = sample.evidence(reference, quantity)

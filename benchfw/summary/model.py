@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from benchfw.analysis.convergence import Axis, Floats
-from benchfw.analysis.decisions import NO_VALUE, Decision, Verdict
+from benchfw.analysis.decisions import NO_VALUE, Decision, Family, Verdict
 from benchfw.analysis.intervals import Interval
 from benchfw.analysis.rates import Rate
 from benchfw.records import Cell, Isolation, MethodKind, Result, Status
@@ -65,10 +65,10 @@ class Comparison:
 
     `lines` are what figures draw of each metric, `hits` when each method met each of some targets, by axis;
     both are empty where no figure is wanted.
-    Of estimators, `biased` are those whose bias is not noise, at 5 % for all `tested` ones of the run
-    together, each with an interval at that level; `narrow` are those of whose draws too few carry the
-    variance to test a bias, `scarce` those of which they are too few to say anything; `claims` are those
-    that call themselves unbiased.
+    `family` counts the tests of the whole report, which share 5 %. Of estimators, `tested` are those whose
+    bias is one of them, `biased` those whose bias is not noise, each with the interval that decided it;
+    `narrow` are those of whose draws too few carry the variance to test a bias, `scarce` those of which they
+    are too few to say anything; `claims` are those that call themselves unbiased.
     """
 
     problem: str
@@ -83,7 +83,8 @@ class Comparison:
     narrow: tuple[Cell, ...] = ()
     scarce: tuple[Cell, ...] = ()
     claims: tuple[Cell, ...] = ()
-    tested: int = 0
+    family: Family = field(default_factory=Family)
+    tested: tuple[Cell, ...] = ()
     rates: tuple[Rate, ...] = ()
     sweep: Sweep | None = None
     decisions: Mapping[tuple[Cell, str], Decision] = field(default_factory=dict)

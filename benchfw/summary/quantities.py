@@ -237,7 +237,7 @@ class Sample:
         if found is None:
             return None
         own, other = (np.log([each.stretch(quantity, one) for one in shared]).T for each in (self, reference))
-        return PairedLogs(found.low + own[0] - other[1], found.high + own[1] - other[0])
+        return PairedLogs(found.low + own[0] - other[1], found.high + own[1] - other[0], found.middle)
 
     def relative_error(self, quantity: str, repetition: int) -> float:
         """Return the standard error of one repetition's variance over the variance, or over the mse."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,8 +9,7 @@ from itertools import groupby, starmap
 from typing import NamedTuple, TypeAlias
 
 from benchfw.analysis.decisions import Contrast
-from benchfw.analysis.draws import adjust_known
-from benchfw.analysis.intervals import LEVEL, Interval
+from benchfw.analysis.intervals import Interval
 from benchfw.analysis.rates import Curves, Rate, find_rates
 from benchfw.errors import BenchfwError
 from benchfw.records import Cell, MethodKind, Result
@@ -25,7 +23,7 @@ from benchfw.summary.model import Comparison, Row, Summary
 from benchfw.summary.noise import allow_for_noise, describe_noise, slowdown
 from benchfw.summary.quantities import TO_TARGET, Sample, choose_targets, last_seconds, metric_names
 from benchfw.summary.samples import sample_trials
-from benchfw.summary.sweeps import find_sweep, with_leader
+from benchfw.summary.sweeps import find_sweep
 
 Groups: TypeAlias = dict[Cell, list[History]]
 
@@ -49,9 +47,7 @@ def summarize(run: Run, results: Iterable[Result], *, figures: bool = True) -> S
     groups = _group(findings.listen(_in_order(results)))
     # starmap: the variable of a loop would keep a group while the next one is read
     compared = list(starmap(partial(_compare, by=by, figures=figures), groups))
-    decided = with_decisions([(each.comparison, each.contrasts, each.samples) for each in compared])
-    samples = [each.samples for each in compared]
-    comparisons = tuple(_with_biases(list(zip(_with_leaders(list(decided), samples), samples, strict=True))))
+    comparisons = tuple(with_decisions(compared))
     return Summary(
         run.title or run.suite,
         comparisons,
@@ -174,51 +170,3 @@ def _rows(cell: Cell, sample: Sample, reference: Sample) -> Iterator[Row]:
         yield Row(cell, name, interval)
     for name, interval in sample.arrival_intervals():
         yield Row(cell, name, interval, reached=sample.reached)
-
-
-def _with_leaders(
-    comparisons: Sequence[Comparison], samples: Sequence[Mapping[Cell, Sample]]
-) -> Iterator[Comparison]:
-    """Yield the comparisons with the leaders of their sweeps, by intervals that hold for all at once."""
-    swept = [
-        {cell: found[cell] for members in each.sweep.families.values() for cell in members.values()}
-        if each.kind == "estimator" and each.sweep and len(each.sweep.families) > 1
-        else {}
-        for each, found in zip(comparisons, samples, strict=True)
-    ]
-    level = 1 - (1 - LEVEL) / max(sum(map(len, swept)), 1)
-    for comparison, found in zip(comparisons, swept, strict=True):
-        intervals = {
-            cell: sample.spread_interval("variance", level)
-            for cell, sample in found.items()
-            if "variance" in sample.values
-        }
-        sweep = comparison.sweep
-        yield replace(comparison, sweep=with_leader(sweep, intervals)) if sweep and intervals else comparison
-
-
-def _with_biases(compared: Sequence[tuple[Comparison, Mapping[Cell, Sample]]]) -> Iterator[Comparison]:
-    """Yield the comparisons with the estimators whose bias is not noise: one test of all of them (Holm)."""
-    measured = {
-        cell: sample
-        for comparison, samples in compared
-        for cell, sample in samples.items()
-        if "bias" in sample.values and not comparison.runs(cell)[0]
-    }
-    given = [sample.unbiased_probability() for sample in measured.values()]
-    tested = sum(not math.isnan(each) for each in given)
-    level = 1 - (1 - LEVEL) / max(tested, 1)
-    found = {
-        cell: sample.bias_interval(level)
-        for (cell, sample), value in zip(measured.items(), adjust_known(given), strict=True)
-        if value <= 1 - LEVEL
-    }
-    for comparison, samples in compared:
-        pools = {cell: sample.pool for cell, sample in samples.items() if "variance" in sample.values}
-        yield replace(
-            comparison,
-            biased={cell: found[cell] for cell in comparison.cells if cell in found},
-            narrow=tuple(cell for cell, pool in pools.items() if pool is None or not pool.broad),
-            scarce=tuple(cell for cell, pool in pools.items() if pool is None or not pool.decisive),
-            tested=tested,
-        )

@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchfw.analysis.decisions import decide
-from benchfw.analysis.evidence import Arrivals, PairedLogs, PairedSigns, pair, pair_brackets
+from benchfw.analysis.decisions import Contrast, Family, Verdict, decide, decide_family
+from benchfw.analysis.evidence import (
+    Arrivals,
+    PairedLogs,
+    PairedSigns,
+    pair,
+    pair_brackets,
+    pair_differences,
+)
 from benchfw.analysis.significance import (
     difference_probability,
     equality_probability,
@@ -18,6 +25,7 @@ from benchfw.analysis.significance import (
     sign_probability,
     smallest_ratio,
 )
+from benchfw.records import Cell
 
 inf = math.inf
 
@@ -57,26 +65,25 @@ def test_the_paired_test_is_students_and_equality_is_twice_schuirmanns():
 
 def test_equal_numbers_are_equal_and_unlike_constants_differ():
     same, other = pair([3.0] * 4, [3.0] * 4), pair([0.3] * 4, [0.1] * 4)
-    least = 2 / 4**4
-    assert (same.difference, same.equality) == (1, least)
-    assert (other.difference, other.equality) == (least, 1)
+    assert (same.difference, same.equality) == (1, 0)
+    assert (other.difference, other.equality) == (0, 1)
     assert other.interval(0.99).low == pytest.approx(3)
 
 
 def test_a_bracket_widens_the_interval_and_what_lies_inside_it_is_not_claimed():
     sharp = pair([1050.0] * 5, [1000.0] * 5)
     wide = pair_brackets([1000.0] * 5, [1050.0] * 5, [990.0] * 5, [1000.0] * 5)
-    assert sharp.difference == 2 / 4**5
+    assert sharp.difference == 0
     assert wide.difference == 1
     found = wide.interval(0.95)
     assert (found.low, found.high) == pytest.approx((1.0, 1050 / 990))
-    assert wide.equality == 2 / 4**5
+    assert wide.equality == 0
 
 
 def test_a_value_below_the_rounding_floor_gives_the_near_end_only():
     found = pair_brackets([0.0] * 5, [1e-10] * 5, [0.01] * 5, [0.0101, 0.01, 0.0099, 0.01, 0.01])
     assert isinstance(found, PairedLogs)
-    assert found.difference == 2 / 4**5
+    assert found.difference == 0
     ends = found.interval(0.95)
     assert (ends.low, ends.high) == (0, pytest.approx(1e-8, rel=0.01))
     assert math.isnan(found.spread)
@@ -105,11 +112,58 @@ def test_runs_that_broke_or_ended_on_both_sides_are_judged_by_signs():
     assert not pair([inf] * 5, [1.0] * 5).testable
 
 
+def verdicts(evidence, budget=0.05):
+    """The words for comparisons of one quantity, each of another method."""
+    cells = [Cell("p", "optimizer", str(number), "numpy") for number in range(len(evidence) + 1)]
+    contrasts = [
+        Contrast(cell, cells[0], "cost", each) for cell, each in zip(cells[1:], evidence, strict=True)
+    ]
+    return [each.verdict for each in decide_family(contrasts, budget)]
+
+
 def test_few_pairs_are_never_surer_than_two_clusters_allow():
     certain = pair([2.0, 2.0001, 2.0], [1.0] * 3)
-    assert certain.difference == 2 / 4**3
-    assert certain.interval(0.95).low == pytest.approx(2, rel=0.01)
-    assert (certain.interval(0.99).low, certain.interval(0.99).high) == (0, inf)
+    unsure = pair([2.0, 0.5, 1.0], [1.0] * 3)
+    assert certain.difference < 1e-6
+    assert verdicts([certain]) == [Verdict.WORSE]
+    assert verdicts([certain, unsure]) == [Verdict.UNDECIDED] * 2
+    assert verdicts([certain, certain, unsure]) == [Verdict.WORSE, Verdict.WORSE, Verdict.UNDECIDED]
+    assert (pair([2.0, 2.0], [1.0] * 2).interval(0.95).high) == inf
+
+
+def test_two_quantities_of_a_method_share_their_clusters():
+    certain, unsure = pair([2.0, 2.0001, 2.0], [1.0] * 3), pair([2.0, 0.5, 1.0], [1.0] * 3)
+    cell, reference = Cell("p", "optimizer", "a", "numpy"), Cell("p", "optimizer", "b", "numpy")
+    contrasts = [
+        Contrast(cell, reference, "cost", certain),
+        Contrast(cell, reference, "seconds", unsure),
+    ]
+    cost, seconds = decide_family(contrasts)
+    assert (cost.verdict, cost.level) == (Verdict.WORSE, 0.975)
+    assert seconds.verdict is Verdict.UNDECIDED
+
+
+def test_comparisons_and_other_tests_share_one_budget():
+    for family in (Family(12, 7), Family(12), Family(others=7)):
+        shares = family.comparisons * (1 - family.lone_level), family.others * (1 - family.others_level)
+        assert sum(shares) == pytest.approx(0.05)
+    assert Family(1).budget == 0.05
+    assert Family(2, 3).budget == pytest.approx(0.045)
+    doubtful = pair([1.02, 1.05, 1.112, 1.06, 1.01], [1.0] * 5)
+    assert 0.045 < doubtful.difference < 0.05
+    assert verdicts([doubtful]) == [Verdict.WORSE]
+    assert verdicts([doubtful], Family(1, 1).budget) == [Verdict.UNDECIDED]
+
+
+def test_numbers_with_a_sign_have_a_difference():
+    found = pair_differences([-1.3, -1.1, -1.25, -1.15], [-1.0, -0.8, -0.9, -0.9])
+    assert found.difference == pytest.approx(stats.ttest_1samp([-0.3, -0.3, -0.35, -0.25], 0).pvalue)
+    interval = found.interval(0.95)
+    assert interval.low < interval.estimate < interval.high < 0
+    assert verdicts([found]) == [Verdict.BETTER]
+    rounded = pair_differences([-1.0, -1 - 1e-15, -1.0], [-1.0] * 3)
+    assert verdicts([rounded]) == [Verdict.UNDECIDED]
+    assert pair_differences([-1.0, inf], [-1.0, 0.0]) is None
 
 
 @pytest.mark.parametrize("count", range(1, 40))

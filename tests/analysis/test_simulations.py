@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchfw.analysis.decisions import decide_family
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
 TABLES = dict(re.findall(r"<!-- audit: (\w+) -->\n(.*?)<!-- end of audit", PAGE, re.DOTALL))
@@ -24,7 +26,7 @@ def load(name):
         sys.path.remove(folder)
 
 
-REPORTS = load("_reports")
+REPORTS, CENSORED = load("_reports"), load("_censored")
 PRINTED = {
     (group, name): float(share) / 100
     for group, name, share in re.findall(
@@ -84,16 +86,35 @@ def test_reports_keep_their_error_budget(law, runs, size):
 
 
 def test_reports_in_which_runs_never_arrive_keep_their_error_budget():
-    alike, half = (
-        REPORTS.censored(np.random.default_rng(8), 10, (2, 4), 100, effects) for effects in ("none", "half")
+    (alike, *_), (found, *false) = (
+        CENSORED.judge(np.random.default_rng(8), 10, (20, 4), 200, effects) for effects in ("none", "half")
     )
-    allowed = 0.05 + 3 * math.sqrt(0.05 * 0.95 / 100)
-    assert max(alike.claiming, half.wrong, half.uncovered) <= allowed
-    assert half.claiming > 0.2
+    assert max(alike, *false) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
+    assert found > 0.5
+
+
+@pytest.mark.parametrize(("runs", "size"), [(3, (2, 1)), (5, (5, 4)), (10, (5, 1)), (20, (2, 4))])
+def test_the_audit_of_runs_that_never_arrive_decides_as_a_report_does(runs, size):
+    rng, (methods, problems) = np.random.default_rng([9, runs]), size
+    truth = load("_laws").draw_effects(rng, (10, problems, methods - 1), "half")
+    logs = CENSORED.draw_runs(rng, (10, problems, methods, runs), truth)
+    claims, _, missed = CENSORED.judge_reports(logs, truth)
+    for number, report in enumerate(logs):
+        contrasts = list(CENSORED.contrasts(report))
+        decided = zip(contrasts, decide_family(contrasts), strict=True)
+        said = [each for each in decided if each[1].verdict.value in ("better", "worse", "equal")]
+        outside = 0
+        for contrast, decision in said:
+            ratio = math.exp(truth[number, int(contrast.cell.problem), int(contrast.cell.method) - 1])
+            within = decision.interval.low <= ratio <= decision.interval.high
+            outside += contrast.quantity != "arrivals" and not within
+        assert claims[number] == any(decision.differs for _, decision in said)
+        assert missed[number] == outside / max(len(said), 1)
 
 
 def test_methods_that_differ_by_the_margin_are_seldom_called_equal_and_power_is_hardly_lost():
     rng = np.random.default_rng(9)
     assert REPORTS.audit(rng, "quiet normal", 10, (2, 1), 500, "edge").equal <= 0.05
-    found, uncorrected = REPORTS.power(rng, "log-normal", 5, 1000)
-    assert found >= 0.9 * uncorrected
+    for runs, noise in ((5, 0.05), (3, 0.1)):
+        found, uncorrected = REPORTS.power(rng, "log-normal", runs, 1000, noise)
+        assert found >= 0.9 * uncorrected

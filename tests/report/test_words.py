@@ -38,6 +38,14 @@ def ending(make, name, end, cost, **more):
     ]  # fmt: skip
 
 
+def signed(make, name, end, cost):
+    """Runs without a target in the suite, of a metric that becomes negative."""
+    return [
+        make.result("optimizer", "p", name, r, make.curve("loss", [9, 1, end + 3 * pace], cost=cost * pace))
+        for r, pace in enumerate(WOBBLE if name == "gd" else WOBBLE[::-1])
+    ]
+
+
 def sizes(make, device, runs):
     """A kernel at two sizes, in proportion to the size on the host."""
     return [
@@ -196,6 +204,9 @@ def scenes(make):
         + ending(make, "svrg", 0.005, 5)
         + ending(make, "saga", 1e-4, 9)
         + ending(make, "lbfgs", 0.0, 9),
+        "no target in the suite, and another ends lower in a metric with a sign": signed(make, "gd", -4.0, 10)
+        + signed(make, "svrg", -4.1, 5)
+        + signed(make, "saga", -4.4, 9),
         "the reference ends by itself, and another is lower then": ending(
             make, "exact", 0.01, 10, ending=Ending.BY_ITSELF
         )
@@ -236,6 +247,7 @@ RULES = {
     r"At the end|When \S+ is done|lowest median end": "Ends",
     r"set by the methods' ends": "The target",
     r"\[[\d.]+, [\d.]+\] times|\d times|beyond noise": "Ratios",
+    r"\[[\d.]+, [\d.]+\] lower": "Metrics with a sign",
     r"there is no other method|is reached by|takes .* a call": "Observed",
     r"reach(es)? .* with [\d., and]+ gradients": "Observed",
 }
@@ -245,7 +257,9 @@ RULES = {
 def rules_of(sentence):
     """Return the rules that cover a sentence; every comparison is part of the family, too."""
     found = [rule for pattern, rule in RULES.items() if re.search(pattern, sentence)]
-    judged = {"Ratios", "Equality", "Undecided"} & {*found} or re.search("beyond chance|at least", sentence)
+    ratios = {"Ratios", "Metrics with a sign", "Equality", "Undecided"}
+    others = {"Is it biased?", "Sweeps"}
+    judged = (ratios | others) & {*found} or re.search("beyond chance|at least", sentence)
     return list(dict.fromkeys([*found, *(["The family of a report"] if judged else [])]))
 
 

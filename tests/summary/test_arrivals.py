@@ -60,15 +60,15 @@ def test_993_against_994_iterations_are_equal_wherever_the_looks_are(make, run, 
         comparison = compared(make, run, mine, other, {"gap": 1.000001e-6})
         decision = comparison.decision(comparison.cells[1], "cost_to_target")
         assert decision.verdict in (Verdict.EQUAL, Verdict.UNDECIDED)
-        assert decision.ratio.estimate == pytest.approx(other / mine, rel=2e-3)
-        assert decision.ratio.low < 1 < decision.ratio.high
+        assert decision.interval.estimate == pytest.approx(other / mine, rel=2e-3)
+        assert decision.interval.low < 1 < decision.interval.high
 
 
 def test_a_difference_that_looks_cannot_hide_is_found(make, run):
     comparison = compared(make, run, 1000, 1200, {"gap": 1.000001e-6})
     decision = comparison.decision(comparison.cells[1], "cost_to_target")
     assert decision.verdict is Verdict.WORSE
-    assert decision.ratio.low <= 1.2 <= decision.ratio.high
+    assert decision.interval.low <= 1.2 <= decision.interval.high
 
 
 def test_values_with_a_sign_and_several_targets_are_placed_too():
@@ -99,7 +99,7 @@ def test_times_on_a_busy_machine_have_wider_intervals_and_claim_less(make, run):
     assert quiet.verdict(cell, "seconds_to_target") is Verdict.WORSE
     decision = loud.decision(cell, "seconds_to_target")
     assert decision.verdict is Verdict.UNDECIDED
-    assert decision.ratio.estimate == pytest.approx(1.5)
+    assert decision.interval.estimate == pytest.approx(1.5)
     assert decision.needed is None  # no number of repetitions would show a factor of 1.25
     assert loud.decision(cell, "cost_to_target").verdict is quiet.decision(cell, "cost_to_target").verdict
     before, after = (each.row(cell, "seconds_to_target").interval for each in (quiet, loud))

@@ -77,10 +77,10 @@ def _part(comparison: Comparison, cell: Cell, quantity: str, noun: str) -> str:
     if said is not None:
         return said
     decision = comparison.decision(cell, quantity)
-    if decision.verdict is Verdict.NOT_COMPARABLE or decision.ratio is None:
+    if decision.verdict is Verdict.NOT_COMPARABLE or decision.interval is None:
         return f"{noun} not comparable"
     words = "equal within 10 % in" if decision.verdict is Verdict.EQUAL else "no difference beyond noise in"
-    return f"{words} {noun} (ratio {ratio_text(decision.ratio)})"
+    return f"{words} {noun} (ratio {ratio_text(decision.interval)})"
 
 
 def _scarce(comparison: Comparison) -> Iterator[str]:
@@ -136,12 +136,12 @@ def _bias(comparison: Comparison) -> Iterator[str]:
     if frank:
         yield f"The mean is off: {_off(comparison, frank)}"
     whole = [row for row in rows_of(comparison, "bias") if not comparison.runs(row.cell)[0]]
-    tested = [row.cell for row in whole if row.interval.count >= FEWEST_RUNS]
+    enough = [row.cell for row in whole if row.interval.count >= FEWEST_RUNS]
     varied = {row.cell for row in rows_of(comparison, "variance") if row.interval.estimate > 0}
-    unsure = [cell for cell in tested if cell in comparison.narrow and cell in varied]
+    unsure = [cell for cell in enough if cell in comparison.narrow and cell in varied]
     if unsure:
         yield f"Too few draws carry the variance to test a bias of {_names(comparison, unsure)}"
-    fair = [cell for cell in tested if cell not in comparison.biased and cell not in comparison.narrow]
+    fair = [cell for cell in comparison.tested if cell not in comparison.biased]
     if fair:
         alone = len(fair) == len(rows_of(comparison, "bias"))
         claimed = alone and all(cell in comparison.claims for cell in fair)
@@ -156,8 +156,7 @@ def _off(comparison: Comparison, cells: Sequence[Cell]) -> str:
     for cell in cells[:FEW_NAMES]:
         interval = comparison.biased[cell]
         near = min(abs(interval.low), abs(interval.high))
-        sure = interval.low > 0 or interval.high < 0
-        shown.append(comparison.name(cell) + (f" by at least {figures(near)}" if sure else ""))
+        shown.append(f"{comparison.name(cell)} by at least {figures(near)}")
     more = len(cells) - FEW_NAMES
     return join_names([*shown, f"{more} more"] if more > 0 else shown)
 

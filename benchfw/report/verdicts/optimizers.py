@@ -36,7 +36,7 @@ def optimizer_verdict(comparison: Comparison) -> str:
     if not comparison.targets or not comparison.measured:
         return "No method gave a value to compare."
     measure = choose_measure(comparison)
-    leader = _first(comparison, measure.quantity)
+    leader = find_leader(comparison, measure.quantity)
     if not any(reached(comparison, cell)[0] for cell in comparison.measured):
         sentence = f"No method reaches {target_text(comparison)} in any of its runs{_lowest_end(comparison)}"
     else:
@@ -161,7 +161,7 @@ def _preparation(comparison: Comparison, cell: Cell) -> str:
 
 def _fastest(comparison: Comparison, measure: Measure, leader: Cell | None) -> str:
     """Return a sentence on time where another method is ahead there than in cost."""
-    first = _first(comparison, "seconds_to_target")
+    first = find_leader(comparison, "seconds_to_target")
     if first is None or first == leader or measure.quantity == "seconds_to_target":
         return ""
     less = comparative(comparison, first, "seconds_to_target", "less", "more")
@@ -173,7 +173,7 @@ def _fastest(comparison: Comparison, measure: Measure, leader: Cell | None) -> s
 def _end(comparison: Comparison, leader: Cell | None) -> str:
     """Return a sentence on the end of the budget: a target that all reach hides who went on."""
     metric = comparison.targets[0].metric
-    lowest = _first(comparison, metric)
+    lowest = find_leader(comparison, metric)
     if lowest is None or lowest == leader:
         return ""
     smaller = comparative(comparison, lowest, metric, "smaller", "larger")
@@ -191,7 +191,7 @@ def _done(comparison: Comparison) -> str:
 def _parts_when_done(comparison: Comparison) -> Iterator[str]:
     for quantity in when_done(comparison):
         metric = quantity.removesuffix(WHEN_DONE)
-        least = _first(comparison, quantity)
+        least = find_leader(comparison, quantity)
         if least is None:
             yield f"no method has a smaller {metric} beyond noise"
         else:
@@ -209,7 +209,7 @@ def _lowest_end(comparison: Comparison) -> str:
     return f"; the lowest median end is {figures(best.interval.estimate)}, of {comparison.name(best.cell)}"
 
 
-def _first(comparison: Comparison, quantity: str) -> Cell | None:
+def find_leader(comparison: Comparison, quantity: str) -> Cell | None:
     """Return the method that is furthest ahead of the reference, by a factor that is known."""
     ahead = cells_with(comparison, quantity, Verdict.BETTER)
     return _lowest(comparison, [cell for cell in ahead if _factor(comparison, cell, quantity)], quantity)
@@ -219,7 +219,7 @@ def _lowest(comparison: Comparison, cells: Iterable[Cell], quantity: str) -> Cel
     """Return the method with the lowest ratio to the reference among those that have one."""
 
     def ratio(cell: Cell) -> float:
-        found = comparison.decision(cell, quantity).ratio
+        found = comparison.decision(cell, quantity).interval
         return math.inf if found is None else found.estimate
 
     return min(cells, key=ratio, default=None)

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchfw.analysis.decisions import Verdict
+from benchfw.analysis.intervals import Interval
 from benchfw.analysis.significance import FEWEST_PAIRS
 from benchfw.records import Cell, Ending, Status
-from benchfw.report.text import FEW_NAMES, figures, join_names, plural, ratio_text
+from benchfw.report.text import FEW_NAMES, figures, interval_text, join_names, plural, ratio_text
 from benchfw.summary.model import Comparison, Fault, Replays, Row, Summary
 from benchfw.summary.quantities import WHEN_DONE
 
@@ -42,11 +43,18 @@ def target_text(comparison: Comparison) -> str:
 
 
 def comparative(comparison: Comparison, cell: Cell, quantity: str, less: str, more: str) -> str | None:
-    """Return '2.3 [2.1, 2.6] times {less}' or '… {more}'; None where neither is decided by a factor."""
+    """Return '2.3 [2.1, 2.6] times {less}' or '… {more}'; None where neither is decided by a factor.
+
+    Of a metric with a sign: '0.31 [0.22, 0.40] lower', or 'higher'.
+    """
     decision = comparison.decision(cell, quantity)
-    ratio = decision.ratio
+    ratio = decision.interval
     if ratio is None or not decision.differs:
         return None
+    if decision.evidence is not None and decision.evidence.null == 0:
+        lower = decision.verdict is Verdict.BETTER
+        apart = Interval(-ratio.estimate, -ratio.high, -ratio.low, ratio.count) if lower else ratio
+        return f"{interval_text(apart)} {'lower' if lower else 'higher'}"
     if decision.verdict is Verdict.BETTER:
         ratio, word = ratio.inverted(), less
     else:
@@ -61,18 +69,18 @@ def comparative(comparison: Comparison, cell: Cell, quantity: str, less: str, mo
 def undecided_text(comparison: Comparison, cell: Cell, quantity: str) -> str:
     """Return the words for a method that is neither better nor worse than its reference."""
     decision = comparison.decision(cell, quantity)
-    if decision.ratio is None:
+    if decision.interval is None:
         return f"Not comparable ({decision.reason.value})"
     runs = paired_runs(comparison, cell, quantity)
     if decision.verdict is Verdict.NOT_COMPARABLE:
-        needed = "three" if decision.ratio.count < FEWEST_PAIRS else "six"
+        needed = "three" if decision.interval.count < FEWEST_PAIRS else "six"
         return f"Not comparable ({runs}; {needed} are needed)"
-    ratio = f"ratio {ratio_text(decision.ratio)}, {runs}"
+    ratio = f"ratio {ratio_text(decision.interval)}, {runs}"
     if decision.verdict is Verdict.EQUAL:
         return f"Equal within 10 % ({ratio})"
-    more = decision.needed is not None and decision.needed > decision.ratio.count
+    more = decision.needed is not None and decision.needed > decision.interval.count
     needed = f"; {decision.needed:,} would show a factor of 1.25" if more else ""
-    if not decision.ratio.low <= 1 <= decision.ratio.high:
+    if not decision.interval.low <= 1 <= decision.interval.high:
         return f"Too few runs for so many comparisons ({ratio}{needed})"
     return f"No difference beyond noise ({ratio}{needed})"
 
@@ -84,7 +92,7 @@ def cells_with(comparison: Comparison, quantity: str, verdict: Verdict) -> list[
 
 def paired_runs(comparison: Comparison, cell: Cell, quantity: str) -> str:
     """Return how many paired runs a decision rests on."""
-    ratio = comparison.decision(cell, quantity).ratio
+    ratio = comparison.decision(cell, quantity).interval
     return plural(ratio.count, "paired run") if ratio else "no paired run"
 
 
@@ -146,19 +154,26 @@ def arrivals_text(comparison: Comparison) -> str:
 def arrives_mostly(comparison: Comparison, cell: Cell, measure: Measure) -> bool:
     """Return whether more than half of a method's runs met the target, so that it has a median."""
     row = comparison.row(cell, measure.quantity)
-    return row is not None and math.isfinite(row.interval.estimate)
+    return row is not None and _is_reached(row)
+
+
+def _is_reached(row: Row) -> bool:
+    return math.isfinite(row.interval.estimate)
 
 
 def observed_text(comparison: Comparison, measure: Measure, cells: Iterable[Cell]) -> str:
     """Return what the methods that mostly arrive needed to the target."""
-    there = [cell for cell in cells if arrives_mostly(comparison, cell, measure)][:FEW_NAMES]
-    rows = [row for cell in there if (row := comparison.row(cell, measure.quantity))]
-    names = join_names([comparison.name(cell) for cell in there])
+    there = [row for cell in cells if (row := comparison.row(cell, measure.quantity)) if _is_reached(row)]
+    rows, more = there, len(there) - FEW_NAMES
+    if more > 0:  # the first, which is the reference if it arrives, and the lowest of the others
+        rows = [there[0], *sorted(there[1:], key=estimate_of)[: FEW_NAMES - 1]]
+    names = join_names([comparison.name(row.cell) for row in rows])
     unit = "s" if measure.noun == "time" else measure.noun
     values = join_names([figures(row.interval.estimate) for row in rows])
-    verb = "reaches" if len(there) == 1 else "reach"
+    verb = "reaches" if len(rows) == 1 else "reach"
     runs = plural(max((row.interval.count for row in rows), default=0), "run")
-    return f"{names} {verb} {target_text(comparison)} {measure.preposition} {values} {unit} ({runs})"
+    others = f"; {plural(more, 'other method')} too, later" if more > 0 else ""
+    return f"{names} {verb} {target_text(comparison)} {measure.preposition} {values} {unit} ({runs}{others})"
 
 
 def missing_text(comparison: Comparison) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from benchfw.analysis.significance import MARGIN
+
 Rng = np.random.Generator
 Shape = tuple[int, ...]
 
@@ -66,3 +68,12 @@ def brackets(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     iterations = np.ceil(np.exp(logs))
     at = np.searchsorted(LOOKS, iterations)
     return np.log(LOOKS[at - 1] + 1), np.log(LOOKS[at])
+
+
+def draw_effects(rng: Rng, shape: Shape, effects: str) -> np.ndarray:
+    """Return the true log ratios: none, half of them at random, or all at the edge of what is equal."""
+    if effects == "none":
+        return np.zeros(shape)
+    if effects == "edge":
+        return math.log(MARGIN) * rng.choice([-1.0, 1.0], shape)
+    return np.where(rng.random(shape) < 0.5, 0.0, 0.7 * rng.standard_normal(shape))
