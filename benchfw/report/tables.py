@@ -42,6 +42,8 @@ _HEADERS = {
     "bytes_held": "memory",
     "variance_x_seconds": "variance x seconds",
     "mse_x_seconds": "mse x seconds",
+    "variance_x_cpu_seconds": "variance x CPU seconds",
+    "mse_x_cpu_seconds": "mse x CPU seconds",
     "relative_efficiency": "relative efficiency",
 }
 

@@ -24,19 +24,10 @@ from benchfw.errors import BenchfwError
 from benchfw.records import Cell, Ending, Result, Trial
 from benchfw.runs import Environment, Run
 from benchfw.summary.histories import History, histories_by_cell
-from benchfw.summary.model import Target
+from benchfw.summary.model import CPU_TIMES, Target
 from benchfw.summary.noise import allow_for_noise, cpu_slowdown, describe_noise, slowdown
 from benchfw.summary.quantities import TO_TARGET, Sample, choose_targets
 from benchfw.summary.samples import sample_trials
-
-CPU_TIMES = {
-    "seconds_to_target": "cpu_seconds_to_target",
-    "seconds_per_draw": "cpu_seconds_per_draw",
-    "seconds_per_call": "cpu_seconds_per_call",
-    "setup_seconds": "setup_cpu_seconds",
-    "variance_x_seconds": "variance_x_cpu_seconds",
-}
-"""Times, and the quantities in CPU seconds that are compared instead where both runs have them."""
 
 TIMES = frozenset({*CPU_TIMES, *CPU_TIMES.values(), "device_seconds_per_call", "copy_seconds_per_call"})
 GIBIBYTE = 2**30
@@ -221,7 +212,8 @@ def _shared_quantities(old: Sample, new: Sample) -> list[str]:
 
     Of mse x seconds both factors are compared.
     """
-    shared = [each for each in old.values if each in new.values and each not in ("bias", "mse_x_seconds")]
+    apart = ("bias", "mse_x_seconds", "mse_x_cpu_seconds")
+    shared = [each for each in old.values if each in new.values and each not in apart]
     return [each for each in shared if CPU_TIMES.get(each) not in shared]
 
 

@@ -17,7 +17,7 @@ ARRIVALS = "arrivals"
 """How many of its runs a method brings to the target, against those of its reference."""
 
 _FIRST_SCREEN = {
-    "optimizer": ("cost_to_target", "seconds_to_target"),
+    "optimizer": ("cost_to_target",),
     "estimator": (),
     "kernel": ("seconds_per_call",),
 }
@@ -28,8 +28,8 @@ def with_decisions(
 ) -> Iterator[Comparison]:
     """Yield the comparisons with all that is decided about them: one family of tests for a whole report.
 
-    Its members are the contrasts, the biases that can be tested, and each family of a sweep. Samples are those
-    of estimators.
+    Its members are the contrasts, the biases that can be tested, and each family of a sweep. Samples are
+    those of estimators.
     """
     biases = [_testable_biases(comparison, samples) for comparison, _, samples in compared]
     others = sum(map(len, biases)) + sum(len(_swept(comparison)) for comparison, *_ in compared)
@@ -100,7 +100,7 @@ def _parts(
     """Yield what variance and time say where their product with each other differs from the reference's."""
     reference = samples[comparison.reference]
     for (cell, _), decision in decisions.items():
-        for quantity in ("variance", "seconds_per_draw"):
+        for quantity in ("variance", comparison.clocked("seconds_per_draw")):
             evidence = samples[cell].evidence(reference, quantity) if decision.differs else None
             if evidence is not None and evidence.testable:
                 yield (cell, quantity), decide_part(evidence, decision.level)
@@ -114,6 +114,8 @@ def first_screen(comparison: Comparison) -> list[str]:
     found = list(_FIRST_SCREEN[comparison.kind])
     if comparison.kind == "estimator":
         found.append(comparison.product)
+    if comparison.kind == "optimizer":
+        found.append(comparison.clocked("seconds_to_target"))
     if any(target.automatic for target in comparison.targets):
         done = [f"{metric}{WHEN_DONE}" for metric in comparison.metrics[:2]]
         done = [name for name in done if comparison.row(comparison.reference, name)]

@@ -59,12 +59,23 @@ class Sweep:
         return tuple(sorted(shared))
 
 
+CPU_TIMES = {
+    "seconds_to_target": "cpu_seconds_to_target",
+    "seconds_per_draw": "cpu_seconds_per_draw",
+    "seconds_per_call": "cpu_seconds_per_call",
+    "setup_seconds": "setup_cpu_seconds",
+    "variance_x_seconds": "variance_x_cpu_seconds",
+    "mse_x_seconds": "mse_x_cpu_seconds",
+}
+"""Times, and the quantities in CPU seconds that are compared instead where other work would decide."""
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """All methods of one kind on one problem; or one kernel at all of its sizes.
 
     `lines` are what figures draw of each metric, `hits` when each method met each of some targets, by axis;
-    both are empty where no figure is wanted.
+    both are empty where no figure is wanted. `by_cpu` says that CPU seconds stand for times.
     `family` counts the tests of the whole report, which share 5 %. Of estimators, `tested` are those whose
     bias is one of them, `biased` those whose bias is not noise, each with the interval that decided it;
     `narrow` are those of whose draws too few carry the variance to test a bias, `scarce` those of which they
@@ -88,6 +99,7 @@ class Comparison:
     rates: tuple[Rate, ...] = ()
     sweep: Sweep | None = None
     decisions: Mapping[tuple[Cell, str], Decision] = field(default_factory=dict)
+    by_cpu: bool = False
     lines: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
     hits: Mapping[Axis, Floats] = field(default_factory=dict)
 
@@ -126,7 +138,16 @@ class Comparison:
     def product(self) -> str:
         """Return what estimators are ranked by: mean squared error x seconds, where all of them know it."""
         known = all(self.row(cell, "mse_x_seconds") for cell in self.measured)
-        return "mse_x_seconds" if known else "variance_x_seconds"
+        return self.clocked("mse_x_seconds" if known else "variance_x_seconds")
+
+    def clocked(self, quantity: str) -> str:
+        """Return the quantity by which times are compared: in CPU seconds where the machine was busy."""
+        return CPU_TIMES[quantity] if self.by_cpu else quantity
+
+    @property
+    def time(self) -> str:
+        """Return what sentences call a time."""
+        return "CPU time" if self.by_cpu else "time"
 
     def declares_cost(self, cell: Cell) -> bool:
         """Return whether the method declared what it cost, in some trial."""

@@ -35,7 +35,7 @@ from benchfw.records import Ending, MethodKind
 from benchfw.summary.histories import History
 from benchfw.summary.model import Target
 
-_PRODUCTS = ("variance_x_seconds", "mse_x_seconds", "variance_x_cpu_seconds")
+_PRODUCTS = ("variance_x_seconds", "mse_x_seconds", "variance_x_cpu_seconds", "mse_x_cpu_seconds")
 SPREADS = frozenset({"variance", "worst_variance", "mse", *_PRODUCTS})
 """What is proportional to the variance of an estimator's draws."""
 

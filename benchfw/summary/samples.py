@@ -200,7 +200,9 @@ def _estimator_values(curves: Mapping[str, Curve]) -> dict[str, float]:
     if last.cpu_seconds is not None:
         used, setup_used = _a_draw(last.iterations, last.cpu_seconds)
         found |= {"cpu_seconds_per_draw": used, "setup_cpu_seconds": setup_used}
-        found["variance_x_cpu_seconds"] = found["variance"] * used
+        found |= {
+            f"{name}_x_cpu_seconds": found[name] * used for name in ("variance", "mse") if name in found
+        }
     return found
 
 

@@ -19,8 +19,8 @@ from benchfw.summary.faults import Findings
 from benchfw.summary.histories import History, Tally
 from benchfw.summary.kernels import rate_intervals
 from benchfw.summary.lines import find_hits, find_lines
-from benchfw.summary.model import Comparison, Row, Summary
-from benchfw.summary.noise import allow_for_noise, describe_noise, slowdown
+from benchfw.summary.model import CPU_TIMES, Comparison, Row, Summary
+from benchfw.summary.noise import BUSY, allow_for_noise, describe_noise, slowdown
 from benchfw.summary.quantities import TO_TARGET, Sample, choose_targets, last_seconds, metric_names
 from benchfw.summary.samples import sample_trials
 from benchfw.summary.sweeps import find_sweep
@@ -46,7 +46,8 @@ def summarize(run: Run, results: Iterable[Result], *, figures: bool = True) -> S
     by = slowdown(run.noise)
     groups = _group(findings.listen(_in_order(results)))
     # starmap: the variable of a loop would keep a group while the next one is read
-    compared = list(starmap(partial(_compare, by=by, figures=figures), groups))
+    by_cpu = by > BUSY and run.environment.threads == 1
+    compared = list(starmap(partial(_compare, by=by, by_cpu=by_cpu, figures=figures), groups))
     comparisons = tuple(with_decisions(compared))
     return Summary(
         run.title or run.suite,
@@ -91,7 +92,9 @@ def _group(histories: Iterable[History]) -> Iterator[tuple[str, MethodKind, Grou
             yield kernel, place[1], {cell: group for cell, group in cells.items() if cell.method == kernel}
 
 
-def _compare(problem: str, kind: MethodKind, groups: Groups, *, by: float, figures: bool) -> Compared:
+def _compare(
+    problem: str, kind: MethodKind, groups: Groups, *, by: float, by_cpu: bool, figures: bool
+) -> Compared:
     finished = {cell: [each for each in group if each.finished] for cell, group in groups.items()}
     reference = next((cell for cell, group in finished.items() if group), next(iter(groups)))
     trials = [each for group in groups.values() for each in group]
@@ -122,11 +125,12 @@ def _compare(problem: str, kind: MethodKind, groups: Groups, *, by: float, figur
             if any(each.result.outcome.claims_unbiased for each in group)
         ),
         sweep=find_sweep({cell: group[0].result.trial.method for cell, group in groups.items()}),
+        by_cpu=by_cpu and kind != "kernel" and all(map(_has_cpu_times, samples.values())),
     )
     rows = [
         row
         for cell, sample in samples.items()
-        for row in _rows(cell, sample, samples[comparison.reference_for(cell)])
+        for row in _rows(cell, sample, samples[comparison.reference_for(cell)], comparison)
     ]
     rates: tuple[Rate, ...] = ()
     if kind == "optimizer" and metrics:
@@ -148,10 +152,14 @@ def _compare(problem: str, kind: MethodKind, groups: Groups, *, by: float, figur
     return Compared(comparison, contrasts, {})
 
 
-def _rows(cell: Cell, sample: Sample, reference: Sample) -> Iterator[Row]:
+def _has_cpu_times(sample: Sample) -> bool:
+    return all(CPU_TIMES[time] in sample.values for time in CPU_TIMES if time in sample.values)
+
+
+def _rows(cell: Cell, sample: Sample, reference: Sample, comparison: Comparison) -> Iterator[Row]:
     same = sample is reference
     known = all("mse_x_seconds" in each.values for each in (sample, reference))
-    product = "mse_x_seconds" if known else "variance_x_seconds"
+    product = comparison.clocked("mse_x_seconds" if known else "variance_x_seconds")
     for quantity in sample.values:
         row = Row(
             cell,

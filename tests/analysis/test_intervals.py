@@ -69,6 +69,18 @@ def test_median_interval_contains_the_median(values):
     assert interval.high >= interval.estimate * (1 - 1e-12)
 
 
+def test_between_two_modes_every_median_is_covered():
+    rng = np.random.default_rng(12)
+    for count in (6, 7, 10, 12, 20):
+        high = rng.random((2000, count)) < 0.5
+        found = [
+            median_interval(each)
+            for each in np.where(high, 3.0, 1.0) + 0.02 * rng.standard_normal(high.shape)
+        ]
+        for median in (1.2, 2.0, 2.8):
+            assert coverage(median, found) > 0.95 - TOLERANCE
+
+
 def test_median_is_never_when_more_than_half_never_arrive():
     assert median_interval([1, 2, inf, inf, inf]).estimate == inf
     mostly = median_interval([1, 2, 3, inf, inf])

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from benchfw.report.verdicts import verdict
 from benchfw.report.verdicts.phrases import caveat_sentences
 from benchfw.runs import Burst, Environment, Machine, Noise
 from benchfw.summary.noise import cpu_slowdown, describe_noise, shift, slowdown
@@ -25,6 +26,63 @@ def test_a_quiet_machine_is_not_mentioned(run):
     assert describe_noise(on(run, load=1.9)) == ""
     assert describe_noise(on(run, Noise(bursts(3.0)))) == ""  # a few milliseconds say little
     assert describe_noise(on(run, Noise(bursts(2.0, 2.0)), clock="cpu")) == ""
+
+
+def timed(make, name, seconds, cpu):
+    """Five runs whose times the machine stretches by chance, and whose CPU seconds it does not."""
+    found = []
+    factors = ((1.0, 0.97), (1.9, 1.0), (1.2, 1.01), (2.0, 1.03), (1.4, 0.99))
+    for r, (slow, wobble) in enumerate(factors):
+        pace = wobble if name == "gd" else 1 / wobble
+        records = make.curve("gap", [9, 0.5], cost=100 * pace, seconds=seconds * slow)
+        if cpu is not None:
+            records = [replace(each, cpu_seconds=cpu * pace * each.iteration) for each in records]
+        found.append(make.result("optimizer", "p", name, r, records, target={"gap": 1.0}))
+    return found
+
+
+def test_on_a_busy_machine_cpu_seconds_decide_where_all_methods_of_one_thread_have_them(make, run):
+    results = timed(make, "gd", 3.0, 2.0) + timed(make, "svrg", 2.0, 1.0)
+    busy = on(run, Noise(bursts(2.0, 2.1, 2.2)))
+    (comparison,) = summarize(busy, results).comparisons
+    assert "In CPU time, svrg is ahead: 2.0 [1.9, 2.1] times less than gd" in verdict(comparison)
+    decided = {quantity for _, quantity in comparison.decisions}
+    assert decided == {"cost_to_target", "cpu_seconds_to_target"}
+    for other in (
+        on(run, Noise(bursts(1.0, 1.0))),
+        replace(busy, environment=replace(busy.environment, threads=2)),
+    ):
+        (comparison,) = summarize(other, results).comparisons
+        assert "CPU" not in verdict(comparison)
+    without = timed(make, "gd", 3.0, 2.0) + timed(make, "svrg", 2.0, None)
+    (comparison,) = summarize(busy, without).comparisons
+    assert "CPU" not in verdict(comparison)
+
+
+def test_on_a_busy_machine_estimators_are_ranked_by_cpu_seconds(make, run):
+    results = [
+        make.result(
+            "estimator",
+            "p",
+            name,
+            r,
+            [
+                replace(each, cpu_seconds=each.seconds * share)
+                for each in make.draws(1.0 + 0.01 * r, seconds=1.0 + 0.3 * (r % 2))
+            ],
+        )
+        for name, share in (("a", 0.5), ("b", 0.1))
+        for r in range(5)
+    ]
+    (comparison,) = summarize(on(run, Noise(bursts(2.0, 2.1, 2.2))), results).comparisons
+    assert comparison.product == "mse_x_cpu_seconds"
+    assert verdict(comparison).startswith("b has a mean squared error x CPU time 5")
+    shown = {
+        row.cell.method: row.interval.estimate
+        for row in comparison.rows
+        if row.quantity == "relative_efficiency"
+    }
+    assert shown == pytest.approx({"a": 1, "b": 5})
 
 
 def test_a_busy_machine_is_said_on_the_first_screen(run):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from benchfw.analysis.decisions import Verdict
 from benchfw.records import Ending, Record, Status
 from benchfw.report.tables import caption, headline_table
 from benchfw.report.verdicts import verdict
+from benchfw.runs import Burst, Noise
 from benchfw.summary.summarize import summarize
 
 inf = math.inf
@@ -151,3 +153,15 @@ def test_a_reference_that_ran_out_of_its_budget_was_not_done(make, run):
     summary = summarize(run, exact_and_stepwise(make, ending=Ending.SECONDS))
     assert "gap_when_reference_is_done" not in rows_of(summary, "steps")
     assert "is done" not in verdict(summary.comparisons[0])
+
+
+def test_the_efficiency_of_one_run_is_the_ratio_of_the_products_shown(make, run):
+    """Also where a heavy tail, or a busy machine, leaves only one end of that ratio known."""
+    busy = replace(run, noise=Noise(tuple(Burst(float(at), 0.003, 0.001, 0.001) for at in range(3))))
+    results = [
+        make.result("estimator", "p", "plain", 0, make.draws(1.0, noise=0.1)),
+        make.result("estimator", "p", "heavy", 0, make.draws(4.0, noise=0.16, skewness=9.0)),
+    ]
+    for machine in (run, busy):
+        rows = rows_of(summarize(machine, results), "heavy")
+        assert rows["relative_efficiency"].interval.estimate == pytest.approx(1 / 4, rel=0.02)

@@ -38,14 +38,14 @@ _BIAS = (
     "A bar that crosses the line at zero shows no bias beyond noise; without a bar, too few draws carry the "
     "variance to test it. For gradients the bias is the length of "
     "the mean error, estimated so that it is centred at zero when there is none. Of many bars some miss the "
-    "line by chance: the verdict corrects for their number (Holm)."
+    "line by chance: the verdict corrects for their number."
 )
 _TARGET = "Further left is faster. A method without a dot did not reach the target in half of its runs."
 _BESIDE = frozenset(
     {
         *("bias", "mse", "worst_variance", "relative_efficiency", "setup_cost", "setup_seconds"),
         *("cpu_seconds_per_draw", "setup_cpu_seconds"),
-        *("variance_x_seconds", "mse_x_seconds", "variance_x_cpu_seconds"),
+        *("variance_x_seconds", "mse_x_seconds", "variance_x_cpu_seconds", "mse_x_cpu_seconds"),
     }
 )
 _SWEEP = (
@@ -74,9 +74,10 @@ def estimator_figures(comparison: Comparison, styles: Styles) -> list[Figure]:
                 " Of a gradient, the variance is the sum over its coordinates; another view has the largest."
             )
         variance = [replace(variance[0], how_to_read=words, views=(*variance[0].views, against))]
-    error = "mse" if comparison.product == "mse_x_seconds" else "variance"
-    products = {comparison.product: f"{error} x seconds a draw"}
-    product = _dots(comparison, styles, f"{error} x seconds", products, _DOTS + _PRODUCT + _LEFT)
+    error = comparison.product.split("_")[0]
+    seconds = "CPU seconds" if comparison.by_cpu else "seconds"
+    products = {comparison.product: f"{error} x {seconds} a draw"}
+    product = _dots(comparison, styles, f"{error} x {seconds}", products, _DOTS + _PRODUCT + _LEFT)
     bias = _dots(comparison, styles, "bias", {"bias": "bias"}, _DOTS + _BIAS, signed=True)
     return [*variance, *product, *bias]
 

@@ -18,7 +18,12 @@ from benchfw.report.verdicts.phrases import (
 )
 from benchfw.summary.model import Comparison, Row
 
-PRODUCTS = {"mse_x_seconds": "mean squared error x time", "variance_x_seconds": "variance x time"}
+PRODUCTS = {
+    "mse_x_seconds": "mean squared error x time",
+    "variance_x_seconds": "variance x time",
+    "mse_x_cpu_seconds": "mean squared error x CPU time",
+    "variance_x_cpu_seconds": "variance x CPU time",
+}
 
 
 def estimator_verdict(comparison: Comparison) -> str:
@@ -67,7 +72,9 @@ def _efficiency(comparison: Comparison, best: Row) -> str:
             f"has one {product} ({runs})"
         )
     variance = _part(comparison, best.cell, "variance", "variance")
-    seconds = _part(comparison, best.cell, "seconds_per_draw", "time a draw")
+    seconds = _part(
+        comparison, best.cell, comparison.clocked("seconds_per_draw"), f"{comparison.time} a draw"
+    )
     return f"{name} has a {label} {product} than {reference}: {variance}, {seconds} ({runs})"
 
 

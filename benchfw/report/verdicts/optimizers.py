@@ -56,7 +56,7 @@ def _main(comparison: Comparison, measure: Measure, leader: Cell | None) -> str:
         return _alone(comparison, measure)
     if leader is not None:
         said = comparative(comparison, leader, measure.quantity, measure.less, measure.more)
-        after = _time_clause(comparison, leader) if measure.quantity != "seconds_to_target" else ""
+        after = _time_clause(comparison, leader) if measure.quantity == "cost_to_target" else ""
         runs = paired_runs(comparison, leader, measure.quantity)
         way = f"{target} {measure.preposition} {said} than {reference} ({runs})"
         return f"{comparison.name(leader)} reaches {way}{after}{missing}"
@@ -140,11 +140,12 @@ def _not_comparable(comparison: Comparison, measure: Measure, rivals: list[Cell]
 
 def _time_clause(comparison: Comparison, cell: Cell) -> str:
     """Return how a leader in cost compares in time."""
-    decision = comparison.decision(cell, "seconds_to_target")
-    said = comparative(comparison, cell, "seconds_to_target", "less time", "more time")
+    quantity, time = comparison.clocked("seconds_to_target"), comparison.time
+    decision = comparison.decision(cell, quantity)
+    said = comparative(comparison, cell, quantity, f"less {time}", f"more {time}")
     if said is None:
-        words = undecided_text(comparison, cell, "seconds_to_target")
-        return f"; in time: {words[0].lower()}{words[1:]}"
+        words = undecided_text(comparison, cell, quantity)
+        return f"; in {time}: {words[0].lower()}{words[1:]}"
     joint = " and" if decision.verdict is Verdict.BETTER else ", but"
     return f"{joint} in {said}{_preparation(comparison, cell)}"
 
@@ -161,13 +162,15 @@ def _preparation(comparison: Comparison, cell: Cell) -> str:
 
 def _fastest(comparison: Comparison, measure: Measure, leader: Cell | None) -> str:
     """Return a sentence on time where another method is ahead there than in cost."""
-    first = find_leader(comparison, "seconds_to_target")
-    if first is None or first == leader or measure.quantity == "seconds_to_target":
+    quantity = comparison.clocked("seconds_to_target")
+    first = find_leader(comparison, quantity)
+    if first is None or first == leader or measure.quantity == quantity:
         return ""
-    less = comparative(comparison, first, "seconds_to_target", "less", "more")
+    less = comparative(comparison, first, quantity, "less", "more")
     name, reference = comparison.name(first), comparison.name(comparison.reference)
-    runs = paired_runs(comparison, first, "seconds_to_target")
-    return f"In time, {name} is ahead: {less} than {reference}{_preparation(comparison, first)} ({runs})"
+    runs = paired_runs(comparison, first, quantity)
+    ahead = f"In {comparison.time}, {name} is ahead: {less} than {reference}"
+    return f"{ahead}{_preparation(comparison, first)} ({runs})"
 
 
 def _end(comparison: Comparison, leader: Cell | None) -> str:

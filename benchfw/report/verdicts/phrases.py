@@ -130,7 +130,8 @@ def choose_measure(comparison: Comparison) -> Measure:
     if comparison.reference in counted and len(counted) > min(1, len(comparison.measured) - 1):
         unit = comparison.cost_unit
         return Measure("cost_to_target", "with", f"fewer {unit}", f"more {unit}", unit)
-    return Measure("seconds_to_target", "in", "less time", "more time", "time")
+    time = comparison.time
+    return Measure(comparison.clocked("seconds_to_target"), "in", f"less {time}", f"more {time}", time)
 
 
 def reached(comparison: Comparison, cell: Cell) -> tuple[int, int]:
@@ -168,11 +169,11 @@ def observed_text(comparison: Comparison, measure: Measure, cells: Iterable[Cell
     if more > 0:  # the first, which is the reference if it arrives, and the lowest of the others
         rows = [there[0], *sorted(there[1:], key=estimate_of)[: FEW_NAMES - 1]]
     names = join_names([comparison.name(row.cell) for row in rows])
-    unit = "s" if measure.noun == "time" else measure.noun
+    unit = "s" if measure.preposition == "in" else measure.noun
     values = join_names([figures(row.interval.estimate) for row in rows])
     verb = "reaches" if len(rows) == 1 else "reach"
     runs = plural(max((row.interval.count for row in rows), default=0), "run")
-    others = f"; {plural(more, 'other method')} too, later" if more > 0 else ""
+    others = f"; {plural(more, 'other method')} too" if more > 0 else ""
     return f"{names} {verb} {target_text(comparison)} {measure.preposition} {values} {unit} ({runs}{others})"
 
 
