@@ -1,15 +1,21 @@
-"""CPU times of calls, by one thread, all in turn, so that drift falls on all of them; and of processes."""
+"""CPU times of calls, by one thread, all in turn, so that drift falls on all of them; and of processes.
+
+`refusals` is for what a script needs and does not find: a data set, a device, another library.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from time import process_time
+
+from benchfw.errors import BenchfwError
 
 
 def with_one_thread() -> None:
@@ -17,6 +23,16 @@ def with_one_thread() -> None:
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     if any(os.environ.get(name) != "1" for name in threads):
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **threads})
+
+
+@contextlib.contextmanager
+def refusals(advice: str = "") -> Iterator[None]:
+    """End the script with one sentence, and exit code 2, where something that it needs is not here."""
+    try:
+        yield
+    except (BenchfwError, ImportError) as fault:
+        print(f"{Path(sys.argv[0]).name}: {fault}{advice and f'; {advice}'}", file=sys.stderr)
+        sys.exit(2)
 
 
 def cpu_seconds(call: Callable[[], object]) -> float:

@@ -6,6 +6,7 @@ libraries, and nothing else. Where it cannot, the page stays as it is, which is 
 
 from __future__ import annotations
 
+import argparse
 import re
 import shutil
 import subprocess
@@ -62,4 +63,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    main(parser.parse_args().folder)

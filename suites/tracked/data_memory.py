@@ -6,6 +6,7 @@ file costs, page after page. The pass runs in a process of its own, whose peak r
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -59,6 +60,7 @@ def peak_of_a_pass(rows: int = ROWS, columns: int = COLUMNS, batch: int = BATCH)
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     megabytes = peak_of_a_pass() / 1e6
     size = ROWS * COLUMNS * 4 / 1e9
     print(f"one pass over {size:.3g} GB in batches of {BATCH:,} rows: peak {megabytes:.3g} MB (limit 300 MB)")

@@ -7,6 +7,7 @@ process of their own, whose peak resident set is measured.
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -64,6 +65,7 @@ def peak_of_training(rows: int = ROWS, pixels: int = PIXELS, block: int = BLOCK,
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     megabytes = peak_of_training() / 1e6
     size = ROWS * PIXELS / 1e9
     print(

@@ -8,6 +8,7 @@ are the same on a busy one.
 
 from __future__ import annotations
 
+import argparse
 import tempfile
 from pathlib import Path
 
@@ -79,5 +80,6 @@ def first_figure(page: Path) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     for name, value in measure().items():
         print(f"{value:.2f} {name}{f' (at most {LIMITS[name]:g})' if name in LIMITS else ''}")

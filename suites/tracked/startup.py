@@ -7,8 +7,8 @@ after it choose the commands that contain one of them.
 
 from __future__ import annotations
 
+import argparse
 import statistics
-import sys
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -56,6 +56,9 @@ def _cpu_seconds(command: str, folder: Path, variables: Mapping[str, str]) -> fl
 
 
 if __name__ == "__main__":
-    wanted = [each for each in COMMANDS if not sys.argv[1:] or any(word in each for word in sys.argv[1:])]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("words", nargs="*")
+    words = parser.parse_args().words or [""]
+    wanted = [each for each in COMMANDS if any(word in each for word in words)]
     for name, ratio in ratios(wanted).items():
         print(f"benchfw {name}: {ratio:.2f} times the CPU of importing click, pluggy and numpy")
