@@ -39,6 +39,8 @@ SMALL = Path(__file__).parent / "html" / "assets" / "plotly-basic.min.js"
 KINDS = {"scatter", "bar", "pie"}  # of marks, that the small build draws; ours are all among them
 
 _LARGE = 100_000  # bytes; tables from here on go into a page compressed
+_LARGE_FIGURES = 1_000_000  # bytes; so do the numbers of its figures
+MOST_ROWS = 3000  # of all numbers together; those of more are in the CSV files only
 _SCRIPT = re.compile(r'<script src="([^"]+)"></script>')
 _OVERVIEW = re.compile(r' · <a href="\.\./[^"]*">all runs</a>')
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
@@ -160,17 +162,22 @@ def fill(template: str, figures: Sequence[Figure], script: Path | None, **contex
         lstrip_blocks=True,
     )
     environment.filters["plural"] = plural
+    data, kind = script_json([figure.as_data() for figure in figures]), "application/json"
+    if len(data) > _LARGE_FIGURES:
+        data, kind = base64.b64encode(gzip.compress(data.encode(), mtime=0)).decode(), "application/gzip"
     page = environment.get_template(template).render(
         figures=figures,
         script=script.name if script else "",
-        # safe: script_json leaves no character that HTML could read
-        figure_data=Markup(script_json([figure.as_data() for figure in figures])),  # noqa: S704
+        figure_type=kind,
+        # safe: neither script_json nor base64 has a character that HTML could read
+        figure_data=Markup(data),  # noqa: S704
         **context,
     )
     return allow_scripts(page)
 
 
 def _sections(summary: Summary, styles: Mapping[Cell, Style]) -> Iterator[dict[str, Any]]:
+    few = sum(len(comparison.rows) for comparison in summary.comparisons) <= MOST_ROWS
     for comparison in summary.comparisons:
         yield {
             "heading": heading(comparison),
@@ -178,7 +185,7 @@ def _sections(summary: Summary, styles: Mapping[Cell, Style]) -> Iterator[dict[s
             "verdict": verdict(comparison),
             "caption": caption(comparison),
             "table": headline_table(comparison),
-            "all": full_table(comparison),
+            "all": full_table(comparison) if few else None,
             "sides": list(comparison_tables(comparison)),
             "reference": comparison.reference,
             "styles": styles,

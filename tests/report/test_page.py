@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import base64
 import csv
+import gzip
 import io
 import json
 import math
@@ -187,3 +189,19 @@ def test_without_plotly_only_the_small_script_draws(small, monkeypatch):
     assert drawing_script([LINES]) == small
     with pytest.raises(BenchfwError, match=r"needs plotly.*pip install 'benchfw\[report\]'"):
         drawing_script([HEATMAP])
+
+
+def test_a_very_large_page_links_its_numbers_and_holds_its_figures_compressed(
+    realistic, run, tmp_path, monkeypatch
+):
+    results = realistic()
+    small = written(run, results, tmp_path / "small").read_text(encoding="utf-8")
+    monkeypatch.setattr(page, "MOST_ROWS", 10)
+    monkeypatch.setattr(page, "_LARGE_FIGURES", 1000)
+    large = written(run, results, tmp_path / "large").read_text(encoding="utf-8")
+    assert "<summary>All numbers" in small
+    assert "<summary>All numbers" not in large
+    assert 'All numbers: <a href="table-1.csv" download>' in large
+    kinds = [re.search('type="([^"]+)" id="figure-data">([^<]*)<', each) for each in (small, large)]
+    assert [each[1] for each in kinds] == ["application/json", "application/gzip"]
+    assert gzip.decompress(base64.b64decode(kinds[1][2])).decode() == kinds[0][2]

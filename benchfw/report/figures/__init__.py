@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchfw.records import Cell
-from benchfw.report.figures.convergence import convergence_figures
+from benchfw.report.figures.convergence import convergence_figures, points_a_line
 from benchfw.report.figures.kernels import share_figures, size_figures
 from benchfw.report.figures.plot import Figure, Style, styles_of
 from benchfw.report.figures.profiles import profile_figures
@@ -18,9 +18,10 @@ def build_figures(summary: Summary) -> list[Figure]:
     """Return the figures of all comparisons, in the order of the page."""
     styles = method_styles(summary)
     figures: list[Figure] = []
+    points = points_a_line(summary)
     for comparison in summary.comparisons:
         if comparison.kind == "optimizer":
-            found = [*convergence_figures(comparison, styles), *target_figures(comparison, styles)]
+            found = [*convergence_figures(comparison, styles, points), *target_figures(comparison, styles)]
         elif comparison.kind == "estimator":
             found = [*sweep_figures(comparison), *estimator_figures(comparison, styles)]
         else:

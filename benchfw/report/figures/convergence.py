@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchfw.analysis.bands import Band
 from benchfw.analysis.convergence import AXES, Axis, Floats
@@ -14,12 +15,13 @@ from benchfw.records import Cell
 from benchfw.report.figures.plot import Figure, Style, View, line_trace, log_axis, rounded
 from benchfw.report.text import escape_plotly
 from benchfw.summary.lines import MOST_STOPS, Line, Stop
-from benchfw.summary.model import Comparison
+from benchfw.summary.model import Comparison, Summary
 
 MOST_BANDS = 10
 """With more methods than this the bands start hidden: they would cover the lines."""
 
 MOST_WORDS = 160  # characters of a reason beside a cross
+MOST_POINTS, FEWEST_POINTS = 150_000, 25  # of all lines of a page together, and of each all the same
 MARGIN = 0.7  # of the first position: a logarithmic axis has no 0, and lines from there begin here
 
 _HOVER = "%{y:.3g} at %{x:.4g}"
@@ -38,14 +40,23 @@ _STOPS = "A cross is where a trial broke off or diverged; point at it for the re
 _FIRST_STOPS = f"At most {MOST_STOPS} crosses a method are drawn, of its first such trials. "
 
 
-def convergence_figures(comparison: Comparison, styles: Mapping[Cell, Style]) -> list[Figure]:
-    """Return one figure a metric, each with a view against iterations, seconds and cost."""
-    figures = [_figure(comparison, *each, styles) for each in comparison.lines.items()]
+def points_a_line(summary: Summary) -> int:
+    """Return how many points a line may have, so that a page with very many of them stays small."""
+    lines = sum(len(each) * len(AXES) for found in summary.comparisons for each in found.lines.values())
+    return max(FEWEST_POINTS, MOST_POINTS // max(1, lines))
+
+
+def convergence_figures(comparison: Comparison, styles: Mapping[Cell, Style], points: int) -> list[Figure]:
+    """Return one figure a metric, each with a view against iterations, seconds and cost.
+
+    A line, or an edge of a band, has at most about so many points.
+    """
+    figures = [_figure(comparison, *each, styles, points) for each in comparison.lines.items()]
     return [figure for figure in figures if figure.views[0].data]
 
 
 def _figure(
-    comparison: Comparison, metric: str, lines: Sequence[Line], styles: Mapping[Cell, Style]
+    comparison: Comparison, metric: str, lines: Sequence[Line], styles: Mapping[Cell, Style], points: int
 ) -> Figure:
     names = ", ".join(comparison.name(cell) for cell in comparison.cells)
     bands = any(around.count > 1 for each in lines for around in each.bands.values())
@@ -57,7 +68,7 @@ def _figure(
             bounds=_BOUNDS if any(each.bounds for each in lines) else "",
             stops=_describe_stops(lines),
         ),
-        views=tuple(_view(comparison, metric, axis, lines, styles) for axis in AXES),
+        views=tuple(_view(comparison, metric, axis, lines, styles, points) for axis in AXES),
         controls=("log x", "log y", "bands") if bands else ("log x", "log y"),
         height=460,
     )
@@ -69,8 +80,9 @@ def _view(
     axis: Axis,
     lines: Sequence[Line],
     styles: Mapping[Cell, Style],
+    points: int,
 ) -> View:
-    shown = {each.cell: each.bands[axis] for each in lines if axis in each.bands}
+    shown = {each.cell: _thin_band(each.bands[axis], points) for each in lines if axis in each.bands}
     edge = _left_edge(shown.values())
     height = {"title": {"text": escape_plotly(metric)}, **_value_axis(shown.values())}
     data: list[dict[str, Any]] = []
@@ -81,12 +93,12 @@ def _view(
             drawn = shown[each.cell]
             if drawn.count > 1:
                 parts["band"] = _band_trace(drawn, edge, style, visible=len(shown) <= MOST_BANDS)
-            line = from_edge(*each.medians[axis], edge)
+            line = from_edge(*_thin_line(*each.medians[axis], points), edge)
             parts["line"] = line_trace(name, *line, style, _HOVER)
             if len(drawn.grid) == 1:
                 parts["line"]["mode"] = "markers"
         if axis in each.bounds:
-            theorem = each.bounds[axis]
+            theorem = _thin_band(each.bounds[axis], points)
             line = from_edge(theorem.grid, theorem.median, edge)
             parts["bound"] = line_trace(name, *line, style, _HOVER, dash="2px,3px", width=1)
             parts["bound"]["mode"] = "lines"
@@ -111,6 +123,26 @@ def _describe_stops(lines: Iterable[Line]) -> str:
     if not any(each.stops for each in found):
         return ""
     return _STOPS + (_FIRST_STOPS if any(each.unshown for each in found) else "")
+
+
+def _thin_line(grid: Floats, values: Floats, points: int) -> tuple[Floats, Floats]:
+    """Return at most so many points of a line, its ends among them, and its best one."""
+    if len(grid) <= points:
+        return grid, values
+    kept = np.union1d(_spread(len(grid), points), [np.argmin(values)])
+    return grid[kept], values[kept]
+
+
+def _thin_band(drawn: Band, points: int) -> Band:
+    if len(drawn.grid) <= points:
+        return drawn
+    kept = _spread(len(drawn.grid), points)
+    return Band(drawn.grid[kept], drawn.median[kept], drawn.low[kept], drawn.high[kept], drawn.count)
+
+
+def _spread(count: int, points: int) -> NDArray[np.intp]:
+    """Return so many of the numbers below `count`, evenly spread, the first and the last among them."""
+    return np.round(np.linspace(0, count - 1, points)).astype(np.intp)
 
 
 def _left_edge(bands: Iterable[Band]) -> float:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from benchfw.analysis.bands import band, median_line
 from benchfw.analysis.convergence import AXES, Curve
 from benchfw.records import Status
-from benchfw.report.figures import build_figures
+from benchfw.report.figures import build_figures, convergence
 from benchfw.summary.histories import History
 from benchfw.summary.lines import MOST_STOPS, find_stop
 from benchfw.summary.summarize import summarize
@@ -110,6 +110,20 @@ def test_many_trials_that_broke_are_a_bounded_number_of_crosses_and_the_figure_s
         (cross,) = [trace for trace in figure.views[0].data if trace["meta"]["part"] == "stop"]
         assert len(cross["x"]) == MOST_STOPS
         assert (f"At most {MOST_STOPS} crosses a method" in figure.how_to_read) is said
+
+
+def test_lines_of_a_page_with_very_many_have_fewer_points_and_their_best_one(make, run, monkeypatch):
+    values = np.geomspace(1, 1e-3, 80)
+    values[50] = 1e-5
+    results = [make.result("optimizer", "p", "gd", r, make.curve("gap", values)) for r in range(3)]
+    monkeypatch.setattr(convergence, "MOST_POINTS", 3 * 30)
+    (figure, *_) = build_figures(summarize(run, results))
+    for view in figure.views:
+        around, line = view.data[:2]
+        assert len(line["x"]) in (30, 30 + 1, 30 + 2, 30 + 3)  # with the best, and two at the edge
+        assert len(around["x"]) <= 2 * (30 + 2)
+        assert min(line["y"]) == 1e-5
+        assert line["y"][-1] == 1e-3
 
 
 def test_lines_of_sixty_methods_are_all_told_apart(make, run):

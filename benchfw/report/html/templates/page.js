@@ -1,6 +1,14 @@
 "use strict";
-(() => {
-  const figures = JSON.parse(document.getElementById("figure-data").textContent);
+(async () => {
+  // a large page has them compressed
+  const data = document.getElementById("figure-data");
+  const figures = data.type === "application/json" ? JSON.parse(data.textContent) : await inflate(data.textContent);
+
+  function inflate(text) {
+    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  }
+
   const narrow = () => window.innerWidth < 700;
   const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
