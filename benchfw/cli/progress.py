@@ -8,6 +8,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import islice
 from statistics import fmean
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TextIO
@@ -158,18 +159,24 @@ def _draw(title: str, pace: Pace) -> Group:
 
 
 class Pace:
-    """Counts a run's events and estimates the time left from what each method has taken so far."""
+    """Counts a run's events and estimates the time left from what each method has taken so far.
+
+    What its trials do not account for, such as starting their processes, is shared by all of them.
+    """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self.total = self.done = self.failed = 0
-        self.began = clock()
+        self.began = self._started = clock()
         self.running: dict[str, tuple[Trial, float]] = {}
         """The trials now running by their names, each with the moment of its start."""
         self._clock = clock
         self._jobs = 1
         self._waiting: Counter[Cell] = Counter()
         self._budget: float | None = None
-        self._taken: dict[Cell, list[float]] = {}
+        self._taken: dict[Cell, tuple[float, int]] = {}
+        """The seconds of a method's trials together, and their number."""
+        self._own = self._between = 0.0
+        """The seconds of all trials together, and those of a job that each takes beyond its own."""
 
     @property
     def ended(self) -> int:
@@ -184,7 +191,8 @@ class Pace:
     def hear(self, event: Begun | Event) -> None:
         """Take in one event."""
         if isinstance(event, Begun):
-            self.total, self._jobs = len(event.pending), event.jobs
+            self.total, self._jobs = len(event.pending), max(1, event.jobs)
+            self._started = self._clock()
             self._waiting = Counter(trial.cell for trial in event.pending)
             self._budget = event.pending[0].budget.seconds if event.pending else None
         elif isinstance(event, Started):
@@ -199,11 +207,18 @@ class Pace:
         if self.running.pop(str(event.trial), None) is None:
             self._waiting[cell] -= 1  # skipped, never started
         if outcome.status is not Status.SKIPPED:
-            self._taken.setdefault(cell, []).append(outcome.seconds)
+            self._own += outcome.seconds
+            seconds, count = self._taken.get(cell, (0.0, 0))
+            self._taken[cell] = seconds + outcome.seconds, count + 1
         if outcome.status.faulty:
             self.failed += 1
         else:
             self.done += 1
+        # meanwhile the other jobs are at the trials that were started first
+        others = islice(self.running.values(), min(self._jobs, self.total) - 1)
+        own = self._own + sum(self.elapsed(each) for _, each in others)
+        spent = min(self._jobs, self.total) * self.elapsed(self._started)
+        self._between = max(0.0, spent - own) / self.ended
 
     def elapsed(self, since: float) -> float:
         """Return the seconds since a moment."""
@@ -213,20 +228,21 @@ class Pace:
         """Return the seconds that the rest may take with all jobs busy; infinity while nothing is known."""
         # copies: the display asks from a thread of its own
         rest = [
-            max(0.0, self._expected(trial.cell) - self.elapsed(began))
+            max(0.0, self._expected(trial.cell) + self._between - self.elapsed(began))
             for trial, began in list(self.running.values())
         ]
         waiting = [(cell, count) for cell, count in list(self._waiting.items()) if count]
-        work = sum(rest) + sum(self._expected(cell) * count for cell, count in waiting)
+        work = sum(rest) + sum((self._expected(cell) + self._between) * count for cell, count in waiting)
         return max(work / self._jobs, *rest, 0.0)
 
     def _expected(self, cell: Cell) -> float:
         """Return the seconds of one trial: as its method took so far, else the budget, else as any took."""
         if cell in self._taken:
-            return fmean(self._taken[cell])
+            seconds, count = self._taken[cell]
+            return seconds / count
         if self._budget is not None:
             return self._budget
-        means = [fmean(each) for each in list(self._taken.values())]
+        means = [seconds / count for seconds, count in list(self._taken.values())]
         return fmean(means) if means else math.inf
 
 

@@ -10,7 +10,7 @@ import pytest
 from benchfw.cli import progress
 from benchfw.cli.progress import Pace, duration
 from benchfw.harness.events import Begun, Finished, Started
-from benchfw.records import Budget, Ending, Outcome, Spec, Status
+from benchfw.records import Budget, Ending, Outcome, Spec, Status, Trial
 
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -163,6 +163,39 @@ def test_before_a_method_has_ended_its_budget_of_seconds_is_expected(start):
     assert pace.seconds_left() == pytest.approx(6 * 30)
     finish(pace, trials[0], 2.0)
     assert pace.seconds_left() == pytest.approx(2 * 2 + 3 * 30)
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_the_time_left_counts_what_starting_processes_takes(start, clock, jobs):
+    pace, trials = start(repetitions=50, jobs=jobs)
+    quick, slow = trials[:50], trials[50:]
+    left = [trial for pair in zip(quick, slow, strict=True) for trial in pair]
+    running: list[tuple[float, Trial]] = []
+    said = {}
+    while left or running:  # 0.1 or 0.3 s of its own, and 0.7 s until its process has started
+        while left and len(running) < jobs:
+            trial = left.pop(0)
+            running.append((clock.now + 0.7 + (0.1 if trial in quick else 0.3), trial))
+            pace.hear(Started(trial))
+        running.sort(key=lambda each: each[0])
+        clock.now, trial = running.pop(0)
+        seconds = 0.1 if trial in quick else 0.3
+        pace.hear(Finished(trial, Outcome(Status.DONE, Ending.ITERATIONS, seconds=seconds)))
+        said[pace.ended] = clock.now, pace.seconds_left()
+    for ended in (20, 50, 80):
+        then, expected = said[ended]
+        assert expected == pytest.approx(clock.now - then, rel=0.15)
+
+
+def test_trials_that_a_worker_was_given_together_do_not_hide_what_they_take(start, clock):
+    pace, trials = start(repetitions=50)
+    for first in range(0, 50, 10):
+        for trial in trials[first : first + 10]:
+            pace.hear(Started(trial))
+        for trial in trials[first : first + 10]:
+            clock.now += 0.03
+            pace.hear(Finished(trial, Outcome(Status.DONE, Ending.ITERATIONS, seconds=0.01)))
+    assert pace.seconds_left() == pytest.approx(50 * 0.03)
 
 
 def test_without_a_budget_of_seconds_nothing_is_known_until_a_trial_has_ended(start):
