@@ -199,10 +199,15 @@ def _headline(comparison: Comparison) -> list[tuple[str, bool]]:
 def _with_cpu_times(
     comparison: Comparison, quantities: Sequence[tuple[str, bool]]
 ) -> Iterator[tuple[str, bool]]:
-    """Yield quantities, and after a time the CPU seconds where a method's differ from it."""
+    """Yield quantities, and after a time the CPU seconds where a method's differ from it.
+
+    So they stand where trials ran beside each other, which makes both longer.
+    """
     for name, with_ratio in quantities:
         yield name, with_ratio
-        if name in _CPU and any(_differs(comparison, cell, name) for cell in comparison.measured):
+        if name in _CPU and (
+            comparison.jobs > 1 or any(_differs(comparison, cell, name) for cell in comparison.measured)
+        ):
             yield _CPU[name], False
 
 

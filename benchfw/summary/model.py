@@ -75,7 +75,8 @@ class Comparison:
     """All methods of one kind on one problem; or one kernel at all of its sizes.
 
     `lines` are what figures draw of each metric, `hits` when each method met each of some targets, by axis;
-    both are empty where no figure is wanted. `by_cpu` says that CPU seconds stand for times.
+    both are empty where no figure is wanted. `by_cpu` says that CPU seconds stand for times;
+    so many `jobs` ran at a time.
     `family` counts the tests of the whole report, which share 5 %. Of estimators, `tested` are those whose
     bias is one of them, `biased` those whose bias is not noise, each with the interval that decided it;
     `narrow` are those of whose draws too few carry the variance to test a bias, `scarce` those of which they
@@ -102,6 +103,7 @@ class Comparison:
     by_cpu: bool = False
     lines: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
     hits: Mapping[Axis, Floats] = field(default_factory=dict)
+    jobs: int = 1
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -232,7 +234,7 @@ class Replays:
 class Summary:
     """Everything that the terminal and the page say in numbers.
 
-    `trials` counts the trials, `seeds` are theirs.
+    `trials` counts the trials, `seeds` are theirs; so many `jobs` ran at a time where that made times longer.
     `busy` is a sentence on a machine that had other work to do meanwhile, empty for a quiet one.
     """
 
@@ -245,6 +247,7 @@ class Summary:
     busy: str = ""
     trials: int = 0
     seeds: tuple[int, ...] = ()
+    jobs: int = 1
 
     @property
     def measured(self) -> list[Comparison]:

@@ -44,10 +44,11 @@ def summarize(run: Run, results: Iterable[Result], *, figures: bool = True) -> S
     """
     findings = Findings()
     by = slowdown(run.noise)
+    jobs = run.environment.jobs if run.environment.clock == "wall" else 1
     groups = _group(findings.listen(_in_order(results)))
     # starmap: the variable of a loop would keep a group while the next one is read
     by_cpu = by > BUSY and run.environment.threads == 1
-    compared = list(starmap(partial(_compare, by=by, by_cpu=by_cpu, figures=figures), groups))
+    compared = list(starmap(partial(_compare, by=by, by_cpu=by_cpu, jobs=jobs, figures=figures), groups))
     comparisons = tuple(with_decisions(compared))
     return Summary(
         run.title or run.suite,
@@ -59,6 +60,7 @@ def summarize(run: Run, results: Iterable[Result], *, figures: bool = True) -> S
         describe_noise(run),
         findings.trials,
         tuple(sorted(findings.seeds)),
+        jobs,
     )
 
 
@@ -93,7 +95,7 @@ def _group(histories: Iterable[History]) -> Iterator[tuple[str, MethodKind, Grou
 
 
 def _compare(
-    problem: str, kind: MethodKind, groups: Groups, *, by: float, by_cpu: bool, figures: bool
+    problem: str, kind: MethodKind, groups: Groups, *, by: float, by_cpu: bool, jobs: int, figures: bool
 ) -> Compared:
     finished = {cell: [each for each in group if each.finished] for cell, group in groups.items()}
     reference = next((cell for cell, group in finished.items() if group), next(iter(groups)))
@@ -119,6 +121,7 @@ def _compare(
         metrics=metrics,
         targets=targets,
         cost_unit=next(filter(None, units), "gradients"),
+        jobs=jobs,
         claims=tuple(
             cell
             for cell, group in groups.items()

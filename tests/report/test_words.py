@@ -18,7 +18,7 @@ import pytest
 
 from benchfw.records import Counting, Ending, Record, Status
 from benchfw.report.verdicts import optimizers, verdict
-from benchfw.report.verdicts.phrases import fault_advice, fault_place, fault_sentence
+from benchfw.report.verdicts.phrases import caveat_sentences, fault_advice, fault_place, fault_sentence
 from benchfw.runs import Burst, Noise
 from benchfw.summary.summarize import summarize
 
@@ -265,7 +265,7 @@ RULES = {
     r"^No method gave a value|^No trial finished|^To try: |: \d+ of \d+ trials?": "Faults",
     r"[Dd]id not finish": "Arrivals",
     r"gave the same records|is not reproducible": "Faults",
-    r"the machine was busy": "Noise of the machine",
+    r"the machine was busy|ran \d+ at a time": "Noise of the machine",
     r"CPU time": "Noise of the machine",
     r"[Tt]oo few draws carry|[Nn]ever varied|has variance": "What the draws allow",
     r"smallest variance": "Sweeps",
@@ -314,6 +314,7 @@ def passage(title, summary):
         said.append(f"{fault_place(fault)}: {fault_sentence(fault)}")
         if fault_advice(fault):
             said.append(f"To try: {fault_advice(fault)}")
+    said += caveat_sentences(summary) if summary.jobs > 1 else []
     lines = (f"[{'; '.join(rules_of(each))}]\n{each}." for each in said)
     return "\n".join([f"# {title}", *lines]) + "\n"
 
@@ -322,6 +323,8 @@ def test_the_words_are_those_that_were_agreed_on(make, run):
     said = "\n".join(
         passage(title, summarize(run_of(title, run), results)) for title, results in scenes(make).items()
     )
+    beside = replace(run, environment=replace(run.environment, jobs=2))
+    said += "\n" + passage("trials beside each other", summarize(beside, optimizer(make, "gd", 230, runs=3)))
     if os.environ.get("REFRESH_WORDS"):
         WORDS.write_text(said, encoding="utf-8")
         pytest.skip("words.txt is written again")

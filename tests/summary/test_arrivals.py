@@ -111,7 +111,7 @@ def test_times_on_a_busy_machine_have_wider_intervals_and_claim_less(make, run):
     assert ratio.high > 2.9
 
 
-def test_cpu_seconds_have_a_column_where_they_differ_from_the_time(make, run):
+def test_cpu_seconds_have_a_column_where_they_differ_from_the_time_or_trials_ran_side_by_side(make, run):
     def results(share):
         for name in ("a", "b"):
             for r in range(3):
@@ -119,8 +119,9 @@ def test_cpu_seconds_have_a_column_where_they_differ_from_the_time(make, run):
                 used = [replace(each, cpu_seconds=share * each.seconds) for each in curve]
                 yield make.result("optimizer", "p", name, r, used, target={"gap": 0.5})
 
-    for share, shown in ((0.5, ("1", "1")), (0.97, None)):
-        (comparison,) = summarize(run, list(results(share))).comparisons
+    beside = replace(run, environment=replace(run.environment, jobs=2))
+    for share, by, shown in ((0.5, run, ("1", "1")), (0.97, run, None), (1.0, beside, ("2", "2"))):
+        (comparison,) = summarize(by, list(results(share))).comparisons
         table = headline_table(comparison)
         columns = dict(zip(table.header, zip(*table.rows, strict=True), strict=False))
         assert columns.get("CPU time to target, s") == shown

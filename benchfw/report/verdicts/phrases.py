@@ -247,6 +247,12 @@ _SHARED = {
 def caveat_sentences(summary: Summary) -> list[str]:
     """Return what a reader must know to believe the numbers: of the run, then of its methods and problems."""
     found = [summary.busy] if summary.busy else []
+    if summary.jobs > 1:
+        found.append(
+            f"trials ran {summary.jobs} at a time (--jobs {summary.jobs}) and shared caches and memory: "
+            "times, and CPU seconds of what waits for memory, may be longer than alone; "
+            "--jobs 1 for times to publish"
+        )
     found += [
         f"{cell} is not reproducible from its seed: {difference}"
         for cell, difference in summary.replays.different.items()
