@@ -17,6 +17,7 @@ from benchfw.records import Record, Role
 
 Axis: TypeAlias = Literal["iterations", "seconds", "cost"]
 Floats: TypeAlias = NDArray[np.float64]
+Values: TypeAlias = Sequence[float] | Floats
 
 AXES: tuple[Axis, ...] = ("iterations", "seconds", "cost")
 RESOLUTION = 0.005  # of an arrival between two looks
@@ -30,18 +31,53 @@ FAR = 0.9
 """The share of the way from the start to the lowest end that a method goes which helps to set the target."""
 
 
-@dataclass(frozen=True, eq=False)
 class Curve:
     """One metric of one trial at its measured points, in order; arrays of one length.
 
     `cpu_seconds` are there where all points have them.
     """
 
-    iterations: Floats
-    seconds: Floats
-    cost: Floats
-    values: Floats
-    cpu_seconds: Floats | None = None
+    __slots__ = ("__weakref__", "_points")  # one block of memory: there may be 100,000 curves
+
+    def __init__(
+        self,
+        iterations: Values,
+        seconds: Values,
+        cost: Values,
+        values: Values,
+        cpu_seconds: Values | None = None,
+    ) -> None:
+        rows = (iterations, seconds, cost, values, *([] if cpu_seconds is None else [cpu_seconds]))
+        self._points: Floats = np.array(rows, dtype=np.float64)
+
+    @property
+    def iterations(self) -> Floats:
+        """Return after how many iterations each point was measured."""
+        return self._row(0)
+
+    @property
+    def seconds(self) -> Floats:
+        """Return the seconds that had passed."""
+        return self._row(1)
+
+    @property
+    def cost(self) -> Floats:
+        """Return what had been spent."""
+        return self._row(2)
+
+    @property
+    def values(self) -> Floats:
+        """Return the metric."""
+        return self._row(3)
+
+    @property
+    def cpu_seconds(self) -> Floats | None:
+        """Return the CPU seconds, where they are known."""
+        return self._row(4) if len(self._points) > 4 else None
+
+    def _row(self, number: int) -> Floats:
+        row: Floats = self._points[number]
+        return row
 
     def along(self, axis: Axis) -> Floats:
         """Return the positions of the points on an axis."""
@@ -78,7 +114,7 @@ def curves_by_metric(records: Iterable[Record], role: Role = "metric") -> dict[s
 
 
 def _curve(points: list[tuple[float, ...]]) -> Curve:
-    iterations, seconds, cost, values, used = np.array(sorted(points), dtype=np.float64).T.copy()
+    iterations, seconds, cost, values, used = np.array(sorted(points), dtype=np.float64).T
     return Curve(iterations, seconds, cost, values, None if np.any(np.isnan(used)) else used)
 
 

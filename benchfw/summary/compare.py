@@ -170,7 +170,7 @@ def _pair_quantities(
 ) -> Iterator[Pair]:
     """Yield the quantities of one method that can be compared; add the reasons for the others."""
     mine, theirs = old[cell], new[cell]
-    trials = mine[0].result.trial, theirs[0].result.trial
+    trials = mine[0].trial, theirs[0].trial
     reason = _different(*trials)
     if reason:
         refused.setdefault(reason, []).append(str(cell))
@@ -203,7 +203,7 @@ def _pair_quantities(
         yield cell, quantity, medians, difference
     for name, sample, group in zip("AB", samples, (mine, theirs), strict=True):
         if not sample.values:
-            ending = group[0].result.outcome
+            ending = group[0].outcome
             refused.setdefault(f"no value in {name} ({ending.status}: {ending.reason})", []).append(str(cell))
 
 
@@ -242,7 +242,7 @@ def _share_looks(old: Sample, new: Sample) -> list[Sample]:
 def _sample(cell: Cell, group: Sequence[History], targets: Sequence[Target]) -> Sample:
     """Return the sample of one run, with the memory that its trials took where that was asked for."""
     sample = sample_trials(cell.kind, group, targets)
-    peaks = {each.repetition: each.result.outcome.peak_memory for each in group}
+    peaks = {each.repetition: each.outcome.peak_memory for each in group}
     memory = {repetition: float(peak) for repetition, peak in peaks.items() if peak is not None}
     return replace(sample, values={**sample.values, "peak_memory": memory}) if memory else sample
 
@@ -281,10 +281,10 @@ def _refusal(
         return f"times on {cell.backend} ({unlike})"
     if cell.kind != "optimizer":
         return ""
-    limited = any(each.result.outcome.ending is Ending.SECONDS for each in (*mine, *theirs))
+    limited = any(each.outcome.ending is Ending.SECONDS for each in (*mine, *theirs))
     if unlike and limited:
         return f"a budget of seconds ended it, on unlike machines ({unlike})"
-    old, new = mine[0].result.trial, theirs[0].result.trial
+    old, new = mine[0].trial, theirs[0].trial
     if quantity.endswith("_to_target") or (old.budget, old.target) == (new.budget, new.target):
         return ""
     return f"{quantity} at the end, since budget or target differ"

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from benchfw.records import Cell, Counting, Ending, Result, Status
-from benchfw.summary.histories import FINISHED, History
+from benchfw.records import Cell, Counting, Ending, Result, Status, change
+from benchfw.summary.histories import FINISHED, History, Reader, Spent
 from benchfw.summary.model import Caveat, Fault, Replays
 
 
@@ -36,13 +36,13 @@ class Findings:
 
     def listen(self, results: Iterable[Result]) -> Iterator[History]:
         """Yield the histories of results after taking them in."""
+        reader = Reader()
         for result in results:
-            history = History.of(result)
-            self._add(history)
+            history = reader.read(result)
+            self._add(result, history.spent)
             yield history
 
-    def _add(self, history: History) -> None:
-        result = history.result
+    def _add(self, result: Result, spent: Spent) -> None:
         cell, outcome = result.trial.cell, result.outcome
         self.trials += 1
         self.seeds.add(result.trial.seed)
@@ -50,7 +50,10 @@ class Findings:
         if outcome.status not in FINISHED:
             # all that a missing backend skips is one fault, whatever the cell
             place = cell.backend if outcome.status is Status.SKIPPED else cell
-            alike = self._alike.setdefault((place, outcome.status, outcome.reason), _Alike(result))
+            alike = self._alike.setdefault(
+                (place, outcome.status, outcome.reason),
+                _Alike(change(result, outcome=change(outcome, records=()))),
+            )
             alike.cells[cell] = None
             alike.trials.append(result.id)
         for text in (*outcome.caveats, *_early_end(result)):
@@ -58,7 +61,7 @@ class Findings:
         if outcome.counting is Counting.DECLARED:
             self._declared[cell] = None
         elif outcome.counting is Counting.UNCOUNTED:
-            self._uncounted[cell] = max(history.spent.iterations, self._uncounted.get(cell, 0))
+            self._uncounted[cell] = max(spent.iterations, self._uncounted.get(cell, 0))
         if outcome.replay is not None:
             self._replayed += 1
             self._same += not outcome.replay

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from benchfw.analysis.convergence import Curve, curve_within, curves_by_metric
-from benchfw.records import Cell, Counting, Result, Status, Trial, change
+from benchfw.records import Cell, Counting, Outcome, Result, Status, Trial, change
 
 _AXES = ("iteration", "seconds", "cost")
+_SHARED = ("problem", "method", "seed", "budget", "target", "precision", "at")
+_NOTHING: Mapping[str, Curve] = {}
+MOST_OUTCOMES = 100  # that are remembered, for others that are equal
 
 FINISHED = frozenset({Status.DONE, Status.REACHED})
 
@@ -27,51 +30,75 @@ class Spent(NamedTuple):
 class History:
     """A trial with curves in the place of its records, which would take several times the memory.
 
-    `bounds` are the theorem's curves of the metrics that have one.
+    `bounds` are the theorem's curves of the metrics that have one. `trial` is the first of its cell and
+    `outcome` that of a trial that ended alike, without records and seconds: both are shared.
     """
 
-    result: Result
+    repetition: int
+    trial: Trial
+    outcome: Outcome
     curves: Mapping[str, Curve]
     bounds: Mapping[str, Curve]
     spent: Spent
 
-    @classmethod
-    def of(cls, result: Result) -> History:
-        """Return the history of a result; its metrics are in the order in which they first appear."""
-        records = result.outcome.records
-        curves, bounds = curves_by_metric(records), curves_by_metric(records, "bound")
-        spent = Spent()
-        if records:
-            iterations, seconds, cost = (max(getattr(each, axis) for each in records) for axis in _AXES)
-            spent = Spent(iterations, seconds, cost, records[-1].cpu_seconds)
-        return cls(change(result, outcome=change(result.outcome, records=())), curves, bounds, spent)
-
-    @property
-    def repetition(self) -> int:
-        """Return the trial's repetition."""
-        return self.result.trial.repetition
-
     @property
     def finished(self) -> bool:
         """Whether the trial ran to its end: estimates rest on those."""
-        return self.result.outcome.status in FINISHED
+        return self.outcome.status in FINISHED
 
     @property
     def skipped(self) -> bool:
         """Whether the trial was never started, which says nothing about its method."""
-        return self.result.outcome.status is Status.SKIPPED
+        return self.outcome.status is Status.SKIPPED
 
     def budgeted(self, metric: str) -> Curve | None:
         """Return a metric's curve up to the trial's budget, without what a last step overspent."""
-        budget, curve = self.result.trial.budget, self.curves.get(metric)
+        budget, curve = self.trial.budget, self.curves.get(metric)
         return None if curve is None else curve_within(curve, budget.seconds, budget.cost)
+
+
+class Reader:
+    """Makes histories of results, with what those of a cell have in common kept once."""
+
+    def __init__(self) -> None:
+        self._trials: dict[Cell, Trial] = {}
+        self._outcomes: dict[str, Outcome] = {}
+
+    def read(self, result: Result) -> History:
+        """Return the history of a result; its metrics are in the order in which they first appear."""
+        trial, records = result.trial, result.outcome.records
+        bounded = any(each.role == "bound" for each in records)
+        spent = Spent()
+        if records:
+            iterations, seconds, cost = (max(getattr(each, axis) for each in records) for axis in _AXES)
+            spent = Spent(iterations, seconds, cost, records[-1].cpu_seconds)
+        return History(
+            trial.repetition,
+            self._share_trial(trial),
+            self._share_outcome(result.outcome),
+            curves_by_metric(records),
+            curves_by_metric(records, "bound") if bounded else _NOTHING,
+            spent,
+        )
+
+    def _share_trial(self, trial: Trial) -> Trial:
+        first = self._trials.setdefault(trial.cell, trial)
+        alike = all(getattr(first, name) == getattr(trial, name) for name in _SHARED)
+        return first if alike else trial
+
+    def _share_outcome(self, outcome: Outcome) -> Outcome:
+        bare = change(outcome, records=(), seconds=0.0)
+        if len(self._outcomes) > MOST_OUTCOMES:
+            self._outcomes.clear()
+        return self._outcomes.setdefault(repr(bare), bare)
 
 
 def histories_by_cell(results: Iterable[Result]) -> dict[Cell, list[History]]:
     """Return the trials of each cell, in the order of first appearance."""
     groups: dict[Cell, list[History]] = {}
+    reader = Reader()
     for result in results:
-        groups.setdefault(result.trial.cell, []).append(History.of(result))
+        groups.setdefault(result.trial.cell, []).append(reader.read(result))
     return groups
 
 
@@ -93,6 +120,6 @@ class Tally:
             len(histories),
             len(started),
             sum(not each.finished for each in started),
-            any(each.result.outcome.counting is Counting.DECLARED for each in histories),
-            histories[0].result.trial,
+            any(each.outcome.counting is Counting.DECLARED for each in histories),
+            histories[0].trial,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -61,7 +61,7 @@ def find_lines(groups: Mapping[Cell, Sequence[History]], metric: str) -> tuple[L
 
 
 def _find_line(metric: str, cell: Cell, histories: Sequence[History]) -> Line:
-    drawn = [each for each in histories if each.result.outcome.status in _DRAWN]
+    drawn = [each for each in histories if each.outcome.status in _DRAWN]
     measured = [_as_drawn(each, each.curves[metric]) for each in drawn if metric in each.curves]
     bounds = [_as_drawn(each, each.bounds[metric]) for each in drawn if metric in each.bounds]
     ends = (find_stop(each, each.curves[metric]) for each in histories if metric in each.curves)
@@ -79,14 +79,14 @@ def _find_line(metric: str, cell: Cell, histories: Sequence[History]) -> Line:
 
 def _as_drawn(history: History, curve: Curve) -> Curve:
     """Return a curve; that of a trial that diverged ends at infinity, not at its last number."""
-    if history.result.outcome.status is not Status.DIVERGED:
+    if history.outcome.status is not Status.DIVERGED:
         return curve
-    return replace(curve, values=np.append(curve.values[:-1], math.inf))
+    return Curve(curve.iterations, curve.seconds, curve.cost, [*curve.values[:-1], math.inf])
 
 
 def find_stop(history: History, curve: Curve) -> Stop | None:
     """Return where a trial diverged, failed, crashed or ran out of time or memory; None if it did not."""
-    outcome = history.result.outcome
+    outcome = history.outcome
     if not (outcome.status.faulty or outcome.status is Status.DIVERGED):
         return None
     values = _as_drawn(history, curve).values

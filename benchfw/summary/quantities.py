@@ -304,7 +304,7 @@ def metric_names(histories: Iterable[History]) -> tuple[str, ...]:
     """Return the measured metrics, the primary one first; those of faulty trials where no other has any."""
     names: dict[str, None] = {}
     for history in histories:
-        if not names or not history.result.outcome.status.faulty:
+        if not names or not history.outcome.status.faulty:
             names.update(dict.fromkeys(history.curves))
     return tuple(names)
 
@@ -315,7 +315,7 @@ def choose_targets(methods: Sequence[Sequence[History]]) -> tuple[Target, ...]:
     first = next((each for group in measured for each in group), None)
     if first is None:
         return ()
-    named = [(metric, value) for metric, value in first.result.trial.target.items() if metric in first.curves]
+    named = [(metric, value) for metric, value in first.trial.target.items() if metric in first.curves]
     if named:
         return tuple(Target(metric, value) for metric, value in named)
     primary = next(iter(first.curves))
@@ -330,6 +330,6 @@ def choose_targets(methods: Sequence[Sequence[History]]) -> tuple[Target, ...]:
 
 def last_seconds(reference: Sequence[History]) -> dict[int, float]:
     """Return when the reference ended, by repetition, where it did so by itself in all of its trials."""
-    if not all(each.result.outcome.ending is Ending.BY_ITSELF for each in reference):
+    if not all(each.outcome.ending is Ending.BY_ITSELF for each in reference):
         return {}
     return {each.repetition: each.spent.seconds for each in reference}

@@ -49,7 +49,7 @@ def sample_trials(
         sample = _sample_optimizer(histories, targets, ends or {}, metrics)
     facts: dict[str, dict[int, float]] = {}
     for history in histories:
-        outcome = history.result.outcome
+        outcome = history.outcome
         for name, value in {**outcome.facts, **prepared_facts(outcome)}.items():
             facts.setdefault(name, {})[history.repetition] = value
     return replace(sample, facts=facts)
@@ -68,7 +68,7 @@ def _sample_draws(histories: Sequence[History]) -> Sample:
         if not history.finished:
             continue
         found = _estimator_values(history.curves)
-        if history.result.outcome.counting is Counting.UNCOUNTED:
+        if history.outcome.counting is Counting.UNCOUNTED:
             found = {name: value for name, value in found.items() if name not in DRAW_COSTS}
         _add(values, history.repetition, found)
         seen = _moments(history.curves)
@@ -152,7 +152,7 @@ def _sample_optimizer(
 
 def _arrival(history: History, targets: Sequence[Target]) -> Arrival:
     """Return when a run met the target, also where it broke later."""
-    outcome, spent = history.result.outcome, history.spent
+    outcome, spent = history.outcome, history.spent
     counted = outcome.counting is not Counting.UNCOUNTED
     hit = _first_hit(history.curves, targets)
     if math.isfinite(hit.iterations):

@@ -79,13 +79,13 @@ def _place(cell: Cell) -> tuple[str, MethodKind]:
 def _group(histories: Iterable[History]) -> Iterator[tuple[str, MethodKind, Groups]]:
     """Yield the trials of one comparison after another, by cell; kernels of several sizes by kernel."""
     seen: set[tuple[str, MethodKind]] = set()
-    for place, trials in groupby(histories, lambda each: _place(each.result.trial.cell)):
+    for place, trials in groupby(histories, lambda each: _place(each.trial.cell)):
         if place in seen:
             raise BenchfwError(f"the trials on '{place[0]}' are in two places of the run; run it again")
         seen.add(place)
         cells: Groups = {}
         for each in trials:
-            cells.setdefault(each.result.trial.cell, []).append(each)
+            cells.setdefault(each.trial.cell, []).append(each)
         sizes = {cell.problem for cell in cells} if place[1] == "kernel" else set()
         if len(sizes) <= 1:
             yield next(iter(sizes), place[0]), place[1], cells
@@ -112,7 +112,7 @@ def _compare(
         varied = [cell for cell, sample in samples.items() if sample.varies()]
         whole = (cell for cell in varied if len(finished[cell]) == len(groups[cell]))
         reference = next(whole, next(iter(varied), reference))
-    units = (each.result.outcome.cost_unit for each in trials)
+    units = (each.outcome.cost_unit for each in trials)
     comparison = Comparison(
         problem,
         kind,
@@ -123,11 +123,9 @@ def _compare(
         cost_unit=next(filter(None, units), "gradients"),
         jobs=jobs,
         claims=tuple(
-            cell
-            for cell, group in groups.items()
-            if any(each.result.outcome.claims_unbiased for each in group)
+            cell for cell, group in groups.items() if any(each.outcome.claims_unbiased for each in group)
         ),
-        sweep=find_sweep({cell: group[0].result.trial.method for cell, group in groups.items()}),
+        sweep=find_sweep({cell: group[0].trial.method for cell, group in groups.items()}),
         by_cpu=by_cpu and kind != "kernel" and all(map(_has_cpu_times, samples.values())),
     )
     rows = [

@@ -210,7 +210,7 @@ def _use_one_thread() -> None:
 def _quantities(trial: Trial, registry: Registry) -> dict[str, float]:
     """Run a trial in this process; return what it says about each quantity."""
     from benchfw.measure.trial import collector, run_trial, warm_up
-    from benchfw.summary.histories import History
+    from benchfw.summary.histories import Reader
     from benchfw.summary.quantities import choose_targets
     from benchfw.summary.samples import sample_trials
 
@@ -225,7 +225,7 @@ def _quantities(trial: Trial, registry: Registry) -> dict[str, float]:
     if status is not Status.REACHED and (status is not Status.DONE or trial.target):
         raise RuntimeError(f"{trial}: {status}: {outcome.reason}")
     result = Result(0, trial, replace(outcome, records=tuple(records)))
-    histories = [History.of(result)]
+    histories = [Reader().read(result)]
     sample = sample_trials(trial.kind, histories, choose_targets([histories]))
     found = {**sample.values, **sample.facts}
     return {quantity: values[trial.repetition] for quantity, values in found.items()}

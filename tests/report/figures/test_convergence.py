@@ -11,7 +11,7 @@ from benchfw.analysis.bands import band, median_line
 from benchfw.analysis.convergence import AXES, Curve
 from benchfw.records import Status
 from benchfw.report.figures import build_figures, convergence
-from benchfw.summary.histories import History
+from benchfw.summary.histories import Reader
 from benchfw.summary.lines import MOST_STOPS, find_stop
 from benchfw.summary.summarize import summarize
 
@@ -96,7 +96,7 @@ def test_a_trial_that_broke_before_its_first_step_is_a_cross_at_the_edge(make, r
 
 def test_a_trial_that_ended_well_has_no_stop(make):
     result = make.result("optimizer", "p", "gd", 0, make.curve("gap", [1.0]))
-    assert find_stop(History.of(result), noisy_curves(0, 1, 5)[0]) is None
+    assert find_stop(Reader().read(result), noisy_curves(0, 1, 5)[0]) is None
 
 
 def test_many_trials_that_broke_are_a_bounded_number_of_crosses_and_the_figure_says_so(make, run):
