@@ -18,6 +18,7 @@ from benchfw.report.tables import headline_table
 from benchfw.report.text import script_json
 from benchfw.report.verdicts.phrases import caveat_sentences, fault_place, fault_sentence
 from benchfw.summary.exports import SUMMARY_COLUMNS, record_rows, summary_rows
+from benchfw.summary.histories import Reader
 from benchfw.summary.summarize import summarize
 
 
@@ -326,3 +327,15 @@ def test_trials_of_a_problem_that_come_apart_in_an_iterator_are_refused(make, ru
     assert len(summarize(run, results).comparisons) == 2
     with pytest.raises(BenchfwError, match="two places"):
         summarize(run, iter(results))
+
+
+def test_histories_of_a_cell_keep_once_what_their_trials_share(make):
+    results = [make.result("optimizer", "p", "gd", r, make.curve("gap", [9.0, 1.0 + r])) for r in range(3)]
+    other = replace(results[2].trial, budget=Budget(seconds=7))
+    first, second, third = map(Reader().read, [*results[:2], replace(results[2], trial=other)])
+    assert first.trial is second.trial
+    assert first.outcome is second.outcome is third.outcome
+    assert (first.outcome.records, first.outcome.status) == ((), Status.DONE)
+    assert third.trial.budget.seconds == 7
+    assert [each.repetition for each in (first, second, third)] == [0, 1, 2]
+    assert [each.curves["gap"].final for each in (first, second, third)] == [1, 2, 3]
