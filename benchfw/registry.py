@@ -181,18 +181,23 @@ class Registry:
 
         A value that its parameter does not take is a BenchfwError; in a suite, plan found it before.
         """
-        from benchfw.parameters import fits, misfit
-
         entry = self.get(kind, table["use"])
-        for name, parameter in entry.parameters.items() if kind in PARAMETRIC else ():
-            if name in table and not fits(table[name], parameter.hint):
-                raise BenchfwError(f"{misfit(name, table[name], parameter.hint)}, in {kind} '{entry.name}'")
+        given = {key: value for key, value in table.items() if key != "use"}
+        if given and kind in PARAMETRIC:
+            self._check(entry, given)
         params = {
             key: self.build(kind_of(key), value) if is_nested(key, value) else value
-            for key, value in table.items()
-            if key != "use"
+            for key, value in given.items()
         }
         return entry.factory(*leading, **params)
+
+    def _check(self, entry: Entry, given: Mapping[str, Any]) -> None:
+        from benchfw.parameters import fits, misfit
+
+        for name, parameter in entry.parameters.items():
+            if name in given and not fits(given[name], parameter.hint):
+                fault = misfit(name, given[name], parameter.hint)
+                raise BenchfwError(f"{fault}, in {entry.kind} '{entry.name}'")
 
     def inspect(self, kind: str, table: Mapping[str, Any]) -> None:
         """Import what a table names and look at its parameters, as `build` will, but build nothing."""

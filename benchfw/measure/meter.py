@@ -122,15 +122,19 @@ class Meter:
 
     def off_the_record(self, call: Callable[[], Any]) -> Any:
         """Return what the call returns, and charge none of its oracle calls to the method."""
-        before, beside = float(self._problem.cost), self._thread_seconds()
-        result = call()
+        before = float(self._problem.cost)
+        if threading.active_count() > len(self._known_threads):
+            beside = self._thread_seconds()
+            result = call()
+            self.seconds_beside += max(0.0, self._thread_seconds() - beside)
+        else:
+            result = call()
         self._uncounted += float(self._problem.cost) - before
-        self.seconds_beside += max(0.0, self._thread_seconds() - beside)
         return result
 
     def _thread_seconds(self) -> float:
         """Return the CPU seconds so far of threads that the method has started, where the system tells."""
-        if threading.active_count() <= len(self._known_threads) or not hasattr(time, "pthread_getcpuclockid"):
+        if not hasattr(time, "pthread_getcpuclockid"):
             return 0.0
         total = 0.0
         for thread in frozenset(threading.enumerate()) - self._known_threads:

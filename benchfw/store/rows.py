@@ -207,7 +207,13 @@ def _frozen(value: Any) -> Any:
     return tuple(_frozen(each) for each in value) if isinstance(value, list) else value
 
 
-_dump = json.JSONEncoder(separators=(",", ":")).encode
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
+def _dump(value: dict[str, Any] | list[str]) -> str:
+    if value:
+        return _encode(value)
+    return "[]" if isinstance(value, list) else "{}"  # most are empty
 
 
 def storable(text: str) -> str:

@@ -223,11 +223,12 @@ def plain_outcome(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def outcome_of(plain: Any) -> Outcome:
-    """Return the outcome of a message."""
+def outcome_of(plain: Any, records: tuple[Record, ...] = ()) -> Outcome:
+    """Return the outcome of a message, with the records that came before it."""
     try:
         usual = vars(_DEFAULTS)
-        return change(_DEFAULTS, **{name: _like(usual[name], value) for name, value in plain.items()})
+        found = {name: _like(usual[name], value) for name, value in plain.items()}
+        return change(_DEFAULTS, records=records, **found)
     except (TypeError, ValueError, AttributeError, KeyError) as fault:
         raise BadMessage(f"no outcome: {fault}") from None
 

@@ -235,7 +235,7 @@ class WorkerProcess:
                 return Reply(self.end(), None, Learned(tuple(map(str, modules))), _texts(left), passed)
             case "end", (outcome, learned, list() as left) if self._queue:
                 records, rehearsal = tuple(self._records), self._queue[0].rehearsal
-                found = None if rehearsal else change(outcome_of(outcome), records=records)
+                found = None if rehearsal else outcome_of(outcome, records)
                 return Reply(self.end(), found, learned_of(learned), _texts(left), passed)
             case _:
                 raise BadMessage(f"workers send no message '{kind}' now")
