@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -64,6 +63,7 @@ def place(entry: Dataset, found: Any, facts: Mapping[str, Any], checked: str = "
 
     `checked` says what was checked before; the content is compared with the catalog's here.
     """
+    import json
     import tempfile  # late: plugins that only name a data set import this file
 
     folder = cache_folder()
@@ -112,6 +112,8 @@ def read_note(path: Path) -> dict[str, Any]:
     beside = path.with_name(f"{path.stem if path.suffix == '.npz' else path.name}.json")
     if path.parent != cache_folder() or not beside.is_file():
         return {}
+    import json
+
     try:
         note = json.loads(beside.read_text(encoding="utf-8"))
     except ValueError:

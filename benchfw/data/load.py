@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -141,7 +140,8 @@ def _untouched_note(path: Path) -> Mapping[str, Any] | None:
 
 
 def _hash_recipe(entry: Dataset, function: Callable[..., Any], params: Mapping[str, Any]) -> str:
-    import hashlib  # late: plugins that only name a data set import this file
+    import hashlib
+    import json  # late: plugins that only name a data set import this file
 
     roots = recipe_roots(entry.name)
     code = active_registry().modules().closure(roots, leave_out=lambda name: name.startswith("benchfw."))

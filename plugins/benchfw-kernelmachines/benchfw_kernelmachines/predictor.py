@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from benchfw import Array, BenchfwError
 from benchfw.backends import Backend
 from benchfw_kernelmachines.covariances import get_covariance
 from benchfw_kernelmachines.covariances.row_tiles import by_rows
-from benchfw_kernelmachines.features import get_frequencies
 from benchfw_kernelmachines.kernels.random_features import feature_scores
 from benchfw_kernelmachines.oracles import Covariance, Frequencies
 
@@ -79,6 +77,11 @@ class FeaturePredictor:
     @classmethod
     def load(cls, path: str | Path, backend: Backend) -> FeaturePredictor:
         """Return the predictor that `save` wrote, on this backend."""
+        # late: problems import this file, and only this needs them
+        from zipfile import BadZipFile
+
+        from benchfw_kernelmachines.features import get_frequencies
+
         try:
             with np.load(path) as saved:
                 parameters = {name: float(saved[name]) for name in ("length", "smoothness") if name in saved}

@@ -13,7 +13,6 @@ from benchfw import Array, Backend, BenchfwError, Count, DatasetName, NonNegativ
 from benchfw.data import Table
 from benchfw_kernelmachines.covariances import CovarianceName
 from benchfw_kernelmachines.losses import get_loss
-from benchfw_kernelmachines.optimizers.kernel_ridge_exact import ridge_solve
 from benchfw_kernelmachines.predictor import GramPredictor
 from benchfw_kernelmachines.problems.kernel_risk import KernelRiskProblem, Leading, Length
 
@@ -106,6 +105,8 @@ class KernelRegression(KernelRiskProblem):
     @cached_property
     def exact_scores(self) -> Array:
         """f* at the test rows, (n, 1), in float64; the rows that it takes are not counted."""
+        from benchfw_kernelmachines.optimizers.kernel_ridge_exact import ridge_solve  # which few ask for
+
         whole = self._encoded(self._source.take(self.backend.xp.arange(self.num_samples)))
         rows, targets, test = (each.astype(np.float64) for each in (*whole, self.test.features))
         weights = ridge_solve(self.covariance.gram(rows, rows), targets, self.num_samples * self.penalty)
