@@ -20,6 +20,7 @@ from benchfw.analysis.significance import (
     BUDGET,
     FACTOR,
     benjamini_hochberg,
+    least_equality,
     least_probability,
     repetitions_needed,
 )
@@ -158,10 +159,9 @@ def decide_family(contrasts: Sequence[Contrast], budget: float = BUDGET) -> list
     methods = len({(each.cell, each.reference) for each in judged})
     pieces = [each.evidence for each in judged if each.evidence is not None]
     allowed = budget / max(methods, 1)
-    least = np.array([_least(each, allowed) for each in pieces])
     found = decide(
-        np.maximum([each.difference for each in pieces], least),
-        np.maximum([each.equality for each in pieces], least),
+        [max(each.difference, _least(each, allowed)) for each in pieces],
+        [max(each.equality, least_equality(each.count, allowed)) for each in pieces],
         budget,
     )
     words = iter(zip(pieces, found.different, found.equal, found.level, strict=True))
@@ -176,7 +176,8 @@ def decide_part(evidence: Evidence, level: float) -> Decision:
     Parts of what is not selected are not spoken of, so that they cost the family nothing (Benjamini &
     Bogomolov 2014).
     """
-    return _decision(evidence, evidence.difference <= 1 - level, evidence.equality <= 1 - level, level)
+    equality = max(evidence.equality, least_equality(evidence.count, 1 - level))
+    return _decision(evidence, evidence.difference <= 1 - level, equality <= 1 - level, level)
 
 
 def _decision(

@@ -39,7 +39,19 @@ def least_probability(count: int, allowed: float = BUDGET) -> float:
     runs, the same in all quantities of a method on a problem, so that a method counts once: what is allowed
     to each is the budget over the number of methods.
     """
-    chance = 2 * 0.25**count
+    return _if_beyond(2 * 0.25**count, allowed)
+
+
+def least_equality(count: int, allowed: float = BUDGET) -> float:
+    """Return the same for 'the ratio is outside the margin': 1/2^n, or 0.
+
+    With this chance the runs of two methods fall into the same one of two clusters in all n pairs, though one
+    of the methods is more often in the slow one.
+    """
+    return _if_beyond(0.5**count, allowed)
+
+
+def _if_beyond(chance: float, allowed: float) -> float:
     return chance if chance > allowed * (1 + 1e-9) else 0.0
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchfw.analysis.decisions import Contrast, Family, Verdict, decide, decide_family
+from benchfw.analysis.decisions import Contrast, Family, Verdict, decide, decide_family, decide_part
 from benchfw.analysis.evidence import (
     Arrivals,
     PairedLogs,
@@ -141,6 +141,16 @@ def test_two_quantities_of_a_method_share_their_clusters():
     cost, seconds = decide_family(contrasts)
     assert (cost.verdict, cost.level) == (Verdict.WORSE, 0.975)
     assert seconds.verdict is Verdict.UNDECIDED
+
+
+def test_few_pairs_are_never_called_equal_by_being_in_the_same_cluster():
+    for count, methods, word in ((4, 1, Verdict.UNDECIDED), (5, 1, Verdict.EQUAL), (5, 2, Verdict.EQUAL)):
+        same = pair([1.0] * count, [1.0] * count)
+        assert verdicts([same] * methods) == [word] * methods
+    apart = pair([1.0, 2.0, 0.5, 1.0, 1.0], [1.0] * 5)
+    assert verdicts([pair([1.0] * 5, [1.0] * 5), apart]) == [Verdict.UNDECIDED] * 2
+    assert decide_part(pair([1.0] * 5, [1.0] * 5), 0.95).verdict is Verdict.EQUAL
+    assert decide_part(pair([1.0] * 5, [1.0] * 5), 0.99).verdict is Verdict.UNDECIDED
 
 
 def test_comparisons_and_other_tests_share_one_budget():

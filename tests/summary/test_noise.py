@@ -45,7 +45,7 @@ def test_on_a_busy_machine_cpu_seconds_decide_where_all_methods_of_one_thread_ha
     results = timed(make, "gd", 3.0, 2.0) + timed(make, "svrg", 2.0, 1.0)
     busy = on(run, Noise(bursts(2.0, 2.1, 2.2)))
     (comparison,) = summarize(busy, results).comparisons
-    assert "In CPU time, svrg is ahead: 2.0 [1.9, 2.1] times less than gd" in verdict(comparison)
+    assert "In CPU time, svrg is ahead of gd: 2.0 [1.9, 2.1] times less" in verdict(comparison)
     decided = {quantity for _, quantity in comparison.decisions}
     assert decided == {"cost_to_target", "cpu_seconds_to_target"}
     for other in (

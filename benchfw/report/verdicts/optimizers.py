@@ -169,7 +169,7 @@ def _fastest(comparison: Comparison, measure: Measure, leader: Cell | None) -> s
     less = comparative(comparison, first, quantity, "less", "more")
     name, reference = comparison.name(first), comparison.name(comparison.reference)
     runs = paired_runs(comparison, first, quantity)
-    ahead = f"In {comparison.time}, {name} is ahead: {less} than {reference}"
+    ahead = f"In {comparison.time}, {name} is ahead of {reference}: {less}"
     return f"{ahead}{_preparation(comparison, first)} ({runs})"
 
 

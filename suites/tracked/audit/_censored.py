@@ -6,7 +6,7 @@ The arrays below follow `decide_family`; a test holds the two together.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from _laws import Rng, draw_effects
@@ -18,6 +18,7 @@ from benchfw.analysis.significance import (
     FEWEST_PAIRS,
     difference_probability,
     equality_probability,
+    least_equality,
     least_probability,
     share_probability,
     sign_probability,
@@ -62,10 +63,12 @@ def judge_reports(logs: np.ndarray, effects: np.ndarray) -> tuple[np.ndarray, np
     counts = _counts(arrived, reference, runs)
     either = np.isfinite(times[0]) | np.isfinite(counts)
     methods = np.sum(either, axis=-1, keepdims=True)
-    least = np.where(times[2], 0.0, _least(np.sum(known, axis=-1), methods))
+    pairs = np.sum(known, axis=-1)
+    least = np.where(times[2], 0.0, _least(least_probability, pairs, methods))
     difference = np.concatenate([np.maximum(times[0], least), counts], axis=-1)
     unlike = np.where(np.isfinite(counts), 1.0, np.inf)
-    equality = np.concatenate([np.maximum(times[1], least), unlike], axis=-1)
+    near = np.maximum(times[1], _least(least_equality, pairs, methods))
+    equality = np.concatenate([near, unlike], axis=-1)
     found = _decide_tested(difference, equality)
     rows = np.zeros((3, reports))
     for report, place in zip(*np.nonzero(found.different | found.equal), strict=True):
@@ -155,10 +158,10 @@ def _counts(arrived: np.ndarray, reference: np.ndarray, runs: int) -> np.ndarray
     return table[arrived, reference]
 
 
-def _least(counts: np.ndarray, methods: np.ndarray) -> np.ndarray:
+def _least(rule: Callable[[int, float], float], counts: np.ndarray, methods: np.ndarray) -> np.ndarray:
     table = np.array(
         [
-            [least_probability(count, BUDGET / max(many, 1)) for many in range(int(np.max(methods)) + 1)]
+            [rule(count, BUDGET / max(many, 1)) for many in range(int(np.max(methods)) + 1)]
             for count in range(int(np.max(counts)) + 1)
         ]
     )

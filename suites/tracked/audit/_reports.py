@@ -19,6 +19,7 @@ from benchfw.analysis.significance import (
     MARGIN,
     difference_probability,
     equality_probability,
+    least_equality,
     least_probability,
     log_interval,
 )
@@ -70,9 +71,11 @@ def _block(rng: Rng, law: str, shape: tuple[int, int, int, int], effects: str) -
     both = np.repeat(truth[..., None, :, None], QUANTITIES, axis=2)[..., 0].reshape(reports, -1)
     family = low.reshape(reports, -1, low.shape[-1]), high.reshape(reports, -1, low.shape[-1])
     # two clusters of runs may set a method apart by chance, in both quantities at once
-    least = least_probability(shape[-1], BUDGET / (problems * (methods - 1)))
+    allowed = BUDGET / (problems * (methods - 1))
+    least = least_probability(shape[-1], allowed)
     decided = decide(
-        *(np.maximum(test(*family), least) for test in (difference_probability, equality_probability))
+        np.maximum(difference_probability(*family), least),
+        np.maximum(equality_probability(*family), least_equality(shape[-1], allowed)),
     )
     start, end = log_interval(*family, np.minimum(decided.level, 1 - least))
     estimate = np.mean(family[0] + family[1], axis=-1) / 2
@@ -121,6 +124,11 @@ def _log_ratios(
         logs = np.log(1000.0) + np.repeat(effect, runs, axis=-1)
         low, high = (np.repeat(each[:, :, None], QUANTITIES, axis=2) for each in brackets(logs))
         return low[:, :, :, 1:] - high[:, :, :, :1], high[:, :, :, 1:] - low[:, :, :, :1]
+    if law == "mixing":  # methods have the same two modes, and differ in how often they are in the slow one
+        slow = rng.random((reports, problems, methods, runs)) < 0.5 + effect / math.log(3)
+        logs = math.log(3) * slow + 0.02 * rng.standard_normal(slow.shape)
+        ratios = np.repeat((logs[:, :, 1:] - logs[:, :, :1])[:, :, None], QUANTITIES, axis=2)
+        return ratios, ratios
     scale = 0.05 if law.startswith("quiet") else 1.0
     costs = scale * LAWS[law.removeprefix("quiet ")](rng, (reports, problems, methods, runs)) + effect
     seconds = costs + noise * scale * rng.standard_normal(costs.shape)
