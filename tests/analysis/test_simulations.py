@@ -112,6 +112,18 @@ def test_the_audit_of_runs_that_never_arrive_decides_as_a_report_does(runs, size
         assert missed[number] == outside / max(len(said), 1)
 
 
+def test_whole_reports_are_judged_by_what_they_decide():
+    whole = load("_whole")
+    seeds = [np.random.default_rng([5, number]) for number in range(4)]
+    alike = [whole.judge_report(rng, "log-normal", 5, "none") for rng in seeds]
+    assert sum(each.claims for each in alike) <= 1
+    assert all(each.false == each.claims for each in alike)  # all that is said of like methods is false
+    half = [whole.judge_report(rng, "quiet log-normal", 5, "half") for rng in seeds]
+    assert all(each.claims for each in half)
+    assert np.mean([each.false for each in half]) <= 0.15  # of four reports
+    assert np.mean([each.uncovered for each in half]) <= 0.15
+
+
 def test_methods_that_differ_by_the_margin_are_seldom_called_equal_and_power_is_hardly_lost():
     rng = np.random.default_rng(9)
     assert REPORTS.audit(rng, "quiet normal", 10, (2, 1), 500, "edge").equal <= 0.05
