@@ -34,7 +34,7 @@ def common_grid(curves: Sequence[Curve], axis: Axis, points: int = 100) -> Float
 
     Iterations are the measured ones, thinned evenly in the logarithm; seconds and cost are log-spaced.
     """
-    positions = [curve.along(axis) for curve in curves if len(curve.values)]
+    positions = [curve.along(axis) for curve in curves if curve.count]
     if not positions:
         return np.zeros(0)
     start = min(float(along[0]) for along in positions)
@@ -64,7 +64,7 @@ def band(curves: Sequence[Curve], axis: Axis, coverage: float = 0.8, points: int
     grid = common_grid(curves, axis, points)
     if len(grid) == 0:
         return Band(grid, grid, grid, grid, 0)
-    count = sum(bool(len(curve.values)) for curve in curves)
+    count = sum(bool(curve.count) for curve in curves)
     below = math.floor((1 - coverage) / 2 * (count - 1) + 1e-9)
     median, low, high = _order_statistics(stack_curves(curves, axis), grid, (below, count - 1 - below))
     return Band(grid, median, low, high, count)
@@ -104,8 +104,8 @@ class Stack:
 
 def stack_curves(curves: Sequence[Curve], axis: Axis) -> Stack:
     """Return the points of all curves that have any; NaN becomes +inf."""
-    chosen = [curve for curve in curves if len(curve.values)]
-    owners = np.repeat(np.arange(len(chosen)), [len(curve.values) for curve in chosen])
+    chosen = [curve for curve in curves if curve.count]
+    owners = np.repeat(np.arange(len(chosen)), [curve.count for curve in chosen])
     if not chosen:
         return Stack(owners, np.zeros(0), np.zeros(0), 0)
     values = np.concatenate([curve.values for curve in chosen])

@@ -75,6 +75,11 @@ class Curve:
         """Return the CPU seconds, where they are known."""
         return self._row(4) if len(self._points) > 4 else None
 
+    @property
+    def count(self) -> int:
+        """Return the number of points."""
+        return int(self._points.shape[1])
+
     def _row(self, number: int) -> Floats:
         row: Floats = self._points[number]
         return row
@@ -87,7 +92,7 @@ class Curve:
     @property
     def final(self) -> float:
         """Return the last value; NaN for a curve with no point."""
-        return float(self.values[-1]) if len(self.values) else math.nan
+        return float(self.values[-1]) if self.count else math.nan
 
 
 @dataclass(frozen=True)

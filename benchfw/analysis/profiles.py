@@ -71,7 +71,7 @@ def target_hits(curves: Sequence[Curve], targets: ArrayLike, axis: Axis) -> Floa
     """Return when each curve, all on one problem, first met each target: (targets, curves)."""
     wanted = np.asarray(targets, dtype=np.float64)
     found = np.full((len(wanted), len(curves)), np.inf)
-    measured = np.flatnonzero([len(curve.values) for curve in curves])
+    measured = np.flatnonzero([curve.count for curve in curves])
     stacked = stack_curves(curves, axis)
     order = np.argsort(-wanted)
     # how many of the targets, the easiest first, each point meets

@@ -105,8 +105,15 @@ def record_of(
     value: float | None,
 ) -> Record:
     """Return the record of a row; NULL stands for NaN, except in CPU seconds."""
-    cost, value = (math.nan if each is None else each for each in (cost, value))
-    return Record(metric, iteration, seconds, cost, value, role, cpu_seconds)
+    return Record(
+        metric,
+        iteration,
+        seconds,
+        math.nan if cost is None else cost,
+        math.nan if value is None else value,
+        role,
+        cpu_seconds,
+    )
 
 
 def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: Row) -> Result:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from benchfw.analysis.convergence import Curve, curve_within, curves_by_metric
 from benchfw.records import Cell, Counting, Outcome, Result, Status, Trial, change
 
-_AXES = ("iteration", "seconds", "cost")
+_AXES = (attrgetter("iteration"), attrgetter("seconds"), attrgetter("cost"))
+_OWN = ("records", "seconds", "reads", "facts")
 _SHARED = ("problem", "method", "seed", "budget", "target", "precision", "at")
+_alike = attrgetter(*(each.name for each in fields(Outcome) if each.name not in _OWN))
 _NOTHING: Mapping[str, Curve] = {}
 MOST_OUTCOMES = 100  # that are remembered, for others that are equal
 
@@ -62,7 +65,7 @@ class Reader:
 
     def __init__(self) -> None:
         self._trials: dict[Cell, Trial] = {}
-        self._outcomes: dict[str, Outcome] = {}
+        self._outcomes: dict[tuple[Any, ...], Outcome] = {}
 
     def read(self, result: Result) -> History:
         """Return the history of a result; its metrics are in the order in which they first appear."""
@@ -70,7 +73,7 @@ class Reader:
         bounded = any(each.role == "bound" for each in records)
         spent = Spent()
         if records:
-            iterations, seconds, cost = (max(getattr(each, axis) for each in records) for axis in _AXES)
+            iterations, seconds, cost = (max(map(axis, records)) for axis in _AXES)
             spent = Spent(iterations, seconds, cost, records[-1].cpu_seconds)
         return History(
             trial.repetition,
@@ -87,10 +90,12 @@ class Reader:
         return first if alike else trial
 
     def _share_outcome(self, outcome: Outcome) -> Outcome:
-        bare = change(outcome, records=(), seconds=0.0)
-        if len(self._outcomes) > MOST_OUTCOMES:
-            self._outcomes.clear()
-        return self._outcomes.setdefault(repr(bare), bare)
+        key = (*_alike(outcome), *outcome.facts.items())
+        if key not in self._outcomes:
+            if len(self._outcomes) >= MOST_OUTCOMES:
+                self._outcomes.clear()
+            self._outcomes[key] = change(outcome, records=(), seconds=0.0, reads={})
+        return self._outcomes[key]
 
 
 def histories_by_cell(results: Iterable[Result]) -> dict[Cell, list[History]]:
