@@ -10,6 +10,7 @@ import itertools
 import linecache
 import math
 import re
+import sys
 import textwrap
 import types
 import typing
@@ -32,7 +33,7 @@ class Range:
 
     def __contains__(self, value: float) -> bool:
         return (
-            math.isfinite(value)
+            abs(value) <= sys.float_info.max  # false for NaN, and no error for a very long whole number
             and (self.least is None or value >= self.least)
             and (self.above is None or value > self.above)
             and (self.most is None or value <= self.most)

@@ -102,6 +102,7 @@ def parse_suite(text: str, where: str, *, quick: bool = False) -> Suite:
         table = tomllib.loads(text)
     except (ValueError, RecursionError) as fault:  # also numbers and nesting beyond Python's limits
         raise SuiteError(f"{where}: not valid TOML: {fault}") from None
+    _check_integers(table, where)
     _check_keys(table, TOP_KEYS, where)
     shortened = table.get("quick", {})
     check_type(shortened, dict, "quick", where)
@@ -193,6 +194,20 @@ def _tables_of(table: Mapping[str, Any], kind: str, where: str, *, quick: bool) 
         check_type(shortened, dict, "quick", place)
         found.append({**own, **shortened} if quick else own)
     return found
+
+
+def _check_integers(value: Any, where: str, key: str = "") -> None:
+    """Raise a SuiteError for a whole number of more than 64 bits, which TOML does not have."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            _check_integers(each, where, name)
+    elif isinstance(value, list):
+        for each in value:
+            _check_integers(each, where, key)
+    elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise SuiteError(
+            f"{where}: '{key}' is a whole number of {len(str(abs(value)))} digits; use at most 18"
+        )
 
 
 def _check_keys(table: Mapping[str, Any], legal: Iterable[str], where: str) -> None:

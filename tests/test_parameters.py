@@ -266,3 +266,8 @@ def test_a_class_without_source_has_no_meanings():
     kind = {}
     exec("from dataclasses import dataclass\n@dataclass\nclass Typed:\n    step: float = 1.0\n", kind)
     assert meanings_of(kind["Typed"]) == {}
+
+
+def test_a_whole_number_beyond_all_floats_is_not_in_a_range():
+    assert not fits(10**400, Positive)
+    assert fits(10**300, Positive)
