@@ -149,12 +149,14 @@ def find_reach(trials: Sequence[Trial], run: Run, results: Iterable[Result]) -> 
         for (cell, quantity), decision in comparison.decisions.items()
         if decision.evidence is not None
     ]
-    family = next((comparison.family for comparison in summary.comparisons), Family())
-    methods = len({cell for _, cell, _, evidence in found if evidence.testable})
+    # all that has evidence, since more repetitions than the earlier run had may decide it
+    others = max((comparison.family.others for comparison in summary.comparisons), default=0)
+    family = Family(len(found), others)
+    allowed = family.budget / max(len({cell for _, cell, *_ in found}), 1)
     ratios: dict[tuple[str, str], dict[str, float]] = {}
     for comparison, cell, quantity, evidence in found:
         if isinstance(evidence, PairedLogs) and math.isfinite(evidence.spread):
-            ratio = smallest_ratio(evidence.spread, count, family.lone_level, family.budget / methods)
+            ratio = smallest_ratio(evidence.spread, count, family.lone_level, allowed)
             ratio *= math.exp(min(evidence.width, 700.0))
             unit = f"{comparison.cost_unit} to target"
             label = unit if quantity == "cost_to_target" else quantity.replace("_", " ")

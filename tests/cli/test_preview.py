@@ -45,6 +45,16 @@ def test_a_ratio_of_that_size_is_found_nine_times_in_ten(make, run):
     assert abs(found / 100 - 0.9) <= 3 * math.sqrt(0.09 / 100)
 
 
+def test_an_earlier_run_of_two_repetitions_tells_it_too(make, run):
+    results = suite(make, 2, seed=1)
+    planned = [replace(each.trial, repetition=r) for each in results for r in range(5)]
+    reaches, comparisons = find_reach(planned, run, results)
+    assert comparisons == 2
+    assert all(
+        1 < ratio < math.inf for each in reaches for ratio in each.ratios.values() if "grad" in each.quantity
+    )
+
+
 def test_trials_of_another_setting_tell_nothing(make, run):
     results = suite(make, 5)
     other = [replace(each.trial, target={"gap": 0.01}) for each in results]
