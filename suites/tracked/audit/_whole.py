@@ -7,8 +7,9 @@ share one budget. The logs of what two methods take differ by a known number, or
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -52,28 +53,31 @@ class Found:
     equal: float
 
 
-def whole_lines(reports: int) -> Iterator[tuple[str, list[float], float, float]]:
-    """Yield a line each: what is said, its share for each number of runs, and its limits."""
+def whole_lines(reports: int) -> Iterator[tuple[str, Callable[[], list[float]], float, float]]:
+    """Yield a line each: what is said, what finds its share for each number of runs, and its limits."""
     chance = 0.05 + 2 * math.sqrt(0.05 * 0.95 / reports)
-    cells = {
-        "all alike: a report claims a difference or a bias": ("log-normal", "none", "claims", chance),
-        "half differ: a sentence is false": ("log-normal", "half", "false", 0.05),
-        "half differ: the interval misses the truth": ("log-normal", "half", "uncovered", 0.05),
-        "half differ: the interval of a named leader misses the truth": (
-            "log-normal", "half", "leaders", 0.05,
-        ),
-        "10 % apart: called equal": ("quiet log-normal", "edge", "equal", 0.05),
-    }  # fmt: skip
-    found: dict[tuple[str, str, int], list[Found]] = {}
-    for name, (law, effects, attribute, most) in cells.items():
-        shares = []
-        for runs in RUNS:
-            key = law, effects, runs
-            if key not in found:
-                seeds = ([23, runs, number] for number in range(reports))
-                found[key] = [judge_report(np.random.default_rng(seed), law, runs, effects) for seed in seeds]
-            shares.append(float(np.mean([getattr(each, attribute) for each in found[key]])))
-        yield name, shares, 0.0, most
+    leader = "half differ: the interval of a named leader misses the truth"
+    for name, law, effects, attribute, most in (
+        ("all alike: a report claims a difference or a bias", "log-normal", "none", "claims", chance),
+        ("half differ: a sentence is false", "log-normal", "half", "false", 0.05),
+        ("half differ: the interval misses the truth", "log-normal", "half", "uncovered", 0.05),
+        (leader, "log-normal", "half", "leaders", 0.05),
+        ("10 % apart: called equal", "quiet log-normal", "edge", "equal", 0.05),
+    ):
+        yield name, partial(_shares, law, effects, attribute, reports), 0.0, most
+
+
+def _shares(law: str, effects: str, attribute: str, reports: int) -> list[float]:
+    return [
+        float(np.mean([getattr(each, attribute) for each in judge_reports(law, effects, runs, reports)]))
+        for runs in RUNS
+    ]
+
+
+@cache
+def judge_reports(law: str, effects: str, runs: int, reports: int) -> list[Found]:
+    seeds = ([23, runs, number] for number in range(reports))
+    return [judge_report(np.random.default_rng(seed), law, runs, effects) for seed in seeds]
 
 
 def judge_report(rng: Rng, law: str, runs: int, effects: str) -> Found:
