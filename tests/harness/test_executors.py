@@ -140,6 +140,12 @@ def test_a_trial_that_hangs_among_others_is_the_one_that_is_stopped(run_many):
     assert [each.status for each in finished.values() if each.status is not Status.DONE] == [Status.TIMEOUT]
 
 
+def test_a_long_trial_among_short_ones_may_have_begun_before_the_parent_looked(run_many, monkeypatch):
+    monkeypatch.setattr(executor, "HEARTBEAT_SECONDS", 0.14)
+    finished, _, _ = run_many("time.sleep(0.15)", isolation="worker")
+    assert {each.reason for each in finished.values()} == {"budget of 1 iterations"}
+
+
 def test_a_trial_that_leaves_something_behind_is_the_last_of_its_worker(run_many):
     finished, _, (note,) = run_many("os.chdir('/')", isolation="worker")
     assert {each.status for each in finished.values()} == {Status.DONE}

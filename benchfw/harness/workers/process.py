@@ -9,7 +9,7 @@ import select
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -84,7 +84,7 @@ class Reply(NamedTuple):
     learned: Learned
     left: tuple[str, ...]
     passed: float
-    """Seconds since it was handed over, or since the parent last heard that another had ended."""
+    """Seconds that it took at most: since it was handed over, or the one before it was seen to run."""
 
 
 class WorkerProcess:
@@ -123,6 +123,7 @@ class WorkerProcess:
         self._nonsense = ""
         self._heard: dict[bool, set[str]] = {True: set(), False: set()}  # read by all its trials, by this one
         self.began = self.looked = monotonic()
+        self._read_at = self._earliest = self.began
 
     def fileno(self) -> int:
         """Return the file descriptor of its bell."""
@@ -148,7 +149,7 @@ class WorkerProcess:
         self._log.begin()  # the next last words are these trials'
         self._replies.bound(REPLIES_BYTES)
         self._queue.extend(requests)
-        self.began = monotonic()
+        self.began = self._read_at = self._earliest = monotonic()
         self._write(b"".join(self._pack(change(each, bell=each is requests[-1])) for each in requests))
 
     def knows(self, request: Request) -> bool:
@@ -189,18 +190,23 @@ class WorkerProcess:
 
     def receive(self) -> list[Reply]:
         """Take in what was written; return how trials ended. WorkerDied says that no other will end."""
-        gone, passed = self._is_gone(), monotonic() - self.began
-        replies = []
+        gone, before, replies = self._is_gone(), monotonic(), []
+        lines, rest = self._replies.read_lines()
+        after = monotonic()
         try:
-            for message in self._read_messages():
+            for message in parse_lines(lines) if lines else ():
                 if isinstance(message[0], list):
                     self._records += map(record_of, message)
-                elif (reply := self._take(passed, *message)) is not None:
+                elif (reply := self._take(after - self._earliest, *message)) is not None:
                     replies.append(reply)
         except BadMessage as fault:
             self._nonsense = str(fault)
-        if replies and self._queue:
-            self.began = monotonic()  # of the trial that runs now
+        if len(rest) > LONGEST_MESSAGE:
+            self._nonsense = f"a line of more than {LONGEST_MESSAGE:,} bytes"
+        if replies:
+            # the trial that runs now has begun since the last look, and has all its time from here on
+            self.began, self._earliest = after, self._read_at
+        self._read_at = before
         if not replies and (gone or self._nonsense):
             raise WorkerDied
         return replies
@@ -211,13 +217,6 @@ class WorkerProcess:
             return not os.read(self._bell, 1 << 12)
         except BlockingIOError:
             return self._process.poll() is not None
-
-    def _read_messages(self) -> Iterator[list[Any]]:
-        lines, rest = self._replies.read_lines()
-        if lines:
-            yield from parse_lines(lines)
-        if len(rest) > LONGEST_MESSAGE:
-            raise BadMessage(f"longer than {LONGEST_MESSAGE:,} bytes")
 
     def _take(self, passed: float, kind: str, *content: Any) -> Reply | None:
         match kind, content:
