@@ -247,19 +247,34 @@ def automatic_target(methods: Sequence[Sequence[Curve]]) -> float:
     the start to the lowest of these ends. Which method is the reference plays no part. Rounded up to two
     figures, so that the number printed is the number used; not below ROUNDING_FLOOR of the start.
     """
-    finite = [[curve for curve in group if math.isfinite(curve.final)] for group in methods]
-    ends = [max(curve.final for curve in group) for group in finite if group]
-    starts = [float(curve.values[0]) for group in finite for curve in group if math.isfinite(curve.values[0])]
+    ends, starts = _ends_and_starts(methods)
     if not ends:
         return math.nan
     best, start = min(ends), min(starts, default=math.inf)
     edge = start - FAR * (start - best) if best < start < math.inf else best
     target = max(end for end in ends if end <= max(edge, best))
-    if min(curve.final for group in finite for curve in group) >= 0:
+    if min(curve.final for group in methods for curve in group if math.isfinite(curve.final)) >= 0:
         target = max(target, ROUNDING_FLOOR * max(starts, default=0.0))
         if target >= start:  # some run would be there before its first step
             target = start / 2
     return _rounded_up(target)
+
+
+def none_improves(methods: Sequence[Sequence[Curve]]) -> bool:
+    """Return whether no method ends below the lowest start in all of its runs.
+
+    Then the automatic target is half of that start, or the lowest end of a metric with a sign.
+    """
+    ends, starts = _ends_and_starts(methods)
+    return bool(ends) and min(ends) >= min(starts, default=math.inf)
+
+
+def _ends_and_starts(methods: Sequence[Sequence[Curve]]) -> tuple[list[float], list[float]]:
+    """Return the worst final value of each method, and the first values of all runs."""
+    finite = [[curve for curve in group if math.isfinite(curve.final)] for group in methods]
+    ends = [max(curve.final for curve in group) for group in finite if group]
+    starts = [float(curve.values[0]) for group in finite for curve in group if math.isfinite(curve.values[0])]
+    return ends, starts
 
 
 def _rounded_up(value: float, figures: int = 2) -> float:

@@ -176,12 +176,12 @@ class PairedSigns:
     @property
     def testable(self) -> bool:
         """Whether there are six pairs: five of one sign have a chance of 1/16."""
-        return bool(sign_probability(self.count, 0) <= BUDGET)
+        return bool(sign_probability(self.count, self.count) <= BUDGET)
 
     @cached_property
     def difference(self) -> float:
-        """Return the p-value of 'the median ratio is 1'; a pair that may be on either side is a tie."""
-        return float(sign_probability(np.sum(self.low > 0), np.sum(self.high < 0)))
+        """Return the p-value of 'the median ratio is 1'; a pair that may be on either side supports it."""
+        return float(sign_probability(max(np.sum(self.low > 0), np.sum(self.high < 0)), self.count))
 
     @property
     def equality(self) -> float:

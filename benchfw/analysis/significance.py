@@ -93,12 +93,15 @@ def log_interval(low: Values, high: Values, level: Values | float) -> tuple[Floa
         )
 
 
-def sign_probability(wins: ArrayLike, losses: ArrayLike) -> Floats:
-    """Return the two-sided p-value of the sign test (Dixon & Mood 1946); ties count for neither side."""
+def sign_probability(wins: ArrayLike, count: ArrayLike) -> Floats:
+    """Return the two-sided p-value of the sign test (Dixon & Mood 1946): so many of the pairs on one side.
+
+    A pair that may be on either side counts against them, as in the interval between order statistics.
+    """
     from scipy.special import bdtr
 
-    more, fewer = np.maximum(wins, losses), np.minimum(wins, losses)
-    return np.asarray(np.minimum(1.0, 2 * bdtr(fewer, fewer + more, 0.5)))
+    size, others = np.asarray(count), np.subtract(count, wins, dtype=np.int64)
+    return np.asarray(np.minimum(1.0, 2 * bdtr(others, size, 0.5)))
 
 
 def sign_depth(count: int, level: float) -> int:

@@ -101,6 +101,8 @@ def _target_rule(comparison: Comparison) -> str:
     """Return how a target was set that the suite does not name; no method is treated apart."""
     if not any(target.automatic for target in comparison.targets):
         return ""
+    if not all(target.improved for target in comparison.targets):
+        return "No method ends below the lowest start in all of its runs. "
     return (
         "It is the worst end of the last method among those that come nine tenths of the way from the start "
         "to the lowest end. "

@@ -17,6 +17,7 @@ LONGEST_NAME = 60  # characters of a name in a figure; the tables have all of it
 
 _MARKDOWN = re.compile(r"[\\`*_<>|~&#]|(?<=\])\(")
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_MOST_FIGURES = 7
 _FIXED = (-3, 5)  # powers of ten that are written out; others as 1.24e-05
 
 
@@ -66,8 +67,26 @@ def spread_text(interval: Interval, unit: str = "") -> str:
 
 
 def ratio_text(ratio: Interval) -> str:
-    """Return '2.3 [2.1, 2.6]': two figures, three where two would read as 1."""
-    return interval_text(ratio, count=3 if 0.9 < ratio.estimate < 1.1 else 2)
+    """Return '2.3 [2.1, 2.6]': two figures, more where an interval that leaves out 1 would read as 1."""
+    least = 3 if 0.9 < ratio.estimate < 1.1 else 2
+    ends = (ratio.estimate, ratio.low if ratio.low > 1 else ratio.high)
+    if ratio.low <= 1 <= ratio.high or not 0 < ratio.estimate < math.inf:
+        return interval_text(ratio, count=least)
+    return interval_text(ratio, count=_figures_beside_one(ends, ratio.estimate, least))
+
+
+def factor_text(value: float) -> str:
+    """Return the near end of a ratio: two figures, more where it would read as 1."""
+    return figures(value, _figures_beside_one([value], value, 2))
+
+
+def _figures_beside_one(values: Sequence[float], first: float, least: int) -> int:
+    """Return how many figures, to the place of the first value, tell values from 1 that are not rounding."""
+    for count in range(least, _MOST_FIGURES + 1):
+        place = count - 1 - _exponent(first, count)
+        if all(round(value, place) != 1 for value in values):
+            return count
+    return least
 
 
 def bound_text(ratio: Interval) -> str:

@@ -17,11 +17,15 @@ from benchfw.summary.lines import Line
 
 @dataclass(frozen=True)
 class Target:
-    """The value of a metric that all methods are asked to reach; `automatic` when the suite names none."""
+    """The value of a metric that all methods are asked to reach; `automatic` when the suite names none.
+
+    `improved` says whether some method ends below the lowest start in all of its runs.
+    """
 
     metric: str
     value: float
     automatic: bool = False
+    improved: bool = True
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ class Comparison:
 
     `lines` are what figures draw of each metric, `hits` when each method met each of some targets, by axis;
     both are empty where no figure is wanted. `by_cpu` says that CPU seconds stand for times;
-    so many `jobs` ran at a time.
+    so many `jobs` ran at a time. `at_start` counts the runs of a method that begin at the target.
     `family` counts the tests of the whole report, which share 5 %. Of estimators, `tested` are those whose
     bias is one of them, `biased` those whose bias is not noise, each with the interval that decided it;
     `narrow` are those of whose draws too few carry the variance to test a bias, `scarce` those of which they
@@ -104,6 +108,7 @@ class Comparison:
     lines: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
     hits: Mapping[Axis, Floats] = field(default_factory=dict)
     jobs: int = 1
+    at_start: Mapping[Cell, int] = field(default_factory=dict)
 
     @property
     def cells(self) -> tuple[Cell, ...]:

@@ -21,6 +21,9 @@ BUSY = 1.1
 """A slow-down, or a change of it within a run, that is said on the first screen."""
 
 FEWEST_BURSTS = 2  # one of a few milliseconds says little
+WAITING = 2.0
+"""Times that are so many times the CPU seconds, beyond the slow-down of the machine, hold something else."""
+
 CROWDED = 0.25  # cores more than there are, that a run and other processes ask for
 
 
@@ -56,6 +59,18 @@ def allow_for_noise(sample: Sample, by: float, times: Collection[str] = WALL_TIM
         return sample
     slowed = by if times is WALL_TIMES else sample.slowdown
     return replace(sample, brackets={**sample.brackets, **brackets}, slowdown=slowed)
+
+
+def waits(sample: Sample, by: float) -> bool:
+    """Return whether a method's times are longer than its CPU seconds on this machine explain, in the median.
+
+    It sleeps, reads, or works in other processes: its CPU seconds do not stand for its time.
+    """
+    times, used = (sample.values.get(f"{clock}_per_draw", {}) for clock in ("seconds", "cpu_seconds"))
+    pairs = [(value, used.get(each)) for each, value in times.items()]
+    pairs += [(each.seconds, each.cpu_seconds) for each in sample.arrivals.values()]
+    ratios = [seconds / spent for seconds, spent in pairs if spent]
+    return bool(ratios) and not 1 / WAITING <= median(ratios) <= WAITING * by
 
 
 def shift(noise: Noise) -> float:

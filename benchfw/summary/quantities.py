@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from benchfw.analysis.censored import expected_running_time, median_time
-from benchfw.analysis.convergence import automatic_target
+from benchfw.analysis.convergence import automatic_target, none_improves
 from benchfw.analysis.draws import (
     Moments,
     Pool,
@@ -319,13 +319,13 @@ def choose_targets(methods: Sequence[Sequence[History]]) -> tuple[Target, ...]:
     if named:
         return tuple(Target(metric, value) for metric, value in named)
     primary = next(iter(first.curves))
-    value = automatic_target(
-        [
-            [curve for each in group if each.finished and (curve := each.budgeted(primary))]
-            for group in measured
-        ]
-    )
-    return () if math.isnan(value) else (Target(primary, value, automatic=True),)
+    curves = [
+        [curve for each in group if each.finished and (curve := each.budgeted(primary))] for group in measured
+    ]
+    value = automatic_target(curves)
+    if math.isnan(value):
+        return ()
+    return (Target(primary, value, automatic=True, improved=not none_improves(curves)),)
 
 
 def last_seconds(reference: Sequence[History]) -> dict[int, float]:

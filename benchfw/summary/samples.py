@@ -20,7 +20,7 @@ from benchfw.analysis.convergence import (
 from benchfw.analysis.draws import Moments, pool_moments, spread_interval
 from benchfw.analysis.intervals import Interval, Values, median_interval
 from benchfw.records import Counting, MethodKind, Outcome, Status
-from benchfw.summary.histories import History
+from benchfw.summary.histories import History, Spent
 from benchfw.summary.model import Target
 from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Arrival, Sample
 
@@ -126,7 +126,7 @@ def _sample_optimizer(
             curve = history.budgeted(metric)
             ended = curve is not None and history.finished
             values.setdefault(metric, {})[repetition] = curve.final if curve and ended else math.inf
-            if curve is not None and ended and curve.final < (floor := rounding_floor(curve)):
+            if curve is not None and ended and 0 <= curve.final < (floor := rounding_floor(curve)):
                 brackets.setdefault(metric, {})[repetition] = (0.0, floor)
             if repetition in ends:
                 then = value_at(curve, "seconds", np.array([ends[repetition]])) if curve else [math.inf]
@@ -151,16 +151,24 @@ def _sample_optimizer(
 
 
 def _arrival(history: History, targets: Sequence[Target]) -> Arrival:
-    """Return when a run met the target, also where it broke later."""
+    """Return when a run met the target within its budget, also where it broke later."""
     outcome, spent = history.outcome, history.spent
     counted = outcome.counting is not Counting.UNCOUNTED
-    hit = _first_hit(history.curves, targets)
+    curves = {metric: curve for metric in history.curves if (curve := history.budgeted(metric))}
+    hit = _first_hit(curves, targets)
     if math.isfinite(hit.iterations):
-        return _place(history.curves, targets, hit, counted=counted)
+        return _place(curves, targets, hit, counted=counted)
+    if math.isfinite(_first_hit(history.curves, targets).iterations):
+        spent = _last_look(curves[targets[0].metric])  # what came later did not count
     broken = outcome.status in _BROKEN
     return Arrival(
         spent.seconds, spent.cost, spent.iterations, False, spent.cpu_seconds, broken=broken, counted=counted
     )
+
+
+def _last_look(curve: Curve) -> Spent:
+    used = None if curve.cpu_seconds is None else float(curve.cpu_seconds[-1])
+    return Spent(float(curve.iterations[-1]), float(curve.seconds[-1]), float(curve.cost[-1]), used)
 
 
 def _place(curves: Mapping[str, Curve], targets: Sequence[Target], hit: Hit, *, counted: bool) -> Arrival:

@@ -20,7 +20,7 @@ from benchfw.summary.histories import History, Tally
 from benchfw.summary.kernels import rate_intervals
 from benchfw.summary.lines import find_hits, find_lines
 from benchfw.summary.model import CPU_TIMES, Comparison, Row, Summary
-from benchfw.summary.noise import BUSY, allow_for_noise, describe_noise, slowdown
+from benchfw.summary.noise import BUSY, allow_for_noise, describe_noise, slowdown, waits
 from benchfw.summary.quantities import TO_TARGET, Sample, choose_targets, last_seconds, metric_names
 from benchfw.summary.samples import sample_trials
 from benchfw.summary.sweeps import find_sweep
@@ -122,11 +122,18 @@ def _compare(
         targets=targets,
         cost_unit=next(filter(None, units), "gradients"),
         jobs=jobs,
+        at_start={
+            cell: count
+            for cell, sample in samples.items()
+            if (count := sum(each.reached and each.iterations == 0 for each in sample.arrivals.values()))
+        },
         claims=tuple(
             cell for cell, group in groups.items() if any(each.outcome.claims_unbiased for each in group)
         ),
         sweep=find_sweep({cell: group[0].trial.method for cell, group in groups.items()}),
-        by_cpu=by_cpu and kind != "kernel" and all(map(_has_cpu_times, samples.values())),
+        by_cpu=by_cpu
+        and kind != "kernel"
+        and all(_has_cpu_times(each) and not waits(each, by) for each in samples.values()),
     )
     rows = [
         row

@@ -180,8 +180,21 @@ def test_numbers_with_a_sign_have_a_difference():
 def test_order_statistics_enclose_one_just_if_the_sign_test_does_not_reject(count):
     for losses in range(count // 2 + 1):
         for level in (0.9, 0.95, 0.99):
-            rejects = sign_probability(count - losses, losses) <= 1 - level + 1e-12
+            rejects = sign_probability(count - losses, count) <= 1 - level + 1e-12
             assert rejects == (sign_depth(count, level) > losses)
+
+
+def test_the_interval_of_signs_leaves_out_one_just_if_they_differ():
+    rng = np.random.default_rng(1)
+    for count in (6, 7, 10, 15):
+        for _ in range(200):
+            low, high = np.sort(rng.normal(rng.choice([0.0, 1.0, -2.0]), 1.0, (2, count)), axis=0)
+            found = PairedSigns(
+                np.where(rng.random(count) < 0.5, -inf, low), np.where(rng.random(count) < 0.3, inf, high)
+            )
+            for level in (0.9, 0.95, 0.99):
+                interval = found.interval(level)
+                assert (found.difference <= 1 - level + 1e-12) == (interval.low > 1 or interval.high < 1)
 
 
 def test_shares_of_arrivals_are_fishers():

@@ -7,6 +7,7 @@ import pytest
 from benchfw.analysis.intervals import Interval
 from benchfw.report.text import (
     align,
+    factor_text,
     figures,
     flat_facts,
     interval_text,
@@ -89,3 +90,12 @@ def test_one_unit_serves_a_whole_table():
     assert time_unit([0.012, 2.0, math.inf]) == (1e-3, "ms")
     assert time_unit([3e-10]) == (1e-9, "ns")
     assert time_unit([]) == (1.0, "s")
+
+
+def test_a_ratio_that_is_not_one_does_not_read_as_one():
+    assert ratio_text(Interval(1.7, 1.04, 2.9, 5)) == "1.70 [1.04, 2.90]"
+    assert ratio_text(Interval(0.8, 0.5, 0.996, 5)) == "0.800 [0.500, 0.996]"
+    assert ratio_text(Interval(1.0001, 1.0001, 1.0001, 5)) == "1.0001"
+    assert ratio_text(Interval(1.0, 0.96, 1.004, 5)) == "1.00 [0.96, 1.00]"
+    assert ratio_text(Interval(2.31, 2.12, 2.58, 5)) == "2.3 [2.1, 2.6]"
+    assert [factor_text(value) for value in (1.004, 1.04, 1.26, 15.2)] == ["1.004", "1.04", "1.3", "15"]

@@ -152,6 +152,14 @@ def scenes(make):
         ],
         "the reference is first": optimizer(make, "gd", 100) + optimizer(make, "svrg", 300),
         "the reference never arrives": optimizer(make, "gd", 100, arrive=0) + optimizer(make, "svrg", 300),
+        "the reference is first in time, too": optimizer(make, "gd", 100)
+        + optimizer(make, "svrg", 100, seconds=3)
+        + optimizer(make, "saga", 300, seconds=2),
+        "nobody improves": [
+            make.result("optimizer", "p", name, r, make.curve("gap", [1, 5, end * pace]))
+            for name, end in (("gd", 10), ("svrg", 5))
+            for r, pace in enumerate(WOBBLE)
+        ],
         "nobody arrives": optimizer(make, "gd", 100, arrive=0) + optimizer(make, "svrg", 300, arrive=0),
         "a method alone": gd,
         "a method alone that seldom arrives": optimizer(make, "gd", 230, arrive=1),
@@ -275,10 +283,10 @@ RULES = {
     r"[Tt]oo few runs for so many comparisons": "Undecided",
     r"[Nn]o difference beyond noise": "Undecided",
     r"[Ee]qual within 10 %": "Equality",
-    r"beyond chance|does in \d+ of|never do|in any of its runs|too few of their runs|starts? at": "Arrivals",
+    r"beyond chance|does in \d+ of|never do|in any of its runs|too few of their runs|start at": "Arrivals",
     r"at least [\d.e+]+ times (fewer|less|more)": "Arrivals",
-    r"At the end|When \S+ is done|lowest median end": "Ends",
-    r"set by the methods' ends": "The target",
+    r"At the end|At the second when|lowest median end": "Ends",
+    r"set by the methods' |the lowest start": "The target",
     r"\[[\d.]+, [\d.]+\] times|\d times|beyond noise": "Ratios",
     r"\[[\d.]+, [\d.]+\] lower": "Metrics with a sign",
     r"there is no other method|is reached by|takes .* a call": "Observed",

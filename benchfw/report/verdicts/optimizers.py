@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from benchfw.analysis.decisions import Reason, Verdict
 from benchfw.analysis.significance import FEWEST_PAIRS
 from benchfw.records import Cell
-from benchfw.report.text import figures, join_names
+from benchfw.report.text import figures, join_names, plural
 from benchfw.report.verdicts.phrases import (
     Measure,
     always_arrives,
@@ -38,7 +38,7 @@ def optimizer_verdict(comparison: Comparison) -> str:
     measure = choose_measure(comparison)
     leader = find_leader(comparison, measure.quantity)
     if not any(reached(comparison, cell)[0] for cell in comparison.measured):
-        sentence = f"No method reaches {target_text(comparison)} in any of its runs{_lowest_end(comparison)}"
+        sentence = f"{_none_arrives(comparison)}{_lowest_end(comparison)}"
     else:
         sentence = _main(comparison, measure, leader)
     sentences = [sentence, _fastest(comparison, measure, leader)]
@@ -123,12 +123,11 @@ def _not_comparable(comparison: Comparison, measure: Measure, rivals: list[Cell]
     decisions = [comparison.decision(cell, measure.quantity) for cell in rivals]
     if all(each.reason is Reason.AT_START for each in decisions):
         there = [
-            comparison.name(cell)
-            for cell in comparison.measured
-            if (row := comparison.row(cell, "iterations_to_target")) and row.interval.low == 0
+            f"{comparison.name(cell)} in {count} of {plural(reached(comparison, cell)[1], 'run')}"
+            for cell, count in comparison.at_start.items()
         ]
-        start = "starts" if len(there) == 1 else "start"
-        return f"Not comparable in {measure.noun}: {join_names(there)} {start} at {target_text(comparison)}"
+        at = f"some runs start at {target_text(comparison)}"
+        return f"Not comparable in {measure.noun}, {at}: {join_names(there)}"
     runs = min(comparison.runs(cell)[1] for cell in (comparison.reference, *rivals))
     few = "three paired runs are needed" if runs < FEWEST_PAIRS else "too few of their runs arrive"
     named = [comparison.reference, *rivals]
@@ -161,16 +160,31 @@ def _preparation(comparison: Comparison, cell: Cell) -> str:
 
 
 def _fastest(comparison: Comparison, measure: Measure, leader: Cell | None) -> str:
-    """Return a sentence on time where another method is ahead there than in cost."""
+    """Return a sentence on time where another method is ahead there than in cost, or only the reference."""
     quantity = comparison.clocked("seconds_to_target")
     first = find_leader(comparison, quantity)
-    if first is None or first == leader or measure.quantity == quantity:
+    if measure.quantity == quantity or (first is not None and first == leader):
         return ""
+    if first is None:
+        return _slower(comparison, quantity) if leader is None else ""
     less = comparative(comparison, first, quantity, "less", "more")
     name, reference = comparison.name(first), comparison.name(comparison.reference)
     runs = paired_runs(comparison, first, quantity)
     ahead = f"In {comparison.time}, {name} is ahead of {reference}: {less}"
     return f"{ahead}{_preparation(comparison, first)} ({runs})"
+
+
+def _slower(comparison: Comparison, quantity: str) -> str:
+    """Return a sentence on the methods that take longer than the reference, by the nearest of them."""
+    behind = cells_with(comparison, quantity, Verdict.WORSE)
+    nearest = _lowest(comparison, [cell for cell in behind if _factor(comparison, cell, quantity)], quantity)
+    if nearest is None:
+        return ""
+    names, reference = [comparison.name(cell) for cell in behind], comparison.name(comparison.reference)
+    less = comparative(comparison, nearest, quantity, "more", "less")
+    than = f" than {comparison.name(nearest)}" if len(names) > 1 else ""
+    ahead = f"In {comparison.time}, {reference} is ahead of {join_names(names)}: {less}{than}"
+    return f"{ahead}{_preparation(comparison, nearest)} ({paired_runs(comparison, nearest, quantity)})"
 
 
 def _end(comparison: Comparison, leader: Cell | None) -> str:
@@ -188,7 +202,8 @@ def _end(comparison: Comparison, leader: Cell | None) -> str:
 def _done(comparison: Comparison) -> str:
     """Return a sentence on the moment at which the reference was done by itself, if it was."""
     parts = list(_parts_when_done(comparison))
-    return f"When {comparison.name(comparison.reference)} is done, {join_clauses(parts)}" if parts else ""
+    reference = comparison.name(comparison.reference)
+    return f"At the second when {reference} is done, {join_clauses(parts)}" if parts else ""
 
 
 def _parts_when_done(comparison: Comparison) -> Iterator[str]:
@@ -203,13 +218,21 @@ def _parts_when_done(comparison: Comparison) -> Iterator[str]:
             yield f"{comparison.name(least)} has a {metric} {smaller} ({runs})"
 
 
+def _none_arrives(comparison: Comparison) -> str:
+    if all(target.improved for target in comparison.targets):
+        return f"No method reaches {target_text(comparison)} in any of its runs"
+    return "No method ends below the lowest start in all of its runs"
+
+
 def _lowest_end(comparison: Comparison) -> str:
     metric = comparison.targets[0].metric
     rows = [row for cell in comparison.measured if (row := comparison.row(cell, metric))]
     best = min(rows, key=lambda row: row.interval.estimate, default=None)
     if best is None or not math.isfinite(best.interval.estimate):
         return ""
-    return f"; the lowest median end is {figures(best.interval.estimate)}, of {comparison.name(best.cell)}"
+    lowest = figures(best.interval.estimate)
+    names = [comparison.name(row.cell) for row in rows if figures(row.interval.estimate) == lowest]
+    return f"; the lowest median end is {lowest}, of {join_names(names)}"
 
 
 def find_leader(comparison: Comparison, quantity: str) -> Cell | None:

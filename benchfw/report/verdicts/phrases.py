@@ -10,7 +10,7 @@ from benchfw.analysis.decisions import Verdict
 from benchfw.analysis.intervals import Interval
 from benchfw.analysis.significance import FEWEST_PAIRS
 from benchfw.records import Cell, Ending, Status
-from benchfw.report.text import FEW_NAMES, figures, interval_text, join_names, plural, ratio_text
+from benchfw.report.text import FEW_NAMES, factor_text, figures, interval_text, join_names, plural, ratio_text
 from benchfw.summary.model import Comparison, Fault, Replays, Row, Summary
 from benchfw.summary.quantities import WHEN_DONE
 
@@ -36,10 +36,12 @@ class Measure:
 
 
 def target_text(comparison: Comparison) -> str:
-    """Return the common target: 'gap 1.2e-05', and that it was set by the ends if the suite names none."""
+    """Return the common target: 'gap 1.2e-05', and how it was set if the suite names none."""
     named = " and ".join(f"{target.metric} {target.value:g}" for target in comparison.targets)
-    automatic = any(target.automatic for target in comparison.targets)
-    return f"{named} (set by the methods' ends)" if automatic else named
+    if not any(target.automatic for target in comparison.targets):
+        return named
+    improved = all(target.improved for target in comparison.targets)
+    return f"{named} (set by the methods' {'ends' if improved else 'starts and ends'})"
 
 
 def comparative(comparison: Comparison, cell: Cell, quantity: str, less: str, more: str) -> str | None:
@@ -62,7 +64,7 @@ def comparative(comparison: Comparison, cell: Cell, quantity: str, less: str, mo
     if not math.isfinite(ratio.low):
         return None  # too few runs of one of the two arrive to know a factor
     if not ratio.bounded or not math.isfinite(ratio.estimate):  # only the near end is known
-        return f"at least {figures(ratio.low, 2)} times {word}"
+        return f"at least {factor_text(ratio.low)} times {word}"
     return f"{ratio_text(ratio)} times {word}"
 
 

@@ -141,9 +141,10 @@ def _times(low: np.ndarray, high: np.ndarray, known: np.ndarray) -> tuple[np.nda
             difference[logs] = difference_probability(*ends)
             equality[logs] = equality_probability(*ends)
         signs = ~one_sided & (count == pairs)
-        if sign_probability(pairs, 0) <= BUDGET and np.any(signs):
+        if sign_probability(pairs, pairs) <= BUDGET and np.any(signs):
             ahead, behind = low[signs][:, :pairs] > 0, high[signs][:, :pairs] < 0
-            difference[signs] = sign_probability(np.sum(ahead, axis=-1), np.sum(behind, axis=-1))
+            wins = np.maximum(np.sum(ahead, axis=-1), np.sum(behind, axis=-1))
+            difference[signs] = sign_probability(wins, pairs)
             equality[signs] = 1.0
     return difference, equality, ~one_sided
 

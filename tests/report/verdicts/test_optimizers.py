@@ -1,0 +1,132 @@
+"""Sentences on optimizers that no reader may find false: directions, bounds, budgets and starts."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+
+import pytest
+
+from benchfw.records import Budget, Ending, Status
+from benchfw.report.tables import caption, headline_table
+from benchfw.report.verdicts import verdict
+from benchfw.runs import Burst, Noise
+from benchfw.summary.summarize import summarize
+
+WOBBLE = (0.97, 1.0, 1.01, 1.03, 0.99)
+TARGET = {"gap": 1.0}
+
+
+def runs(make, name, cost=100.0, seconds=1.0, end=0.5, start=9.0, target=TARGET, share=None, budget=None):
+    """Five runs of one step; CPU seconds are a share of the seconds."""
+    found = []
+    for r, pace in enumerate(WOBBLE):
+        records = make.curve("gap", [start, end], cost=cost, seconds=seconds * pace)
+        if share is not None:
+            records = [replace(each, cpu_seconds=share * each.seconds) for each in records]
+        result = make.result("optimizer", "p", name, r, records, target=target)
+        trial = replace(result.trial, budget=budget) if budget else result.trial
+        found.append(replace(result, trial=trial))
+    return found
+
+
+def compared(run, results):
+    (comparison,) = summarize(run, results).comparisons
+    return comparison
+
+
+def busy(run, factor=2.0):
+    noise = Noise(tuple(Burst(k, 0.001 * factor, 0.001, 0.001) for k in (1.0, 2.0, 3.0)))
+    return replace(run, noise=noise)
+
+
+@pytest.mark.parametrize("late", [0, 1, 2, 3, 4])
+def test_a_method_is_ahead_only_by_a_factor_above_one(make, run, late):
+    # two runs of `a` break, the others end without the target, `late` of them before `b` arrives
+    results = []
+    for r in range(10):
+        end = 9.0 if r < 10 - late else 8.5
+        curve = make.curve("gap", [9, 5], cost=end, seconds=end)
+        broken = {"status": Status.FAILED, "reason": "boom"} if r < 2 else {}
+        results.append(make.result("optimizer", "p", "a", r, curve, target=TARGET, **broken))
+    for r in range(10):
+        curve = make.curve("gap", [9, 0.5], cost=8.8, seconds=8.8)
+        results.append(make.result("optimizer", "p", "b", r, curve, target=TARGET))
+    text = verdict(compared(run, results))
+    assert all(float(bound) > 1 for bound in re.findall(r"at least ([\d.]+) times", text)), text
+    assert ("at least" in text) == (late <= 1), text
+
+
+def test_the_reference_that_is_faster_is_said_to_be(make, run):
+    quick, slow = runs(make, "quick"), runs(make, "slow", seconds=15.0)
+    text = "quick is ahead of slow: 15 times less (5 paired runs)."
+    for results in (quick + slow, slow + quick):
+        assert f"In time, {text}" in verdict(compared(run, results))
+
+
+def test_cpu_seconds_do_not_decide_for_a_method_that_waits(make, run):
+    results = runs(make, "a", seconds=20.0, share=0.01) + runs(make, "b", share=0.4)
+    comparison = compared(busy(run), results)
+    assert "In time, b is ahead of a: 20 [" in verdict(comparison)
+    assert {"time to target, s", "CPU time to target, s"} <= {*headline_table(comparison).header}
+    # in half of its time a method of a busy machine does not wait, but is kept waiting
+    assert "CPU" in verdict(compared(busy(run), runs(make, "a", share=0.5) + runs(make, "b", 50, share=0.4)))
+
+
+def test_a_target_that_is_met_beyond_the_budget_is_not_reached(make, run):
+    late = runs(make, "a", cost=500.0, budget=Budget(cost=100.0))
+    comparison = compared(run, late + runs(make, "b", cost=90.0, budget=Budget(cost=100.0)))
+    often = "b reaches gap 1 more often than a, beyond chance: a in 0 of 5 runs"
+    assert verdict(comparison).startswith(often)
+    row = headline_table(comparison).rows[0]
+    assert row[1] == "9"
+    assert row.count("never") == 2
+    just = runs(make, "a", cost=100.5, budget=Budget(cost=100.0))
+    assert compared(run, just).row(just[0].trial.cell, "cost_to_target").reached == (5, 5)
+
+
+def test_a_target_is_explained_by_the_starts_where_no_method_improves(make, run):
+    for ends in ((10.0, 5.0), (9.0, 9.0)):
+        results = [
+            each
+            for name, end in zip("ab", ends, strict=True)
+            for each in runs(make, name, end=end, target={}, start=5.0 if end < 9 else 9.0)
+        ]
+        comparison = compared(run, results)
+        text = verdict(comparison)
+        assert text.startswith("No method ends below the lowest start in all of its runs; "), text
+        assert "set by the methods' starts and ends" in caption(comparison)
+        assert "nine tenths" not in caption(comparison)
+
+
+def test_runs_that_start_at_the_target_are_counted(make, run):
+    some = [*runs(make, "a", start=0.9)[:2], *runs(make, "a")[2:]]
+    text = verdict(compared(run, some + runs(make, "b")))
+    assert text == "Not comparable in gradients, some runs start at gap 1: a in 2 of 5 runs."
+
+
+def test_all_who_share_the_lowest_end_are_named(make, run):
+    results = runs(make, "a", end=2.0) + runs(make, "b", end=3.0) + runs(make, "c", end=2.0)
+    assert verdict(compared(run, results)).endswith("; the lowest median end is 2.00, of a and c.")
+
+
+def test_done_is_in_seconds_and_says_so(make, run):
+    results = [
+        make.result("optimizer", "p", name, r, make.curve("gap", [9, 1, 0.5 * pace]), ending=Ending.BY_ITSELF)
+        for name in "ab"
+        for r, pace in enumerate(WOBBLE)
+    ]
+    assert "At the second when a is done, no method has a smaller gap" in verdict(compared(run, results))
+
+
+@pytest.mark.parametrize("shift", [-4.0, 0.0, 4.0])
+def test_the_interval_of_a_median_is_on_the_plain_scale_where_a_metric_has_a_sign(make, run, shift):
+    ends = [shift + value for value in (-0.9, -0.4, -0.3, -0.2, -0.1, -0.6)]
+    results = [
+        make.result("optimizer", "p", "a", r, make.curve("loss", [9, end])) for r, end in enumerate(ends)
+    ]
+    comparison = compared(run, results)
+    interval = comparison.row(comparison.reference, "loss").interval
+    assert min(ends) <= interval.low < interval.estimate < interval.high <= max(ends)
+    assert math.isclose(interval.estimate, shift - 0.35)
