@@ -24,7 +24,7 @@ from benchfw.analysis.intervals import (
     normal_quantile,
     t_probability,
 )
-from benchfw.analysis.significance import benjamini_hochberg
+from benchfw.analysis.significance import benjamini_hochberg, share_probability
 
 Word: TypeAlias = Literal["improved", "regressed", "no change", "within noise"]
 WORDS: tuple[Word, ...] = ("regressed", "improved", "within noise", "no change")
@@ -45,14 +45,20 @@ process in memory, say. Nine runs of three methods on one machine had 1.3 to 2.3
 
 TINY = 1e-14  # below it a p-value is not told from 0
 _FEW = 5  # below this the order statistics say nothing
+_MANY = 100  # from so many values on the rank sum is as good as normal
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The ratio after / before with its interval, and the p-value of 'the ratio is one'."""
+    """The ratio after / before with its interval, and the p-value of 'the ratio is one'.
+
+    `exact` says that ranks or counts gave the p-value, which decides by itself: where some run never arrives,
+    the median may have no interval at all however sure the change is.
+    """
 
     ratio: Interval
     probability: float
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,7 @@ def paired_difference(before: Values, after: Values, level: float = LEVEL) -> Di
     The interval lies between order statistics (`median_interval`). The p-value is that of Student's test
     of the log ratios with the tenth at either end left out (Tukey & McLaughlin 1963): against outliers nearly
     as safe as one of their median, and far more powerful. Where some ratio is zero or infinite: that of the
-    rank-sum test (Mann & Whitney 1947), which pairing can only make conservative.
+    exact rank-sum test (Mann & Whitney 1947), which pairing can only make conservative.
     """
     above, below = np.asarray(after, dtype=np.float64), np.asarray(before, dtype=np.float64)
     if above.shape != below.shape:
@@ -84,7 +90,7 @@ def paired_difference(before: Values, after: Values, level: float = LEVEL) -> Di
         return Difference(ratio, _two_sided(abs(middle), error, freedom))
     if len(logs) < _FEW:
         ratio = Interval(ratio.estimate, 0.0, math.inf, ratio.count)
-    return Difference(ratio, _rank_sum_probability(above, below))
+    return _ranked_difference(ratio, above, below)
 
 
 def independent_difference(before: Values, after: Values, level: float = LEVEL) -> Difference:
@@ -92,7 +98,7 @@ def independent_difference(before: Values, after: Values, level: float = LEVEL) 
 
     The squared half widths of the log medians' intervals add (Bonett & Price 2020, with the intervals of
     `median_interval`). The p-value is Yuen's (1974): trimmed means of the logarithms, with Welch's degrees of
-    freedom; where a value is zero or infinite that of the rank-sum test.
+    freedom; where a value is zero or infinite that of the exact rank-sum test.
     """
     samples = [np.asarray(values, dtype=np.float64) for values in (before, after)]
     count = min(map(len, samples))
@@ -101,12 +107,21 @@ def independent_difference(before: Values, after: Values, level: float = LEVEL) 
     estimate = math.exp(float(_log_ratio(np.array([above.estimate]), np.array([below.estimate]))[0]))
     ratio = Interval(estimate, ratio.low, ratio.high, count)
     if not all(np.all(np.isfinite(values) & (values > 0)) for values in samples):
-        return Difference(ratio, _rank_sum_probability(*samples[::-1]))
+        return _ranked_difference(ratio, *samples[::-1])
     (old, old_error, old_freedom), (new, new_error, new_freedom) = (
         _trimmed_mean(np.log(values)) for values in samples
     )
     freedom = _welch([old_error, new_error], [old_freedom, new_freedom])
     return Difference(ratio, _two_sided(abs(new - old), math.hypot(old_error, new_error), freedom))
+
+
+def share_difference(before: tuple[int, int], after: tuple[int, int]) -> Difference:
+    """Return the ratio of two shares of runs, each as (so many, of how many), by Fisher's exact test."""
+    (mine, runs), (theirs, their_runs) = after, before
+    share, other = mine / runs, theirs / their_runs
+    ratio = share / other if other else math.inf if share else 1.0
+    found = float(share_probability(mine, runs, theirs, their_runs))
+    return Difference(Interval(ratio, 0.0, math.inf, min(runs, their_runs)), found, exact=True)
 
 
 @dataclass(frozen=True)
@@ -136,7 +151,7 @@ def bracketed_difference(
     )
     straddled = least.ratio.estimate <= 1 <= most.ratio.estimate
     probability = 1.0 if straddled else max(found.probability, least.probability, most.probability)
-    return Difference(ratio, probability)
+    return Difference(ratio, probability, exact=any(each.exact for each in (found, least, most)))
 
 
 def allow_for_runs(found: Difference, spread: float = RUN_SPREAD) -> Difference:
@@ -176,16 +191,15 @@ def judge(differences: Sequence[Difference], floor: float = FLOOR) -> list[Chang
     """Return the word for each difference, with Benjamini & Hochberg's correction over all of them.
 
     Those that are exactly 1 throughout, such as a deterministic cost, are not tested and do not count.
-    One whose estimate is within the floor is never claimed, so its p-value counts as 1: else many small ones,
-    however sure, would let the others pass for surer than they are.
-    regressed or improved: the adjusted p-value is at most 5 %, the interval leaves out 1, and the estimate
-    is above 1 + floor, or below 1 / (1 + floor). no change: the whole interval is between those two.
-    within noise: neither can be said.
+    One whose estimate is within the floor, whose interval holds 1 or that has too few runs is never claimed,
+    so its p-value counts as 1: else many small ones, however sure, would let the others pass for surer than
+    they are. So a p-value of at most 5 % and the words regressed or improved always come together.
+    regressed or improved: the adjusted p-value is at most 5 %, and the estimate is above 1 + floor, or below
+    1 / (1 + floor). no change: the whole interval is between those two. within noise: neither can be said.
     """
-    probabilities = np.array([each.probability for each in differences], dtype=np.float64)
-    probabilities[np.isnan(probabilities)] = 1.0
-    within = [1 / (1 + floor) <= each.ratio.estimate <= 1 + floor for each in differences]
-    probabilities[np.array(within, dtype=np.bool_)] = 1.0
+    probabilities = np.array(
+        [each.probability if _claimable(each, floor) else 1.0 for each in differences], dtype=np.float64
+    )
     tested = np.array([not _equal(each.ratio) for each in differences], dtype=np.bool_)
     adjusted = np.ones_like(probabilities)
     adjusted[tested] = benjamini_hochberg(probabilities[tested])
@@ -199,16 +213,22 @@ def _equal(ratio: Interval) -> bool:
     return ratio.low == ratio.estimate == ratio.high == 1
 
 
-def _word(ratio: Interval, adjusted: float, floor: float) -> Word:
+def _claimable(found: Difference, floor: float) -> bool:
+    """Whether a p-value, if it is small enough, makes this a change."""
+    ratio, most = found.ratio, 1 + floor
     # one long trial with an interval of its own counts; two or a bare one do not
     enough = ratio.count >= FEWEST or (ratio.count == 1 and ratio.bounded)
-    most = 1 + floor
-    if enough and adjusted <= 1 - LEVEL:
-        if ratio.estimate > most and ratio.low > 1:
-            return "regressed"
-        if ratio.estimate < 1 / most and ratio.high < 1:
-            return "improved"
-    return "no change" if 1 / most <= ratio.low and ratio.high <= most else "within noise"
+    if not enough or math.isnan(found.probability):
+        return False
+    if ratio.estimate > most:
+        return found.exact or ratio.low > 1
+    return ratio.estimate < 1 / most and (found.exact or ratio.high < 1)
+
+
+def _word(ratio: Interval, adjusted: float, floor: float) -> Word:
+    if adjusted <= 1 - LEVEL:
+        return "regressed" if ratio.estimate > 1 else "improved"
+    return "no change" if 1 / (1 + floor) <= ratio.low and ratio.high <= 1 + floor else "within noise"
 
 
 def _log_ratio(above: Floats, below: Floats) -> Floats:
@@ -235,14 +255,38 @@ def _two_sided(size: float, error: float, freedom: int) -> float:
     return t_probability(size / error, freedom)
 
 
-def _rank_sum_probability(above: Floats, below: Floats) -> float:
-    """Return the p-value of the rank-sum test: normal, corrected for ties and continuity (Lehmann 1975)."""
-    both = np.concatenate([above, below])
-    if len(above) == 0 or np.all(both == both[0]):
-        return 1.0
-    from scipy.stats import mannwhitneyu  # 0.7 s, for the few comparisons with a zero or an infinity
+def _ranked_difference(ratio: Interval, above: Floats, below: Floats) -> Difference:
+    """Return a difference of samples with a zero or an infinity: ranks decide, unless they contradict it."""
+    ordered = np.sort(np.concatenate([above, below]))
+    # twice the mean rank of what is tied, which is a whole number
+    doubled = [
+        np.searchsorted(ordered, each, "left") + np.searchsorted(ordered, each, "right") + 1
+        for each in (above, below)
+    ]
+    excess = float(np.sum(doubled[0])) - len(above) * (len(ordered) + 1)
+    if not excess or (excess > 0) != (ratio.estimate > 1):
+        return Difference(ratio, 1.0, exact=True)
+    return Difference(ratio, _rank_sum_probability(np.concatenate(doubled), len(above), excess), exact=True)
 
-    return float(mannwhitneyu(above, below, method="asymptotic").pvalue)
+
+def _rank_sum_probability(doubled: NDArray[np.int64], some: int, excess: float) -> float:
+    """Return the chance that the doubled ranks of some of all values are as far from their mean.
+
+    Exact, with ties (Lehmann 1975); of many values normal, corrected for ties and continuity.
+    """
+    count = len(doubled)
+    if count >= _MANY:
+        spread = float(np.std(doubled)) * math.sqrt(some * (count - some) / (count - 1))
+        return normal_probability(max(0.0, abs(excess) - 1) / spread)
+    # chances[k, s]: that of the values so far k are chosen, with the sum s, when each is with the same chance
+    chances = np.zeros((some + 1, int(np.sum(doubled)) + 1))
+    chances[0, 0] = 1.0
+    for rank in doubled:
+        chances[1:, rank:] += chances[:-1, :-rank]
+        chances /= 2
+    sums = chances[some]
+    far = np.abs(np.arange(len(sums)) - some * (count + 1)) >= abs(excess)
+    return float(np.sum(sums[far]) / np.sum(sums))
 
 
 def _welch(errors: Sequence[float], freedoms: Sequence[int]) -> int:

@@ -18,36 +18,55 @@ from benchfw.analysis.compare import (
     independent_difference,
     judge,
     paired_difference,
+    share_difference,
 )
 from benchfw.analysis.intervals import median_interval
 from benchfw.errors import BenchfwError
-from benchfw.records import Cell, Ending, Result, Trial
+from benchfw.records import Cell, Ending, Result, Status, Trial
 from benchfw.runs import Environment, Run
 from benchfw.summary.histories import History, histories_by_cell
 from benchfw.summary.model import CPU_TIMES, Target
 from benchfw.summary.noise import allow_for_noise, cpu_slowdown, describe_noise, slowdown
 from benchfw.summary.quantities import TO_TARGET, Sample, choose_targets
 from benchfw.summary.samples import sample_trials
+from benchfw.summary.shares import SHORT, Share, bad_ends, finish_alike, share_sentence, share_well
 
 TIMES = frozenset({*CPU_TIMES, *CPU_TIMES.values(), "device_seconds_per_call", "copy_seconds_per_call"})
 GIBIBYTE = 2**30
 
 Side: TypeAlias = tuple[Run, Sequence[Result]]
 Groups: TypeAlias = Mapping[Cell, Sequence[History]]
-Pair: TypeAlias = tuple[Cell, str, list[float], Difference]
 Refused: TypeAlias = dict[str, list[str]]
 """Why something is not compared -> whom it is about."""
 
 
+class Pair(NamedTuple):
+    """What two runs say about one quantity, before all are judged together."""
+
+    cell: Cell
+    quantity: str
+    before: float
+    after: float
+    difference: Difference
+    ended: tuple[Share, Share]
+    sentence: str = ""
+
+
 @dataclass(frozen=True)
 class RunRow:
-    """One quantity of one method in both runs: the two medians, and what became of it."""
+    """One quantity of one method in both runs: the two medians, and what became of it.
+
+    `ended` is how many runs ended well in each; of a share of runs, `before` and `after` are those that did
+    not, and `sentence` says so.
+    """
 
     cell: Cell
     quantity: str
     before: float
     after: float
     change: Change
+    ended: tuple[Share, Share]
+    sentence: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,10 +100,10 @@ def compare_pairs(pairs: Sequence[tuple[Side, Side]], floor: float) -> RunCompar
         why = "; ".join(reasons) or "they have no trial in common"
         names = ", ".join(f"run {before[0].id} and run {after[0].id}" for before, after in pairs)
         raise BenchfwError(f"nothing to compare between {names}: {why}")
-    changes = judge([difference for *_, difference in found], floor)
+    changes = judge([each.difference for each in found], floor)
     rows = [
-        RunRow(cell, quantity, medians[0], medians[1], change)
-        for (cell, quantity, medians, _), change in zip(found, changes, strict=True)
+        RunRow(each.cell, each.quantity, each.before, each.after, change, each.ended, each.sentence)
+        for each, change in zip(found, changes, strict=True)
     ]
     rows.sort(key=lambda row: WORDS.index(row.change.word))
     in_both = sum(_in_both(before, after) for before, after in pairs)
@@ -182,12 +201,18 @@ def _pair_quantities(
         allow_for_noise(allow_for_noise(sample, each.time), each.cpu, CPU_TIMES.values())
         for sample, each in zip(_share_looks(*seen) if paired else seen, by, strict=True)
     ]
+    yield from _pair_shares(cell, (mine, theirs), samples, unlike, refused)
+    reason = _without_values(cell, (mine, theirs), samples, paired=paired)
+    if reason:
+        refused.setdefault(reason, []).append(str(cell))
+        return
     for quantity in _shared_quantities(*samples):
-        why = _refusal(cell, quantity, mine, theirs, unlike)
+        values = [_numbers(sample, quantity) for sample in samples]
+        never = any(math.isinf(value) for each in values for value in each.values())
+        why = _refusal(cell, quantity, mine, theirs, unlike, never=never)
         if why:
             refused.setdefault(why, []).append(str(cell))
             continue
-        values = [_numbers(sample, quantity) for sample in samples]
         if not any(any(each.values()) for each in values):
             continue
         if any(value < 0 for each in values for value in each.values()):
@@ -200,11 +225,54 @@ def _pair_quantities(
             refused.setdefault(f"{quantity} is known in no repetition of both runs", []).append(str(cell))
             continue
         medians = [median_interval(list(each.values())).estimate for each in values]
-        yield cell, quantity, medians, difference
-    for name, sample, group in zip("AB", samples, (mine, theirs), strict=True):
+        ended = _ended((mine, theirs), samples, quantity)
+        yield Pair(cell, quantity, medians[0], medians[1], difference, ended)
+
+
+def _without_values(
+    cell: Cell, groups: Sequence[Sequence[History]], samples: Sequence[Sample], *, paired: bool
+) -> str:
+    """Return why only the ends of two methods' runs are compared; nothing if their values are too."""
+    for name, sample, group in zip("AB", samples, groups, strict=True):
         if not sample.values:
             ending = group[0].outcome
-            refused.setdefault(f"no value in {name} ({ending.status}: {ending.reason})", []).append(str(cell))
+            return f"no value in {name} ({ending.status}: {ending.reason})"
+    # a failed run of an optimizer is worse than all others; of these, what stopped it is in what is missing
+    if cell.kind == "optimizer" or finish_alike(groups, paired=paired):
+        return ""
+    return "values of the runs that finish, since not the same ones finish in A and B"
+
+
+def _pair_shares(
+    cell: Cell,
+    groups: tuple[Sequence[History], Sequence[History]],
+    samples: Sequence[Sample],
+    unlike: str,
+    refused: Refused,
+) -> Iterator[Pair]:
+    """Yield how many runs failed in each, and how many others did not arrive, where there are such."""
+    late = any(each.outcome.status is Status.TIMEOUT for group in groups for each in group)
+    for quantity in bad_ends(groups, samples):
+        ended = _ended(groups, samples, quantity)
+        why = "" if all(each.runs for each in ended) else "not started in one of the runs"
+        if quantity == SHORT:
+            why = why or _refusal(cell, quantity, *groups, unlike, never=True)
+        elif unlike and late:
+            why = why or f"{quantity}, since a time limit ended some, on unlike machines ({unlike})"
+        if why:
+            refused.setdefault(why, []).append(str(cell))
+            continue
+        (some, runs), (others, their_runs) = badly = tuple(each.badly for each in ended)
+        sentence = share_sentence(cell, quantity, ended, groups)
+        found = share_difference(*badly)
+        yield Pair(cell, quantity, some / runs, others / their_runs, found, ended, sentence)
+
+
+def _ended(
+    groups: tuple[Sequence[History], Sequence[History]], samples: Sequence[Sample], quantity: str
+) -> tuple[Share, Share]:
+    (mine, theirs), (old, new) = groups, samples
+    return share_well(mine, old, quantity), share_well(theirs, new, quantity)
 
 
 def _shared_quantities(old: Sample, new: Sample) -> list[str]:
@@ -274,9 +342,18 @@ def _targets(cell: Cell, old: Groups, new: Groups) -> tuple[Target, ...]:
 
 
 def _refusal(
-    cell: Cell, quantity: str, mine: Sequence[History], theirs: Sequence[History], unlike: str
+    cell: Cell,
+    quantity: str,
+    mine: Sequence[History],
+    theirs: Sequence[History],
+    unlike: str,
+    *,
+    never: bool,
 ) -> str:
-    """Return why a quantity cannot be compared though both runs have it; nothing if it can."""
+    """Return why a quantity cannot be compared though both runs have it; nothing if it can.
+
+    `never` says that some run has no finite value of it.
+    """
     if unlike and quantity in TIMES:
         return f"times on {cell.backend} ({unlike})"
     if cell.kind != "optimizer":
@@ -285,8 +362,11 @@ def _refusal(
     if unlike and limited:
         return f"a budget of seconds ended it, on unlike machines ({unlike})"
     old, new = mine[0].trial, theirs[0].trial
-    if quantity.endswith("_to_target") or (old.budget, old.target) == (new.budget, new.target):
+    if (old.budget, old.target) == (new.budget, new.target):
         return ""
+    if quantity in (*TO_TARGET, SHORT):
+        # with a longer budget the others might have arrived
+        return "arrivals, since some run did not arrive and budget or target differ" if never else ""
     return f"{quantity} at the end, since budget or target differ"
 
 

@@ -19,6 +19,7 @@ from benchfw.analysis.compare import (
     independent_difference,
     judge,
     paired_difference,
+    share_difference,
 )
 from benchfw.analysis.intervals import Interval
 from benchfw.analysis.significance import benjamini_hochberg
@@ -228,3 +229,43 @@ def test_a_bracketed_difference_holds_wherever_the_values_lie():
     assert bracketed_difference(paired_difference, exact, after) == paired_difference(
         exact.values, after.values
     )
+
+
+def test_a_small_p_value_and_a_word_always_come_together():
+    torn = Difference(Interval(1.3, 0.9, 1.6, 10), 1e-6)  # the test and the interval of the median disagree
+    scarce = sure(2.0, count=2)
+    for change in judge([torn, scarce, sure(1.2)]):
+        assert (change.adjusted <= 0.05) == (change.word != "within noise")
+    never = Difference(Interval(inf, 0.0, inf, 10), 1e-6, exact=True)
+    assert words(never, share_difference((10, 10), (0, 10))) == ["regressed", "improved"]
+
+
+def test_shares_of_runs_are_compared_by_fishers_exact_test():
+    from scipy.stats import fisher_exact
+
+    found = share_difference((1, 10), (7, 10))
+    assert found.ratio.estimate == pytest.approx(7)
+    assert found.probability == pytest.approx(fisher_exact([[1, 9], [7, 3]]).pvalue)
+    assert share_difference((0, 3), (3, 3)).probability == pytest.approx(0.1)
+    assert words(share_difference((10, 10), (10, 10))) == ["within noise"]
+
+
+def test_ranks_are_tested_exactly_with_ties_and_only_in_the_direction_of_the_median():
+    from scipy.stats import mannwhitneyu
+
+    before, after = np.random.default_rng(9).random((2, 8))
+    after[0] = before[0] = 0.0
+    after[1] = inf
+    found = independent_difference(before + 1, np.append(after[1:], 0.0) + 2)
+    exact = mannwhitneyu(np.append(after[1:], 0.0) + 2, before + 1, method="exact").pvalue
+    assert found.probability == pytest.approx(exact)
+    # all that never arrive are tied: five of ten against none of ten is Fisher's 2 x 252 / 15504
+    half = independent_difference([1.0] * 10, [1.0] * 5 + [inf] * 5)
+    assert half.probability == pytest.approx(2 * 252 / 15504)
+    many = [1.0 + 0.01 * k for k in range(60)]
+    normal = independent_difference([*many, inf], [*(1.3 * each for each in many), inf])
+    close = mannwhitneyu([*(1.3 * each for each in many), inf], [*many, inf], method="asymptotic").pvalue
+    assert normal.probability == pytest.approx(close)
+    torn = paired_difference([1.0, 1.0, 1.0, 9.0, 9.0], [1.2, 1.2, 1.2, 0.0, 0.0])
+    assert torn.ratio.estimate == pytest.approx(1.2)
+    assert words(torn) == ["within noise"]

@@ -17,7 +17,7 @@ from benchfw.report.text import plural, printable
 
 if TYPE_CHECKING:
     from benchfw.runs import Run
-    from benchfw.summary.compare import RunComparison, Side
+    from benchfw.summary.compare import RunComparison, RunRow, Side
 
 
 @click.command(name="compare")
@@ -45,6 +45,7 @@ def command(before: str, after: str, floor: float, store: Path, as_json: bool) -
     no change             the whole interval of the ratio lies within the floor
     within noise          neither; more repetitions may decide
 
+    Runs that fail or do not reach the target count against a side: a change in their share is a row too.
     Times are compared only if processor, cores, memory, governor, threads and device are alike; variance
     and quality always. Exit code 1 if something regressed.
 
@@ -87,25 +88,40 @@ def print_comparison(found: RunComparison, floor: float, words: Sequence[str] = 
     """Print the rows with one of these words, what was not compared, and the number of rows with each."""
     from benchfw.report.text import figures, ratio_text
 
+    shown = [row for row in found.rows if row.change.word in words]
     rows = [
         (
             row.cell.problem,
             row.cell.method,
             row.cell.backend,
             row.quantity,
-            figures(row.before),
-            figures(row.after),
-            ratio_text(row.change.ratio),
+            *(_value_text(row, side) for side in (0, 1)),
+            "—" if row.sentence else ratio_text(row.change.ratio),
             row.change.ratio.count,
+            ", ".join(f"{each.well}/{each.runs}" for each in row.ended),
             figures(row.change.adjusted, 2),
             row.change.word,
         )
-        for row in found.rows
-        if row.change.word in words
+        for row in shown
     ]
-    header = ("problem", "method", "backend", "quantity", "A", "B", "B/A", "runs", "p", "verdict")
+    header = (
+        "problem",
+        "method",
+        "backend",
+        "quantity",
+        "A",
+        "B",
+        "B/A",
+        "runs",
+        "ended well",
+        "p",
+        "verdict",
+    )
     if rows:
         echo_table(rows, header)
+    for row in shown:
+        if row.sentence:
+            click.echo(printable(f"{row.change.word}: {row.sentence}"))
     for reason in found.refused:
         click.echo(f"not compared: {printable(reason)}")
     for sentence in found.busy:
@@ -113,7 +129,15 @@ def print_comparison(found: RunComparison, floor: float, words: Sequence[str] = 
     if found.in_both:
         click.echo(f"{plural(found.in_both, 'trial')} in both runs, not measured again (use `run --fresh`)")
     said = ", ".join(f"{found.count(word)} {word}" for word in WORDS if found.count(word))
-    click.echo(f"{said} (floor {floor:.0%}, medians, p for all {len(found.rows)} rows together)")
+    click.echo(f"{said} (floor {floor:.0%}, medians, p for {plural(len(found.rows), 'row')} together)")
+
+
+def _value_text(row: RunRow, side: int) -> str:
+    """Return a median, or how many runs of how many."""
+    from benchfw.report.text import figures
+
+    badly, runs = row.ended[side].badly
+    return f"{badly} of {runs}" if row.sentence else figures((row.before, row.after)[side])
 
 
 def _run_data(run: Run) -> dict[str, Any]:
@@ -137,7 +161,9 @@ def comparison_data(found: RunComparison, floor: float) -> dict[str, Any]:
                 "count": row.change.ratio.count,
                 "probability": row.change.probability,
                 "adjusted": row.change.adjusted,
+                "ended_well": [each._asdict() for each in row.ended],
                 "verdict": row.change.word,
+                "sentence": row.sentence,
             }
             for row in found.rows
         ],

@@ -24,7 +24,8 @@ LOOKS = (0, 30, 60, 90, 100, 110, 120, 130, 140, 150, 160, 170, 180, 190, 200, 2
 class Machine:
     """The noise of one run's times, and by how much which methods are slowed.
 
-    `shared` is the spread from run to run of what all times of a method in a run share.
+    `shared` is the spread from run to run of what all times of a method in a run share, `fails` the share of
+    trials that break.
     """
 
     noise: float
@@ -32,6 +33,7 @@ class Machine:
     outliers: float = 0.0
     slowed: float = 1.0
     which: str = ""
+    fails: float = 0.0
 
     def factor(self, rng: Rng, method: str) -> float:
         """Return by what a trial's times are multiplied."""
@@ -58,6 +60,8 @@ def made_up_run(rng: Rng, seed: int, machine: Machine) -> tuple[Run, list[Result
             rate = float(own.normal(0.05, 0.005))
             records = [Record("gap", n, n * pace, n, math.exp(-rate * n)) for n in LOOKS]
         outcome = Outcome(Status.DONE, Ending.ITERATIONS, "", tuple(records))
+        if machine.fails and rng.random() < machine.fails:
+            outcome = Outcome(Status.FAILED, Ending.FAULT, "it broke", tuple(records[:2]))
         results.append(Result(len(results), trial, outcome))
     return Run(seed, "made-up", "", Path(str(seed)), ""), results
 
@@ -108,6 +112,10 @@ def comparisons() -> Iterator[Case]:
         for same, seeds in {True: "the same seed", False: "other seeds"}.items():
             differ = partial(like_runs_differ, machine=machine, same_seed=same)
             yield Case("A/A", f"{name}, {seeds}", differ, 0.0, 0.05)
+    for fails in (0.1, 0.5):
+        for same, seeds in {True: "the same seed", False: "other seeds"}.items():
+            differ = partial(like_runs_differ, machine=Machine(0.03, fails=fails), same_seed=same)
+            yield Case("A/A", f"{fails:.0%} of the trials fail, {seeds}", differ, 0.0, 0.05)
     slowed = {"": "all methods", "a": "one optimizer", "ap": "one optimizer on one problem"}
     for name, machine in MACHINES.items():
         for which, said in slowed.items():

@@ -1,0 +1,110 @@
+"""What `compare` says of made-up runs in which trials fail, never arrive, wait, or work elsewhere."""
+
+from pathlib import Path
+
+import pytest
+
+from benchfw.cli.verbs.compare import print_comparison
+from benchfw.errors import BenchfwError
+from benchfw.records import Budget, Ending, Outcome, Record, Result, Spec, Status, Trial
+from benchfw.runs import Burst, Noise, Run
+from benchfw.summary.compare import compare_runs
+
+RUNS = 10
+QUIET = Noise(tuple(Burst(float(k), 0.001, 0.001, 0.001) for k in range(3)))
+RAISED = "RuntimeError: boom"
+
+
+def side(
+    kind="optimizer", *, number=1, seed=1, runs=RUNS, fails=0, short=0, wall=1.0, cpu=1.0,
+    noise=QUIET, budget=90, methods="a",
+):  # fmt: skip
+    """A run; the last of the method's runs fail, those before them stop short of the target."""
+    results = []
+    for method in methods:
+        for r in range(runs):
+            broken = r >= runs - fails
+            trial = Trial(
+                kind, Spec("p", {}, "p"), Spec(method, {}, method), "numpy", r, seed,
+                Budget(iterations=budget), {"gap": 0.1} if kind == "optimizer" else {},
+            )  # fmt: skip
+            pace = 1 + 0.01 * ((7 * r + 3 * number) % 10) + 0.1 * r
+
+            def record(name, step, value, pace=pace):
+                return Record(name, step, step * wall * pace, step, value, cpu_seconds=step * cpu * pace)
+
+            if kind == "estimator":
+                found = {"variance": pace, "variance_std_error": 0.05, "variance_skewness": 0.0, "mse": pace}
+                records = [record(name, 100, value) for name, value in found.items()]
+                records = [] if broken else records
+            else:
+                arrives = r < runs - fails - short
+                records = [record("gap", step, 0.5**step) for step in range(6 if arrives else 3)]
+            ended = (
+                Outcome(Status.FAILED, Ending.FAULT, RAISED, tuple(records))
+                if broken
+                else Outcome(Status.DONE, Ending.ITERATIONS, "", tuple(records))
+            )
+            results.append(Result(len(results), trial, ended))
+    return Run(number, "made-up", "", Path("s"), "", noise=noise), results
+
+
+def compare(before, after):
+    found = compare_runs(before, after, 0.05)
+    for row in found.rows:  # a p-value and a word never contradict each other
+        assert (row.change.adjusted <= 0.05) == (row.change.word in {"regressed", "improved"})
+    return {row.quantity: row for row in found.rows}, found
+
+
+@pytest.mark.parametrize("seed", [1, 2], ids=["the same seed", "another seed"])
+def test_runs_of_an_optimizer_that_all_fail_are_a_regression_in_every_row_and_a_sentence(seed, capsys):
+    rows, found = compare(side(), side(number=2, seed=seed, fails=RUNS))
+    assert {rows[each].change.word for each in ("runs_failed", "gap", "cost_to_target")} == {"regressed"}
+    # with no finite number on one side, all follow from how often runs fail
+    assert rows["gap"].change.probability == pytest.approx(rows["runs_failed"].change.probability)
+    assert "runs_short_of_target" not in rows  # it would say the same again
+    print_comparison(found, 0.05)
+    shown = capsys.readouterr().out
+    assert f"regressed: a on p (numpy) fails in 10 of 10 runs, 0 of 10 before (failed: {RAISED})" in shown
+    assert "10/10, 0/10" in shown
+    back, _ = compare(side(seed=seed, fails=RUNS), side(number=2))
+    assert back["runs_failed"].change.word == back["cost_to_target"].change.word == "improved"
+    assert back["runs_failed"].sentence.startswith("a on p (numpy) fails in 0 of 10 runs, 10 of 10 before")
+
+
+def test_a_few_failures_are_named_and_within_noise():
+    rows, _ = compare(side(), side(number=2, fails=2))
+    assert rows["runs_failed"].change.word == "within noise"
+    assert rows["runs_failed"].sentence.startswith("a on p (numpy) fails in 2 of 10 runs, 0 of 10 before")
+    assert rows["cost_to_target"].ended == ((10, 10), (8, 10))
+
+
+def test_runs_that_no_longer_arrive_are_counted_apart_from_those_that_fail():
+    rows, _ = compare(side(), side(number=2, seed=2, short=9))
+    assert rows["runs_short_of_target"].change.word == rows["cost_to_target"].change.word == "regressed"
+    assert rows["runs_short_of_target"].sentence == (
+        "a on p (numpy) reaches the target in 1 of 10 runs, 10 of 10 before"
+    )
+    assert "runs_failed" not in rows
+    both, _ = compare(side(), side(number=2, fails=2, short=6))
+    assert both["runs_failed"].ended == ((10, 10), (8, 10))
+    assert both["runs_short_of_target"].ended == ((10, 10), (2, 10))
+
+
+def test_runs_that_a_shorter_budget_keeps_from_the_target_are_no_regression():
+    with pytest.raises(BenchfwError, match="did not arrive and budget or target differ: a on p"):
+        compare(side(), side(number=2, short=9, budget=50))
+
+
+def test_an_estimator_that_raises_has_regressed_and_its_survivors_are_not_compared():
+    rows, found = compare(side("estimator"), side("estimator", number=2, fails=6))
+    assert list(rows) == ["runs_failed"]
+    assert rows["runs_failed"].change.word == "regressed"
+    assert found.refused == (
+        "values of the runs that finish, since not the same ones finish in A and B: a on p (numpy)",
+    )
+    alike, _ = compare(side("estimator", fails=3), side("estimator", number=2, fails=3))
+    assert alike["variance"].change.ratio.count == 7  # the same seeds fail in both
+    nothing, refused = compare(side("estimator"), side("estimator", number=2, fails=RUNS))
+    assert list(nothing) == ["runs_failed"]
+    assert refused.refused == (f"no value in B (failed: {RAISED}): a on p (numpy)",)
