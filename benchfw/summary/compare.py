@@ -26,7 +26,15 @@ from benchfw.records import Cell, Ending, Result, Status, Trial
 from benchfw.runs import Environment, Run
 from benchfw.summary.histories import History, histories_by_cell
 from benchfw.summary.model import CPU_TIMES, Target
-from benchfw.summary.noise import allow_for_noise, cpu_slowdown, describe_noise, slowdown
+from benchfw.summary.noise import (
+    BUSY,
+    FEWEST_BURSTS,
+    WAITING,
+    allow_for_noise,
+    cpu_slowdown,
+    describe_noise,
+    slowdown,
+)
 from benchfw.summary.quantities import TO_TARGET, Sample, choose_targets
 from benchfw.summary.samples import sample_trials
 from benchfw.summary.shares import SHORT, Share, bad_ends, finish_alike, share_sentence, share_well
@@ -85,6 +93,21 @@ class RunComparison:
         """Return the number of rows with a word."""
         return sum(row.change.word == word for row in self.rows)
 
+    def times_apart(self) -> Iterator[tuple[RunRow, RunRow]]:
+        """Yield the rows of a time and of its CPU seconds that did not change alike, beyond their noise."""
+        rows = {(row.cell, row.quantity): row for row in self.rows}
+        for (cell, quantity), time in rows.items():
+            used = rows.get((cell, CPU_TIMES.get(quantity, "")))
+            if used is None:
+                continue
+            mine, other = time.change.ratio, used.change.ratio
+            if (
+                mine.bounded
+                and other.bounded
+                and (mine.low > BUSY * other.high or BUSY * mine.high < other.low)
+            ):
+                yield time, used
+
 
 def compare_runs(before: Side, after: Side, floor: float) -> RunComparison:
     """Return every quantity that two runs share, judged together, and what cannot be compared and why."""
@@ -113,17 +136,24 @@ def compare_pairs(pairs: Sequence[tuple[Side, Side]], floor: float) -> RunCompar
 
 
 class Slowdowns(NamedTuple):
-    """By what factor the times of a run may be too long, and its CPU seconds."""
+    """By what factor the times of a run may be too long, its CPU seconds, and its times beside these.
 
-    time: float = 1.0
-    cpu: float = 1.0
+    Where CPU seconds are known, times are the less sure of the two: the loop does not see a tenth more, and a
+    run that is too short for it, or has trials beside each other, may take as long again.
+    """
+
+    time: float
+    cpu: float
+    beside_cpu: float
 
 
 def _slowdowns(run: Run, other: Run) -> Slowdowns:
     """Return them, relative to the fastest turn of the loop in either run where both had the same Python."""
     same = run.environment.python == other.environment.python
     quiet = min(run.noise.quiet, other.noise.quiet) if same else run.noise.quiet
-    return Slowdowns(slowdown(run.noise, quiet), cpu_slowdown(run.noise, quiet))
+    by = slowdown(run.noise, quiet)
+    measured = len(run.noise.bursts) >= FEWEST_BURSTS and run.environment.jobs <= 1
+    return Slowdowns(by, cpu_slowdown(run.noise, quiet), max(by, BUSY if measured else WAITING))
 
 
 def _find_pairs(before: Side, after: Side, refused: Refused) -> Iterator[Pair]:
@@ -197,8 +227,13 @@ def _pair_quantities(
     targets = _targets(cell, old, new)
     paired = trials[0].seed == trials[1].seed
     seen = [_sample(cell, group, targets) for group in (mine, theirs)]
+    beside_cpu = any(all(each in one.values for one in seen) for each in CPU_TIMES.values())
     samples = [
-        allow_for_noise(allow_for_noise(sample, each.time), each.cpu, CPU_TIMES.values())
+        allow_for_noise(
+            allow_for_noise(sample, each.beside_cpu if beside_cpu else each.time),
+            each.cpu,
+            CPU_TIMES.values(),
+        )
         for sample, each in zip(_share_looks(*seen) if paired else seen, by, strict=True)
     ]
     yield from _pair_shares(cell, (mine, theirs), samples, unlike, refused)
@@ -206,7 +241,7 @@ def _pair_quantities(
     if reason:
         refused.setdefault(reason, []).append(str(cell))
         return
-    for quantity in _shared_quantities(*samples):
+    for quantity in _shared_quantities(*samples, by_cpu=not separate):
         values = [_numbers(sample, quantity) for sample in samples]
         never = any(math.isinf(value) for each in values for value in each.values())
         why = _refusal(cell, quantity, mine, theirs, unlike, never=never)
@@ -275,14 +310,15 @@ def _ended(
     return share_well(mine, old, quantity), share_well(theirs, new, quantity)
 
 
-def _shared_quantities(old: Sample, new: Sample) -> list[str]:
-    """Return what is compared: no time where both have its CPU seconds, no bias: it has no ratio.
+def _shared_quantities(old: Sample, new: Sample, *, by_cpu: bool) -> list[str]:
+    """Return what is compared: times and their CPU seconds, or these alone; no bias: it has no ratio.
 
-    Of mse x seconds both factors are compared.
+    Of mse x seconds both factors are compared, and of variance x seconds where it has CPU seconds.
     """
     apart = ("bias", "mse_x_seconds", "mse_x_cpu_seconds")
     shared = [each for each in old.values if each in new.values and each not in apart]
-    return [each for each in shared if CPU_TIMES.get(each) not in shared]
+    twice = CPU_TIMES if by_cpu else ("variance_x_seconds",)
+    return [each for each in shared if each not in twice or CPU_TIMES[each] not in shared]
 
 
 def _share_looks(old: Sample, new: Sample) -> list[Sample]:

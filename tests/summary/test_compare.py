@@ -108,3 +108,31 @@ def test_an_estimator_that_raises_has_regressed_and_its_survivors_are_not_compar
     nothing, refused = compare(side("estimator"), side("estimator", number=2, fails=RUNS))
     assert list(nothing) == ["runs_failed"]
     assert refused.refused == (f"no value in B (failed: {RAISED}): a on p (numpy)",)
+
+
+def test_work_that_moved_to_another_process_is_a_regression_in_time_and_a_sentence(capsys):
+    rows, found = compare(side(), side(number=2, wall=15.0, cpu=0.1))
+    assert rows["cpu_seconds_to_target"].change.word == "improved"
+    assert rows["seconds_to_target"].change.word == "regressed"
+    print_comparison(found, 0.05)
+    shown = capsys.readouterr().out
+    assert "regressed: a on p (numpy): wall time (seconds_to_target) is 15 [" in shown
+    assert "times: the work moved to other processes, or it waits" in shown
+    _, back = compare(side(wall=15.0, cpu=0.1), side(number=2))
+    print_comparison(back, 0.05)
+    assert "times: it waits less, for other processes say, or more threads" in capsys.readouterr().out
+
+
+def test_waiting_is_a_change_only_beyond_the_noise_of_both_runs():
+    busy = Noise(tuple(Burst(float(k), 0.003, 0.001, 0.001) for k in range(3)))
+    for kind, time in (("optimizer", "seconds_to_target"), ("estimator", "seconds_per_draw")):
+        rows, found = compare(side(kind), side(kind, number=2, wall=2.0))
+        assert rows[time].change.word == "regressed"
+        assert [each.quantity for each, _ in found.times_apart()] == [time]
+        for noise in (busy, Noise()):  # a loop took three times as long; nothing is known
+            rows, found = compare(side(kind), side(kind, number=2, wall=1.9, noise=noise))
+            assert rows[time].change.word == rows[f"cpu_{time}"].change.word == "within noise"
+            assert not list(found.times_apart())
+    rows, found = compare(side(), side(number=2, wall=2.0, cpu=2.0))
+    assert rows["seconds_to_target"].change.word == rows["cpu_seconds_to_target"].change.word == "regressed"
+    assert not list(found.times_apart())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,8 +46,8 @@ def command(before: str, after: str, floor: float, store: Path, as_json: bool) -
     within noise          neither; more repetitions may decide
 
     Runs that fail or do not reach the target count against a side: a change in their share is a row too.
-    Times are compared only if processor, cores, memory, governor, threads and device are alike; variance
-    and quality always. Exit code 1 if something regressed.
+    Times are compared beside CPU seconds where both runs have these, and only if processor, cores, memory,
+    governor, threads and device are alike; variance and quality always. Exit code 1 if something regressed.
 
     \b
     Examples:
@@ -122,6 +122,8 @@ def print_comparison(found: RunComparison, floor: float, words: Sequence[str] = 
     for row in shown:
         if row.sentence:
             click.echo(printable(f"{row.change.word}: {row.sentence}"))
+    for sentence in _time_sentences(found):
+        click.echo(printable(sentence))
     for reason in found.refused:
         click.echo(f"not compared: {printable(reason)}")
     for sentence in found.busy:
@@ -130,6 +132,24 @@ def print_comparison(found: RunComparison, floor: float, words: Sequence[str] = 
         click.echo(f"{plural(found.in_both, 'trial')} in both runs, not measured again (use `run --fresh`)")
     said = ", ".join(f"{found.count(word)} {word}" for word in WORDS if found.count(word))
     click.echo(f"{said} (floor {floor:.0%}, medians, p for {plural(len(found.rows), 'row')} together)")
+
+
+def _time_sentences(found: RunComparison) -> Iterator[str]:
+    """Yield a sentence on each time that did not change as its CPU seconds did."""
+    from benchfw.report.text import ratio_text
+
+    for time, used in found.times_apart():
+        mine, other = time.change.ratio, used.change.ratio
+        longer = "longer" if mine.low > 1 else "as long"
+        why = (
+            "the work moved to other processes, or it waits"
+            if mine.low > other.high
+            else "it waits less, for other processes say, or more threads work at a time"
+        )
+        yield (
+            f"{time.change.word}: {time.cell}: wall time ({time.quantity}) is {ratio_text(mine)} times "
+            f"{longer}, CPU seconds {ratio_text(other)} times: {why}"
+        )
 
 
 def _value_text(row: RunRow, side: int) -> str:
@@ -170,6 +190,7 @@ def comparison_data(found: RunComparison, floor: float) -> dict[str, Any]:
         "not_compared": list(found.refused),
         "in_both": found.in_both,
         "busy": list(found.busy),
+        "times_apart": list(_time_sentences(found)),
     }
 
 

@@ -12,9 +12,10 @@ import numpy as np
 from _rows import REPETITIONS, Case, Rng
 
 from benchfw.records import Budget, Ending, MethodKind, Outcome, Record, Result, Spec, Status, Trial
-from benchfw.runs import Run
+from benchfw.runs import Burst, Noise, Run
 from benchfw.summary.compare import compare_runs
 
+BURSTS = 20
 LOOKS = (0, 30, 60, 90, 100, 110, 120, 130, 140, 150, 160, 170, 180, 190, 200, 250, 300)
 
 # `compare` on made-up runs: 4 problems, 3 optimizers and 2 estimators each, 10 repetitions
@@ -25,7 +26,7 @@ class Machine:
     """The noise of one run's times, and by how much which methods are slowed.
 
     `shared` is the spread from run to run of what all times of a method in a run share, `fails` the share of
-    trials that break.
+    trials that break. Others' work makes times up to `busy` times as long as the CPU seconds.
     """
 
     noise: float
@@ -34,6 +35,7 @@ class Machine:
     slowed: float = 1.0
     which: str = ""
     fails: float = 0.0
+    busy: float = 1.0
 
     def factor(self, rng: Rng, method: str) -> float:
         """Return by what a trial's times are multiplied."""
@@ -59,11 +61,18 @@ def made_up_run(rng: Rng, seed: int, machine: Machine) -> tuple[Run, list[Result
         else:
             rate = float(own.normal(0.05, 0.005))
             records = [Record("gap", n, n * pace, n, math.exp(-rate * n)) for n in LOOKS]
+        if machine.busy > 1:
+            slow = float(rng.uniform(1, machine.busy))
+            records = [
+                replace(each, seconds=slow * each.seconds, cpu_seconds=each.seconds) for each in records
+            ]
         outcome = Outcome(Status.DONE, Ending.ITERATIONS, "", tuple(records))
         if machine.fails and rng.random() < machine.fails:
             outcome = Outcome(Status.FAILED, Ending.FAULT, "it broke", tuple(records[:2]))
         results.append(Result(len(results), trial, outcome))
-    return Run(seed, "made-up", "", Path(str(seed)), ""), results
+    loop = [0.001 * float(rng.uniform(1, machine.busy)) for _ in range(BURSTS if machine.busy > 1 else 0)]
+    noise = Noise(tuple(Burst(float(k), seconds, 0.001, 0.001) for k, seconds in enumerate(loop)))
+    return Run(seed, "made-up", "", Path(str(seed)), "", noise=noise), results
 
 
 def made_up_trials(seed: int) -> Iterator[Trial]:
@@ -116,6 +125,9 @@ def comparisons() -> Iterator[Case]:
         for same, seeds in {True: "the same seed", False: "other seeds"}.items():
             differ = partial(like_runs_differ, machine=Machine(0.03, fails=fails), same_seed=same)
             yield Case("A/A", f"{fails:.0%} of the trials fail, {seeds}", differ, 0.0, 0.05)
+    for busy in (1.5, 3.0):
+        differ = partial(like_runs_differ, machine=Machine(0.03, busy=busy), same_seed=True)
+        yield Case("A/A", f"times up to {busy:g} times the CPU seconds", differ, 0.0, 0.05)
     slowed = {"": "all methods", "a": "one optimizer", "ap": "one optimizer on one problem"}
     for name, machine in MACHINES.items():
         for which, said in slowed.items():
