@@ -20,6 +20,10 @@ FEWEST_EQUAL_DRAWS = 1000
 """So many equal draws, and an estimator is called constant: an event of 1 % would have been seen."""
 
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)
+_SAFE = 2.0**-200
+"""Squares above this and below its inverse have cubes far from the ends of double precision."""
+
+_LEAST = 1e-150
 _NORMAL_95 = 1.959963984540054
 
 
@@ -33,6 +37,9 @@ class DrawStatistics:
     fourth-moment term of the variance's variance. So the standard error of the variance is the standard
     error of the mean of the q_i: one number a draw, consistent for vectors too, without the d x d moments
     that the textbook formula would need. Their third moment (Pébay 2008) says how skewed that mean is.
+
+    Squares, and their squares and cubes, are those of draws in a unit: a power of two, 1 unless the squares
+    would overflow or underflow, so that it costs no accuracy.
     """
 
     def __init__(self, exact: Any = None) -> None:
@@ -44,6 +51,7 @@ class DrawStatistics:
         self._squares = 0.0
         self._spread = 0.0
         self._third = 0.0
+        self._unit = 1.0
 
     def add(self, draw: Any) -> None:
         """Take in one draw: O(size) work, no copy kept."""
@@ -56,9 +64,13 @@ class DrawStatistics:
         change = values - self._mean
         self._mean += change / count
         terms = count - 1
-        increments = change * change * (terms / count)
+        increments = self._squared(change) * (terms / count)
+        increment = float(np.sum(increments))
+        if not _SAFE < increment < 1 / _SAFE and self._fit_unit(change):
+            increments = self._squared(change) * (terms / count)
+            increment = float(np.sum(increments))
         self._coordinate_squares += increments
-        away = float(np.sum(increments)) - self._squares
+        away = increment - self._squares
         self._squares += away / terms
         square = away * away * (terms - 1) / terms
         self._third += away * (square * (terms - 2) - 3 * self._spread) / terms
@@ -84,13 +96,30 @@ class DrawStatistics:
         """
         if self._count < 2:
             return math.nan
-        return self._squares if self._squares > _ROUNDING**2 * float(self._mean @ self._mean) else 0.0
+        return self._in_draws(self._squares) if self._varied else 0.0
+
+    @property
+    def out_of_range(self) -> bool:
+        """Whether the draws vary, and the square of their variance or error is beyond double precision.
+
+        A summary needs these squares for its intervals.
+        """
+        if self._count < 2 or not (self._varied or math.isnan(self._squares)):
+            return False
+        found = [self.variance] if self._exact is None else [self.variance, self.mse]
+        return not all(_LEAST <= each <= 1 / _LEAST for each in found)
+
+    @property
+    def _varied(self) -> bool:
+        """Whether the draws differ by more than their rounding."""
+        mean = self._mean if self._unit == 1 else self._mean / self._unit
+        return self._squares > _ROUNDING**2 * float(mean @ mean)
 
     @property
     def variance_std_error(self) -> float:
         """Return the standard error of `variance`; NaN before the third draw."""
         terms = self._count - 1
-        return math.sqrt(self._spread / (terms - 1) / terms) if terms > 1 else math.nan
+        return self._in_draws(math.sqrt(self._spread / (terms - 1) / terms)) if terms > 1 else math.nan
 
     @property
     def variance_skewness(self) -> float:
@@ -108,7 +137,8 @@ class DrawStatistics:
         """
         if self._count < 2:
             return math.nan
-        return float(np.max(self._coordinate_squares)) / (self._count - 1) if self.variance else 0.0
+        largest = float(np.max(self._coordinate_squares)) / (self._count - 1)
+        return self._in_draws(largest) if self.variance else 0.0
 
     @property
     def bias(self) -> float:
@@ -141,7 +171,7 @@ class DrawStatistics:
         if self._exact is None or self._count < 2:
             return math.nan
         error = self._mean - self._exact
-        return self._squares * (self._count - 1) / self._count + float(error @ error)
+        return self._in_draws(self._squares * (self._count - 1) / self._count) + float(error @ error)
 
     def metrics(self) -> dict[str, float]:
         """Return what a trial records; bias and mse only where the exact value is known."""
@@ -166,7 +196,35 @@ class DrawStatistics:
             return math.inf
         if self.variance == 0:
             return 0.0 if self._count >= FEWEST_EQUAL_DRAWS else math.inf
-        return _NORMAL_95 * self.variance_std_error / self._squares
+        return _NORMAL_95 * self.variance_std_error / self._in_draws(self._squares)
+
+    def _squared(self, change: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self._unit == 1:
+            return change * change
+        with np.errstate(over="ignore", under="ignore"):
+            scaled = change / self._unit
+            return np.asarray(scaled * scaled)
+
+    def _in_draws(self, square: float) -> float:
+        """Return a square in the unit of the draws."""
+        return square if self._unit == 1 else square * self._unit * self._unit
+
+    def _fit_unit(self, change: NDArray[np.float64]) -> bool:
+        """Take a change as the unit if it is the largest so far; return whether it was."""
+        largest = float(np.max(np.abs(change)))
+        if not 0 < largest < math.inf:
+            return False
+        unit = math.ldexp(1.0, math.frexp(largest)[1] - 1)
+        if unit < self._unit and self._squares > 0:
+            return False
+        if self._squares > 0:
+            ratio = self._unit / unit
+            self._squares *= ratio**2
+            self._coordinate_squares *= ratio**2
+            self._spread *= ratio**4
+            self._third *= ratio**6
+        self._unit = unit
+        return True
 
     def _start(self, values: NDArray[np.float64]) -> None:
         if self._exact is not None and self._exact.shape != values.shape:

@@ -117,11 +117,16 @@ def _estimator_notes(comparison: Comparison) -> str:
     rows = [row for row in comparison.rows if row.quantity in ("variance", comparison.product)]
     if any(row.interval.low > 0 and math.isinf(row.interval.high) for row in rows):
         notes += ' "At least": a few draws carry most of the variance, and rarer ones may be missing.'
+    if comparison.uneven:
+        notes += (
+            " Some runs stopped after fewer draws than others, maybe because of what they drew: their "
+            "intervals are wider for it."
+        )
     if any(row.quantity == "relative_efficiency" for row in comparison.rows):
         notes += f" Relative efficiency: the reference's {PRODUCTS[comparison.product]} over the method's."
     if comparison.tested:
         level = figures(100 * (1 - comparison.family.others_level), 2)
-        notes += f" Bias is tested by Student's t over repetitions at {level} %, a part of the report's 5 %."
+        notes += f" Bias is tested over repetitions at {level} %, a part of the report's 5 %."
     return notes
 
 
@@ -190,7 +195,8 @@ def _headline(comparison: Comparison) -> list[tuple[str, bool]]:
         return [*times, *((name, False) for name in (*_UNITS, "fraction_of_limit"))]
     if comparison.kind == "estimator":
         # what a biased estimator lacks in variance it has in its mean squared error
-        mse = [("mse", True)] if comparison.biased or _has_offset(comparison) else []
+        off = comparison.biased or comparison.biased_singly or _has_offset(comparison)
+        mse = [("mse", True)] if off else []
         product = [(comparison.product, False), ("relative_efficiency", False)]
         return [("bias", False), ("variance", True), *mse, ("seconds_per_draw", False), *product, *_PREPARED]
     shown = [(metric, False) for metric in comparison.metrics[:1]]

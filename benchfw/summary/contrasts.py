@@ -16,6 +16,9 @@ from benchfw.summary.sweeps import with_leader
 ARRIVALS = "arrivals"
 """How many of its runs a method brings to the target, against those of its reference."""
 
+NOTABLE_DRIFT = 0.25
+"""Below so many standard errors, what the stopping of runs may have done to a mean is not spoken of."""
+
 _FIRST_SCREEN = {
     "optimizer": ("cost_to_target",),
     "estimator": (),
@@ -28,11 +31,17 @@ def with_decisions(
 ) -> Iterator[Comparison]:
     """Yield the comparisons with all that is decided about them: one family of tests for a whole report.
 
-    Its members are the contrasts, the biases that can be tested, and each family of a sweep. Samples are
+    Its members are the contrasts, the biases that can be tested, in the mean and in single runs, and each
+    family of a sweep. Samples are
     those of estimators.
     """
     biases = [_testable_biases(comparison, samples) for comparison, _, samples in compared]
-    others = sum(map(len, biases)) + sum(len(_swept(comparison)) for comparison, *_ in compared)
+    singles = sum(
+        not math.isnan(samples[cell].single_probability())
+        for (*_, samples), cells in zip(compared, biases, strict=True)
+        for cell in cells
+    )
+    others = sum(map(len, biases)) + singles + sum(len(_swept(comparison)) for comparison, *_ in compared)
     every = [each for _, group, _ in compared for each in group]
     family = Family(sum(each.testable for each in every), others)
     decided = iter(decide_family(every, family.budget))
@@ -64,14 +73,21 @@ def _swept(comparison: Comparison) -> Mapping[str, Mapping[float, Cell]]:
 def _with_biases(comparison: Comparison, samples: Mapping[Cell, Sample]) -> Comparison:
     """Return the comparison with the estimators whose bias is not noise, and those that cannot be tested."""
     level = comparison.family.others_level
+    biased = {
+        cell: samples[cell].bias_interval(level)
+        for cell in comparison.tested
+        if samples[cell].unbiased_probability() <= 1 - level
+    }
     pools = {cell: sample.pool for cell, sample in samples.items() if "variance" in sample.values}
     return replace(
         comparison,
-        biased={
-            cell: samples[cell].bias_interval(level)
+        biased=biased,
+        biased_singly={
+            cell: samples[cell].single_bias(level)
             for cell in comparison.tested
-            if samples[cell].unbiased_probability() <= 1 - level
+            if cell not in biased and samples[cell].single_probability() <= 1 - level
         },
+        uneven=tuple(cell for cell, pool in pools.items() if pool is not None and pool.drift > NOTABLE_DRIFT),
         narrow=tuple(cell for cell, pool in pools.items() if pool is None or not pool.broad),
         scarce=tuple(cell for cell, pool in pools.items() if pool is None or not pool.decisive),
     )

@@ -83,8 +83,11 @@ class Comparison:
     so many `jobs` ran at a time. `at_start` counts the runs of a method that begin at the target.
     `family` counts the tests of the whole report, which share 5 %. Of estimators, `tested` are those whose
     bias is one of them, `biased` those whose bias is not noise, each with the interval that decided it;
+    `biased_singly` those whose biases cancel over the runs, with what their root mean square is at least;
     `narrow` are those of whose draws too few carry the variance to test a bias, `scarce` those of which they
-    are too few to say anything; `claims` are those that call themselves unbiased.
+    are too few to say anything; `claims` are those that call themselves unbiased, `repeated` those that
+    drew the same numbers in all of their runs, `uneven` those whose runs stopped after unlike numbers of
+    draws.
     """
 
     problem: str
@@ -96,9 +99,12 @@ class Comparison:
     targets: tuple[Target, ...] = ()
     cost_unit: str = "gradients"
     biased: Mapping[Cell, Interval] = field(default_factory=dict)
+    biased_singly: Mapping[Cell, float] = field(default_factory=dict)
     narrow: tuple[Cell, ...] = ()
     scarce: tuple[Cell, ...] = ()
     claims: tuple[Cell, ...] = ()
+    repeated: tuple[Cell, ...] = ()
+    uneven: tuple[Cell, ...] = ()
     family: Family = field(default_factory=Family)
     tested: tuple[Cell, ...] = ()
     rates: tuple[Rate, ...] = ()

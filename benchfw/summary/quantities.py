@@ -15,8 +15,12 @@ from benchfw.analysis.draws import (
     Moments,
     Pool,
     bias_interval,
+    length_interval,
+    length_probability,
     pair_spreads,
     pool_moments,
+    single_bias,
+    single_probability,
     spread_interval,
     unbiased_probability,
 )
@@ -31,6 +35,7 @@ from benchfw.analysis.intervals import (
     mean_interval,
     median_interval,
 )
+from benchfw.analysis.variance import FEWEST_DRAWS
 from benchfw.records import Ending, MethodKind
 from benchfw.summary.histories import History
 from benchfw.summary.model import Target
@@ -38,6 +43,8 @@ from benchfw.summary.model import Target
 _PRODUCTS = ("variance_x_seconds", "mse_x_seconds", "variance_x_cpu_seconds", "mse_x_cpu_seconds")
 SPREADS = frozenset({"variance", "worst_variance", "mse", *_PRODUCTS})
 """What is proportional to the variance of an estimator's draws."""
+
+_ROUNDING = 1e-9  # of moments of the same draws about different means
 
 TO_TARGET = ("seconds_to_target", "cost_to_target", "iterations_to_target", "cpu_seconds_to_target")
 
@@ -108,6 +115,27 @@ class Sample:
         """Whether an estimator's draws are numbers."""
         return "worst_variance" not in self.values
 
+    @property
+    def repeats(self) -> bool:
+        """Whether the draws vary within a run, and are the same in all runs, or the same but for a shift.
+
+        The moments of their squares then agree; those of other draws differ even in another order.
+        """
+        found = list(self.moments.values())
+        if len(found) < 2 or found[0].variance == 0 or found[0].draws < FEWEST_DRAWS:
+            return False
+        columns = [(each.variance, each.std_error, each.skewness, each.draws) for each in found]
+        return bool(np.allclose(columns, columns[0], rtol=_ROUNDING, atol=0.0))
+
+    def as_one_run(self) -> Sample:
+        """Return the sample with the draws of its first run alone; times are still those of all runs."""
+        first = min(self.moments)
+        values = {
+            name: {first: found[first]} if name in (*SPREADS, "bias") and first in found else found
+            for name, found in self.values.items()
+        }
+        return replace(self, values=values, moments={first: self.moments[first]})
+
     def varies(self) -> bool:
         """Whether enough draws of an estimator differ to say something about its variance."""
         return self.pool is not None and bool(self.pool.decisive)
@@ -166,17 +194,44 @@ class Sample:
         return (low / value, high / value) if value else (1.0, 1.0)
 
     def bias_interval(self, level: float = LEVEL) -> Interval:
-        """Return the mean bias of an estimator over the repetitions."""
+        """Return the mean bias of an estimator over the repetitions; of a vector, the length of the bias."""
         values = list(self.values["bias"].values())
         if self.pool is None:
             return Interval(float(np.mean(values)), -math.inf, math.inf, len(values))
-        return bias_interval(values, self.pool, level, scalar=self.scalar)
+        if self.scalar:
+            return bias_interval(values, self.pool, level)
+        return length_interval(self._squared_lengths(), self.pool, level)
 
     def unbiased_probability(self) -> float:
         """Return the p-value of 'there is no bias'; NaN where the draws cannot decide."""
         if self.pool is None:
             return math.nan
-        return float(unbiased_probability(list(self.values["bias"].values()), self.pool, scalar=self.scalar))
+        if self.scalar:
+            return float(unbiased_probability(list(self.values["bias"].values()), self.pool))
+        return float(length_probability(self._squared_lengths(), self.pool))
+
+    def _squared_lengths(self) -> list[float]:
+        """Return by repetition an unbiased estimate of a vector's squared bias.
+
+        The mean squared error is variance + |bias|², and both are recorded about the mean of the same draws.
+        """
+        variances = self.values["variance"]
+        return [value - variances[each] for each, value in self.values["mse"].items()]
+
+    def single_probability(self) -> float:
+        """Return the p-value of 'no run has a bias' of numbers; NaN where the draws cannot decide."""
+        if self.pool is None or not self.scalar:
+            return math.nan
+        return float(single_probability(*self._single_runs(), self.pool))
+
+    def single_bias(self, level: float) -> float:
+        """Return what the root mean square over the runs of a number's bias is at least."""
+        return 0.0 if self.pool is None else single_bias(*self._single_runs(), self.pool, level)
+
+    def _single_runs(self) -> tuple[list[float], list[float], list[int]]:
+        found = list(self.moments.values())
+        biases = [self.values["bias"][each] for each in self.moments]
+        return biases, [each.variance for each in found], [each.draws for each in found]
 
     def fact_intervals(self) -> Iterator[tuple[str, Interval]]:
         """Yield the mean of each fact."""

@@ -107,6 +107,8 @@ def _compare(
         cell: allow_for_noise(sample_trials(kind, group, targets, ends, metrics), by)
         for cell, group in groups.items()
     }
+    repeated = tuple(cell for cell, sample in samples.items() if sample.repeats)
+    samples |= {cell: samples[cell].as_one_run() for cell in repeated}
     if kind == "estimator":
         # a method without variance (the exact gradient) gives no ratio: the next one is the reference
         varied = [cell for cell, sample in samples.items() if sample.varies()]
@@ -127,6 +129,7 @@ def _compare(
             for cell, sample in samples.items()
             if (count := sum(each.reached and each.iterations == 0 for each in sample.arrivals.values()))
         },
+        repeated=repeated,
         claims=tuple(
             cell for cell, group in groups.items() if any(each.outcome.claims_unbiased for each in group)
         ),

@@ -23,6 +23,7 @@ from benchfw.analysis.draws import (
     bias_ends,
     log_ratios,
     pool_draws,
+    single_probability,
     spread_ends,
     unbiased_probability,
 )
@@ -109,6 +110,7 @@ class Trials:
     variance: Array
     std_error: Array
     pool: Pool
+    draws: int
 
     @property
     def relative_error(self) -> Array:
@@ -131,7 +133,7 @@ def record(draws: Array, mean: float) -> Trials:
     skewness = np.divide(third * math.sqrt(terms), spread**1.5, out=np.zeros_like(third), where=spread > 0)
     std_error = np.sqrt(spread / (terms - 1) / terms)
     pool = pool_draws(variance, std_error, skewness, count)
-    return Trials(np.mean(draws, axis=-1) - mean, variance, std_error, pool)
+    return Trials(np.mean(draws, axis=-1) - mean, variance, std_error, pool, count)
 
 
 def sample(rng: Rng, law: Law, reports: int, runs: int, draws: int = DRAWS) -> Trials:
@@ -161,10 +163,17 @@ def called_biased(rng: Rng, reports: int, runs: int, law: Law, methods: int) -> 
 
 
 def biases(found: list[Trials], budget: float) -> tuple[Array, Array]:
-    """Return whether a report calls any estimator biased, and how many it tests."""
-    values = np.stack([unbiased_probability(each.bias, each.pool) for each in found], axis=-1)
+    """Return whether a report calls any estimator biased, in the mean or in single runs, and its tests."""
+    values = np.stack([test for each in found for test in bias_tests(each)], axis=-1)
     tested = np.sum(~np.isnan(values), axis=-1)
     return np.any(values <= budget / np.maximum(tested, 1)[:, None], axis=-1), tested
+
+
+def bias_tests(found: Trials) -> tuple[Array, Array]:
+    return (
+        unbiased_probability(found.bias, found.pool),
+        single_probability(found.bias, found.variance, found.draws, found.pool),
+    )
 
 
 def ratio_holds(rng: Rng, reports: int, runs: int, law: Law, other: Law) -> tuple[Array, Array]:

@@ -148,3 +148,29 @@ def test_streamed_skewness_and_worst_coordinate_are_those_of_the_whole_sample(dr
     if np.std(increments) > 1e-6 * max(np.mean(increments), 1e-12):
         assert statistics.variance_skewness == pytest.approx(skew(increments), rel=1e-4, abs=1e-4)
     assert statistics.worst_variance == pytest.approx(draws.var(axis=0, ddof=1).max(), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("exponent", [-240, -120, 120, 240])
+def test_statistics_of_very_large_and_very_small_draws_are_those_of_others_rescaled(exponent):
+    draws, unit = np.random.default_rng(4).exponential(1, (60, 2)), 2.0**exponent
+    plain, scaled = fed(draws, np.ones(2)), fed(draws * unit, np.ones(2) * unit)
+    assert scaled.variance == plain.variance * unit**2
+    assert scaled.variance_std_error == plain.variance_std_error * unit**2
+    assert scaled.variance_skewness == plain.variance_skewness
+    assert scaled.worst_variance == plain.worst_variance * unit**2
+    assert scaled.mse == pytest.approx(plain.mse * unit**2)
+    assert not scaled.out_of_range
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("scale", [1e-170, 1e-100, 1e100, 1e200])
+def test_a_variance_whose_square_is_beyond_double_precision_is_out_of_range(scale):
+    assert fed(np.random.default_rng(5).normal(0, scale, 50), 0.0).out_of_range
+    assert not fed(np.full(50, scale), 0.0).out_of_range
+
+
+def test_a_small_first_difference_does_not_fix_the_unit():
+    draws = np.random.default_rng(6).normal(0, 1, 200)
+    late = fed([1.0, 1.0 + 1e-15, *draws])
+    assert late.variance == pytest.approx(np.var([1.0, 1.0, *draws], ddof=1))
+    assert fed([0.0, 1e-200, *draws]).variance == pytest.approx(np.var([0.0, 0.0, *draws], ddof=1))

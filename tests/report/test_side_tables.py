@@ -83,7 +83,7 @@ def test_what_does_not_tend_to_zero_has_no_rate(make, run):
 
 def estimators(make, problem, biases):
     return [
-        make.result("estimator", problem, name, r, make.draws(1e-4, bias=bias + noise))
+        make.result("estimator", problem, name, r, make.draws(1e-3 * (1 + noise), bias=bias + noise))
         for name, bias in biases.items()
         for r, noise in enumerate((-0.001, 0.003, 0.001, 0.0, -0.003))
     ]
@@ -95,7 +95,7 @@ def test_bias_is_judged_over_all_problems_of_the_run_together(make, run):
     assert [each.method for each in summarize(run, few).comparisons[0].biased] == ["a"]
     summary = summarize(run, many)
     assert not summary.comparisons[0].biased
-    assert "over repetitions at 0.042 %, a part of the report's 5 %" in caption(summary.comparisons[0])
+    assert "over repetitions at 0.021 %, a part of the report's 5 %" in caption(summary.comparisons[0])
 
 
 def test_a_biased_estimator_brings_the_mean_squared_error_into_the_table(make, run):

@@ -208,6 +208,24 @@ def scenes(make):
         + estimator(make, "heavy", 90.0, noise=0.4, skewness=8.0)
         + estimator(make, "rare", 1e-3, noise=0.9, skewness=9.9)
         + estimator(make, "constant", 0.0, noise=0.0, bias=0.5),
+        "estimators: one whose biases cancel over the runs, and one that does not hide it": [
+            make.result(
+                "estimator", "p", name, r,
+                make.draws(pace, bias=size * (-1) ** r * pace), claims_unbiased=name == "claimed",
+            )
+            for name, size in (("claimed", 1.0), ("frank", 2.0))
+            for r, pace in enumerate(WOBBLE)
+        ],
+        "estimators: the same draws in every run": estimator(make, "fair", 1.0)
+        + [make.result("estimator", "p", "fixed", r, make.draws(2.0)) for r in range(5)],
+        "estimators: the other one never finishes": estimator(make, "a", 1.0)
+        + [
+            make.result(
+                "estimator", "p", "b", r, [],
+                status=Status.FAILED, reason="RuntimeError: boom", number=10 + r,
+            )
+            for r in range(5)
+        ],
         "estimators: one that breaks": estimator(make, "a", 1.0)
         + estimator(make, "fragile", 0.1)[:4]
         + [
@@ -275,9 +293,9 @@ RULES = {
     r"gave the same records|is not reproducible": "Faults",
     r"the machine was busy|ran \d+ at a time": "Noise of the machine",
     r"CPU time": "Noise of the machine",
-    r"[Tt]oo few draws carry|[Nn]ever varied|has variance": "What the draws allow",
+    r"[Tt]oo few draws carry|[Nn]ever varied|has variance|same draws": "What the draws allow",
     r"smallest variance": "Sweeps",
-    r"[Bb]ias beyond noise|mean is off": "Is it biased?",
+    r"[Bb]ias beyond noise|mean is off|off in single runs|Off in single runs": "Is it biased?",
     r"(mean squared error|variance) x (CPU )?time": "Which estimator for the time?",
     r"three (paired runs )?are needed|six are needed|too few of their runs": "Too few runs",
     r"[Tt]oo few runs for so many comparisons": "Undecided",

@@ -188,7 +188,7 @@ def test_an_estimator_without_variance_is_not_the_reference(make, run):
 def test_bias_beyond_noise_is_found_and_noise_is_not(make, run):
     noise = (0.1, -0.12, 0.05, -0.02, 0.03)
     results = [
-        make.result("estimator", "p", name, r, make.draws(1, bias=shift + wiggle))
+        make.result("estimator", "p", name, r, make.draws(1 + wiggle / 10, bias=shift + wiggle))
         for name, shift in (("fair", 0.0), ("skewed", 1.0))
         for r, wiggle in enumerate(noise)
     ]

@@ -28,7 +28,7 @@ _DOTS = "Each dot is one method, its bar the 95 % interval over repetitions. "
 _APART = "Bars that overlap do not mean 'no difference': repetitions are paired, so see the ratios. "
 _LEFT = (
     "Further left is better. A bar to the left only: a few draws carry most of the variance, which may be "
-    "larger; no bar: too few to know anything. A method without a dot never varied. "
+    "larger; no bar: too few to know anything. A method without a dot never varied beyond rounding. "
 )
 _PRODUCT = (
     "With a fixed time to spend, the error of the mean of an unbiased method's draws is in proportion to the "
@@ -36,8 +36,8 @@ _PRODUCT = (
 )
 _BIAS = (
     "A bar that crosses the line at zero shows no bias beyond noise; without a bar, too few draws carry the "
-    "variance to test it. For gradients the bias is the length of "
-    "the mean error, estimated so that it is centred at zero when there is none. Of many bars some miss the "
+    "variance to test it. For gradients the bias is the length of the mean error, without what noise "
+    "adds to it. Of many bars some miss the "
     "line by chance: the verdict corrects for their number."
 )
 _TARGET = "Further left is faster. A method without a dot did not reach the target in half of its runs."

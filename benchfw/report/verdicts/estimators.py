@@ -28,7 +28,8 @@ PRODUCTS = {
 
 def estimator_verdict(comparison: Comparison) -> str:
     """Return who has the smallest error for its time, whose draws say too little, and who is biased."""
-    sentences = [_ranking(comparison), *_scarce(comparison), _along_the_sweep(comparison)]
+    sentences = [*_repeated(comparison), _ranking(comparison), *_scarce(comparison)]
+    sentences.append(_along_the_sweep(comparison))
     sentences += _bias(comparison)
     return " ".join(f"{sentence}." for sentence in sentences if sentence)
 
@@ -53,7 +54,8 @@ def _alone(comparison: Comparison) -> str:
     variance = comparison.row(comparison.reference, "variance")
     if variance is None or comparison.reference in comparison.scarce:
         return ""
-    alone = "there is no other method to compare it with"
+    failed = len(comparison.cells) > 1
+    alone = "no other method finished a run" if failed else "there is no other method to compare it with"
     return f"{name} has variance {spread_text(variance.interval)}; {alone}"
 
 
@@ -90,16 +92,26 @@ def _part(comparison: Comparison, cell: Cell, quantity: str, noun: str) -> str:
     return f"{words} {noun} (ratio {ratio_text(decision.interval)})"
 
 
+def _repeated(comparison: Comparison) -> Iterator[str]:
+    """Yield who drew the same numbers in every run, so that its runs are one."""
+    if comparison.repeated:
+        runs = plural(max(comparison.tallies[cell].started for cell in comparison.repeated), "run")
+        yield (
+            f"The same draws in all of {runs}: {_names(comparison, comparison.repeated)}; the random "
+            "generator of a run is not used, and the runs count as one"
+        )
+
+
 def _scarce(comparison: Comparison) -> Iterator[str]:
     """Yield whose draws never varied, or varied too seldom to say anything about the variance."""
     constant = [row.cell for row in rows_of(comparison, "variance") if row.interval.estimate == 0]
     right = [cell for cell in constant if not _offset(comparison, cell)]
     if right:
-        yield f"{_names(comparison, right)} never varied"
+        yield f"{_names(comparison, right)} never varied beyond rounding"
     wrong = [cell for cell in constant if cell not in right]
     if wrong:
         sizes = [f"{comparison.name(cell)} by {_offset(comparison, cell)}" for cell in wrong]
-        yield f"Never varied, but was off: {join_names(sizes)}"
+        yield f"Never varied beyond rounding, but was off: {join_names(sizes)}"
     broken = [f"{comparison.name(cell)} in {part} of {runs} runs" for cell, part, runs in _broken(comparison)]
     if broken:
         yield f"Did not finish: {join_names(broken)}"
@@ -110,7 +122,7 @@ def _scarce(comparison: Comparison) -> Iterator[str]:
 
 def _broken(comparison: Comparison) -> Iterator[tuple[Cell, int, int]]:
     """Yield the methods with runs that did not finish, how many those are, and of how many."""
-    for cell in comparison.measured:
+    for cell in comparison.cells:
         unfinished, runs = comparison.runs(cell)
         if unfinished:
             yield cell, unfinished, runs
@@ -142,13 +154,21 @@ def _bias(comparison: Comparison) -> Iterator[str]:
         yield f"Claimed to be unbiased, but the mean is off: {_off(comparison, broken)}"
     if frank:
         yield f"The mean is off: {_off(comparison, frank)}"
+    for claimed, words in ((True, "Claimed to be unbiased, but off"), (False, "Off")):
+        singly = [cell for cell in comparison.biased_singly if (cell in comparison.claims) is claimed]
+        if singly:
+            yield (
+                f"{words} in single runs, with signs that cancel over the runs: {_off(comparison, singly)} "
+                "(root mean square)"
+            )
     whole = [row for row in rows_of(comparison, "bias") if not comparison.runs(row.cell)[0]]
     enough = [row.cell for row in whole if row.interval.count >= FEWEST_RUNS]
     varied = {row.cell for row in rows_of(comparison, "variance") if row.interval.estimate > 0}
     unsure = [cell for cell in enough if cell in comparison.narrow and cell in varied]
     if unsure:
         yield f"Too few draws carry the variance to test a bias of {_names(comparison, unsure)}"
-    fair = [cell for cell in comparison.tested if cell not in comparison.biased]
+    off = {*comparison.biased, *comparison.biased_singly}
+    fair = [cell for cell in comparison.tested if cell not in off]
     if fair:
         alone = len(fair) == len(rows_of(comparison, "bias"))
         claimed = alone and all(cell in comparison.claims for cell in fair)
@@ -161,8 +181,8 @@ def _off(comparison: Comparison, cells: Sequence[Cell]) -> str:
     """Return names and sizes: a vector's bias is measured from below, so the near end is what is sure."""
     shown = []
     for cell in cells[:FEW_NAMES]:
-        interval = comparison.biased[cell]
-        near = min(abs(interval.low), abs(interval.high))
+        interval = comparison.biased.get(cell)
+        near = min(abs(interval.low), abs(interval.high)) if interval else comparison.biased_singly[cell]
         shown.append(f"{comparison.name(cell)} by at least {figures(near)}")
     more = len(cells) - FEW_NAMES
     return join_names([*shown, f"{more} more"] if more > 0 else shown)

@@ -254,7 +254,7 @@ def test_unbiased_estimators_are_seldom_called_biased(make, run):
     wrong = 0
     for _ in range(SIMULATIONS):
         results = [
-            make.result("estimator", "p", f"m{m}", r, make.draws(1.0, bias=bias))
+            make.result("estimator", "p", f"m{m}", r, make.draws(1.0 + r / 1000, bias=bias))
             for m in range(9)
             for r, bias in enumerate(rng.standard_normal(5))
         ]
