@@ -19,6 +19,7 @@ from benchfw.analysis.intervals import Floats, Interval, Values
 from benchfw.analysis.significance import (
     BUDGET,
     FACTOR,
+    MARGIN,
     benjamini_hochberg,
     least_equality,
     least_probability,
@@ -33,6 +34,7 @@ class Verdict(Enum):
     BETTER = "better"
     WORSE = "worse"
     EQUAL = "equal"
+    ALIKE = "within 10 % in each pair"
     UNDECIDED = "no difference beyond noise"
     NOT_COMPARABLE = "not comparable"
 
@@ -51,13 +53,17 @@ class Reason(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """One comparison of a method with its reference; without evidence it has the reason why."""
+    """One comparison of a method with its reference; without evidence it has the reason why.
+
+    `coarse` says that a difference of less than the margin is not called one.
+    """
 
     cell: Cell
     reference: Cell
     quantity: str
     evidence: Evidence | None = None
     reason: Reason = Reason.NONE
+    coarse: bool = False
 
     @property
     def testable(self) -> bool:
@@ -97,7 +103,7 @@ class Decisions:
     """What a family of comparisons allows: arrays of the family's shape.
 
     `different` and `equal` exclude each other. `level` is that of the interval that decided: it leaves out 1
-    where `different`, lies within the margin where `equal`, and does neither elsewhere.
+    where `different`, and lies within the margin where `equal`.
     """
 
     different: NDArray[np.bool_]
@@ -165,7 +171,10 @@ def decide_family(contrasts: Sequence[Contrast], budget: float = BUDGET) -> list
         budget,
     )
     words = iter(zip(pieces, found.different, found.equal, found.level, strict=True))
-    decided = [_decision(*next(words), allowed) if each.testable else _refuse(each) for each in contrasts]
+    decided = [
+        _decision(*next(words), allowed, coarse=each.coarse) if each.testable else _refuse(each)
+        for each in contrasts
+    ]
     pairs = zip(decided, contrasts, strict=True)
     return [replace(decision, evidence=contrast.evidence) for decision, contrast in pairs]
 
@@ -186,8 +195,13 @@ def _decision(
     equal: bool,
     level: float,
     allowed: float = BUDGET,
+    *,
+    coarse: bool = False,
 ) -> Decision:
     found = evidence.interval(float(level))
+    if different and coarse and evidence.null == 1 and found.low >= 1 / MARGIN and found.high <= MARGIN:
+        equal = evidence.equality <= 1 - level and least_equality(evidence.count, allowed) == 0
+        different = not (equal or evidence.alike)
     if different:
         lower = found.estimate < evidence.null
         return Decision(Verdict.BETTER if lower else Verdict.WORSE, found, float(level))
@@ -197,6 +211,8 @@ def _decision(
     needed = repetitions_needed(evidence.spread, float(level), factor, allowed)
     # too few pairs for an interval at the level that is asked for have one at theirs, which may leave out 1
     shown = min(float(level), 1 - _least(evidence, allowed))
+    if evidence.alike:
+        return Decision(Verdict.ALIKE, evidence.interval(shown), shown)
     return Decision(Verdict.UNDECIDED, evidence.interval(shown), shown, needed)
 
 

@@ -13,6 +13,7 @@ from benchfw.analysis.intervals import Floats, Interval, Values
 from benchfw.analysis.significance import (
     BUDGET,
     FEWEST_PAIRS,
+    MARGIN,
     difference_probability,
     equality_probability,
     log_interval,
@@ -29,7 +30,7 @@ class Evidence(Protocol):
     """What a comparison of a method with its reference rests on; the ratio is method / reference.
 
     `difference` is the p-value of 'the ratio is 1', `equality` that of 'the ratio is outside the margin'. For
-    each a, `difference` <= a just if the interval of level 1 - a leaves out 1, and `equality` <= a just if
+    each a, `difference` <= a just if the interval of level 1 - a leaves out 1, and `equality` <= a only if
     it lies within the margin. Metrics with a sign have a difference instead of a ratio, and 0 instead of 1.
     """
 
@@ -56,6 +57,10 @@ class Evidence(Protocol):
     @property
     def equality(self) -> float:
         """Return the p-value of 'the ratio is outside the margin'; 1 where that cannot be refuted."""
+
+    @property
+    def alike(self) -> bool:
+        """Whether the ratio of each pair is within the margin, which claims nothing about other runs."""
 
     def interval(self, level: float) -> Interval:
         """Return the ratio with its interval."""
@@ -95,6 +100,11 @@ class PairedLogs:
         """Return the p-value of 'the ratio is outside the margin'."""
         return float(equality_probability(self.low, self.high))
 
+    @property
+    def alike(self) -> bool:
+        """Whether the ratio of each pair is within the margin."""
+        return bool(np.all(self.low >= -math.log(MARGIN)) and np.all(self.high <= math.log(MARGIN)))
+
     def interval(self, level: float) -> Interval:
         """Return the geometric mean of the ratios; of brackets the middle, or the end that is known."""
         low, high = (float(end) for end in log_interval(self.low, self.high, level))
@@ -127,6 +137,7 @@ class PairedDifferences:
     values: Floats
     null = 0.0
     exact = False
+    alike = False
 
     @property
     def count(self) -> int:
@@ -167,6 +178,7 @@ class PairedSigns:
     high: Floats
     null = 1.0
     exact = True
+    alike = False
 
     @property
     def count(self) -> int:
@@ -218,6 +230,7 @@ class Arrivals:
     reference_runs: int
     null = 1.0
     exact = True
+    alike = False
 
     @property
     def count(self) -> int:

@@ -153,7 +153,7 @@ def find_contrasts(comparison: Comparison, samples: Mapping[Cell, Sample]) -> It
                 evidence, reason = _evidence(sample, samples[reference], quantity)
                 if broken:
                     evidence, reason = None, Reason.UNFINISHED
-                yield Contrast(cell, reference, quantity, evidence, reason)
+                yield Contrast(cell, reference, quantity, evidence, reason, quantity in TO_TARGET)
         arrivals = _arrivals(sample, samples[reference])
         if arrivals is not None:
             yield Contrast(cell, reference, ARRIVALS, arrivals)

@@ -143,14 +143,40 @@ def test_two_quantities_of_a_method_share_their_clusters():
     assert seconds.verdict is Verdict.UNDECIDED
 
 
-def test_few_pairs_are_never_called_equal_by_being_in_the_same_cluster():
-    for count, methods, word in ((4, 1, Verdict.UNDECIDED), (5, 1, Verdict.EQUAL), (5, 2, Verdict.EQUAL)):
+def test_what_happens_in_one_run_of_ten_is_not_called_equal_before_it_would_show():
+    for count, methods, word in ((28, 1, Verdict.ALIKE), (29, 1, Verdict.EQUAL), (29, 2, Verdict.EQUAL)):
         same = pair([1.0] * count, [1.0] * count)
         assert verdicts([same] * methods) == [word] * methods
-    apart = pair([1.0, 2.0, 0.5, 1.0, 1.0], [1.0] * 5)
-    assert verdicts([pair([1.0] * 5, [1.0] * 5), apart]) == [Verdict.UNDECIDED] * 2
-    assert decide_part(pair([1.0] * 5, [1.0] * 5), 0.95).verdict is Verdict.EQUAL
-    assert decide_part(pair([1.0] * 5, [1.0] * 5), 0.99).verdict is Verdict.UNDECIDED
+    same, apart = pair([1.0] * 29, [1.0] * 29), pair([1.0, 2.0, 0.5, 1.0, 1.0], [1.0] * 5)
+    assert verdicts([same, apart]) == [Verdict.ALIKE, Verdict.UNDECIDED]
+    assert decide_part(same, 0.95).verdict is Verdict.EQUAL
+    assert decide_part(same, 0.99).verdict is Verdict.ALIKE
+
+
+@pytest.mark.parametrize(
+    ("share", "count", "factor"), [(0.1, 10, 20.0), (0.25, 5, 20.0), (0.1, 29, 20.0), (0.1, 50, 2.6)]
+)
+def test_methods_of_which_one_is_seldom_slow_are_seldom_called_equal(share, count, factor):
+    rng, reports = np.random.default_rng(3), 200
+    times = np.where(rng.random((reports, count)) < share, factor, 1.0)
+    times *= np.exp(0.01 * rng.standard_normal(times.shape))
+    called = [verdicts([pair(each, np.ones(count))]) == [Verdict.EQUAL] for each in times]
+    assert np.mean(called) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / reports)
+
+
+def test_a_difference_within_the_margin_is_called_none_where_that_is_asked_for():
+    reference = Cell("p", "optimizer", "a", "numpy")
+    for count, ratios, word in (
+        (5, (1.0001,), Verdict.ALIKE),
+        (30, (1.02, 1.03), Verdict.EQUAL),
+        (5, (1.15, 1.16), Verdict.WORSE),
+        (20, (1.0, 1.11), Verdict.WORSE),  # not within the margin in each pair
+    ):
+        evidence = pair(np.resize(ratios, count), np.ones(count))
+        contrast = Contrast(reference._replace(method="b"), reference, "cost", evidence, coarse=True)
+        (found,) = decide_family([contrast])
+        assert found.verdict is word
+        assert found.interval.low > 1  # what was seen is printed beside the word
 
 
 def test_comparisons_and_other_tests_share_one_budget():

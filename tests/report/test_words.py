@@ -142,7 +142,24 @@ def scenes(make):
         "another is first in time": optimizer(make, "gd", 200)
         + optimizer(make, "svrg", 100)
         + optimizer(make, "lbfgs", 150, seconds=0.25),
-        "no difference beyond noise": optimizer(make, "gd", 100) + optimizer(make, "svrg", 100),
+        "no difference beyond noise": [
+            each
+            for name, order in (("gd", 1), ("svrg", -1))
+            for r, pace in enumerate((0.5, 2.0, 1.1, 0.7, 1.6)[::order])
+            for each in optimizer(make, name, 100 * pace)[r : r + 1]
+        ],
+        "within 10 % in each run": optimizer(make, "gd", 100) + optimizer(make, "svrg", 100),
+        "equal in many runs, though not exactly": [
+            each
+            for name, factor in (("gd", 1.0), ("svrg", 1.02))
+            for r in range(30)
+            for each in [
+                make.result(
+                    "optimizer", "p", name, r, make.curve("gap", [9, 0.5], cost=100 * factor + r % 3),
+                    target={"gap": 1.0},
+                )
+            ]
+        ],
         "two runs are too few": optimizer(make, "gd", 200, runs=2) + optimizer(make, "svrg", 100, runs=2),
         "one run": optimizer(make, "gd", 200, runs=1) + optimizer(make, "svrg", 100, runs=1),
         "one run of more methods than a sentence has room for": [
@@ -300,7 +317,7 @@ RULES = {
     r"three (paired runs )?are needed|six are needed|too few of their runs": "Too few runs",
     r"[Tt]oo few runs for so many comparisons": "Undecided",
     r"[Nn]o difference beyond noise": "Undecided",
-    r"[Ee]qual within 10 %": "Equality",
+    r"[Ee]qual within 10 %|[Ww]ithin 10 % in each": "Equality",
     r"beyond chance|does in \d+ of|never do|in any of its runs|too few of their runs|start at": "Arrivals",
     r"at least [\d.e+]+ times (fewer|less|more)": "Arrivals",
     r"At the end|At the second when|lowest median end": "Ends",

@@ -105,7 +105,7 @@ def _more_often(comparison: Comparison, verdict: Verdict) -> str:
 def _undecided(comparison: Comparison, measure: Measure, rivals: list[Cell]) -> str:
     """Return the sentence for methods of which none is ahead: equal, undecided, or not comparable."""
     target, reference = target_text(comparison), comparison.name(comparison.reference)
-    words = (Verdict.EQUAL, Verdict.UNDECIDED)
+    words = (Verdict.EQUAL, Verdict.ALIKE, Verdict.UNDECIDED)
     compared = [cell for cell in rivals if comparison.verdict(cell, measure.quantity) in words]
     rival = _lowest(
         comparison, [cell for cell in compared if always_arrives(comparison, cell)], measure.quantity

@@ -80,6 +80,8 @@ def undecided_text(comparison: Comparison, cell: Cell, quantity: str) -> str:
     ratio = f"ratio {ratio_text(decision.interval)}, {runs}"
     if decision.verdict is Verdict.EQUAL:
         return f"Equal within 10 % ({ratio})"
+    if decision.verdict is Verdict.ALIKE:
+        return f"Within 10 % in each of {runs} (ratio {ratio_text(decision.interval)})"
     more = decision.needed is not None and decision.needed > decision.interval.count
     needed = f"; {decision.needed:,} would show a factor of 1.25" if more else ""
     if not decision.interval.low <= 1 <= decision.interval.high:

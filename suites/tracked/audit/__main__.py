@@ -118,10 +118,7 @@ def report_lines(reports: int) -> Iterator[Line]:
             yield f"half differ: {what}; {law}", partial(worst, law, "half", attribute, reports), 0, 0.05
     for place, what in ((2, "the interval misses the truth"), (1, "a sentence is false")):
         yield f"half differ: {what}; {seldom}", partial(worst_censored, "half", place, reports), 0, 0.05
-    for law in ("normal", "log-normal", "Pareto 1.2", "bimodal"):
-        yield f"10 % apart: called equal; {law}, small", partial(called_equal, law, reports), 0, 0.05
-    found = partial(worst, "mixing", "edge", "equal", reports)
-    yield "10 % apart: called equal; unequally often slow", found, 0, 0.05
+    yield from equality_lines(reports)
     for law, noise in ((law, noise) for noise in (0.05, 0.1) for law in LAWS):
         name = f"power against an uncorrected test of a row; {law}, seconds {noise:.0%} more"
         yield name, partial(relative_power, law, 2 * reports, noise), 0.9, 1.0
@@ -134,8 +131,31 @@ def report_lines(reports: int) -> Iterator[Line]:
         yield f"one row: an end's median is covered; {law}", found, 0.93, 0.97 if law in SMOOTH else 1.0
 
 
+def equality_lines(reports: int) -> Iterator[Line]:
+    """Yield the lines on methods at the edge of what is equal."""
+    for law in ("normal", "log-normal", "Pareto 1.2", "bimodal"):
+        yield f"10 % apart: called equal; {law}, small", partial(called_equal, law, reports), 0, 0.05
+    found = partial(worst, "mixing", "edge", "equal", reports)
+    yield "10 % apart: called equal; unequally often slow", found, 0, 0.05
+    for share, words in ((0.25, "one run of four"), (0.1, "one run of ten")):
+        for times, more in ((1, ""), (6, ", six times as many runs")):
+            found = partial(seldom_equal, share, times, reports)
+            yield f"10 % apart: called equal; by {words}{more}", found, 0, 0.05
+
+
 def called_equal(law: str, reports: int) -> list[float]:
     return [audit(rng_of(runs), f"quiet {law}", runs, (2, 1), reports, "edge").equal for runs in RUNS]
+
+
+def seldom_equal(share: float, times: int, reports: int) -> list[float]:
+    """Return the largest share over all sizes of a report; `times` as many runs as the column says."""
+    return [
+        max(
+            audit(rng_of(runs, *size), f"seldom {share}", times * runs, size, reports, "edge").equal
+            for size in SIZES[: 1 if times > 1 else None]
+        )
+        for runs in RUNS
+    ]
 
 
 def relative_power(law: str, reports: int, noise: float) -> list[float]:

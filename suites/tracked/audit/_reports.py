@@ -129,6 +129,12 @@ def _log_ratios(
         logs = math.log(3) * slow + 0.02 * rng.standard_normal(slow.shape)
         ratios = np.repeat((logs[:, :, 1:] - logs[:, :, :1])[:, :, None], QUANTITIES, axis=2)
         return ratios, ratios
+    if law.startswith("seldom"):  # the others take another time in a share of their runs, as `seldom 0.1`
+        share = float(law.split()[1])
+        odd = rng.random((reports, problems, methods, runs)) < share
+        logs = odd * effect / share + 0.02 * rng.standard_normal(odd.shape)
+        ratios = np.repeat((logs[:, :, 1:] - logs[:, :, :1])[:, :, None], QUANTITIES, axis=2)
+        return ratios, ratios
     scale = 0.05 if law.startswith("quiet") else 1.0
     costs = scale * LAWS[law.removeprefix("quiet ")](rng, (reports, problems, methods, runs)) + effect
     seconds = costs + noise * scale * rng.standard_normal(costs.shape)

@@ -130,3 +130,9 @@ def test_the_interval_of_a_median_is_on_the_plain_scale_where_a_metric_has_a_sig
     interval = comparison.row(comparison.reference, "loss").interval
     assert min(ends) <= interval.low < interval.estimate < interval.high <= max(ends)
     assert math.isclose(interval.estimate, shift - 0.35)
+
+
+def test_a_difference_of_a_hundredth_of_a_per_cent_is_not_called_one(make, run):
+    text = verdict(compared(run, runs(make, "a") + runs(make, "b", cost=100.01)))
+    found = "Within 10 % in each of 5 paired runs (ratio 1.0001) in gradients to gap 1 between a and b."
+    assert text == found
