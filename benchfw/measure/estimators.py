@@ -47,10 +47,7 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
             continue
         look = next_look(draws)
         if statistics.out_of_range:
-            reason = (
-                f"the variance of {draws:,} draws is {statistics.variance:.1g}, and its square beyond double "
-                "precision: rescale what is estimated"
-            )
+            reason = "the square of its variance is beyond double precision: rescale what is estimated"
             return Outcome(Status.DIVERGED, Ending.NOT_FINITE, reason)
         meter.check(draws)
         meter.note_move()

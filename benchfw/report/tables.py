@@ -127,6 +127,8 @@ def _estimator_notes(comparison: Comparison) -> str:
     if comparison.tested:
         level = figures(100 * (1 - comparison.family.others_level), 2)
         notes += f" Bias is tested over repetitions at {level} %, a part of the report's 5 %."
+        if comparison.biased:
+            notes += " A mean may be off because draws too rare to have come are missing from it."
     return notes
 
 

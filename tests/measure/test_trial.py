@@ -99,6 +99,12 @@ def test_an_estimator_without_noise_ends_early_too(ran, draws):
     assert records["variance"][-1].value == 0.0
 
 
+def test_a_variance_beyond_double_precision_is_not_one_that_never_varied(ran, draws):
+    outcome, _ = ran(draws(scale=1e100))
+    assert (outcome.status, outcome.ending) == (Status.DIVERGED, Ending.NOT_FINITE)
+    assert "beyond double precision" in outcome.reason
+
+
 def test_an_estimator_that_cannot_draw_twice_does_not_end_as_done_without_a_number(ran, draws):
     outcome, records = ran(draws(budget=Budget(cost=1)))
     assert "variance" in records or outcome.status is not Status.DONE
