@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import random
 import sqlite3
@@ -76,6 +77,8 @@ def forge_store(path: Path, folder: Path, rng: random.Random) -> None:
     """Change an honest store in a few places, and make its checksums anew."""
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as base:
         base.execute("PRAGMA journal_mode = DELETE")
+        steps = itertools.count()  # a table may have become a view without end
+        base.set_progress_handler(lambda: next(steps) > 1000, 10_000)
         for _ in range(rng.choice((1, 1, 2, 5))):
             with contextlib.suppress(sqlite3.Error, ValueError, OverflowError, RecursionError):
                 if rng.random() < 0.1:
