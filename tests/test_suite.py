@@ -48,7 +48,7 @@ MISTAKES = {
     "seed of a wrong type": ("seed = 1.5\n", "'seed' must be a whole number", "1.5"),
     "a truth value as number": ("repetitions = true\n", "'repetitions' must be a whole number"),
     "backends of a wrong type": ('backends = "numpy"\n', "'backends' must be a list"),
-    "a backend that is no name": ("backends = [1]\n", "backends", "must be a string"),
+    "a backend that is not a name": ("backends = [1]\n", "backends", "must be a string"),
     "no backend": ("backends = []\n", "backends is an empty list", "numpy"),
     "no repetition": ("repetitions = 0\n", "repetitions must be at least 1", "0"),
     "a budget that is a number": ("budget = 3\n", "'budget' must be a table"),
@@ -57,11 +57,11 @@ MISTAKES = {
     "a negative budget": ("budget = { cost = -1.0 }\n", "budget cost must be a positive number, got -1.0"),
     "a budget of text": ('budget = { cost = "1" }\n', "budget cost must be a positive number, got '1'"),
     "half an iteration": ("budget = { iterations = 0.5 }\n", "budget iterations", "0.5"),
-    "a budget that is no number": ("budget = { seconds = nan }\n", "budget seconds must be a positive"),
+    "a budget that is not a number": ("budget = { seconds = nan }\n", "budget seconds must be a positive"),
     "endless iterations": ("budget = { iterations = inf }\n", "budget iterations", "inf"),
     "a target of text": ('target = { gap = "low" }\n', "target gap must be a number, got 'low'"),
     "a precision of zero": ("precision = 0\n", "precision must be a positive number, got 0"),
-    "a plugin that is no name": ("plugins = [3]\n", "plugins", "must be a string"),
+    "a plugin that is not a name": ("plugins = [3]\n", "plugins", "must be a string"),
 }
 
 

@@ -81,7 +81,7 @@ def expected_running_time(times: Values, reached: Values, level: float = LEVEL) 
     if count == 1:
         return Interval(estimate, 0.0, math.inf, 1)
     variance = float(np.var(ends / spent - hits / successes, ddof=1))
-    # as if there had been one more of either kind (Agresti & Coull 1998): ten successes are no certainty
+    # as if there had been one more of either kind (Agresti & Coull 1998): ten successes are not certainty
     shrunk = (successes * count + 1) / (count + 2)
     variance += max(1 / shrunk - 1 / successes, 0.0)
     factor = math.exp(min(t_quantile(level, count - 1) * math.sqrt(variance / count), 700.0))

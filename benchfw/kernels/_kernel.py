@@ -57,7 +57,7 @@ def namespace(*arrays: Any) -> Any:
 class Kernel(Generic[P, R]):
     """Calls the body of the backend that the first array among its arguments lives on.
 
-    A backend without a body of its own, and an array library that is no backend, get the portable body.
+    A backend without a body of its own, and an array library that is not a backend, get the portable body.
     A call without any array is a TypeError: lists and numbers do not say where to compute.
     """
 

@@ -37,7 +37,7 @@ def test_a_profile_counts_problems_within_a_factor_of_the_best(table):
     for factor, shares in zip(found.grid, found.share, strict=True):
         for method, share in enumerate(shares):
             with np.errstate(invalid="ignore"):
-                within = table[:, method] / best <= factor  # infinity over infinity is no number
+                within = table[:, method] / best <= factor  # infinity over infinity is not a number
             assert share == pytest.approx(np.mean(within))
 
 

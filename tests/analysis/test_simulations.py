@@ -17,7 +17,7 @@ TABLES = dict(re.findall(r"<!-- audit: (\w+) -->\n(.*?)<!-- end of audit", PAGE,
 
 
 def load(name):
-    """Return a module of the audit, which is no package."""
+    """Return a module of the audit, which is not a package."""
     folder = str(ROOT / "suites" / "tracked" / "audit")
     sys.path.insert(0, folder)
     try:

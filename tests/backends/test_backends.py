@@ -20,7 +20,7 @@ from benchfw.testing.checks.portability import StrictBackend
 
 
 def cupy_with(monkeypatch, device_count, **members):
-    """Put a cupy that is no more than its device count in the place of the real one."""
+    """Put a cupy that has only a device count in the place of the real one."""
     fake = ModuleType("cupy")
     fake.cuda = SimpleNamespace(
         runtime=SimpleNamespace(getDeviceCount=device_count),

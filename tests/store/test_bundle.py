@@ -1,4 +1,4 @@
-"""A run packed for another machine comes out as it went in; what is no bundle is one sentence."""
+"""A run packed for another machine comes out as it went in; what is not a bundle is one sentence."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""What goes into the store comes out of it; what is no store is left alone."""
+"""What goes into the store comes out of it; what is not a store is left alone."""
 
 import contextlib
 import json

@@ -44,7 +44,7 @@ def failed(path, leave_out="", **effort):
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_plugin_is_found_by_the_check_that_is_meant_for_it(name):
-    # what a plugin remembers takes a process to find out, and the good ones show that it is no false alarm
+    # what a plugin remembers takes a process to find out, and the good ones show that it is not a false alarm
     slow = "" if name in {"remembering", "global_state"} else "remembers-nothing"
     found = failed(FOLDER / f"{name}.py", slow, seconds=0.5, iterations=100)
     assert set(found) == BROKEN[name], "\n".join(map(str, found.values()))

@@ -1,4 +1,4 @@
-"""What a report says in sentences: what was seen, with its interval, also when it was no difference."""
+"""What a report says in sentences: what was seen, with its interval, also where nothing differs."""
 
 from __future__ import annotations
 

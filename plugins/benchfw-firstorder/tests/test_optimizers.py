@@ -73,7 +73,7 @@ def test_heavy_ball_has_polyaks_rate(quadratic):
     found = answers(optimizer, quadratic, 120)
     errors = np.linalg.norm(found - quadratic.optimum, axis=1)
     rate = (errors[120] / errors[40]) ** (1 / 80)
-    # a double root multiplies by k, whence the factor (120/40)^(1/80)
+    # a double root multiplies by k: hence the factor (120/40)^(1/80)
     assert rate == pytest.approx((root - 1) / (root + 1) * 3 ** (1 / 80), rel=0.01)
 
 

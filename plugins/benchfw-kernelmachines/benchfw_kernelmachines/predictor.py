@@ -118,7 +118,7 @@ class GramPredictor:
         return sums if self.offset is None else sums + self.offset
 
     def squared_norm(self) -> float:
-        """Return |f|² in the space of the covariance, which the offset is no part of."""
+        """Return |f|² in the space of the covariance, without the offset."""
         return float((self.coefficients * self._sums(self.centres)).sum())
 
     def _sums(self, rows: Array) -> Array:

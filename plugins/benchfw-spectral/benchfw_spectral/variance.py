@@ -18,7 +18,7 @@ LARGEST_LOG = 709.0  # e^709 is the largest float, or nearly so
 def weighted_variance(function: str | Function, interval: Interval, law: Any) -> float:
     """Return (π/2) Σ_{j>=1} b_j² (1/t_j - 1), the mean of ∫ (p_n - f)²/√(1-x²) over n; inf if it diverges.
 
-    Also for the deterministic law, whose 1/t_j is inf beyond its degree: its error is no variance but a bias.
+    Also for the deterministic law, whose 1/t_j is inf beyond its degree: its error is a bias.
     """
     logarithm = log_weighted_variance(function, interval, law)
     return math.exp(logarithm) if logarithm < LARGEST_LOG else math.inf

@@ -48,7 +48,7 @@ def read_ratings(name: str, seed: int) -> Ratings:
             f"and has {', '.join(sorted(arrays))}"
         )
     values: NDArray[np.float64] = columns[2].astype(np.float64)
-    if not ((values >= BOX[0]) & (values <= BOX[1])).all():  # NaN is no rating either
+    if not ((values >= BOX[0]) & (values <= BOX[1])).all():  # NaN is not a rating either
         raise BenchfwError(
             f"data set '{name}' has ratings that are not numbers from {BOX[0]:g} to {BOX[1]:g}; rescale them"
         )

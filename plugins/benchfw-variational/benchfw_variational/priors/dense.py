@@ -70,7 +70,7 @@ class DenseFactor:
         columns = self._gram
         if rows is not None:
             prior, columns = prior[rows], self._gram[rows].T
-        # what rounding leaves of k_ii is no variance, and might be negative
+        # what rounding leaves of k_ii is not a variance, and may be negative
         least = float(xp.finfo(prior.dtype).eps) * prior
         return xp.maximum(prior - explained_variances(columns, self._scales, self._lower), least)
 

@@ -138,7 +138,7 @@ def test_single_precision_stays_single():
 def test_the_log_mean_of_the_logistic_function_is_finite_in_its_tails(asarray):
     mean, variance, expected = np.array(
         [
-            # mpmath; e^-999.5 and e^-3203 are no doubles
+            # mpmath; e^-999.5 and e^-3203 are below the smallest double
             (-1000.0, 1.0, -999.5),
             (-8000.0, 1e4, -3203.8503338395208),
             (-300.0, 0.01, -299.995),
