@@ -75,9 +75,14 @@ class Backend(ABC):
         del matrix
         raise BenchfwError(f"{self.name} has no sparse matrices; choose another backend")
 
-    @abstractmethod
     def bits(self, seed: int, stream: int, block: int, start: int, count: int) -> Any:
-        """Return words start … start+count-1 of a block of the stream (seed, stream), as uint64."""
+        """Return words start … start+count-1 of a block of the stream (seed, stream), as uint64.
+
+        Drawn on the host and copied; a body that draws on the device must give the same words.
+        """
+        from benchfw.backends.rng import philox_words
+
+        return self.asarray(philox_words(seed, stream, block, start, count))
 
     def bits_of_blocks(self, seed: int, stream: int, first: int, blocks: int, count: int) -> Any:
         """Return the first `count` words of each of so many successive blocks: (blocks, count) uint64."""

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-ROLES = ("problem", "estimator", "optimizer", "distribution", "kernel")
+DRAWING_ROLES = ("problem", "estimator", "optimizer", "distribution", "kernel")
+"""What is given a generator, or arguments that were drawn."""
+ROLES = (*DRAWING_ROLES, "backend")
 METHODS = ("estimator", "optimizer")
 
 Body = Callable[[Any], str | None]

@@ -20,12 +20,20 @@ KINDS = {
     "estimator": "[[problem]]\nuse = 'least-squares'\nsamples = 30\n[[estimator]]\nuse = 'my-first'\n",
     "problem": "[[problem]]\nuse = 'my-first'\n[[optimizer]]\nuse = 'slide'\n",
     "kernel": "[[kernel]]\nuse = 'my-first'\nsize = 100\n",
+    "backend": "backends = ['numpy', 'my-first']\n[[problem]]\nuse = 'bowl'\n[[optimizer]]\nuse = 'slide'\n",
 }
 
 
 @pytest.mark.parametrize(
     "kind",
-    ["optimizer", pytest.param("estimator", marks=pytest.mark.families), "problem", "kernel", "distribution"],
+    [
+        "optimizer",
+        pytest.param("estimator", marks=pytest.mark.families),
+        "problem",
+        "kernel",
+        "distribution",
+        "backend",
+    ],
 )
 def test_a_new_plugin_passes_its_checks_and_runs_at_once(cli, kind):
     assert cli("new", kind, "my-first").returncode == 0
@@ -35,6 +43,25 @@ def test_a_new_plugin_passes_its_checks_and_runs_at_once(cli, kind):
         cli.write("mine.toml", f"repetitions = 1\nbudget = {{ iterations = 5 }}\n{KINDS[kind]}")
         done = cli("run", "mine.toml", "--plugin", "my_first.py", "--plugin", "bowls.py", "--no-report")
         assert done.returncode == 0, done.stderr
+
+
+def test_a_new_data_set_and_a_new_figure_do_at_once_what_the_hint_says(cli):
+    hint = cli("new", "dataset", "my-rows").stdout.splitlines()[-1]
+    shown = cli(*shlex.split(hint.removeprefix("next: benchfw ")))
+    assert shown.returncode == 0
+    assert "name: my-rows" in shown.stdout
+    assert cli("new", "figure", "my-times").stdout.endswith(
+        "next: benchfw run quickstart --plugin my_times.py\n"
+    )
+    cli.write(
+        "mine.toml",
+        f"repetitions = 5\nbudget = {{ iterations = 5 }}\n{KINDS['problem']}".replace("my-first", "bowl"),
+    )
+    done = cli("run", "mine.toml", "--plugin", "my_times.py", "--plugin", "bowls.py")
+    assert done.returncode == 0, done.stderr
+    assert "Time to the target" in (cli.folder / "reports" / "run-1" / "index.html").read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ import click
 
 from benchfw.errors import BenchfwError
 
-KINDS = ("optimizer", "estimator", "problem", "distribution", "kernel", "package", "suite")
+FILES = ("optimizer", "estimator", "problem", "distribution", "kernel", "dataset", "figure", "backend")
+KINDS = (*FILES, "package", "suite")
 TEMPLATES = Path(__file__).parents[2] / "templates"
 
 
@@ -27,8 +28,9 @@ TEMPLATES = Path(__file__).parents[2] / "templates"
 def command(kind: str, name: str, into: Path) -> None:
     """Write a plugin to start from: a file that runs at once, or a whole package.
 
-    KIND is optimizer, estimator, problem, distribution or kernel (one file each), package (a folder to
-    install, with tests, a suite, a workflow), or suite (a copy of quickstart). Nothing is overwritten.
+    KIND is optimizer, estimator, problem, distribution, kernel, dataset, figure or backend (one file each),
+    package (a folder to install, with tests, a suite, a workflow), or suite (a copy of quickstart).
+    Nothing is overwritten.
 
     \b
     Examples:
@@ -161,4 +163,9 @@ def _hints(kind: str, name: str, into: Path) -> list[str]:
     if package.is_file():  # what a package registers is what its own hooks do
         hook, file = f"register_{kind}s", f"{_module(name)}.py"
         return [f"next: let {hook} in {package} call that of {file}, then benchfw check {into}"]
-    return [f"next: benchfw check {into / _module(name)}.py"]
+    file = quote(str(into / f"{_module(name)}.py"))
+    command = {
+        "dataset": f"benchfw data show {name} --plugin {file}",
+        "figure": f"benchfw run quickstart --plugin {file}",
+    }
+    return [f"next: {command.get(kind, f'benchfw check {file}')}"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchfw.testing.check import Check
 from benchfw.testing.checks import (
+    backends,
     distributions,
     estimators,
     general,
@@ -58,6 +59,11 @@ CHECKS: tuple[Check, ...] = (
     optimizers.improves,
     optimizers.bound_holds,
     optimizers.fixed_point,
+    backends.arrays_come_back,
+    backends.arrays_are_owned,
+    backends.same_bits,
+    backends.same_numbers,
+    backends.described,
 )
 
 

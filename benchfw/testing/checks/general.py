@@ -22,7 +22,7 @@ from benchfw.testing.answers import (
     point_near_start,
     ready_method,
 )
-from benchfw.testing.check import ROLES, CheckFailed, define_check, require
+from benchfw.testing.check import DRAWING_ROLES, CheckFailed, define_check, require
 from benchfw.testing.problems import Setting
 from benchfw.testing.subject import Subject
 
@@ -91,7 +91,7 @@ def _check_protocols(solves: Any) -> None:
 
 
 @define_check(
-    *ROLES,
+    *DRAWING_ROLES,
     advice='give each a type and a line: a string below the field, or "name: …" below "Parameters:"',
 )
 def documented(subject: Subject) -> None:

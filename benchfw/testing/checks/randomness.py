@@ -22,7 +22,7 @@ from benchfw.testing.answers import (
     point_near_start,
     ready_method,
 )
-from benchfw.testing.check import ROLES, CheckFailed, NotApplicable, define_check, require
+from benchfw.testing.check import DRAWING_ROLES, CheckFailed, NotApplicable, define_check, require
 from benchfw.testing.new_process import numbers_in_new_process
 from benchfw.testing.problems import DATA_SEED, Setting
 from benchfw.testing.subject import Subject
@@ -106,7 +106,7 @@ def different_seed(subject: Subject) -> str | None:
 
 
 @define_check(
-    *ROLES,
+    *DRAWING_ROLES,
     advice="leave numpy.random and random alone; " + USE_RNG,
 )
 def global_random_state(subject: Subject) -> None:
