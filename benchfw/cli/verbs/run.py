@@ -130,6 +130,11 @@ def _parse_wait(_context: click.Context, _option: click.Parameter, value: str | 
     metavar="REV",
     help="Run also on this git revision, in turn, and say what changed; exit code 1 if something regressed.",
 )
+@click.option(
+    "--profile",
+    metavar="METHOD",
+    help="Run the first trial of this method alone, here, and show where its time goes; nothing is stored.",
+)
 @click.option("--no-report", is_flag=True, help="Write no page.")
 @plugin_option
 @store_option
@@ -155,6 +160,7 @@ def command(
     events: Path | None,
     bundle: Path | None,
     against: str | None,
+    profile: str | None,
     no_report: bool,
     plugins: tuple[str, ...],
     store: Path,
@@ -205,6 +211,10 @@ def command(
     print_faults([f"not loaded: {fault}" for each in planned for fault in each.registry.broken])
     for each in planned:
         each.registry.broken.clear()  # printed; what comes in the run is printed after it
+    if profile is not None:
+        from benchfw.cli.profiling import profile_trial
+
+        sys.exit(profile_trial(planned, profile, store.parent))
     cores = os.cpu_count() or 1
     if options.jobs * options.threads > cores and dask in {None, "local"}:
         click.echo(
