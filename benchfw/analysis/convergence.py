@@ -31,6 +31,17 @@ FAR = 0.9
 """The share of the way from the start to the lowest end that a method goes which helps to set the target."""
 
 
+class _Row:
+    """A row of a curve's points."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def __get__(self, curve: Curve, owner: type | None = None) -> Floats:
+        row: Floats = curve._points[self._number]  # noqa: SLF001 - a part of the curve
+        return row
+
+
 class Curve:
     """One metric of one trial at its measured points, in order; arrays of one length.
 
@@ -50,39 +61,27 @@ class Curve:
         rows = (iterations, seconds, cost, values, *([] if cpu_seconds is None else [cpu_seconds]))
         self._points: Floats = np.array(rows, dtype=np.float64)
 
-    @property
-    def iterations(self) -> Floats:
-        """Return after how many iterations each point was measured."""
-        return self._row(0)
+    iterations = _Row(0)
+    """After how many iterations each point was measured."""
 
-    @property
-    def seconds(self) -> Floats:
-        """Return the seconds that had passed."""
-        return self._row(1)
+    seconds = _Row(1)
+    """The seconds that had passed."""
 
-    @property
-    def cost(self) -> Floats:
-        """Return what had been spent."""
-        return self._row(2)
+    cost = _Row(2)
+    """What had been spent."""
 
-    @property
-    def values(self) -> Floats:
-        """Return the metric."""
-        return self._row(3)
+    values = _Row(3)
+    """The metric."""
 
     @property
     def cpu_seconds(self) -> Floats | None:
         """Return the CPU seconds, where they are known."""
-        return self._row(4) if len(self._points) > 4 else None
+        return self._points[4] if len(self._points) > 4 else None
 
     @property
     def count(self) -> int:
         """Return the number of points."""
         return int(self._points.shape[1])
-
-    def _row(self, number: int) -> Floats:
-        row: Floats = self._points[number]
-        return row
 
     def along(self, axis: Axis) -> Floats:
         """Return the positions of the points on an axis."""

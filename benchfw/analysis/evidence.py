@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -26,7 +26,7 @@ ROUNDING = 1e-12
 """Two numbers that differ by less than this part of them are the same."""
 
 
-class Evidence(Protocol):
+class Evidence(ABC):
     """What a comparison of a method with its reference rests on; the ratio is method / reference.
 
     `difference` is the p-value of 'the ratio is 1', `equality` that of 'the ratio is outside the margin'. For
@@ -34,56 +34,65 @@ class Evidence(Protocol):
     it lies within the margin. Metrics with a sign have a difference instead of a ratio, and 0 instead of 1.
     """
 
-    @property
-    def null(self) -> float:
-        """Return what two methods that are alike have: a ratio of 1, or a difference of 0."""
+    null = 1.0
+    """What two methods that are alike have: a ratio of 1, or a difference of 0."""
+
+    exact = True
+    """Whether the test holds for every law, clusters of runs included."""
 
     @property
+    @abstractmethod
     def count(self) -> int:
         """Return the number of pairs, or of runs of the method with fewer."""
 
     @property
+    @abstractmethod
     def testable(self) -> bool:
         """Whether so many pairs could ever decide: what could not need not share the budget (Tarone 1990)."""
 
     @property
-    def exact(self) -> bool:
-        """Whether the test holds for every law, clusters of runs included."""
-
-    @property
+    @abstractmethod
     def difference(self) -> float:
         """Return the p-value of 'the ratio is 1'."""
 
     @property
     def equality(self) -> float:
         """Return the p-value of 'the ratio is outside the margin'; 1 where that cannot be refuted."""
+        return 1.0
 
     @property
     def alike(self) -> bool:
         """Whether the ratio of each pair is within the margin, which claims nothing about other runs."""
+        return False
 
+    @abstractmethod
     def interval(self, level: float) -> Interval:
         """Return the ratio with its interval."""
 
     @property
     def spread(self) -> float:
         """Return the standard deviation of the log ratios; NaN where they have none."""
+        return math.nan
 
 
 @dataclass(frozen=True, eq=False)
-class PairedLogs:
-    """Log ratios of pairs, each between `low` and `high`, `middle` the best guess: Student's t."""
+class _Pairs(Evidence):
+    """Numbers of pairs, each known to lie between `low` and `high`."""
 
     low: Floats
     high: Floats
-    middle: Floats | None = None
-    null = 1.0
-    exact = False
 
     @property
     def count(self) -> int:
-        """Return the number of pairs."""
+        """Return the number of pairs that say something."""
         return len(self.low)
+
+
+@dataclass(frozen=True, eq=False)
+class _Student(_Pairs):
+    """Pairs that Student's t judges; it does not hold for clusters of runs."""
+
+    exact = False
 
     @property
     def testable(self) -> bool:
@@ -92,8 +101,15 @@ class PairedLogs:
 
     @cached_property
     def difference(self) -> float:
-        """Return the p-value of 'the ratio is 1'."""
+        """Return the p-value of 'the mean is 0'."""
         return float(difference_probability(self.low, self.high))
+
+
+@dataclass(frozen=True, eq=False)
+class PairedLogs(_Student):
+    """Log ratios of pairs, each between `low` and `high`, `middle` the best guess: Student's t."""
+
+    middle: Floats | None = None
 
     @cached_property
     def equality(self) -> float:
@@ -131,59 +147,26 @@ class PairedLogs:
 
 
 @dataclass(frozen=True, eq=False)
-class PairedDifferences:
-    """Differences of pairs of numbers that may be negative, method - reference: Student's t."""
+class PairedDifferences(_Student):
+    """Differences of pairs of numbers that may be negative, method - reference: Student's t.
 
-    values: Floats
+    They are never called equal: a tenth of a number that may be 0 is not a size.
+    """
+
     null = 0.0
-    exact = False
-    alike = False
-
-    @property
-    def count(self) -> int:
-        """Return the number of pairs."""
-        return len(self.values)
-
-    @property
-    def testable(self) -> bool:
-        """Whether there are three pairs."""
-        return self.count >= FEWEST_PAIRS
-
-    @cached_property
-    def difference(self) -> float:
-        """Return the p-value of 'the difference is 0'."""
-        return float(difference_probability(self.values, self.values))
-
-    @property
-    def equality(self) -> float:
-        """Return 1: a number that may be 0 has no tenth of it to be within."""
-        return 1.0
 
     def interval(self, level: float) -> Interval:
         """Return the mean difference."""
-        low, high = (float(end) for end in log_interval(self.values, self.values, level))
-        return Interval(float(np.mean(self.values)), low, high, self.count)
-
-    @property
-    def spread(self) -> float:
-        """Return NaN: there are no log ratios."""
-        return math.nan
+        low, high = (float(end) for end in log_interval(self.low, self.high, level))
+        return Interval(float(np.mean(self.low)), low, high, self.count)
 
 
 @dataclass(frozen=True, eq=False)
-class PairedSigns:
-    """Log ratios of pairs of which some are known from one side only: the sign test."""
+class PairedSigns(_Pairs):
+    """Log ratios of pairs of which some are known from one side only: the sign test.
 
-    low: Floats
-    high: Floats
-    null = 1.0
-    exact = True
-    alike = False
-
-    @property
-    def count(self) -> int:
-        """Return the number of pairs that say something."""
-        return len(self.low)
+    They are never called equal: a run that did not arrive is not nearly equal to one that did.
+    """
 
     @property
     def testable(self) -> bool:
@@ -194,11 +177,6 @@ class PairedSigns:
     def difference(self) -> float:
         """Return the p-value of 'the median ratio is 1'; a pair that may be on either side supports it."""
         return float(sign_probability(max(np.sum(self.low > 0), np.sum(self.high < 0)), self.count))
-
-    @property
-    def equality(self) -> float:
-        """Return 1: a run that never arrived is not nearly equal to one that did."""
-        return 1.0
 
     def interval(self, level: float) -> Interval:
         """Return the median of the ratios, of unknown ones the end nearer to 1, between order statistics."""
@@ -211,26 +189,19 @@ class PairedSigns:
             low, high = float(np.sort(self.low)[depth - 1]), float(np.sort(self.high)[self.count - depth])
         return Interval(_exp(median), _exp(low), _exp(high), self.count)
 
-    @property
-    def spread(self) -> float:
-        """Return NaN: some log ratio is infinite."""
-        return math.nan
-
 
 @dataclass(frozen=True)
-class Arrivals:
+class Arrivals(Evidence):
     """How many of its runs each of the two brought to the target: Fisher's exact test.
 
-    The ratio is that of the runs that did not arrive, so that lower is better as everywhere.
+    The ratio is that of the runs that did not arrive, so that lower is better as everywhere. Counts so small
+    are never called equal.
     """
 
     arrived: int
     runs: int
     reference_arrived: int
     reference_runs: int
-    null = 1.0
-    exact = True
-    alike = False
 
     @property
     def count(self) -> int:
@@ -252,11 +223,6 @@ class Arrivals:
         """Return the p-value of 'both arrive equally often'."""
         return float(share_probability(self.arrived, self.runs, self.reference_arrived, self.reference_runs))
 
-    @property
-    def equality(self) -> float:
-        """Return 1: counts so small allow no claim of equality."""
-        return 1.0
-
     def interval(self, level: float) -> Interval:
         """Return the ratio of the shares that did not arrive, without ends: only its side of 1 is known."""
         mine, theirs = 1 - self.arrived / self.runs, 1 - self.reference_arrived / self.reference_runs
@@ -264,11 +230,6 @@ class Arrivals:
         decided = self.difference <= 1 - level
         low, high = (1.0 if decided and ratio > 1 else 0.0), (1.0 if decided and ratio < 1 else math.inf)
         return Interval(ratio, low, high, self.count)
-
-    @property
-    def spread(self) -> float:
-        """Return NaN: counts have no log ratios."""
-        return math.nan
 
 
 def pair(values: Values, reference: Values) -> PairedLogs | PairedSigns | None:
@@ -313,15 +274,14 @@ def pair_brackets(
 def pair_differences(values: Values, reference: Values) -> PairedDifferences | None:
     """Return the evidence of paired numbers that may be negative; None where some run has none.
 
-    What is no more than rounding of the numbers is no difference.
+    Numbers that agree up to rounding have a difference of 0.
     """
     mine, theirs = (np.asarray(each, dtype=np.float64) for each in (values, reference))
     if len(mine) == 0 or not np.all(np.isfinite(mine) & np.isfinite(theirs)):
         return None
     apart = mine - theirs
-    return PairedDifferences(
-        np.where(np.abs(apart) > ROUNDING * np.maximum(np.abs(mine), np.abs(theirs)), apart, 0.0)
-    )
+    apart = np.where(np.abs(apart) > ROUNDING * np.maximum(np.abs(mine), np.abs(theirs)), apart, 0.0)
+    return PairedDifferences(apart, apart)
 
 
 def _exp(value: float) -> float:

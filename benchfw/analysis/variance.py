@@ -92,7 +92,7 @@ class DrawStatistics:
     def variance(self) -> float:
         """Return the total variance: the sum over coordinates of the unbiased sample variance.
 
-        What is no more than the rounding of the draws is 0.
+        0 where the draws differ by no more than their rounding.
         """
         if self._count < 2:
             return math.nan

@@ -12,8 +12,9 @@ from benchfw.report.text import bound_text, figures, interval_text, ratio_text, 
 from benchfw.report.verdicts.estimators import PRODUCTS
 from benchfw.report.verdicts.kernels import kernel_caption, measured_backends, share_text
 from benchfw.report.verdicts.phrases import target_text, when_done
+from benchfw.summary.draws import SPREADS
 from benchfw.summary.model import Comparison, Row
-from benchfw.summary.quantities import FEWEST_FOR_MEDIAN, SPREADS, WHEN_DONE
+from benchfw.summary.quantities import FEWEST_FOR_MEDIAN, WHEN_DONE
 
 _CALLS = ("seconds_per_call", "device_seconds_per_call", "copy_seconds_per_call")
 _CPU = {

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from dataclasses import replace
+from typing import TypeAlias
 
 from benchfw.analysis.compare import (
     WORDS,
-    Change,
     Difference,
     Ends,
     allow_for_runs,
@@ -22,91 +21,28 @@ from benchfw.analysis.compare import (
 )
 from benchfw.analysis.intervals import median_interval
 from benchfw.errors import BenchfwError
-from benchfw.records import Cell, Ending, Result, Status, Trial
-from benchfw.runs import Environment, Run
+from benchfw.records import Cell, Result, Status
+from benchfw.runs import Run
+from benchfw.summary.changes import Pair, RunComparison, RunRow
 from benchfw.summary.histories import History, histories_by_cell
 from benchfw.summary.model import CPU_TIMES, Target
-from benchfw.summary.noise import (
-    BUSY,
-    FEWEST_BURSTS,
-    WAITING,
-    allow_for_noise,
-    cpu_slowdown,
-    describe_noise,
-    slowdown,
+from benchfw.summary.noise import Slowdowns, allow_for_noise, describe_noise, slowdowns
+from benchfw.summary.quantities import TO_TARGET, Sample
+from benchfw.summary.refusals import (
+    TIMES,
+    different_trials,
+    refuse_quantity,
+    refuse_values,
+    unlike_machines,
 )
-from benchfw.summary.quantities import TO_TARGET, Sample, choose_targets
 from benchfw.summary.samples import sample_trials
-from benchfw.summary.shares import SHORT, Share, bad_ends, finish_alike, share_sentence, share_well
-
-TIMES = frozenset({*CPU_TIMES, *CPU_TIMES.values(), "device_seconds_per_call", "copy_seconds_per_call"})
-GIBIBYTE = 2**30
+from benchfw.summary.shares import SHORT, Share, bad_ends, share_sentence, share_well
+from benchfw.summary.targets import choose_targets
 
 Side: TypeAlias = tuple[Run, Sequence[Result]]
 Groups: TypeAlias = Mapping[Cell, Sequence[History]]
 Refused: TypeAlias = dict[str, list[str]]
 """Why something is not compared -> whom it is about."""
-
-
-class Pair(NamedTuple):
-    """What two runs say about one quantity, before all are judged together."""
-
-    cell: Cell
-    quantity: str
-    before: float
-    after: float
-    difference: Difference
-    ended: tuple[Share, Share]
-    sentence: str = ""
-
-
-@dataclass(frozen=True)
-class RunRow:
-    """One quantity of one method in both runs: the two medians, and what became of it.
-
-    `ended` is how many runs ended well in each; of a share of runs, `before` and `after` are those that did
-    not, and `sentence` says so.
-    """
-
-    cell: Cell
-    quantity: str
-    before: float
-    after: float
-    change: Change
-    ended: tuple[Share, Share]
-    sentence: str = ""
-
-
-@dataclass(frozen=True)
-class RunComparison:
-    """All rows that two runs share, why others are not there, how many trials are the same in both.
-
-    `busy` has a sentence on each run that began on a machine with other work to do.
-    """
-
-    rows: tuple[RunRow, ...]
-    refused: tuple[str, ...]
-    in_both: int
-    busy: tuple[str, ...] = ()
-
-    def count(self, word: str) -> int:
-        """Return the number of rows with a word."""
-        return sum(row.change.word == word for row in self.rows)
-
-    def times_apart(self) -> Iterator[tuple[RunRow, RunRow]]:
-        """Yield the rows of a time and of its CPU seconds that did not change alike, beyond their noise."""
-        rows = {(row.cell, row.quantity): row for row in self.rows}
-        for (cell, quantity), time in rows.items():
-            used = rows.get((cell, CPU_TIMES.get(quantity, "")))
-            if used is None:
-                continue
-            mine, other = time.change.ratio, used.change.ratio
-            if (
-                mine.bounded
-                and other.bounded
-                and (mine.low > BUSY * other.high or BUSY * mine.high < other.low)
-            ):
-                yield time, used
 
 
 def compare_runs(before: Side, after: Side, floor: float) -> RunComparison:
@@ -124,36 +60,12 @@ def compare_pairs(pairs: Sequence[tuple[Side, Side]], floor: float) -> RunCompar
         names = ", ".join(f"run {before[0].id} and run {after[0].id}" for before, after in pairs)
         raise BenchfwError(f"nothing to compare between {names}: {why}")
     changes = judge([each.difference for each in found], floor)
-    rows = [
-        RunRow(each.cell, each.quantity, each.before, each.after, change, each.ended, each.sentence)
-        for each, change in zip(found, changes, strict=True)
-    ]
+    rows = [RunRow(**vars(each), change=change) for each, change in zip(found, changes, strict=True)]
     rows.sort(key=lambda row: WORDS.index(row.change.word))
     in_both = sum(_in_both(before, after) for before, after in pairs)
     told = {run.id: describe_noise(run) for pair in pairs for run, _ in pair}
     busy = tuple(f"run {number}: {sentence}" for number, sentence in told.items() if sentence)
     return RunComparison(tuple(rows), reasons, in_both, busy)
-
-
-class Slowdowns(NamedTuple):
-    """By what factor the times of a run may be too long, its CPU seconds, and its times beside these.
-
-    Where CPU seconds are known, times are the less sure of the two: the loop does not see a tenth more, and a
-    run that is too short for it, or has trials beside each other, may take as long again.
-    """
-
-    time: float
-    cpu: float
-    beside_cpu: float
-
-
-def _slowdowns(run: Run, other: Run) -> Slowdowns:
-    """Return them, relative to the fastest turn of the loop in either run where both had the same Python."""
-    same = run.environment.python == other.environment.python
-    quiet = min(run.noise.quiet, other.noise.quiet) if same else run.noise.quiet
-    by = slowdown(run.noise, quiet)
-    measured = len(run.noise.bursts) >= FEWEST_BURSTS and run.environment.jobs <= 1
-    return Slowdowns(by, cpu_slowdown(run.noise, quiet), max(by, BUSY if measured else WAITING))
 
 
 def _find_pairs(before: Side, after: Side, refused: Refused) -> Iterator[Pair]:
@@ -163,12 +75,12 @@ def _find_pairs(before: Side, after: Side, refused: Refused) -> Iterator[Pair]:
         for cell in mine:
             if cell not in other:
                 refused.setdefault(f"only in {name}", []).append(str(cell))
-    by = _slowdowns(before[0], after[0]), _slowdowns(after[0], before[0])
+    by = slowdowns(before[0], after[0]), slowdowns(after[0], before[0])
     # --against alternates between the two, with new processes for every repetition
     separate = before[0].environment.clock == after[0].environment.clock == "wall"
     for cell in old:
         if cell in new:
-            unlike = _unlike(before[0].environment, after[0].environment, cell.backend)
+            unlike = unlike_machines(before[0].environment, after[0].environment, cell.backend)
             yield from _pair_quantities(cell, old, new, unlike, by, refused, separate=separate)
 
 
@@ -188,25 +100,6 @@ def _in_both(before: Side, after: Side) -> int:
     return len(old & new)
 
 
-def _unlike(before: Environment, after: Environment, backend: str) -> str:
-    """Return in what two machines differ that makes their times on a backend differ; nothing if alike."""
-    old, new = (
-        {
-            "processor": each.machine.processor,
-            "cores": each.machine.cores,
-            "governor": each.machine.governor or None,
-            # the system keeps a little more or less of it for itself from one start to the next
-            "memory": round(each.machine.memory / GIBIBYTE),
-            "threads": each.threads,
-            "isolation": each.isolation,
-            "clock": each.clock,
-            "device": each.backends.get(backend, {}).get("device"),
-        }
-        for each in (before, after)
-    )
-    return ", ".join(f"{name} {old[name]} and {new[name]}" for name in old if old[name] != new[name])
-
-
 def _pair_quantities(
     cell: Cell,
     old: Groups,
@@ -220,7 +113,7 @@ def _pair_quantities(
     """Yield the quantities of one method that can be compared; add the reasons for the others."""
     mine, theirs = old[cell], new[cell]
     trials = mine[0].trial, theirs[0].trial
-    reason = _different(*trials)
+    reason = different_trials(*trials)
     if reason:
         refused.setdefault(reason, []).append(str(cell))
         return
@@ -237,14 +130,14 @@ def _pair_quantities(
         for sample, each in zip(_share_looks(*seen) if paired else seen, by, strict=True)
     ]
     yield from _pair_shares(cell, (mine, theirs), samples, unlike, refused)
-    reason = _without_values(cell, (mine, theirs), samples, paired=paired)
+    reason = refuse_values(cell, (mine, theirs), samples, paired=paired)
     if reason:
         refused.setdefault(reason, []).append(str(cell))
         return
     for quantity in _shared_quantities(*samples, by_cpu=not separate):
         values = [_numbers(sample, quantity) for sample in samples]
         never = any(math.isinf(value) for each in values for value in each.values())
-        why = _refusal(cell, quantity, mine, theirs, unlike, never=never)
+        why = refuse_quantity(cell, quantity, mine, theirs, unlike, never=never)
         if why:
             refused.setdefault(why, []).append(str(cell))
             continue
@@ -264,20 +157,6 @@ def _pair_quantities(
         yield Pair(cell, quantity, medians[0], medians[1], difference, ended)
 
 
-def _without_values(
-    cell: Cell, groups: Sequence[Sequence[History]], samples: Sequence[Sample], *, paired: bool
-) -> str:
-    """Return why only the ends of two methods' runs are compared; nothing if their values are too."""
-    for name, sample, group in zip("AB", samples, groups, strict=True):
-        if not sample.values:
-            ending = group[0].outcome
-            return f"no value in {name} ({ending.status}: {ending.reason})"
-    # a failed run of an optimizer is worse than all others; of these, what stopped it is in what is missing
-    if cell.kind == "optimizer" or finish_alike(groups, paired=paired):
-        return ""
-    return "values of the runs that finish, since not the same ones finish in A and B"
-
-
 def _pair_shares(
     cell: Cell,
     groups: tuple[Sequence[History], Sequence[History]],
@@ -291,7 +170,7 @@ def _pair_shares(
         ended = _ended(groups, samples, quantity)
         why = "" if all(each.runs for each in ended) else "not started in one of the runs"
         if quantity == SHORT:
-            why = why or _refusal(cell, quantity, *groups, unlike, never=True)
+            why = why or refuse_quantity(cell, quantity, *groups, unlike, never=True)
         elif unlike and late:
             why = why or f"{quantity}, since a time limit ended some, on unlike machines ({unlike})"
         if why:
@@ -351,15 +230,6 @@ def _sample(cell: Cell, group: Sequence[History], targets: Sequence[Target]) -> 
     return replace(sample, values={**sample.values, "peak_memory": memory}) if memory else sample
 
 
-def _different(old: Trial, new: Trial) -> str:
-    """Return why two trials of one name are not about the same thing; nothing if they are."""
-    if old.problem.table != new.problem.table:
-        return f"the problem is not the same, {old.problem.table} and {new.problem.table}"
-    if old.kind == "estimator" and old.at != new.at:
-        return f"drawn at the {old.at} and at the {new.at}"
-    return ""
-
-
 def _targets(cell: Cell, old: Groups, new: Groups) -> tuple[Target, ...]:
     """Return one target for both runs: where each sets its own, the one that is easier to reach.
 
@@ -375,35 +245,6 @@ def _targets(cell: Cell, old: Groups, new: Groups) -> tuple[Target, ...]:
         for each in mine
         if each.metric in values
     )
-
-
-def _refusal(
-    cell: Cell,
-    quantity: str,
-    mine: Sequence[History],
-    theirs: Sequence[History],
-    unlike: str,
-    *,
-    never: bool,
-) -> str:
-    """Return why a quantity cannot be compared though both runs have it; nothing if it can.
-
-    `never` says that some run has no finite value of it.
-    """
-    if unlike and quantity in TIMES:
-        return f"times on {cell.backend} ({unlike})"
-    if cell.kind != "optimizer":
-        return ""
-    limited = any(each.outcome.ending is Ending.SECONDS for each in (*mine, *theirs))
-    if unlike and limited:
-        return f"a budget of seconds ended it, on unlike machines ({unlike})"
-    old, new = mine[0].trial, theirs[0].trial
-    if (old.budget, old.target) == (new.budget, new.target):
-        return ""
-    if quantity in (*TO_TARGET, SHORT):
-        # with a longer budget the others might have arrived
-        return "arrivals, since some run did not arrive and budget or target differ" if never else ""
-    return f"{quantity} at the end, since budget or target differ"
 
 
 def _difference(old: Sample, new: Sample, quantity: str, paired: bool) -> Difference:

@@ -9,8 +9,9 @@ from dataclasses import replace
 from benchfw.analysis.decisions import Contrast, Decision, Family, Reason, decide_family, decide_part
 from benchfw.analysis.evidence import Arrivals, Evidence, pair_differences
 from benchfw.records import Cell
+from benchfw.summary.draws import SPREADS, DrawSample
 from benchfw.summary.model import Comparison
-from benchfw.summary.quantities import SPREADS, TO_TARGET, WHEN_DONE, Sample
+from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Sample
 from benchfw.summary.sweeps import with_leader
 
 ARRIVALS = "arrivals"
@@ -27,13 +28,12 @@ _FIRST_SCREEN = {
 
 
 def with_decisions(
-    compared: Sequence[tuple[Comparison, Sequence[Contrast], Mapping[Cell, Sample]]],
+    compared: Sequence[tuple[Comparison, Sequence[Contrast], Mapping[Cell, DrawSample]]],
 ) -> Iterator[Comparison]:
     """Yield the comparisons with all that is decided about them: one family of tests for a whole report.
 
     Its members are the contrasts, the biases that can be tested, in the mean and in single runs, and each
-    family of a sweep. Samples are
-    those of estimators.
+    family of a sweep. Samples are those of estimators.
     """
     biases = [_testable_biases(comparison, samples) for comparison, _, samples in compared]
     singles = sum(
@@ -53,7 +53,7 @@ def with_decisions(
         yield _with_leader(_with_biases(found, samples), samples)
 
 
-def _testable_biases(comparison: Comparison, samples: Mapping[Cell, Sample]) -> list[Cell]:
+def _testable_biases(comparison: Comparison, samples: Mapping[Cell, DrawSample]) -> list[Cell]:
     """Return the estimators whose runs all finished and whose draws can tell a bias."""
     return [
         cell
@@ -70,7 +70,7 @@ def _swept(comparison: Comparison) -> Mapping[str, Mapping[float, Cell]]:
     return sweep.families if comparison.kind == "estimator" and sweep and len(sweep.families) > 1 else {}
 
 
-def _with_biases(comparison: Comparison, samples: Mapping[Cell, Sample]) -> Comparison:
+def _with_biases(comparison: Comparison, samples: Mapping[Cell, DrawSample]) -> Comparison:
     """Return the comparison with the estimators whose bias is not noise, and those that cannot be tested."""
     level = comparison.family.others_level
     biased = {
@@ -93,7 +93,7 @@ def _with_biases(comparison: Comparison, samples: Mapping[Cell, Sample]) -> Comp
     )
 
 
-def _with_leader(comparison: Comparison, samples: Mapping[Cell, Sample]) -> Comparison:
+def _with_leader(comparison: Comparison, samples: Mapping[Cell, DrawSample]) -> Comparison:
     """Return the comparison with the leader of its sweep.
 
     A family leads if it does at all values, so that the one value at which it is closest decides whether that
@@ -111,7 +111,7 @@ def _with_leader(comparison: Comparison, samples: Mapping[Cell, Sample]) -> Comp
 
 
 def _parts(
-    comparison: Comparison, samples: Mapping[Cell, Sample], decisions: Mapping[tuple[Cell, str], Decision]
+    comparison: Comparison, samples: Mapping[Cell, DrawSample], decisions: Mapping[tuple[Cell, str], Decision]
 ) -> Iterator[tuple[tuple[Cell, str], Decision]]:
     """Yield what variance and time say where their product with each other differs from the reference's."""
     reference = samples[comparison.reference]

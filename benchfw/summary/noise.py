@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from statistics import median
+from typing import NamedTuple
 
 from benchfw.runs import Burst, Noise, Run
 from benchfw.summary.quantities import Sample
@@ -40,6 +41,27 @@ def slowdown(noise: Noise, quiet: float | None = None) -> float:
 def cpu_slowdown(noise: Noise, quiet: float) -> float:
     """Return the same in CPU seconds, which others' use of caches and memory makes longer too."""
     return max(1.0, median(each.cpu_seconds for each in noise.bursts) / quiet) if noise.bursts else 1.0
+
+
+class Slowdowns(NamedTuple):
+    """By what factor the times of a run may be too long, its CPU seconds, and its times beside these.
+
+    Where CPU seconds are known, times are the less sure of the two: the loop does not see a tenth more, and a
+    run that is too short for it, or has trials beside each other, may take as long again.
+    """
+
+    time: float
+    cpu: float
+    beside_cpu: float
+
+
+def slowdowns(run: Run, other: Run) -> Slowdowns:
+    """Return them, relative to the fastest turn of the loop in either run where both had the same Python."""
+    same = run.environment.python == other.environment.python
+    quiet = min(run.noise.quiet, other.noise.quiet) if same else run.noise.quiet
+    by = slowdown(run.noise, quiet)
+    measured = len(run.noise.bursts) >= FEWEST_BURSTS and run.environment.jobs <= 1
+    return Slowdowns(by, cpu_slowdown(run.noise, quiet), max(by, BUSY if measured else WAITING))
 
 
 def allow_for_noise(sample: Sample, by: float, times: Collection[str] = WALL_TIMES) -> Sample:

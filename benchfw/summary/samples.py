@@ -20,6 +20,7 @@ from benchfw.analysis.convergence import (
 from benchfw.analysis.draws import Moments, pool_moments, spread_interval
 from benchfw.analysis.intervals import Interval, Values, median_interval
 from benchfw.records import Counting, MethodKind, Outcome, Status
+from benchfw.summary.draws import DrawSample
 from benchfw.summary.histories import History, Spent
 from benchfw.summary.model import Target
 from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Arrival, Sample
@@ -80,7 +81,7 @@ def _sample_draws(histories: Sequence[History]) -> Sample:
             for repetition, seen in moments.items()
         }
     }
-    return Sample("estimator", values, within if moments else {}, moments=moments)
+    return DrawSample("estimator", values, within if moments else {}, moments=moments)
 
 
 def _sample_kernel(histories: Sequence[History]) -> Sample:

@@ -15,15 +15,17 @@ from benchfw.errors import BenchfwError
 from benchfw.records import Cell, MethodKind, Result
 from benchfw.runs import Run
 from benchfw.summary.contrasts import find_contrasts, with_decisions
+from benchfw.summary.draws import DrawSample
 from benchfw.summary.faults import Findings
 from benchfw.summary.histories import History, Tally
 from benchfw.summary.kernels import rate_intervals
 from benchfw.summary.lines import find_hits, find_lines
 from benchfw.summary.model import CPU_TIMES, Comparison, Row, Summary
 from benchfw.summary.noise import BUSY, allow_for_noise, describe_noise, slowdown, waits
-from benchfw.summary.quantities import TO_TARGET, Sample, choose_targets, last_seconds, metric_names
+from benchfw.summary.quantities import TO_TARGET, Sample
 from benchfw.summary.samples import sample_trials
 from benchfw.summary.sweeps import find_sweep
+from benchfw.summary.targets import choose_targets, last_seconds, metric_names
 
 Groups: TypeAlias = dict[Cell, list[History]]
 
@@ -33,7 +35,7 @@ class Compared(NamedTuple):
 
     comparison: Comparison
     contrasts: Sequence[Contrast]
-    samples: Mapping[Cell, Sample]
+    samples: Mapping[Cell, DrawSample]
 
 
 def summarize(run: Run, results: Iterable[Result], *, figures: bool = True) -> Summary:
@@ -107,11 +109,13 @@ def _compare(
         cell: allow_for_noise(sample_trials(kind, group, targets, ends, metrics), by)
         for cell, group in groups.items()
     }
-    repeated = tuple(cell for cell, sample in samples.items() if sample.repeats)
-    samples |= {cell: samples[cell].as_one_run() for cell in repeated}
+    drawn = {cell: sample for cell, sample in samples.items() if isinstance(sample, DrawSample)}
+    repeated = tuple(cell for cell, sample in drawn.items() if sample.repeats)
+    drawn |= {cell: drawn[cell].as_one_run() for cell in repeated}
+    samples |= drawn
     if kind == "estimator":
         # a method without variance (the exact gradient) gives no ratio: the next one is the reference
-        varied = [cell for cell, sample in samples.items() if sample.varies()]
+        varied = [cell for cell, sample in drawn.items() if sample.varies()]
         whole = (cell for cell in varied if len(finished[cell]) == len(groups[cell]))
         reference = next(whole, next(iter(varied), reference))
     units = (each.outcome.cost_unit for each in trials)
@@ -152,15 +156,13 @@ def _compare(
     rows += [Row(rate.cell, name, interval) for rate in rates for name, interval in rate.intervals]
     comparison = replace(comparison, rows=tuple(rows), rates=rates)
     contrasts = list(find_contrasts(comparison, samples))
-    if kind != "optimizer":
-        return Compared(comparison, contrasts, samples)
-    if figures:
+    if figures and kind == "optimizer":
         comparison = replace(
             comparison,
             lines={metric: find_lines(groups, metric) for metric in metrics},
             hits=find_hits(groups, targets[0].metric) if targets else {},
         )
-    return Compared(comparison, contrasts, {})
+    return Compared(comparison, contrasts, drawn)
 
 
 def _has_cpu_times(sample: Sample) -> bool:

@@ -211,8 +211,8 @@ def _quantities(trial: Trial, registry: Registry) -> dict[str, float]:
     """Run a trial in this process; return what it says about each quantity."""
     from benchfw.measure.trial import collector, run_trial, warm_up
     from benchfw.summary.histories import Reader
-    from benchfw.summary.quantities import choose_targets
     from benchfw.summary.samples import sample_trials
+    from benchfw.summary.targets import choose_targets
 
     records, emit = collector()
     with registry.activate():

@@ -17,16 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+from benchfw.analysis.bias import bias_ends, single_probability, unbiased_probability
 from benchfw.analysis.decisions import ASIDE, Family, decide
-from benchfw.analysis.draws import (
-    Pool,
-    bias_ends,
-    log_ratios,
-    pool_draws,
-    single_probability,
-    spread_ends,
-    unbiased_probability,
-)
+from benchfw.analysis.draws import Pool, log_ratios, pool_draws, spread_ends
 from benchfw.analysis.significance import (
     BUDGET,
     difference_probability,

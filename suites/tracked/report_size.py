@@ -102,7 +102,6 @@ def make_trials(shape: Shape) -> Iterator[tuple[int, Trial, Outcome]]:
 def write_store(path: Path, shape: Shape) -> None:
     """Write one finished run."""
     with Store(path, create=True) as store:
-        store._base.execute("PRAGMA synchronous = OFF")  # noqa: SLF001 - the disk is no part of this
         run = store.begin("large", "Large", "", Environment(trials=shape.trials))
         trials = make_trials(shape)
         while some := list(islice(trials, AT_ONCE)):

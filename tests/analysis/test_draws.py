@@ -5,16 +5,15 @@ import math
 import numpy as np
 import pytest
 
+from benchfw.analysis.bias import bias_interval, unbiased_probability
 from benchfw.analysis.draws import (
     FEWEST_CARRIERS,
     Moments,
-    bias_interval,
     pair_spreads,
     pool_draws,
     pool_moments,
     spread_ends,
     spread_interval,
-    unbiased_probability,
 )
 from benchfw.analysis.variance import DrawStatistics
 

@@ -17,7 +17,8 @@ from benchfw.report.text import plural, printable
 
 if TYPE_CHECKING:
     from benchfw.runs import Run
-    from benchfw.summary.compare import RunComparison, RunRow, Side
+    from benchfw.summary.changes import RunComparison, RunRow
+    from benchfw.summary.compare import Side
 
 
 @click.command(name="compare")
