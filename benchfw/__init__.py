@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from benchfw.api import load, run
     from benchfw.backends import Backend, Rng
+    from benchfw.callbacks import from_callback
     from benchfw.contract import (
         Array,
         Bounded,
@@ -25,13 +26,14 @@ if TYPE_CHECKING:
         Params,
         Problem,
         Smooth,
+        Solver,
         SpectralSum,
         claims_of,
         clip_gap,
         constants_of,
     )
     from benchfw.counting import CountedProblem
-    from benchfw.errors import BenchfwError
+    from benchfw.errors import BenchfwError, Unavailable
     from benchfw.hookspecs import hookimpl
     from benchfw.parameters import Count, DatasetName, Fraction, NonNegative, Positive, Range
     from benchfw.runs import Run
@@ -66,10 +68,13 @@ __all__ = [
     "Rng",
     "Run",
     "Smooth",
+    "Solver",
     "SpectralSum",
+    "Unavailable",
     "claims_of",
     "clip_gap",
     "constants_of",
+    "from_callback",
     "hookimpl",
     "load",
     "run",
@@ -81,6 +86,8 @@ _HOMES = {
     "CountedProblem": "counting",
     "Rng": "backends",
     "Run": "runs",
+    "Unavailable": "errors",
+    "from_callback": "callbacks",
     "hookimpl": "hookspecs",
     "load": "api",
     "run": "api",

@@ -175,7 +175,11 @@ class Bounded(Protocol):
 
 
 class Optimizer(Protocol):
-    """An algorithm that yields better and better answers, the start first: a frozen dataclass."""
+    """An algorithm that yields better and better answers, the start first: a frozen dataclass.
+
+    One that cannot yield has `solve` in the place of `run`: see `Solver`; one that calls back is made by
+    `from_callback`.
+    """
 
     @property
     def solves(self) -> type:
@@ -184,6 +188,26 @@ class Optimizer(Protocol):
 
     def run(self, problem: Any, rng: Rng) -> Iterator[Any]:
         """Yield answers without end; the clock runs only inside `next`; the harness decides when to stop."""
+        ...
+
+
+class Solver(Protocol):
+    """An optimizer that cannot yield: it is called again and again, with growing effort.
+
+    Each call is timed alone, and its seconds and cost are one point of the curve. It ends when a call meets
+    the target or uses up the budget.
+    """
+
+    @property
+    def solves(self) -> type:
+        """The oracle protocol that it needs of a problem."""
+        ...
+
+    def solve(self, problem: Any, rng: Rng, effort: int) -> Any:
+        """Return the answer of one call from scratch: of `effort` iterations, or epochs, or digits.
+
+        More effort takes no less work. The generator gives the same numbers in every call.
+        """
         ...
 
 
@@ -238,6 +262,10 @@ class OptionalOfMethod(Protocol):
 
     bounds: str
     """The metric that its theorem is about, with `bound`: see `Bounded`."""
+    efforts: Sequence[int]
+    """For a `Solver`: the efforts of its calls, growing. Default: 1, 2, 3, 4, 6, 9, … as long as it takes."""
+    projects: bool
+    """False for an optimizer that leaves out `problem.project`: it is for unconstrained problems."""
     unbiased: bool
     """For a distribution: False if it truncates the series for good. Default: True."""
 

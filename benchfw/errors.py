@@ -22,7 +22,10 @@ class PluginNotFound(PluginError):
 
 
 class Unavailable(BenchfwError):
-    """Something this machine does not have, such as an optional library: its trials are skipped."""
+    """Something that this machine does not have, such as an optional library; say what to install.
+
+    A trial whose problem or method raises it is skipped, and the report gives the message as the reason.
+    """
 
 
 class BackendUnavailable(Unavailable):

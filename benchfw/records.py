@@ -162,7 +162,8 @@ class Outcome:
     where it was asked for; `device` is the GPU. `prepare_seconds` and `prepare_cost` are what the method's
     `prepare` used before the clock started, None where it has none. `reads` are the files, variables and
     other things that it read beyond what its key knows, with a hash of each. `replay` is what differed when
-    the trial ran a second time: nothing where all was the same, None where it ran once.
+    the trial ran a second time: nothing where all was the same, None where it ran once. `from_scratch` says
+    that each look is a call of its own, of growing effort: seconds and cost are of that call alone.
     All texts, which may be a plugin's, are cut to the lengths above: every table and page repeats them.
     """
 
@@ -182,6 +183,7 @@ class Outcome:
     prepare_cost: float | None = None
     reads: Mapping[str, str] = field(default_factory=dict)
     replay: str | None = None
+    from_scratch: bool = False
 
     def __post_init__(self) -> None:
         names = [self.cost_unit, self.device, *self.facts, *[each.metric for each in self.records]]

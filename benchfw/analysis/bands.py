@@ -37,10 +37,11 @@ def common_grid(curves: Sequence[Curve], axis: Axis, points: int = 100) -> Float
     positions = [curve.along(axis) for curve in curves if curve.count]
     if not positions:
         return np.zeros(0)
-    start = min(float(along[0]) for along in positions)
-    end = float(np.sort([along[-1] for along in positions])[(len(positions) - 1) // 2])
+    # not the first and the last: calls from scratch take what they take
+    start = min(float(along.min()) for along in positions)
+    end = float(np.sort([along.max() for along in positions])[(len(positions) - 1) // 2])
     later = [along[along > start] for along in positions]
-    firsts = [float(along[0]) for along in later if len(along)]
+    firsts = [float(along.min()) for along in later if len(along)]
     if not firsts or end <= start:
         return np.array([start])
     if axis == "iterations":

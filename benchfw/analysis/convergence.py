@@ -125,11 +125,15 @@ def _curve(points: list[tuple[float, ...]]) -> Curve:
 def value_at(curve: Curve, axis: Axis, grid: Floats) -> Floats:
     """Return the curve's value at each grid point: that of the last measured point at or before it.
 
-    No interpolation, since nobody saw the values between; +inf before the first point.
+    No interpolation, since nobody saw the values between; +inf before the first point. Of calls from scratch,
+    some of which take less time than one before, that is the call of the greatest effort.
     """
-    last = np.searchsorted(curve.along(axis), grid, side="right") - 1
+    positions = curve.along(axis)
+    order = np.argsort(positions, kind="stable")
+    before = np.searchsorted(positions[order], grid, side="right") - 1
+    last = np.maximum.accumulate(order)[np.maximum(before, 0)] if curve.count else before
     values = np.where(np.isnan(curve.values), np.inf, curve.values)
-    return np.where(last >= 0, values[np.maximum(last, 0)], np.inf)
+    return np.where(before >= 0, values[np.maximum(last, 0)], np.inf)
 
 
 def curve_within(curve: Curve, seconds: float | None, cost: float | None) -> Curve:
@@ -180,8 +184,9 @@ class Place:
         """
         if self.earliest == 1:
             return float(along[self.at]), float(along[self.at])
-        first = self._between(along, self.earliest)
-        return first * (1 - RESOLUTION), float(along[self.at]) * (1 + RESOLUTION)
+        # a call of greater effort may take less time
+        first, last = sorted((self._between(along, self.earliest), float(along[self.at])))
+        return first * (1 - RESOLUTION), last * (1 + RESOLUTION)
 
     def _between(self, along: Floats, share: float) -> float:
         return float(along[self.before] + share * (along[self.at] - along[self.before]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -43,7 +44,9 @@ def check_outcome(outcome: Outcome, wall_seconds: float, threads: int = 1) -> Ou
 
 def _find_fault(outcome: Outcome, available: float) -> str | None:
     measured = [each for each in outcome.records if each.role == "metric"]
-    fault = _find_wrong_number(measured) or _find_fall(measured)
+    fault = _find_wrong_number(measured)
+    if fault is None and not outcome.status.faulty:  # of one that broke it may not be known how it was called
+        fault = _find_repeated(measured) if outcome.from_scratch else _find_fall(measured)
     if fault is None:
         used = max((each.seconds for each in measured), default=0.0) + (outcome.prepare_seconds or 0.0)
         if used > available + CLOCK_SLACK * (1 + available):
@@ -80,6 +83,15 @@ def _find_fall(records: Sequence[Record]) -> str | None:
             if each.iteration <= before.iteration:
                 return f"iteration {each.iteration} of {each.metric} comes after {before.iteration}"
         last[each.metric] = each
+    return None
+
+
+def _find_repeated(records: Sequence[Record]) -> str | None:
+    """Return what was recorded twice; calls from scratch come in any order and take what they take."""
+    seen = Counter((each.metric, each.iteration) for each in records)
+    for (metric, iteration), count in seen.items():
+        if count > 1:
+            return f"{metric} of effort {iteration} was recorded {count} times"
     return None
 
 

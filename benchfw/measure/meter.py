@@ -91,6 +91,12 @@ class Meter:
         """Return the oracle calls that the method made."""
         return float(self._problem.cost) - self._uncounted
 
+    def restart(self) -> None:
+        """Count seconds and cost from zero again: what follows is a call of its own."""
+        self.clock = Clock(self._problem.backend)
+        self._uncounted = float(self._problem.cost)
+        self._last = self._seconds = 0.0
+
     def record(self, metric: str, iteration: int, value: float) -> Record:
         """Return a record of what was used up to now."""
         clock = self.clock
@@ -142,18 +148,27 @@ class Meter:
                 total += time.clock_gettime(time.pthread_getcpuclockid(thread.ident or 0))
         return total
 
+    def limits(self, until: int) -> tuple[int, float]:
+        """Return the iteration at which to look next, and what the problem's cost is when the budget ends."""
+        budget = self._budget
+        until = until if budget.iterations is None else min(until, budget.iterations)
+        return until, math.inf if budget.cost is None else budget.cost + self._uncounted
+
+    def deadline(self) -> float:
+        """Return what the running clock will show when the budget ends."""
+        seconds = self._budget.seconds
+        return math.inf if seconds is None else self.clock.deadline(seconds)
+
     def advance(self, answers: Iterator[Any], iteration: int, until: int) -> tuple[int, Any]:
         """Take answers, on the clock, up to an iteration or the end of the budget; return number and answer.
 
         A fault of the method carries the last good answer in the attributes of `Interrupted`.
         """
-        limits = self._budget
-        cost_limit = math.inf if limits.cost is None else limits.cost + self._uncounted
-        until = until if limits.iterations is None else min(until, limits.iterations)
+        until, cost_limit = self.limits(until)
         problem, answer = self._problem, None
         try:
             with self.clock as clock:
-                deadline = math.inf if limits.seconds is None else clock.deadline(limits.seconds)
+                deadline = self.deadline()
                 while iteration < until:
                     answer = next(answers)
                     iteration += 1

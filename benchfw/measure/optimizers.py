@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from time import perf_counter
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
 from benchfw.backends import Rng
-from benchfw.errors import BenchfwError, PluginError
-from benchfw.measure.audit import (
-    FLOORS,
-    Rebuild,
-    check_alike,
-    find_below_floor,
-    is_array,
-    rounding_of,
-    size_of_first,
-)
+from benchfw.callbacks import CallbackRun
+from benchfw.errors import PluginError
+from benchfw.measure.audit import Rebuild
 from benchfw.measure.endings import facts_of_answer
 from benchfw.measure.meter import Emit, Interrupted, Looks, Meter
-from benchfw.records import Ending, Outcome, Record, Status, Trial, change, shorten_name
+from benchfw.measure.observer import Observer
+from benchfw.measure.solvers import efforts_of, follow_callback, follow_calls, solve_afresh
+from benchfw.records import Ending, Outcome, Record, Status, Trial, change
 
 AFFORDABLE = 1.0  # seconds to build a problem once more and take its metrics
 CHECKED = frozenset({Status.DONE, Status.REACHED})
@@ -41,70 +36,46 @@ def measure_optimizer(
     With `rebuild`, metrics of the last answer are taken once more, on a problem that the method has not seen.
     """
     meter = Meter(problem, trial.budget)
-    with meter.clock:  # a run() that is no generator works already here
-        answers = checked_answers(method, problem, rng)
-    taken: list[Record] = []
-    floors = {**FLOORS, **getattr(problem, "floors", {})}
-    last: Any = None
-    start: Any = None
-    metrics: Mapping[str, float] = {}
-    size_at_start = slack = looking = 0.0
-
-    def look(iteration: int, answer: Any) -> Outcome | None:
-        nonlocal last, start, metrics, size_at_start, slack, looking
-        last = answer
-        meter.check(iteration)
-        if not taken:
-            start = meter.off_the_record(lambda: _start(problem, answer))
-        check_alike(start, answer, iteration)
-        began, before = perf_counter(), metrics
-        metrics = meter.off_the_record(lambda: problem.metrics(answer))
-        looking = perf_counter() - began
-        if taken and metrics != before:
-            meter.note_move()
-        if not metrics:
-            raise BenchfwError(f"metrics() of {type(problem).__name__} gave nothing to measure")
-        records = [
-            meter.record(shorten_name(str(name)), iteration, float(value)) for name, value in metrics.items()
-        ]
-        emit(records)
-        taken.extend(records)
-        size = size_of_first(records)
-        size_at_start = size_at_start or size
-        slack = rounding_of(problem, answer, size, size_at_start)
-        below = find_below_floor(records, floors, slack)
-        if below is not None:
-            raise BenchfwError(below)
-        return _find_divergence(records) or _check_target(trial.target, metrics, iteration)
-
+    from_scratch = not hasattr(method, "run")
+    observer = Observer(problem, meter, trial.target, emit, "effort" if from_scratch else "iteration")
     try:
-        looks = Looks(trial.target)
-        outcome = _follow(meter, answers, look, lambda iteration: looks.next(iteration, metrics))
+        outcome = _follow(trial, problem, method, rng, meter, observer)
     except Exception:
         with contextlib.suppress(Exception):  # the method's own fault is the one to tell
-            emit(_bound_records(method, problem, taken))
+            emit(_bound_records(method, problem, observer.taken))
         raise
+    emit(_bound_records(method, problem, observer.taken))
+    facts, caveats = facts_of_answer(observer.last)
+    if rebuild is not None and outcome.status in CHECKED and rebuild.seconds + observer.looking < AFFORDABLE:
+        caveats = (*caveats, *rebuild.check_metrics(observer.last, observer.metrics, observer.slack))
+    if meter.seconds_beside > MOST_BESIDE * meter.clock.seconds:
+        caveats = (*caveats, BESIDE.format(meter.seconds_beside))
+    caveats = (*caveats, *observer.find_slow_start(from_scratch=from_scratch))
+    return change(outcome, facts=facts, caveats=caveats, counting=meter.counting(), from_scratch=from_scratch)
+
+
+def _follow(trial: Trial, problem: Any, method: Any, rng: Rng, meter: Meter, observer: Observer) -> Outcome:
+    """Follow a method in the way in which it gives its answers."""
+    looks = Looks(trial.target)
+
+    def next_look(iteration: int) -> int:
+        return looks.next(iteration, observer.metrics)
+
+    run = getattr(method, "run", None)
+    if run is None:
+        return follow_calls(method, problem, rng, meter, observer, trial.budget)
+    if isinstance(run, CallbackRun):
+        return follow_callback(run.solve, problem, rng, meter, observer, next_look)
+    with meter.clock:  # a run() that is no generator works already here
+        answers = checked_answers(method, problem, rng)
+    try:
+        return _follow_answers(meter, answers, observer.look, next_look)
     finally:
         if hasattr(answers, "close"):
             answers.close()
-    emit(_bound_records(method, problem, taken))
-    facts, caveats = facts_of_answer(last)
-    if rebuild is not None and outcome.status in CHECKED and rebuild.seconds + looking < AFFORDABLE:
-        caveats = (*caveats, *rebuild.check_metrics(last, metrics, slack))
-    if meter.seconds_beside > MOST_BESIDE * meter.clock.seconds:
-        caveats = (*caveats, BESIDE.format(meter.seconds_beside))
-    return change(outcome, facts=facts, caveats=caveats, counting=meter.counting())
 
 
-def _start(problem: Any, answer: Any) -> Any:
-    """Return what answers must be like: the problem's start, where it and the first answer are arrays."""
-    if is_array(answer) and hasattr(problem, "start"):
-        start = problem.start()
-        return start if is_array(start) else answer
-    return answer
-
-
-def _follow(
+def _follow_answers(
     meter: Meter,
     answers: Iterator[Any],
     look: Callable[[int, Any], Outcome | None],
@@ -130,30 +101,6 @@ def _follow(
         until = next_look(iteration)
 
 
-def _find_divergence(records: Sequence[Record]) -> Outcome | None:
-    for each in records:
-        if not math.isfinite(each.value):
-            reason = f"{each.metric} became {each.value} at iteration {each.iteration}"
-            return Outcome(Status.DIVERGED, Ending.NOT_FINITE, reason)
-    return None
-
-
-def _check_target(
-    target: Mapping[str, float], metrics: Mapping[str, float], iteration: int
-) -> Outcome | None:
-    if not target:
-        return None
-    for name in target:
-        if name not in metrics:
-            raise BenchfwError(
-                f"target '{name}' is not a metric of this problem, which has {', '.join(metrics)}"
-            )
-    if all(metrics[name] <= value for name, value in target.items()):
-        goals = ", ".join(f"{name} ≤ {value:g}" for name, value in target.items())
-        return Outcome(Status.REACHED, Ending.TARGET, f"{goals} at iteration {iteration}")
-    return None
-
-
 def _bound_records(method: Any, problem: Any, taken: Sequence[Record]) -> list[Record]:
     """Return the theorem's curve at the measured points, where the method has one."""
     if not (hasattr(method, "bounds") and callable(getattr(method, "bound", None))):  # Bounded, asked fast
@@ -175,9 +122,19 @@ def _bound_records(method: Any, problem: Any, taken: Sequence[Record]) -> list[R
 
 def checked_answers(method: Any, problem: Any, rng: Rng) -> Iterator[Any]:
     """Return an optimizer's answers in turn, or explain why there are none."""
+    if not hasattr(method, "run"):
+        return solved_answers(method, problem, rng)
     answers: Iterator[Any] = method.run(problem, rng)
     if not hasattr(answers, "__next__"):
         raise PluginError(
             f"run() of {type(method).__name__} gave {type(answers).__name__}, not a generator; use yield"
         )
     return answers
+
+
+def solved_answers(method: Any, problem: Any, rng: Rng, most: float = math.inf) -> Iterator[Any]:
+    """Yield the problem's start, where it has one, and a solver's answers to efforts up to the most."""
+    if hasattr(problem, "start"):
+        yield problem.start()
+    for effort in takewhile(lambda each: each <= most, efforts_of(method)):
+        yield solve_afresh(method, problem, rng, effort)

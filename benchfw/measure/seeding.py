@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 from typing import Any
+
+import numpy as np
 
 from benchfw.records import Trial
 
@@ -22,6 +25,12 @@ def method_seed(trial: Trial, data_seed: int) -> int:
 def order_seed(seed: int) -> int:
     """Return the seed of the order in which a suite's trials run."""
     return _hash("order", seed)
+
+
+def seed_global_generators(seed: int) -> None:
+    """Give a method that draws from them, though it should not, the same numbers in any order of trials."""
+    random.seed(seed % 2**32)
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - the legacy generator is the global one
 
 
 def _hash(*coordinates: Any) -> int:

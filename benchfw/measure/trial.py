@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from benchfw.backends import Backend, Rng, get_backend
 from benchfw.contract import cost_unit_of
@@ -23,7 +20,7 @@ from benchfw.measure.estimators import measure_estimator
 from benchfw.measure.kernels import kernel_arguments, measure_kernel
 from benchfw.measure.meter import Emit
 from benchfw.measure.optimizers import measure_optimizer
-from benchfw.measure.seeding import data_seed, method_seed
+from benchfw.measure.seeding import data_seed, method_seed, seed_global_generators
 from benchfw.records import Budget, Outcome, Record, Spec, Trial, change
 from benchfw.registry import Registry
 
@@ -39,7 +36,7 @@ def run_trial(
     """
     cost_unit, drawn_from = "", data_seed(trial)
     seed = method_seed(trial, drawn_from)
-    _seed_global_generators(seed)
+    seed_global_generators(seed)
     try:
         cost_unit, measure = build_trial(trial, registry, drawn_from, seed)
         outcome = measure(emit)
@@ -48,12 +45,6 @@ def run_trial(
             hear(fault)
         outcome = outcome_of(fault)
     return change(outcome, cost_unit=cost_unit)
-
-
-def _seed_global_generators(seed: int) -> None:
-    """Give a method that draws from them, though it should not, the same numbers in any order of trials."""
-    random.seed(seed % 2**32)
-    np.random.seed(seed % 2**32)  # noqa: NPY002 - the legacy generator is the global one
 
 
 def warm_up(
@@ -124,9 +115,11 @@ def prepare_method(method: Any, problem: Any, call: str) -> Prepared:
     clock, before = Clock(problem.backend), float(problem.cost)
     with clock:
         prepared = _prepare(method, problem)
-    if not callable(getattr(prepared, call, None)):
+    calls = ("run", "solve") if call == "run" else (call,)
+    if not any(callable(getattr(prepared, each, None)) for each in calls):
         raise PluginError(
-            f"prepare() of {type(method).__name__} returned {type(prepared).__name__}, without {call}(); "
+            f"prepare() of {type(method).__name__} returned {type(prepared).__name__}, without "
+            f"{'() or '.join(calls)}(); "
             "return the method that is to run: self, or dataclasses.replace(self, …)"
         )
     return Prepared(prepared, clock.seconds, float(problem.cost) - before)

@@ -59,7 +59,7 @@ def trial_row(trial: Trial, outcome: Outcome) -> Row:
         storable(outcome.reason), _dump(dict(outcome.facts)), _dump(list(outcome.caveats)),
         int(outcome.claims_unbiased), outcome.peak_memory, storable(outcome.cost_unit),
         outcome.counting.value, outcome.prepare_seconds, outcome.prepare_cost, outcome.replay,
-        float(outcome.seconds), storable(outcome.device),
+        int(outcome.from_scratch), float(outcome.seconds), storable(outcome.device),
         _dump({storable(name): storable(state) for name, state in sorted(outcome.reads.items())}), now(),
     )  # fmt: skip
 
@@ -134,7 +134,7 @@ def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: 
         device,
         reads,
     ) = ended
-    counting, prepare_seconds, prepare_cost, replay = prepared
+    counting, prepare_seconds, prepare_cost, replay, from_scratch = prepared
     _, _, _, problem_label, method_label, reused = link
     check_text(key, backend, problem_label, method_label, longest=LONGEST)
     check_text(reason, cost_unit, device, replay or "")
@@ -158,7 +158,7 @@ def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: 
     outcome = Outcome(
         Status(status), Ending(ending), reason, measured, known, _caveats_of(caveats),
         bool(unbiased), peak_memory, wall, cost_unit, device, Counting(counting),
-        prepare_seconds, prepare_cost, reads_of(reads), replay,
+        prepare_seconds, prepare_cost, reads_of(reads), replay, bool(from_scratch),
     )  # fmt: skip
     return Result(number, trial, outcome, bool(reused))
 

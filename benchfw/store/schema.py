@@ -16,7 +16,8 @@ CREATE TABLE trial (
     status TEXT NOT NULL, ending TEXT NOT NULL, reason TEXT NOT NULL, facts TEXT NOT NULL,
     caveats TEXT NOT NULL, claims_unbiased INTEGER NOT NULL, peak_memory INTEGER, cost_unit TEXT NOT NULL,
     counting TEXT NOT NULL, prepare_seconds REAL, prepare_cost REAL, replay TEXT,
-    wall REAL NOT NULL, device TEXT NOT NULL, reads TEXT NOT NULL, ended TEXT NOT NULL, digest TEXT NOT NULL);
+    from_scratch INTEGER NOT NULL, wall REAL NOT NULL, device TEXT NOT NULL, reads TEXT NOT NULL,
+    ended TEXT NOT NULL, digest TEXT NOT NULL);
 CREATE INDEX trial_key ON trial (key);
 CREATE TABLE link (
     run INTEGER NOT NULL REFERENCES run, position INTEGER NOT NULL, trial INTEGER NOT NULL REFERENCES trial,
@@ -33,8 +34,8 @@ CREATE TABLE reservation (key TEXT PRIMARY KEY, run INTEGER NOT NULL REFERENCES 
 RUN_COLUMNS = "id, suite, title, text, environment, started, finished, reused, noise"
 TRIAL_COLUMNS = (
     "key, kind, problem, method, backend, repetition, settings, status, ending, reason, facts, caveats, "
-    "claims_unbiased, peak_memory, cost_unit, counting, prepare_seconds, prepare_cost, replay, wall, device, "
-    "reads, ended"
+    "claims_unbiased, peak_memory, cost_unit, counting, prepare_seconds, prepare_cost, replay, from_scratch, "
+    "wall, device, reads, ended"
 )
 REPLAY_COLUMN = TRIAL_COLUMNS.split(", ").index("replay")
 LINK_COLUMNS = "run, position, trial, problem, method, reused"

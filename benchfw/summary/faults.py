@@ -10,6 +10,11 @@ from benchfw.records import Cell, Counting, Ending, Result, Status, change
 from benchfw.summary.histories import FINISHED, History, Reader, Spent
 from benchfw.summary.model import Caveat, Fault, Replays
 
+FROM_SCRATCH = (
+    "each point of its curve is a call from scratch, with growing effort in the place of iterations: "
+    "time and cost are of that call alone"
+)
+
 
 @dataclass
 class _Alike:
@@ -56,7 +61,11 @@ class Findings:
             )
             alike.cells[cell] = None
             alike.trials.append(result.id)
-        for text in (*outcome.caveats, *_early_end(result)):
+        for text in (
+            *outcome.caveats,
+            *_early_end(result),
+            *([FROM_SCRATCH] if outcome.from_scratch else []),
+        ):
             self._said.setdefault(text, {})[cell] = None
         if outcome.counting is Counting.DECLARED:
             self._declared[cell] = None

@@ -115,6 +115,7 @@ class Tally:
     started: int
     unfinished: int
     declares_cost: bool
+    from_scratch: bool
     first: Trial
 
     @classmethod
@@ -126,5 +127,6 @@ class Tally:
             len(started),
             sum(not each.finished for each in started),
             any(each.outcome.counting is Counting.DECLARED for each in histories),
+            any(each.outcome.from_scratch for each in histories),
             histories[0].trial,
         )

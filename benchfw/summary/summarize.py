@@ -150,7 +150,13 @@ def _compare(
     rates: tuple[Rate, ...] = ()
     if kind == "optimizer" and metrics:
         curves = {
-            cell: [Curves(each.curves, each.bounds) for each in group] for cell, group in finished.items()
+            # effort is what a method makes of it: only a theorem gives its slope a meaning
+            cell: [
+                Curves(each.curves, each.bounds)
+                for each in group
+                if each.bounds or not each.outcome.from_scratch
+            ]
+            for cell, group in finished.items()
         }
         rates = find_rates(curves, metrics)
     rows += [Row(rate.cell, name, interval) for rate in rates for name, interval in rate.intervals]

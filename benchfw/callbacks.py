@@ -1,0 +1,140 @@
+"""Optimizers made of solvers that call back: `from_callback`."""
+
+from __future__ import annotations
+
+import contextvars
+import dataclasses
+import inspect
+import threading
+import typing
+from collections.abc import Callable, Iterator
+from functools import partial
+from queue import SimpleQueue
+from typing import Any
+
+from benchfw.contract import Smooth
+from benchfw.errors import PluginError
+
+GIVEN = ("problem", "rng", "callback")
+PATIENCE = 5.0  # seconds for a solver to end after it was stopped
+
+
+class Stopped(BaseException):
+    """Raised out of a callback to end the solver; its `except Exception` does not catch it."""
+
+
+class CallbackRun:
+    """The `run` of an optimizer that calls back.
+
+    A trial hands `solve` a callback of its own. Called like any other `run`, it yields the problem's start
+    and then what the callback is given; the solver works in a thread, which makes this slow.
+    """
+
+    def __init__(self, solve: Callable[..., Any]) -> None:
+        self.solve = solve
+        self.__doc__ = solve.__doc__
+
+    def __get__(self, owner: Any, kind: Any = None) -> CallbackRun:
+        return self if owner is None else CallbackRun(partial(self.solve, owner))
+
+    def __call__(self, problem: Any, rng: Any) -> Iterator[Any]:
+        """Yield the problem's start, where it has one, then the answers; the last is that before the end."""
+        if hasattr(problem, "start"):
+            yield problem.start()
+        answers: SimpleQueue[tuple[str, Any]] = SimpleQueue()
+        turn, ended = threading.Semaphore(0), threading.Event()
+
+        def callback(answer: Any, *_: Any, **__: Any) -> None:
+            answers.put(("answer", answer))
+            turn.acquire()
+            if ended.is_set():
+                raise Stopped
+
+        def work() -> None:
+            turn.acquire()
+            try:
+                if not ended.is_set():
+                    self.solve(problem, rng, callback)
+                answers.put(("end", None))
+            except BaseException as fault:  # noqa: BLE001 - raised again where the answers are awaited
+                answers.put(("fault", fault))
+
+        context = contextvars.copy_context()  # the backends that are known by name, say
+        thread = threading.Thread(target=context.run, args=(work,), daemon=True)
+        thread.start()
+        try:
+            while True:
+                turn.release()
+                what, found = answers.get()
+                if what == "fault":
+                    raise found
+                if what == "end":
+                    return
+                yield found
+        finally:
+            ended.set()
+            turn.release()
+            thread.join(PATIENCE)
+
+
+def from_callback(
+    solve: Callable[..., Any] | None = None, *, solves: type = Smooth, projects: bool = False
+) -> Any:
+    """Make an optimizer of `solve(problem, rng, callback)`, which calls `callback(answer)` once an iteration.
+
+    A function becomes a frozen dataclass, whose parameters are what the function takes besides these three;
+    `solves` is the protocol that it needs, and `projects` says whether it keeps to the problem's feasible
+    set. Inside of a class, decorate its method `run(self, problem, rng, callback)`.
+
+    The problem's start is measured first, before the solver is called: the first callback is iteration 1.
+    What else the callback is given, and what `solve` returns, is ignored. The clock stands still while an
+    answer is measured. When the trial is to end, the callback raises an exception that only
+    `except BaseException` would catch.
+    """
+    if solve is None:
+        return partial(from_callback, solves=solves, projects=projects)
+    parameters = list(inspect.signature(solve).parameters.values())
+    names = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+    if names[:1] == ["self"]:
+        return CallbackRun(solve)
+    if len(names) < len(GIVEN):
+        raise PluginError(
+            f"{_name_of(solve)} takes ({', '.join(names)}); from_callback needs a function of "
+            f"({', '.join(GIVEN)}) that calls callback(answer) once an iteration"
+        )
+    return _optimizer_class(solve, parameters[len(GIVEN) :], solves=solves, projects=projects)
+
+
+def _optimizer_class(
+    solve: Callable[..., Any], parameters: list[inspect.Parameter], *, solves: type, projects: bool
+) -> type:
+    """Return a frozen dataclass with these parameters, whose `run` calls the function."""
+    hints = _hints_of(solve)
+    fields: list[Any] = [
+        (each.name, hints.get(each.name, Any))
+        if each.default is each.empty
+        else (each.name, hints.get(each.name, Any), dataclasses.field(default=each.default))
+        for each in parameters
+    ]
+    names = [each.name for each in parameters]
+
+    def run(self: Any, problem: Any, rng: Any, callback: Callable[..., None]) -> None:
+        solve(problem, rng, callback, **{name: getattr(self, name) for name in names})
+
+    run.__doc__ = solve.__doc__
+    members = {"run": CallbackRun(run), "solves": solves, "projects": projects, "__doc__": solve.__doc__}
+    made = dataclasses.make_dataclass(_name_of(solve), fields, namespace=members, frozen=True, kw_only=True)
+    made.__module__ = solve.__module__  # where pickle looks for it, by the name of what was decorated
+    made.__qualname__ = getattr(solve, "__qualname__", made.__name__)
+    return made
+
+
+def _name_of(solve: Callable[..., Any]) -> str:
+    return getattr(solve, "__name__", type(solve).__name__)
+
+
+def _hints_of(solve: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(solve, include_extras=True)
+    except (NameError, TypeError, AttributeError):  # annotations that only a type checker can resolve
+        return {}

@@ -1,0 +1,144 @@
+"""Looks at an optimizer's answers: takes their metrics, checks and records them, and sees the target met."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from benchfw.errors import BenchfwError
+from benchfw.measure.audit import (
+    FLOORS,
+    check_alike,
+    find_below_floor,
+    is_array,
+    rounding_of,
+    size_of_first,
+)
+from benchfw.measure.meter import Emit, Meter
+from benchfw.records import Ending, Outcome, Record, Status, shorten_name
+
+MANY_TIMES = 10.0  # the second step that a first one may take, in which something was set up
+NOTICEABLE = 0.1  # seconds
+SLOW_FIRST = (
+    "its first step took more than ten times as long as the second at no greater cost: what it compiles or "
+    "loads there belongs into prepare(), which is off the clock"
+)
+
+
+class Observer:
+    """What was seen of one trial's answers; `last` and `metrics` are of the latest look.
+
+    `counted_in` is what the answers are numbered by: iterations, or the effort of the call.
+    """
+
+    def __init__(
+        self,
+        problem: Any,
+        meter: Meter,
+        target: Mapping[str, float],
+        emit: Emit,
+        counted_in: str = "iteration",
+    ) -> None:
+        self._problem, self._meter, self._target, self._emit = problem, meter, target, emit
+        self._counted_in = counted_in
+        self._floors = {**FLOORS, **getattr(problem, "floors", {})}
+        self._size_at_start = 0.0
+        self._like: Any = None
+        self._compared = False
+        self.taken: list[Record] = []
+        self.last: Any = None
+        self.metrics: Mapping[str, float] = {}
+        self.slack = self.looking = 0.0
+
+    def look(self, iteration: int, answer: Any) -> Outcome | None:
+        """Measure an answer; return how it ends the trial, if it does."""
+        self._meter.check(iteration)
+        if not self._compared:
+            self._like = self._meter.off_the_record(lambda: _like_start(self._problem, answer))
+            self._compared = True
+        check_alike(self._like, answer, iteration)
+        return self._note(iteration, answer, self._measure(answer))
+
+    def look_at_start(self) -> Outcome | None:
+        """Measure the problem's start as iteration 0, for a solver that does not hand it over.
+
+        Nothing is measured where the problem has none, or its answers are of another kind than its start.
+        """
+        if not hasattr(self._problem, "start"):
+            return None
+        start = self._meter.off_the_record(self._problem.start)
+        try:
+            metrics = self._measure(start)
+        except Exception:  # noqa: BLE001 - a real fault of metrics() shows again with the first answer
+            return None
+        return self._note(0, start, metrics)
+
+    def _measure(self, answer: Any) -> Mapping[str, float]:
+        began = perf_counter()
+        metrics: Mapping[str, float] = self._meter.off_the_record(lambda: self._problem.metrics(answer))
+        self.looking = perf_counter() - began
+        return metrics
+
+    def _note(self, iteration: int, answer: Any, metrics: Mapping[str, float]) -> Outcome | None:
+        meter, problem = self._meter, self._problem
+        if self.taken and metrics != self.metrics:
+            meter.note_move()
+        self.last, self.metrics = answer, metrics
+        if not metrics:
+            raise BenchfwError(f"metrics() of {type(problem).__name__} gave nothing to measure")
+        records = [
+            meter.record(shorten_name(str(name)), iteration, float(value)) for name, value in metrics.items()
+        ]
+        self._emit(records)
+        self.taken.extend(records)
+        size = size_of_first(records)
+        self._size_at_start = self._size_at_start or size
+        self.slack = rounding_of(problem, answer, size, self._size_at_start)
+        below = find_below_floor(records, self._floors, self.slack)
+        if below is not None:
+            raise BenchfwError(below)
+        return _find_divergence(records, self._counted_in) or self._check_target(iteration)
+
+    def _check_target(self, iteration: int) -> Outcome | None:
+        if not self._target:
+            return None
+        for name in self._target:
+            if name not in self.metrics:
+                raise BenchfwError(
+                    f"target '{name}' is not a metric of this problem, which has {', '.join(self.metrics)}"
+                )
+        if all(self.metrics[name] <= value for name, value in self._target.items()):
+            goals = ", ".join(f"{name} ≤ {value:g}" for name, value in self._target.items())
+            return Outcome(Status.REACHED, Ending.TARGET, f"{goals} at {self._counted_in} {iteration}")
+        return None
+
+    def find_slow_start(self, *, from_scratch: bool) -> tuple[str, ...]:
+        """Return a caveat if the first step set something up that the second did not need."""
+        first_metric = self.taken[0].metric if self.taken else ""
+        looks = {each.iteration: each for each in self.taken if each.metric == first_metric}
+        one, two = looks.get(1), looks.get(2)
+        if one is None or two is None:
+            return ()
+        seconds, cost = two.seconds, two.cost
+        if not from_scratch:
+            seconds, cost = seconds - one.seconds, cost - one.cost
+        slow = one.seconds > MANY_TIMES * seconds and one.seconds - seconds > NOTICEABLE
+        return (SLOW_FIRST,) if slow and one.cost <= 2 * cost else ()
+
+
+def _like_start(problem: Any, answer: Any) -> Any:
+    """Return what answers must be like: the problem's start, where it and the first answer are arrays."""
+    if is_array(answer) and hasattr(problem, "start"):
+        start = problem.start()
+        return start if is_array(start) else answer
+    return answer
+
+
+def _find_divergence(records: Sequence[Record], counted_in: str) -> Outcome | None:
+    for each in records:
+        if not math.isfinite(each.value):
+            reason = f"{each.metric} became {each.value} at {counted_in} {each.iteration}"
+            return Outcome(Status.DIVERGED, Ending.NOT_FINITE, reason)
+    return None

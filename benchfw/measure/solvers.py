@@ -1,0 +1,217 @@
+"""Follows solvers that do not yield: those that call back, and those that are called again and again."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from benchfw.backends import Rng
+from benchfw.callbacks import Stopped
+from benchfw.errors import PluginError
+from benchfw.measure.audit import is_array
+from benchfw.measure.meter import Meter
+from benchfw.measure.observer import Observer
+from benchfw.measure.seeding import seed_global_generators
+from benchfw.records import Budget, Ending, Outcome, Status
+
+GROWTH = 1.5
+CLOSE = 0.05  # the share of an effort that may lie between the last that is too little and the first enough
+STILL = 4  # an answer that stays the same while the effort grows by this factor is the last
+MOST_BUDGETS = 6.0  # of seconds that the calls may take together; the harness allows ten, metrics included
+
+REFINED = frozenset({Ending.TARGET, Ending.COST, Ending.SECONDS})
+NO_CALLBACK = "the solver ended without calling back; call callback(answer) once an iteration"
+
+
+def efforts_of(method: Any) -> Iterator[int]:
+    """Yield the efforts that a solver is called with: its own `efforts`, or 1, 2, 3, 4, 6, 9, … for ever."""
+    own = getattr(method, "efforts", None)
+    if own is None:
+        effort = 1
+        while True:
+            yield effort
+            effort = max(effort + 1, int(effort * GROWTH))
+    last = 0
+    name = type(method).__name__
+    if not isinstance(own, Iterable):
+        raise PluginError(f"efforts of {name} must be whole numbers in growing order, got {own!r}")
+    for effort in own:
+        if not isinstance(effort, int) or isinstance(effort, bool) or effort <= last:
+            raise PluginError(
+                f"efforts of {name} must be whole numbers from 1 in growing order; {effort!r} comes "
+                f"after {last}"
+            )
+        last = effort
+        yield effort
+
+
+def solve_afresh(method: Any, problem: Any, rng: Rng | None, effort: int) -> Any:
+    """Return the answer of one call from scratch: on numbers that are the same in every call."""
+    return method.solve(problem, None if rng is None else problem.backend.rng(rng.seed), effort)
+
+
+def follow_calls(
+    method: Any, problem: Any, rng: Rng, meter: Meter, observer: Observer, budget: Budget
+) -> Outcome:
+    """Call a solver with growing effort until one call meets the target or uses up the budget.
+
+    Then efforts in between are tried, as long as more than a twentieth of them lies between: the first that
+    is enough is where the target was met. Together the growing calls may take six budgets of seconds.
+    """
+    return observer.look_at_start() or _Calls(method, problem, rng, meter, observer, budget).search()
+
+
+class _Calls:
+    """The calls of a solver; `short` is the greatest effort that was too little to end the search."""
+
+    def __init__(
+        self, method: Any, problem: Any, rng: Rng, meter: Meter, observer: Observer, budget: Budget
+    ) -> None:
+        self._method, self._problem, self._rng = method, problem, rng
+        self._meter, self._observer, self._budget = meter, observer, budget
+        self._free = getattr(method, "efforts", None) is None
+        self._seconds = 0.0
+        self._short = self._moved = 0
+        self._before: Any = None
+
+    def search(self) -> Outcome:
+        for each in efforts_of(self._method):
+            effort = each if self._budget.iterations is None else min(each, self._budget.iterations)
+            found = self._call(effort)
+            if found is not None:
+                return self._refine(effort, found)
+            self._short = effort
+            found = self._find_end()
+            if found is not None:
+                return found
+        if not self._short:
+            raise PluginError(f"efforts of {type(self._method).__name__} are empty; name at least one")
+        return Outcome(Status.DONE, Ending.BY_ITSELF, f"the last of its efforts is {self._short}")
+
+    def _refine(self, enough: int, found: Outcome) -> Outcome:
+        """Return how the least effort ends that is enough, up to a twentieth of it."""
+        while self._free and found.ending in REFINED and enough - self._short > max(1, int(CLOSE * enough)):
+            middle = (self._short + enough) // 2
+            earlier = self._call(middle)
+            if earlier is None:
+                self._short = middle
+            else:
+                enough, found = middle, earlier
+        return found
+
+    def _call(self, effort: int) -> Outcome | None:
+        if self._rng is not None:
+            seed_global_generators(self._rng.seed)
+        self._meter.restart()
+        with self._meter.clock as clock:
+            answer = solve_afresh(self._method, self._problem, self._rng, effort)
+        self._seconds += clock.seconds
+        if answer is None:
+            raise PluginError(f"solve() of {type(self._method).__name__} returned None; return the answer")
+        return self._observer.look(effort, answer) or self._meter.spent(effort)
+
+    def _find_end(self) -> Outcome | None:
+        """Return why no greater effort is tried, if there is a reason."""
+        now = dict(self._observer.metrics), self._meter.cost
+        if now != self._before:
+            self._moved, self._before = self._short, now
+        if self._free and self._short >= STILL * self._moved:
+            reason = f"the answer is the same from effort {self._moved} to {self._short}"
+            return Outcome(Status.DONE, Ending.BY_ITSELF, reason)
+        seconds = self._budget.seconds
+        if seconds is not None and self._seconds >= MOST_BUDGETS * seconds:
+            reason = f"{MOST_BUDGETS:g} times the budget of {seconds:g} seconds, all calls together"
+            return Outcome(Status.DONE, Ending.SECONDS, reason)
+        return None
+
+
+def follow_callback(
+    solve: Callable[..., Any],
+    problem: Any,
+    rng: Rng,
+    meter: Meter,
+    observer: Observer,
+    next_look: Callable[[int], int],
+) -> Outcome:
+    """Run a solver that calls back, and measure its answers inside of the callback, off the clock."""
+    found = observer.look_at_start()
+    if found is not None:
+        return found
+    listener = _Listener(problem, meter, observer, next_look)
+    fault: Exception | None = None
+    listener.start()
+    try:
+        solve(problem, rng, listener.hear)
+    except Stopped:
+        pass
+    except Exception as raised:  # noqa: BLE001 - raised again when the last answer has been measured
+        fault = raised
+    return listener.end(fault)
+
+
+class _Listener:
+    """The other end of a callback; `hear` is what the solver calls."""
+
+    def __init__(
+        self, problem: Any, meter: Meter, observer: Observer, next_look: Callable[[int], int]
+    ) -> None:
+        self._problem, self._meter, self._observer, self._next_look = problem, meter, observer, next_look
+        self._iteration = self._looked = self._until = 0
+        self._cost_limit = self._deadline = math.inf
+        self._now = meter.clock.now
+        self._latest: Any = None
+        self._ended: Outcome | BaseException | None = None
+
+    def start(self) -> None:
+        """Let the clock run, up to the next look."""
+        self._until, self._cost_limit = self._meter.limits(self._next_look(self._looked))
+        self._meter.clock.__enter__()
+        self._deadline = self._meter.deadline()
+
+    def hear(self, answer: Any, *_: Any, **__: Any) -> None:
+        """Take an answer; raise Stopped if it is the last that is wanted."""
+        if self._ended is not None:
+            raise Stopped
+        self._iteration += 1
+        self._latest = answer
+        if (
+            self._iteration < self._until
+            and self._problem.cost < self._cost_limit
+            and self._now() < self._deadline
+        ):
+            return
+        self._meter.clock.__exit__()
+        try:
+            self._ended = self._look() or self._meter.spent(self._iteration)
+        except BaseException as fault:  # noqa: BLE001 - not the solver's: raised again when it has ended
+            self._ended = fault
+        if self._ended is not None:
+            raise Stopped
+        self.start()
+
+    def end(self, fault: Exception | None) -> Outcome:
+        """Return how the trial ended, now that the solver has: by itself, by a fault, or because of us."""
+        if isinstance(self._ended, BaseException):
+            raise self._ended
+        if self._ended is not None:
+            return self._ended
+        self._meter.clock.__exit__()
+        # the last good answer is always measured, also before a fault
+        found = self._look() if self._iteration > self._looked else None
+        if fault is not None:
+            raise fault
+        if self._iteration == 0:
+            return Outcome(Status.FAILED, Ending.FAULT, NO_CALLBACK)
+        reason = f"method ended by itself after {self._iteration} iterations"
+        return found or Outcome(Status.DONE, Ending.BY_ITSELF, reason)
+
+    def _look(self) -> Outcome | None:
+        self._looked = self._iteration
+        return self._observer.look(self._iteration, _copy(self._latest))
+
+
+def _copy(answer: Any) -> Any:
+    """Return an answer that stays what it is when the solver goes on and writes into its arrays."""
+    return copy.deepcopy(answer) if is_array(answer) or isinstance(answer, tuple | list | dict) else answer
