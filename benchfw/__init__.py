@@ -10,7 +10,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from benchfw.api import load, run
+    from benchfw.api.result import RunResult
+    from benchfw.api.session import load, run, runs
     from benchfw.backends import Backend, Rng
     from benchfw.callbacks import from_callback
     from benchfw.contract import (
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from benchfw.errors import BenchfwError, Unavailable
     from benchfw.hookspecs import hookimpl
     from benchfw.parameters import Count, DatasetName, Fraction, NonNegative, Positive, Range
-    from benchfw.runs import Run
+    from benchfw.provenance import Run
 
 __version__ = "0.1.0"
 
@@ -67,6 +68,7 @@ __all__ = [
     "Range",
     "Rng",
     "Run",
+    "RunResult",
     "Smooth",
     "Solver",
     "SpectralSum",
@@ -78,6 +80,7 @@ __all__ = [
     "hookimpl",
     "load",
     "run",
+    "runs",
 ]
 
 _HOMES = {
@@ -85,12 +88,12 @@ _HOMES = {
     "BenchfwError": "errors",
     "CountedProblem": "counting",
     "Rng": "backends",
-    "Run": "runs",
+    "Run": "provenance",
     "Unavailable": "errors",
     "from_callback": "callbacks",
     "hookimpl": "hookspecs",
-    "load": "api",
-    "run": "api",
+    "RunResult": "api.result",
+    **dict.fromkeys(("load", "run", "runs"), "api.session"),
     **dict.fromkeys(("Count", "DatasetName", "Fraction", "NonNegative", "Positive", "Range"), "parameters"),
 }
 
@@ -99,3 +102,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'benchfw' has no attribute '{name}'")
     return getattr(importlib.import_module(f"benchfw.{_HOMES.get(name, 'contract')}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__doc__", "__version__"]

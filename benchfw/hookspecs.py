@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pluggy
 
 if TYPE_CHECKING:  # every plugin imports this file
+    from benchfw.provenance import Run
     from benchfw.records import Status, Trial
-    from benchfw.runs import Run
 
 PROJECT = "benchfw"
 hookspec = pluggy.HookspecMarker(PROJECT)

@@ -46,6 +46,23 @@ PARAMETRIC = frozenset({"problem", "estimator", "optimizer", "distribution"})
 NESTABLE = frozenset({"estimator", "optimizer", "distribution"})
 
 
+GIVEN = "object:"
+"""Begins the name of what was given to `benchfw.compare` as an object: no plugin registers such names."""
+
+
+class Given(NamedTuple):
+    """An object of a Python session in a role; the digest is of its code and data, as far as it has its own.
+
+    `roots` are the modules, by name or by file, that it uses beyond that.
+    """
+
+    kind: str
+    name: str
+    factory: Any
+    digest: str
+    roots: tuple[str | Path, ...] = ()
+
+
 class Entry(NamedTuple):
     """One registered name; `source` is the factory, or where to import it from when it is first used."""
 
@@ -54,6 +71,7 @@ class Entry(NamedTuple):
     source: Callable[..., Any] | str
     plugin: Plugin
     sample_source: Callable[..., tuple[Any, ...]] | str | None = None
+    given: Given | None = None
 
     def __str__(self) -> str:
         return f"{self.kind} '{self.name}' of {self.plugin}"
@@ -88,6 +106,8 @@ class Entry(NamedTuple):
 
         Where an object was registered, the module that did so is among them: it may have made the object.
         """
+        if self.given is not None:
+            return list(self.given.roots)
         from benchfw.sources import file_of
 
         given = [each for each in (self.source, self.sample_source) if each is not None]
@@ -122,10 +142,19 @@ class Entry(NamedTuple):
 
 
 class Registry:
-    """All names that the installed and the named plugins register; who knows the installed may say so."""
+    """All names that the installed and the named plugins register; who knows the installed may say so.
 
-    def __init__(self, plugins: Iterable[str] = (), installed: Sequence[EntryPoint] | None = None) -> None:
+    `objects` are registered beside them.
+    """
+
+    def __init__(
+        self,
+        plugins: Iterable[str] = (),
+        installed: Sequence[EntryPoint] | None = None,
+        objects: Iterable[Given] = (),
+    ) -> None:
         self.sources = tuple(dict.fromkeys(plugins))
+        self.objects = tuple(objects)
         self.installed = find_entry_points(hookspecs.PROJECT) if installed is None else tuple(installed)
         self.broken: list[str] = []
         self._suite_folders: list[Path] = []
@@ -141,6 +170,12 @@ class Registry:
         for source in self.sources:
             self._load(load_source, source)
         self._collect()
+        for each in self.objects:
+            self._add(Entry(each.kind, each.name, each.factory, _SESSION, given=each))
+
+    def with_plugins(self, plugins: Iterable[str]) -> Registry:
+        """Return a registry that has these plugins too."""
+        return Registry([*self.sources, *plugins], self.installed, self.objects)
 
     @property
     def hook(self) -> pluggy.HookRelay:
@@ -165,6 +200,11 @@ class Registry:
         """Return one entry; an unknown name is explained with the nearest one and the broken plugins."""
         entry = self._entries.get((kind, name))
         if entry is None:
+            if name.startswith(GIVEN):
+                raise PluginError(
+                    f"{kind} '{name.removeprefix(GIVEN)}'{place and f' in {place}'} was an object of a "
+                    "Python session, whose code is not kept; run the code that made it again"
+                )
             names = self.entries(kind)
             package = package_with(kind, name)
             if package:
@@ -340,6 +380,9 @@ class Registry:
                 "rename one of them or leave one out"
             )
 
+
+_SESSION = Plugin("session", "__main__", "this session", "", None)
+"""Where objects that were given come from."""
 
 _active: ContextVar[Registry] = ContextVar("active_registry")
 

@@ -16,7 +16,7 @@ ROOT = Path(benchfw.__file__).parent
 LAYERS = [
     {"errors", "sources"},
     {"backends", "records"},
-    {"runs", "kernels"},
+    {"provenance", "kernels"},
     {"sweep", "parameters", "loading", "hookspecs", "contract", "counting"},
     {"registry", "core_plugin", "callbacks"},
     {"suite", "analysis"},
@@ -113,7 +113,7 @@ def test_help_brings_in_neither_numpy_nor_plugins():
 
 # each of the first three would take a tenth of what importing NumPy does
 NOT_TO_LOOK = HEAVY | {
-    "benchfw.records", "benchfw.runs", "importlib.metadata",
+    "benchfw.records", "benchfw.provenance", "importlib.metadata",
     "benchfw.store", "email", "html.entities", "shutil", "tempfile", "zipfile",
 }  # fmt: skip
 

@@ -13,25 +13,18 @@ from typing import IO
 import click
 
 from benchfw.analysis.compare import FLOOR
-from benchfw.api import (
-    Planned,
-    bring_data,
-    can_write_pages,
-    datasets_of,
-    report_run,
-    run_against,
-    run_planned,
-)
+from benchfw.api.planning import Planned, bring_data, datasets_of
+from benchfw.api.progress import DownloadBar, display
+from benchfw.api.running import can_write_pages, report_run, run_against, run_planned
 from benchfw.cli.options import echo_json
 from benchfw.cli.preview import describe_outdated
-from benchfw.cli.progress import DownloadBar, display
 from benchfw.cli.verbs.compare import comparison_data, print_comparison
 from benchfw.errors import BenchfwError, StoreError
 from benchfw.harness.events import Awaited, Begun, Event, Finished, Listener, Replaying
 from benchfw.harness.options import Options
-from benchfw.report.terminal import print_summary
+from benchfw.provenance import Run
+from benchfw.report.terminal import describe_all, describe_counts, print_summary
 from benchfw.report.text import plural, printable
-from benchfw.runs import Run
 from benchfw.store import Store
 from benchfw.store.rows import now
 from benchfw.summary.compare import compare_pairs
@@ -72,7 +65,7 @@ def run_all(
 def exit_code(run: Run) -> int:
     """Return 1 for a run with a trial that broke, or without one that was measured, which is said here."""
     if run.all_skipped:
-        which = _all_trials(sum(run.counts.values()), "was", "were")
+        which = describe_all(sum(run.counts.values()), "was", "were")
         click.echo(f"benchfw: run {run.id} measured nothing: {which} skipped", err=True)
     return 1 if run.faults or run.all_skipped else 0
 
@@ -119,28 +112,6 @@ def print_run(run: Run, summary: Summary, *, as_json: bool) -> None:
     click.echo(printable(describe_counts(run)))
     if run.report:
         click.echo(printable(f"report: {run.report}"))
-
-
-def describe_counts(run: Run) -> str:
-    """Return one line on how a run's trials ended."""
-    total = sum(run.counts.values())
-    ends = ", ".join(
-        f"{count} {status}" for status, count in sorted(run.counts.items(), key=lambda each: -each[1])
-    )
-    if total and run.reused == total:
-        which = _all_trials(total, "is", "are")
-        line = (
-            f"run {run.id}: nothing was run, {which} in {run.store} already ({ends}); "
-            f"--fresh runs {'it' if total == 1 else 'them'} again"
-        )
-    else:
-        reused = f", {run.reused} of them from the store" if run.reused else ""
-        line = f"run {run.id}: {plural(total, 'trial')} ({ends}){reused}, kept in {run.store}"
-    return f"{line}; --retry-failed runs the faulty ones again" if run.faults else line
-
-
-def _all_trials(total: int, one: str, many: str) -> str:
-    return f"its one trial {one}" if total == 1 else f"all {total} trials {many}"
 
 
 def _report_interrupted(planned: Planned, store: Path, begun: Sequence[int], *, page: bool) -> None:

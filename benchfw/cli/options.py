@@ -23,7 +23,7 @@ UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 def store_option(command: Command) -> Command:
     """Add --store."""
-    from benchfw.runs import DEFAULT_STORE  # of which `list` and `show` need nothing
+    from benchfw.provenance import DEFAULT_STORE  # of which `list` and `show` need nothing
 
     return click.option(
         "--store",

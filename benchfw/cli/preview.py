@@ -16,13 +16,14 @@ import click
 from benchfw.analysis.decisions import Family
 from benchfw.analysis.evidence import PairedLogs
 from benchfw.analysis.significance import FEWEST_PAIRS, smallest_ratio
-from benchfw.api import Planned, look_up
+from benchfw.api.planning import Planned
+from benchfw.api.running import look_up
 from benchfw.cli.options import echo_json, echo_table
 from benchfw.harness.agenda import Agenda
 from benchfw.harness.options import Options
+from benchfw.provenance import Environment, Run
 from benchfw.records import Result, Trial
 from benchfw.report.text import align, figures, flat_facts, plural, printable
-from benchfw.runs import Environment, Run
 from benchfw.store import Store
 from benchfw.summary.summarize import summarize
 

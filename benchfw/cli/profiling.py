@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from benchfw.api import Planned
+from benchfw.api.planning import Planned
 from benchfw.errors import BenchfwError, SuiteError, nearest
 from benchfw.measure.trial import collector, run_trial, warm_up
 from benchfw.records import Trial

@@ -147,7 +147,9 @@ def _hash_recipe(entry: Dataset, function: Callable[..., Any], params: Mapping[s
     code = active_registry().modules().closure(roots, leave_out=lambda name: name.startswith("benchfw."))
     given = {**entry.defaults, **params}
     needs = [fingerprint(source) for source in _sources(entry, function, params)]
-    text = json.dumps([entry.name, given, needs, code.digest], sort_keys=True, default=str)
+    registered = active_registry().entries("dataset").get(entry.name)
+    own = registered.given.digest if registered is not None and registered.given is not None else ""
+    text = json.dumps([entry.name, given, needs, code.digest, own], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -27,8 +27,8 @@ from benchfw.harness.environment import total_memory
 from benchfw.harness.events import Begun, Event, Finished, Listener, Waiting
 from benchfw.harness.options import Options
 from benchfw.harness.workers.executor import LocalExecutor
+from benchfw.provenance import Project, Run
 from benchfw.records import Ending, Outcome, Status, Trial
-from benchfw.runs import Project, Run
 from benchfw.store import Store
 
 

@@ -15,9 +15,9 @@ from benchfw.harness.identity import Identity
 from benchfw.harness.inputs import Inputs
 from benchfw.harness.options import Options
 from benchfw.measure.seeding import order_seed
+from benchfw.provenance import Changes, Environment
 from benchfw.records import Trial
 from benchfw.registry import Registry
-from benchfw.runs import Changes, Environment
 from benchfw.store import Store
 from benchfw.suite import Suite
 

@@ -12,7 +12,7 @@ from benchfw import hookspecs
 from benchfw.backends import Device, get_backend, is_on_device
 from benchfw.errors import BackendUnavailable
 from benchfw.loading import find_entry_points
-from benchfw.runs import Environment, Machine, Project
+from benchfw.provenance import Environment, Machine, Project
 
 PACKAGES = ("benchfw", "numpy", "scipy", "array-api-compat", "threadpoolctl", "pluggy")
 DEVICE_PACKAGES = ("cupy", "cupyx", "cupy-cuda12x", "cupy-cuda13x")

@@ -116,8 +116,9 @@ class Identity:
         found = self._sources.closure_of(kind, table)
         self._used |= found.modules
         self.libraries |= found.libraries
-        places = [entry.source for entry in self._registry.entries_of(kind, table)]
-        return _hash([found.digest, [each for each in places if isinstance(each, str)]])
+        entries = self._registry.entries_of(kind, table)
+        places = [entry.source for entry in entries if isinstance(entry.source, str)]
+        return _hash([found.digest, places, [entry.given.digest for entry in entries if entry.given]])
 
     def _hash_data(self, kind: str, table: Mapping[str, Any]) -> str:
         name = self._registry.dataset_of(kind, table) or ""

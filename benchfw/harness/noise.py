@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from time import monotonic, perf_counter, process_time, sleep, time
 
-from benchfw.runs import Burst, Noise
+from benchfw.provenance import Burst, Noise
 
 ADDITIONS = 15_000  # of a turn
 TURNS = 50

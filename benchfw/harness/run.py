@@ -31,10 +31,11 @@ from benchfw.harness.options import Options
 from benchfw.harness.replays import MEASURED, choose_replays, replay
 from benchfw.harness.workers.executor import LocalExecutor
 from benchfw.harness.workers.inline import InlineExecutor
+from benchfw.harness.workers.messages import pack_objects
 from benchfw.loading import fault_text
+from benchfw.provenance import Run
 from benchfw.records import Ending, Outcome, Status, Trial
 from benchfw.registry import Registry
-from benchfw.runs import Run
 from benchfw.store import Store
 
 COMMIT_SECONDS = 0.1  # of trials that enter the store together: to bring each to the disk alone takes longer
@@ -239,4 +240,5 @@ def _executor(agenda: Agenda, registry: Registry, options: Options, *, again: bo
         note=registry.note,
         other_hashes=again,
         installed=registry.installed,
+        objects=pack_objects(registry.objects),
     )

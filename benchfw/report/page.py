@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from benchfw.errors import BenchfwError
+from benchfw.provenance import Run
 from benchfw.records import Cell, Result
 from benchfw.report.figures import build_figures, method_styles
 from benchfw.report.figures.plot import Figure, Style, extra_figure
@@ -29,7 +30,6 @@ from benchfw.report.verdicts.phrases import (
     fault_sentence,
     replay_sentence,
 )
-from benchfw.runs import Run
 from benchfw.summary.exports import SUMMARY_COLUMNS, summary_rows, write_csv, write_records
 from benchfw.summary.model import Fault, Summary
 
@@ -94,12 +94,14 @@ def write_report(
     return write_page(page, script, folder, files)
 
 
-def save_records(folder: Path, run: Run, results: Iterable[Result]) -> Iterator[Result]:
+def save_records(
+    folder: Path, run: Run, results: Iterable[Result], parameters: Sequence[str] = ()
+) -> Iterator[Result]:
     """Yield results, each when its records are in `folder`/records.csv: one pass for them and the numbers."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / "records.csv").open("w", encoding="utf-8", newline="") as file:
-            yield from write_records(file, run, results)
+            yield from write_records(file, run, results, parameters)
     except OSError as error:
         raise BenchfwError(f"cannot write the report to {folder}: {error.strerror or error}") from error
 

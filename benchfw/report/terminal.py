@@ -7,8 +7,9 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, TextIO
 
+from benchfw.provenance import Run
 from benchfw.report.tables import TextTable, caption, heading, headline_table
-from benchfw.report.text import align, printable
+from benchfw.report.text import align, plural, printable
 from benchfw.report.verdicts import verdict
 from benchfw.report.verdicts.phrases import (
     caveat_sentences,
@@ -28,14 +29,15 @@ _PLAIN_WIDTH = 110
 def print_summary(summary: Summary, file: TextIO, width: int | None = None) -> None:
     """Write the verdicts, the tables, and what failed with its reasons."""
     if not file.isatty() or os.environ.get("NO_COLOR"):
-        file.write("\n".join(_plain_lines(summary, width or _PLAIN_WIDTH)) + "\n")
+        file.write("\n".join(plain_lines(summary, width or _PLAIN_WIDTH)) + "\n")
         return
     from rich.console import Console
 
     _draw(summary, Console(file=file, width=width, highlight=False))
 
 
-def _plain_lines(summary: Summary, width: int) -> Iterator[str]:
+def plain_lines(summary: Summary, width: int = _PLAIN_WIDTH) -> Iterator[str]:
+    """Yield the summary as lines of text."""
     for comparison in summary.comparisons:
         said = f"{printable(heading(comparison))}: {printable(verdict(comparison))}"
         yield from textwrap.wrap(said, width, subsequent_indent="  ", break_on_hyphens=False)
@@ -142,3 +144,26 @@ def _width(table: TextTable) -> int:
     columns = zip(table.header, *table.rows, strict=True)
     longest = (max(len(line) for cell in column for line in cell.split("\n")) for column in columns)
     return sum(size + 3 for size in longest)
+
+
+def describe_counts(run: Run, fresh: str = "--fresh", retry: str = "--retry-failed") -> str:
+    """Return one line on how a run's trials ended, and the options that run them again, as written."""
+    total = sum(run.counts.values())
+    ends = ", ".join(
+        f"{count} {status}" for status, count in sorted(run.counts.items(), key=lambda each: -each[1])
+    )
+    if total and run.reused == total:
+        which = describe_all(total, "is", "are")
+        line = (
+            f"run {run.id}: nothing was run, {which} in {run.store} already ({ends}); "
+            f"{fresh} runs {'it' if total == 1 else 'them'} again"
+        )
+    else:
+        reused = f", {run.reused} of them from the store" if run.reused else ""
+        line = f"run {run.id}: {plural(total, 'trial')} ({ends}){reused}, kept in {run.store}"
+    return f"{line}; {retry} runs the faulty ones again" if run.faults else line
+
+
+def describe_all(total: int, one: str, many: str) -> str:
+    """Return 'its one trial is' or 'all 12 trials are'."""
+    return f"its one trial {one}" if total == 1 else f"all {total} trials {many}"

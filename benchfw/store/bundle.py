@@ -19,8 +19,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchfw.errors import StoreError
+from benchfw.provenance import Environment, Run
 from benchfw.records import Result
-from benchfw.runs import Environment, Run
 from benchfw.store.rows import digest_of
 from benchfw.store.schema import EXTRACT_RUN, SEAL_RUN, SELECT_RUN
 from benchfw.store.store import Store

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from benchfw.errors import StoreError
+from benchfw.provenance import Environment, Noise, Run
 from benchfw.records import Budget, Counting, Ending, Outcome, Record, Result, Role, Spec, Status, Trial
-from benchfw.runs import Environment, Noise, Run
 from benchfw.store.checks import (
     LONGEST,
     REAL_OR_NONE,
@@ -147,8 +147,8 @@ def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: 
     check_numbers(known.values())
     trial = Trial(
         kind=kind,
-        problem=_spec(problem, problem_label),
-        method=_spec(method, method_label),
+        problem=spec_of(problem, problem_label),
+        method=spec_of(method, method_label),
         backend=backend,
         repetition=repetition,
         key=key,
@@ -202,7 +202,8 @@ def _caveats_of(text: str) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _spec(table: str, label: str) -> Spec:
+def spec_of(table: str, label: str) -> Spec:
+    """Return the spec that a cell of the store and a label describe."""
     params = {key: _frozen(value) for key, value in load_json(table).items()}
     return Spec(check_text(params.pop("use"), longest=LONGEST), params, label)
 

@@ -69,6 +69,10 @@ SELECT link.digest, run, position, trial, link.problem, link.method, reused,
     trial.digest, {", ".join(f"trial.{column}" for column in TRIAL_COLUMNS.split(", "))}
 FROM link LEFT JOIN trial ON trial.id = link.trial WHERE run = ? AND position > ? ORDER BY position
 """
+SELECT_SPECS = """
+SELECT DISTINCT trial.problem, trial.method, link.problem, link.method
+FROM link JOIN trial ON trial.id = link.trial WHERE run = ? ORDER BY position
+"""
 SELECT_FIRST_LINK = f"SELECT digest, {LINK_COLUMNS} FROM link WHERE trial = ? LIMIT 1"
 SELECT_KNOWN = "SELECT key, id, status, reads FROM trial WHERE status != ? ORDER BY id"
 SELECT_TRIAL_RECORDS = f"SELECT {RECORD_COLUMNS} FROM record WHERE trial = ? ORDER BY number"

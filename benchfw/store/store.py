@@ -18,8 +18,8 @@ from time import monotonic
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from benchfw.errors import StoreError
-from benchfw.records import LONGEST_NAME, Outcome, Result, Status, Stored, Trial, shorten
-from benchfw.runs import Environment, Noise, Run
+from benchfw.provenance import Environment, Noise, Run
+from benchfw.records import LONGEST_NAME, Outcome, Result, Spec, Status, Stored, Trial, shorten
 from benchfw.store import reservations
 from benchfw.store.connection import (
     DAMAGED,
@@ -41,6 +41,7 @@ from benchfw.store.rows import (
     record_rows,
     result_of,
     run_of,
+    spec_of,
     storable,
     trial_row,
 )
@@ -61,6 +62,7 @@ from benchfw.store.schema import (
     SELECT_LINKED,
     SELECT_RUN,
     SELECT_RUNS,
+    SELECT_SPECS,
     SELECT_TRIAL,
     SELECT_TRIAL_RECORDS,
 )
@@ -332,6 +334,13 @@ class Store:
         except GARBLED as fault:
             what = shorten(str(fault), LONGEST_NAME)
             raise StoreError(f"{self.path} has a row that is not benchfw's ({what}); {DAMAGED}") from fault
+
+    @explain_bad_rows
+    def specs(self, run: int) -> list[tuple[Spec, Spec]]:
+        """Return each problem with each method that a run has trials of, in the order of its suite."""
+        rows = self._base.execute(SELECT_SPECS, (run,)).fetchall()
+        found = {(problem, method): names for problem, method, *names in rows}
+        return [(spec_of(problem, a), spec_of(method, b)) for (problem, method), (a, b) in found.items()]
 
     def results(self, run: int) -> list[Result]:
         """Return the trials of a run with their records, in the order of its suite."""

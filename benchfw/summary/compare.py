@@ -21,8 +21,8 @@ from benchfw.analysis.compare import (
 )
 from benchfw.analysis.intervals import median_interval
 from benchfw.errors import BenchfwError
+from benchfw.provenance import Run
 from benchfw.records import Cell, Result, Status
-from benchfw.runs import Run
 from benchfw.summary.changes import Pair, RunComparison, RunRow
 from benchfw.summary.histories import History, histories_by_cell
 from benchfw.summary.model import CPU_TIMES, Target

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from benchfw.errors import BenchfwError
-from benchfw.records import Outcome, Result
-from benchfw.runs import Run
+from benchfw.provenance import Run
+from benchfw.records import Outcome, Result, Spec
 from benchfw.summary.model import Summary
 from benchfw.summary.samples import prepared_facts
 from benchfw.summary.standings import find_standings
+from benchfw.sweep import leaves
 
 RECORD_COLUMNS = (
     "run",
@@ -68,14 +69,40 @@ def summary_rows(summary: Summary) -> list[tuple[str | float | int, ...]]:
     ]
 
 
-def record_rows(run: Run, results: Iterable[Result]) -> Iterator[tuple[Any, ...]]:
-    """Return every record in long form, in the order of RECORD_COLUMNS.
+def parameter_columns(specs: Iterable[tuple[Spec, Spec]]) -> tuple[str, ...]:
+    """Return columns for parameters of problems and methods: `problem.size`, `step`, `estimator.size`.
+
+    A method's parameter that is called as another column has `method.` before it.
+    """
+    found: dict[str, None] = {}
+    for problem, method in specs:
+        found |= dict.fromkeys(_parameters(problem, method))
+    return tuple(sorted(found, key=lambda name: name.startswith("problem.")))
+
+
+def _parameters(problem: Spec, method: Spec) -> dict[str, Any]:
+    cells = {f"problem.{path}": value for path, value in leaves(problem.params)}
+    for path, value in leaves(method.params):
+        cells[f"method.{path}" if path in RECORD_COLUMNS else path] = value
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in cells.items()}
+
+
+def parameter_cells(problem: Spec, method: Spec, columns: Iterable[str]) -> tuple[Any, ...]:
+    """Return what a problem and a method have in these columns; None where a parameter was not given."""
+    found = _parameters(problem, method)
+    return tuple(found.get(name) for name in columns)
+
+
+def record_rows(
+    run: Run, results: Iterable[Result], parameters: Sequence[str] = ()
+) -> Iterator[tuple[Any, ...]]:
+    """Return every record in long form, in the order of RECORD_COLUMNS and then of these parameters.
 
     The role of a fact is `fact`. A trial without either gives one row with empty measurements, so that no
     failure is lost.
     """
     for result in results:
-        start, end = _start(run, result), (result.outcome.device, result.outcome.counting.value)
+        start, end = _start(run, result), _end(result, parameters)
         rows = [(*start, *each, *end) for each in _record_values(result.outcome)]
         yield from rows or [(*start, *[None] * 7, *end)]
 
@@ -85,6 +112,11 @@ def _start(run: Run, result: Result) -> tuple[Any, ...]:
     trial, outcome = result.trial, result.outcome
     labels = (trial.problem.label, trial.method.label, trial.backend, trial.repetition)
     return run.id, result.id, run.suite, *labels, outcome.status.value, outcome.ending.value, outcome.reason
+
+
+def _end(result: Result, parameters: Sequence[str]) -> tuple[Any, ...]:
+    given = parameter_cells(result.trial.problem, result.trial.method, parameters)
+    return result.outcome.device, result.outcome.counting.value, *given
 
 
 def _record_values(outcome: Outcome) -> Iterator[tuple[str, str, int, float, float | None, float, float]]:
@@ -106,17 +138,19 @@ def write_csv(file: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any
     writer.writerows(map(_safe, rows))
 
 
-def write_records(file: IO[str], run: Run, results: Iterable[Result]) -> Iterator[Result]:
+def write_records(
+    file: IO[str], run: Run, results: Iterable[Result], parameters: Sequence[str] = ()
+) -> Iterator[Result]:
     """Write what write_csv makes of record_rows, but faster: the cells that a trial's rows share once.
 
     Yield each result when its rows are written.
     """
-    file.write(_line(RECORD_COLUMNS) + "\n")
+    file.write(_line((*RECORD_COLUMNS, *parameters)) + "\n")
     for result in results:
         measured = list(_record_values(result.outcome))
         metrics = {name: _line((name,)) for name in {name for _, name, *_ in measured}}
         start = _line(_start(run, result))
-        end = _line((result.outcome.device, result.outcome.counting.value))
+        end = _line(_end(result, parameters))
         file.writelines(
             f"{start},{role},{metrics[name]},{iteration},{seconds},{'' if cpu is None else cpu},{cost},"
             f"{value},{end}\n"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from statistics import median
 from typing import NamedTuple
 
-from benchfw.runs import Burst, Noise, Run
+from benchfw.provenance import Burst, Noise, Run
 from benchfw.summary.quantities import Sample
 
 WALL_TIMES = frozenset(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from benchfw.provenance import Environment
 from benchfw.records import Cell, Ending, Trial
-from benchfw.runs import Environment
 from benchfw.summary.histories import History
 from benchfw.summary.model import CPU_TIMES
 from benchfw.summary.quantities import TO_TARGET, Sample

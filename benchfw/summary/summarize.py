@@ -12,8 +12,8 @@ from benchfw.analysis.decisions import Contrast
 from benchfw.analysis.intervals import Interval
 from benchfw.analysis.rates import Curves, Rate, find_rates
 from benchfw.errors import BenchfwError
+from benchfw.provenance import Run
 from benchfw.records import Cell, MethodKind, Result
-from benchfw.runs import Run
 from benchfw.summary.contrasts import find_contrasts, with_decisions
 from benchfw.summary.draws import DrawSample
 from benchfw.summary.faults import Findings

@@ -12,8 +12,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from benchfw.provenance import Environment
 from benchfw.records import Budget, Ending, Outcome, Record, Spec, Status, Trial
-from benchfw.runs import Environment
 from benchfw.store import Store
 from benchfw.store.rows import digest_of
 from benchfw.store.schema import SELECT_LINKS, SELECT_RUN, SELECT_TRIAL, SELECT_TRIAL_RECORDS

@@ -24,9 +24,9 @@ from hypothesis import strategies as st
 from benchfw.errors import BenchfwError
 from benchfw.harness.agenda import check_methods
 from benchfw.plan import plan
+from benchfw.provenance import Environment
 from benchfw.records import Budget, Ending, Outcome, Record, Spec, Status, Trial
 from benchfw.registry import Registry
-from benchfw.runs import Environment
 from benchfw.store import Store
 from benchfw.store.repair import check, repair
 from benchfw.suite import read_suite

@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 
 import benchfw
+from benchfw.provenance import Run
 from benchfw.records import Result
-from benchfw.runs import Run
 from benchfw.store import Store
 from benchfw.summary.compare import compare_runs
 
@@ -53,7 +53,7 @@ def run_suite(folder: Path, repetitions: int) -> Side:
     """Run the suite, nothing reused; return the run and its results."""
     suite, store = folder / "same.toml", folder / "reports" / "benchfw.sqlite"
     suite.write_text(SUITE, encoding="utf-8")
-    run = benchfw.run(suite, store=store, fresh=True, repetitions=repetitions)
+    run = benchfw.run(suite, store=store, fresh=True, repetitions=repetitions).run
     with Store(store) as opened:
         return run, opened.results(run.id)
 

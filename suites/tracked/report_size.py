@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchfw.provenance import Environment
 from benchfw.records import Budget, Ending, Outcome, Record, Spec, Status, Trial
-from benchfw.runs import Environment
 from benchfw.store import Store
 
 AT_ONCE = 500  # trials in a transaction

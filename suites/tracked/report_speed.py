@@ -16,9 +16,9 @@ import numpy as np
 from _chromium import PROGRAM, Chromium
 from _timing import child_cpu_seconds
 
+from benchfw.provenance import Environment
 from benchfw.records import Budget, Ending, Outcome, Record, Spec, Status, Trial
 from benchfw.report.page import drawing_script
-from benchfw.runs import Environment
 from benchfw.store import Store
 
 METHODS, REPETITIONS, POINTS = 50, 20, 200

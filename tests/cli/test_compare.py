@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchfw.provenance import Burst, Environment, Machine, Noise
 from benchfw.records import Budget, Ending, Outcome, Record, Spec, Status, Trial
-from benchfw.runs import Burst, Environment, Machine, Noise
 from benchfw.store import Store
 
 MACHINE = Machine(processor="Example 3000", cores=8, memory=2**34, governor="performance")

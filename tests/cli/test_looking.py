@@ -94,10 +94,10 @@ def test_runs_counts_how_trials_ended(ran):
     assert "8 done" in ran("runs").stdout
 
 
-def test_export_has_the_columns_of_the_long_form(ran):
+def test_export_has_the_columns_of_the_long_form_and_then_of_the_parameters(ran):
     header = ran("export").stdout.splitlines()[0]
     assert header == (
-        "run,trial,suite,problem,method,backend,repetition,status,ending,reason,role,metric,iteration,seconds,cpu_seconds,cost,value,device,counting"
+        "run,trial,suite,problem,method,backend,repetition,status,ending,reason,role,metric,iteration,seconds,cpu_seconds,cost,value,device,counting,step,scale"
     )
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from benchfw.cli import progress
-from benchfw.cli.progress import Pace, duration
+from benchfw.api import progress
+from benchfw.api.progress import Pace, duration
 from benchfw.harness.events import Begun, Finished, Started
 from benchfw.records import Budget, Ending, Outcome, Spec, Status, Trial
 

@@ -5,8 +5,8 @@ import sqlite3
 
 import pytest
 
-from benchfw.cli.execution import describe_counts
-from benchfw.runs import Run
+from benchfw.provenance import Run
+from benchfw.report.terminal import describe_counts
 
 
 def test_a_run_prints_verdicts_tables_and_where_the_report_is(cli):

@@ -102,7 +102,7 @@ def test_nothing_that_a_store_or_a_bundle_names_is_imported(cli, named, monkeypa
         advice = f"neither installed nor given; if you trust it, pass --plugin {shown}\n"
         assert done.stderr.endswith(f" was made with {shown}, {advice}"), done.stderr
     monkeypatch.chdir(cli.folder)
-    assert len(benchfw.load(store=store))
+    assert len(benchfw.load(store=store).frame)
     assert not (cli.folder / "sprung").exists()
 
 

@@ -17,12 +17,12 @@ import pytest
 import yaml
 
 from benchfw import data
-from benchfw.api import plan_suites
+from benchfw.api.planning import plan_suites
 from benchfw.cli import cli
 from benchfw.errors import BenchfwError
 from benchfw.plan import plan
+from benchfw.provenance import Changes
 from benchfw.registry import Registry
-from benchfw.runs import Changes
 from benchfw.suite import parse_suite
 
 pytest.importorskip("benchfw_firstorder", reason="the examples use the first-order plugin")

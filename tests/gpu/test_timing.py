@@ -6,7 +6,8 @@ from time import perf_counter
 
 import pytest
 
-from benchfw.api import plan_text, run_planned
+from benchfw.api.planning import plan_text
+from benchfw.api.running import run_planned
 from benchfw.backends import get_backend
 from benchfw.cli.verbs.time import suite_text
 from benchfw.errors import BackendUnavailable

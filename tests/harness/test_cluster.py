@@ -16,9 +16,9 @@ from benchfw.harness.dask.executor import DaskExecutor
 from benchfw.harness.dask.survey import MachineSurvey, SurveyRequest, survey_apart
 from benchfw.harness.dask.worker import pack
 from benchfw.harness.events import Finished
+from benchfw.provenance import Environment
 from benchfw.records import Ending, Outcome, Status
 from benchfw.registry import Registry
-from benchfw.runs import Environment
 from benchfw.sources import Modules
 
 CUPY = {"device": "Fake 9000", "cupy": "13.6"}

@@ -10,9 +10,9 @@ from benchfw.backends import Device, is_on_device
 from benchfw.harness.environment import find_devices
 from benchfw.harness.events import Finished, Started, TrialQueue, Waiting
 from benchfw.harness.workers.executor import LocalExecutor
+from benchfw.provenance import Environment, Run
 from benchfw.records import Ending, Outcome, Status
 from benchfw.registry import Registry
-from benchfw.runs import Environment, Run
 from benchfw.store import Store
 from benchfw.summary.exports import RECORD_COLUMNS, record_rows, write_records
 

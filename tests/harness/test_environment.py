@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from benchfw.harness import environment
-from benchfw.runs import Environment
+from benchfw.provenance import Environment
 
 
 @pytest.mark.parametrize(

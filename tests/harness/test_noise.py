@@ -3,8 +3,8 @@
 import pytest
 
 from benchfw.harness import noise
+from benchfw.provenance import Burst, Environment, Noise
 from benchfw.records import Ending, Outcome, Status
-from benchfw.runs import Burst, Environment, Noise
 from benchfw.store import Store
 
 

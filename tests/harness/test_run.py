@@ -13,9 +13,9 @@ from benchfw.harness.options import Options
 from benchfw.harness.run import Batch, execute
 from benchfw.measure.trial import collector, run_trial
 from benchfw.plan import plan
+from benchfw.provenance import Changes
 from benchfw.records import Ending, Outcome, Spec, Status
 from benchfw.registry import Registry
-from benchfw.runs import Changes
 from benchfw.store import Store
 from benchfw.suite import parse_suite
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from benchfw.provenance import Environment, Machine
 from benchfw.records import Status
 from benchfw.report.markdown import markdown
 from benchfw.report.text import escape_markdown
-from benchfw.runs import Environment, Machine
 from benchfw.summary.summarize import summarize
 
 

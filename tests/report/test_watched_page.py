@@ -6,8 +6,8 @@ from time import monotonic, sleep
 
 import pytest
 
+from benchfw.provenance import Environment
 from benchfw.report.page import write_report
-from benchfw.runs import Environment
 from benchfw.summary.summarize import summarize
 
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from benchfw.provenance import Burst, Noise
 from benchfw.records import Counting, Ending, Record, Status
 from benchfw.report.verdicts import optimizers, verdict
 from benchfw.report.verdicts.phrases import caveat_sentences, fault_advice, fault_place, fault_sentence
-from benchfw.runs import Burst, Noise
 from benchfw.summary.summarize import summarize
 
 WORDS = Path(__file__).parent / "words.txt"

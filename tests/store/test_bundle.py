@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from benchfw.errors import StoreError
+from benchfw.provenance import Changes, Environment
 from benchfw.records import Ending, Outcome, Record, Status
-from benchfw.runs import Changes, Environment
 from benchfw.store import Store, bundle
 from benchfw.store.bundle import read_bundle, write_bundle
 from benchfw.store.rows import digest_of

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchfw.errors import StoreError
+from benchfw.provenance import Environment
 from benchfw.records import Ending, Outcome, Status
-from benchfw.runs import Environment
 from benchfw.store import Store
 
 DONE = Outcome(Status.DONE, Ending.ITERATIONS, "budget")

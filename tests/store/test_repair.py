@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from benchfw.errors import StoreError
+from benchfw.provenance import Environment
 from benchfw.records import Ending, Outcome, Record, Status
-from benchfw.runs import Environment
 from benchfw.store import Store
 from benchfw.store import repair as module
 from benchfw.store.repair import check, repair

@@ -6,8 +6,8 @@ import os
 import pytest
 
 from benchfw.errors import StoreError
+from benchfw.provenance import Environment
 from benchfw.records import Ending, Outcome, Status
-from benchfw.runs import Environment
 from benchfw.store import Store, reservations
 
 

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchfw.errors import StoreError
+from benchfw.provenance import Environment, Machine
 from benchfw.records import Budget, Ending, Outcome, Record, Spec, Status, Stored
-from benchfw.runs import Environment, Machine
 from benchfw.store import APPLICATION_ID, Store
 from benchfw.store.schema import SCHEMA_VERSION
 

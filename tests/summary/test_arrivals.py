@@ -9,8 +9,8 @@ import pytest
 from benchfw.analysis.convergence import Curve, place_arrival
 from benchfw.analysis.decisions import Verdict
 from benchfw.measure.meter import next_look
+from benchfw.provenance import Burst, Noise
 from benchfw.report.tables import headline_table
-from benchfw.runs import Burst, Noise
 from benchfw.summary.summarize import summarize
 
 

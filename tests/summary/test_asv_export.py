@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from benchfw.errors import BenchfwError
-from benchfw.runs import Environment, Machine, Project, Run
+from benchfw.provenance import Environment, Machine, Project, Run
 from benchfw.summary.exports import write_asv
 
 ROOT = Path(__file__).parents[2]

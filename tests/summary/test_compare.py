@@ -6,8 +6,8 @@ import pytest
 
 from benchfw.cli.verbs.compare import print_comparison
 from benchfw.errors import BenchfwError
+from benchfw.provenance import Burst, Noise, Run
 from benchfw.records import Budget, Ending, Outcome, Record, Result, Spec, Status, Trial
-from benchfw.runs import Burst, Noise, Run
 from benchfw.summary.compare import compare_runs
 
 RUNS = 10

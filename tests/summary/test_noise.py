@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from benchfw.provenance import Burst, Environment, Machine, Noise
 from benchfw.report.verdicts import verdict
 from benchfw.report.verdicts.phrases import caveat_sentences
-from benchfw.runs import Burst, Environment, Machine, Noise
 from benchfw.summary.noise import cpu_slowdown, describe_noise, shift, slowdown
 from benchfw.summary.summarize import summarize
 

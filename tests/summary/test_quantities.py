@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from benchfw.analysis.decisions import Verdict
+from benchfw.provenance import Burst, Noise
 from benchfw.records import Ending, Record, Status
 from benchfw.report.tables import caption, headline_table
 from benchfw.report.verdicts import verdict
-from benchfw.runs import Burst, Noise
 from benchfw.summary.summarize import summarize
 
 inf = math.inf

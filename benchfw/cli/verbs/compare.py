@@ -16,7 +16,7 @@ from benchfw.cli.verbs.completion import complete_runs
 from benchfw.report.text import plural, printable
 
 if TYPE_CHECKING:
-    from benchfw.runs import Run
+    from benchfw.provenance import Run
     from benchfw.summary.changes import RunComparison, RunRow
     from benchfw.summary.compare import Side
 

@@ -82,7 +82,7 @@ def complete_datasets(ctx: click.Context, param: click.Parameter, incomplete: st
 def complete_runs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Return the runs of the store, the latest first, and the word last."""
     from benchfw.errors import BenchfwError
-    from benchfw.runs import DEFAULT_STORE
+    from benchfw.provenance import DEFAULT_STORE
     from benchfw.store import Store
 
     found = ["last"]

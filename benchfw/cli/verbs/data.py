@@ -80,7 +80,7 @@ def fetch(names: tuple[str, ...], again: bool, plugins: tuple[str, ...]) -> None
       benchfw data fetch sonar mnist
     """
     from benchfw import data
-    from benchfw.cli.progress import DownloadBar
+    from benchfw.api.progress import DownloadBar
 
     _activate(plugins)
     for name in names:

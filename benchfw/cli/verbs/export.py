@@ -15,8 +15,8 @@ import click
 from benchfw.cli.options import store_option
 from benchfw.cli.verbs.completion import complete_runs
 from benchfw.errors import BenchfwError
+from benchfw.provenance import Run
 from benchfw.report.text import plural, printable
-from benchfw.runs import Run
 
 
 @click.command(name="export")
@@ -57,7 +57,13 @@ def command(
       benchfw export last --format asv -o .asv/results
     """
     from benchfw.store import Store
-    from benchfw.summary.exports import RECORD_COLUMNS, SUMMARY_COLUMNS, record_rows, summary_rows
+    from benchfw.summary.exports import (
+        RECORD_COLUMNS,
+        SUMMARY_COLUMNS,
+        parameter_columns,
+        record_rows,
+        summary_rows,
+    )
     from benchfw.summary.summarize import summarize
 
     if bundle is not None and (bundle.suffix != ".zip" or summary or output or form != "csv"):
@@ -71,8 +77,9 @@ def command(
         if form == "asv":
             _write_asv(output, chosen, summary_rows(summarize(chosen, results, figures=False)))
             return
-        columns: Sequence[str] = SUMMARY_COLUMNS if summary else RECORD_COLUMNS
-        rows: Iterable[Sequence[Any]] = record_rows(chosen, results)
+        parameters = parameter_columns(opened.specs(chosen.id))
+        columns: Sequence[str] = SUMMARY_COLUMNS if summary else (*RECORD_COLUMNS, *parameters)
+        rows: Iterable[Sequence[Any]] = record_rows(chosen, results, parameters)
         if summary:
             rows = summary_rows(summarize(chosen, results, figures=False))
         _write_rows(output, form, columns, rows)

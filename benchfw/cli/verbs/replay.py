@@ -39,7 +39,7 @@ def command(trial: int, debug: bool, plugins: tuple[str, ...], store: Path) -> N
         run = opened.run_of(trial)
     # before NumPy and SciPy are imported: their thread pools are made then
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(run.environment.threads)))
-    from benchfw.api import trusted_registry
+    from benchfw.api.planning import trusted_registry
     from benchfw.harness.replays import find_difference
     from benchfw.measure.trial import collector, run_trial
 

@@ -16,8 +16,8 @@ from benchfw.errors import BenchfwError
 from benchfw.report.text import printable
 
 if TYPE_CHECKING:
+    from benchfw.provenance import Run
     from benchfw.registry import Registry
-    from benchfw.runs import Run
     from benchfw.store import Store
 
 PAGE_SECONDS = 5  # between two pages, and between two loadings by a browser
@@ -101,7 +101,8 @@ def _page(
     single_file: bool,
     watch: bool,
 ) -> None:
-    from benchfw.api import can_write_pages, describe_absent, page_folder, report_run
+    from benchfw.api.planning import describe_absent
+    from benchfw.api.running import can_write_pages, page_folder, report_run
     from benchfw.cli.execution import print_faults
     from benchfw.report.terminal import print_summary
 
@@ -143,7 +144,7 @@ def _markdown(opened: Store, chosen: Run, output: Path | None) -> None:
 
 
 def _figures(opened: Store, chosen: Run, output: Path | None, form: str) -> None:
-    from benchfw.api import page_folder
+    from benchfw.api.running import page_folder
     from benchfw.report.figures import build_figures
     from benchfw.report.figures.paper import write_figures
     from benchfw.summary.summarize import summarize
@@ -164,7 +165,7 @@ def _write(path: Path, text: str) -> None:
 
 def _follow(store: Store, run: Run, registry: Registry) -> None:
     """Write the page of a run whenever it has new trials, until the run ends or the user has seen enough."""
-    from benchfw.api import page_folder, report_run
+    from benchfw.api.running import page_folder, report_run
 
     page = page_folder(store.path, run) / "index.html"
     with contextlib.suppress(KeyboardInterrupt):

@@ -12,8 +12,8 @@ import click
 from benchfw.cli.options import json_option, parse_bytes, plugin_option, store_option, try_plugin
 from benchfw.cli.verbs.completion import complete_suites
 from benchfw.errors import BenchfwError
+from benchfw.provenance import Changes, Run
 from benchfw.records import Isolation
-from benchfw.runs import Changes, Run
 
 WAIT_SECONDS = 300.0
 
@@ -185,7 +185,8 @@ def command(
     Exit codes: 0 done; 1 a trial failed, crashed, timed out or ran out of memory, all trials were skipped, or
     --against found a regression; 2 bad input, nothing run; 130 interrupted, finished trials kept.
     """
-    from benchfw.api import on_cluster, plan_bundle, plan_suites
+    from benchfw.api.planning import plan_bundle, plan_suites
+    from benchfw.api.running import on_cluster
     from benchfw.harness.environment import default_threads
     from benchfw.harness.options import Options
 
@@ -233,7 +234,7 @@ def command(
             print_plans(planned, store, where, as_json=as_json)
             return
         if wait_quiet is not None:
-            from benchfw.cli.progress import show_waiting
+            from benchfw.api.progress import show_waiting
 
             show_waiting(wait_quiet)
         if against is not None:

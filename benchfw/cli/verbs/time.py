@@ -100,7 +100,8 @@ def command(
     from benchfw.harness.environment import default_threads
 
     threads = threads or default_threads()
-    from benchfw.api import plan_text, run_planned
+    from benchfw.api.planning import plan_text
+    from benchfw.api.running import run_planned
     from benchfw.cli.execution import check_pages, exit_code, listen_to_run, print_faults, print_run
     from benchfw.harness.options import Options
     from benchfw.registry import Registry

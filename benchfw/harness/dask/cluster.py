@@ -16,7 +16,7 @@ from benchfw.errors import BenchfwError
 from benchfw.harness.dask.survey import MachineSurvey, SurveyRequest
 from benchfw.harness.dask.worker import pack
 from benchfw.harness.environment import project
-from benchfw.runs import Environment
+from benchfw.provenance import Environment
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -23,9 +23,9 @@ from benchfw.backends import Device
 from benchfw.errors import BenchfwError, DataError
 from benchfw.harness.environment import DEVICE_PACKAGES, PACKAGES, find_devices, gather, packages
 from benchfw.harness.identity import HASH_PREFIX, TrialSources, datasets_read
+from benchfw.provenance import Environment
 from benchfw.records import Spec, Trial
 from benchfw.registry import Registry
-from benchfw.runs import Environment
 
 SURVEY_SECONDS = 1800.0  # a machine may have to fetch a data set first
 

@@ -50,6 +50,7 @@ class LocalExecutor:
         isolation: Isolation = "trial",
         other_hashes: bool = False,
         installed: tuple[EntryPoint, ...] | None = None,
+        objects: bytes = b"",
         note: Callable[[str], None] = lambda _: None,
     ) -> None:
         path = tuple(sys.path)
@@ -64,6 +65,7 @@ class LocalExecutor:
             isolation,
             other_hashes,
             installed,
+            objects,
         )
         self._note = note
         self._known: dict[Cell, Learned] = {}

@@ -27,8 +27,9 @@ from typing import Any, NamedTuple, Self
 
 from benchfw.loading import EntryPoint
 from benchfw.records import Ending, Isolation, Outcome, Record, Status, Trial, change
+from benchfw.registry import Given
 
-PROTOCOL = 9
+PROTOCOL = 10
 """What parent and worker must agree on, where the worker is of another revision: one more with every change
 of `Setup`, `Request`, `Trial`, `Record`, `Outcome` or the messages."""
 
@@ -59,7 +60,7 @@ class Setup:
     `overlay` are folders of packages that go before all others; `resources` asks for CPU seconds instead of
     time, and for the peak of memory; `other_hashes` for hashes of strings, and so for an order of sets, that
     differ from those of other workers; `installed` are the installed plugins, where the parent knows them;
-    `replies` is the file descriptor that it writes to.
+    `objects` are those given to the registry, packed; `replies` is the file descriptor that it writes to.
     """
 
     plugins: tuple[str, ...]
@@ -72,6 +73,7 @@ class Setup:
     isolation: Isolation = "trial"
     other_hashes: bool = False
     installed: tuple[EntryPoint, ...] | None = None
+    objects: bytes = b""
     replies: int = -1
 
 
@@ -143,6 +145,21 @@ def receive_whole(requests: int) -> Any:
             raise EOFError
         missing -= len(parts[-1])
     return pickle.loads(b"".join(parts))  # noqa: S301 - from the parent
+
+
+def pack_objects(objects: Sequence[Given]) -> bytes:
+    """Return objects as a worker unpacks them: code of `__main__` by value, that of a module by its name."""
+    if not objects:
+        return b""
+    import cloudpickle
+
+    packed: bytes = cloudpickle.dumps(objects)
+    return packed
+
+
+def unpack_objects(packed: bytes) -> Sequence[Given]:
+    """Return what `pack_objects` packed; only for what the parent sends."""
+    return pickle.loads(packed) if packed else ()  # noqa: S301 - from the parent
 
 
 def write_line(file: int, content: Sequence[Any]) -> None:

@@ -33,6 +33,7 @@ from benchfw.harness.workers.messages import (
     plain_outcome,
     receive_whole,
     rows_of,
+    unpack_objects,
     write_line,
 )
 from benchfw.harness.workers.reads import Reads
@@ -75,7 +76,7 @@ class Worker:
         self._reads = watch()  # before any plugin is imported
         self._reads.tell = self._tell_read
         with ThreadWatch() as self._watch:
-            self._registry = Registry(setup.plugins, setup.installed)
+            self._registry = Registry(setup.plugins, setup.installed, unpack_objects(setup.objects))
             self._registry.activate()  # for good: a worker has one
         if setup.resources:
             count_cpu_seconds()

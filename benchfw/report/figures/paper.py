@@ -51,7 +51,7 @@ def write_figures(figures: Sequence[Figure], folder: Path, form: str) -> list[Pa
                 with mpl.rc_context(_STYLE):
                     rows = len(view.layout.get("yaxis", {}).get("categoryarray", ()))
                     canvas = Canvas(figsize=(WIDTH, 0.9 + 0.24 * rows if rows else 3.4))
-                    _draw(canvas.add_subplot(), view)
+                    draw_view(canvas.add_subplot(), view)
                     path = folder / f"{number:02}-{_slug(f'{figure.title} {view.label}')}.{form}"
                     # no date inside: the same run gives the same file
                     stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
@@ -62,7 +62,8 @@ def write_figures(figures: Sequence[Figure], folder: Path, form: str) -> list[Pa
     return written
 
 
-def _draw(axes: Axes, view: View) -> None:
+def draw_view(axes: Axes, view: View) -> None:
+    """Draw a view into axes of matplotlib."""
     across, up = view.layout.get("xaxis", {}), view.layout.get("yaxis", {})
     names = [_text(name) for name in up.get("categoryarray", ())]
     for trace in view.data:

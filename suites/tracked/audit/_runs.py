@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from _rows import REPETITIONS, Case, Rng
 
+from benchfw.provenance import Burst, Noise, Run
 from benchfw.records import Budget, Ending, MethodKind, Outcome, Record, Result, Spec, Status, Trial
-from benchfw.runs import Burst, Noise, Run
 from benchfw.summary.compare import compare_runs
 
 BURSTS = 20

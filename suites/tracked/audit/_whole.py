@@ -17,6 +17,7 @@ from _laws import LAWS, Rng, draw_effects
 
 from benchfw.analysis.decisions import Decision, Verdict
 from benchfw.analysis.significance import MARGIN
+from benchfw.provenance import Run
 from benchfw.records import (
     Budget,
     Cell,
@@ -31,7 +32,6 @@ from benchfw.records import (
 )
 from benchfw.report.verdicts import verdict
 from benchfw.report.verdicts.optimizers import find_leader
-from benchfw.runs import Run
 from benchfw.summary.model import Summary
 from benchfw.summary.summarize import summarize
 

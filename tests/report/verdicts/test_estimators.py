@@ -10,10 +10,10 @@ import pytest
 
 from benchfw.analysis.decisions import Verdict
 from benchfw.analysis.variance import DrawStatistics
+from benchfw.provenance import Burst, Noise
 from benchfw.records import Record, Status
 from benchfw.report.tables import caption, headline_table
 from benchfw.report.verdicts import verdict
-from benchfw.runs import Burst, Noise
 from benchfw.summary.summarize import summarize
 
 

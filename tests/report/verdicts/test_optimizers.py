@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+from benchfw.provenance import Burst, Noise
 from benchfw.records import Budget, Ending, Status
 from benchfw.report.tables import caption, headline_table
 from benchfw.report.verdicts import verdict
-from benchfw.runs import Burst, Noise
 from benchfw.summary.summarize import summarize
 
 WOBBLE = (0.97, 1.0, 1.01, 1.03, 0.99)

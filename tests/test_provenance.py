@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from benchfw.runs import Changes, Environment, Machine, Project, Run
+from benchfw.provenance import Changes, Environment, Machine, Project, Run
 
 
 def test_a_run_counts_its_faults(tmp_path):

@@ -1,0 +1,137 @@
+"""From a suite's name, text or tables to its trials: everything is checked, nothing has run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from benchfw import data
+from benchfw.api.toml import write_toml
+from benchfw.errors import PluginError, SuiteError
+from benchfw.harness.agenda import check_methods
+from benchfw.harness.identity import datasets_read
+from benchfw.plan import plan, select
+from benchfw.provenance import Changes, Run
+from benchfw.records import Trial
+from benchfw.registry import Registry
+from benchfw.report.text import FEW_NAMES, join_names, printable
+from benchfw.suite import Suite, find_suite, find_suites, parse_suite, read_suite
+
+LONGEST_PLUGIN = 200  # characters of a plugin's name that a store gives
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A suite that was read, checked and spelled out; nothing has run."""
+
+    suite: Suite
+    trials: Sequence[Trial]
+    registry: Registry
+    changes: Changes
+
+
+def plan_suite(name: str | Path, plugins: Iterable[str] = (), changes: Changes | None = None) -> Planned:
+    """Read a suite, apply the changes, and plan its trials with all mistakes found."""
+    registry = Registry(plugins)
+    return _plan(find_suite(str(name), registry.suite_folders), registry, changes or Changes())
+
+
+def plan_suites(
+    name: str,
+    plugins: Iterable[str],
+    changes: Changes,
+    try_plugin: Callable[[str], None] = lambda _: None,
+) -> list[Planned]:
+    """Plan a suite, or every suite of a folder; each plugin that a suite names is handed to `try_plugin`."""
+    registry = Registry(plugins)
+    paths = find_suites(name, registry.suite_folders)
+    return [_plan(path, registry, changes, try_plugin) for path in paths]
+
+
+def _plan(
+    path: Path, registry: Registry, changes: Changes, try_plugin: Callable[[str], None] = lambda _: None
+) -> Planned:
+    suite = read_suite(path, quick=changes.quick)
+    if suite.plugins:
+        named = [_beside(path, each) for each in suite.plugins]
+        for each in named:
+            try_plugin(each)
+        registry = registry.with_plugins(named)
+    return _plan_parsed(suite, path, registry, changes)
+
+
+def plan_text(text: str, name: str, registry: Registry, changes: Changes | None = None) -> Planned:
+    """Plan a suite that is in no file; `name` is the suite's, and names it in messages."""
+    changes = changes or Changes()
+    suite = parse_suite(text, name, quick=changes.quick)
+    if suite.plugins:
+        registry = registry.with_plugins(suite.plugins)
+    return _plan_parsed(suite, Path(name), registry, changes)
+
+
+def plan_tables(
+    suite: Mapping[str, Any], plugins: Iterable[str] = (), changes: Changes | None = None
+) -> Planned:
+    """Plan a suite that is a dict of what its file would hold: it is written as that file first."""
+    return plan_text(write_toml(suite), "suite", Registry(plugins), changes)
+
+
+def plan_bundle(run: Run, plugins: Iterable[str] = ()) -> Planned:
+    """Plan what the run in a bundle ran, with installed plugins and those given by hand alone."""
+    path, changes = run.store, run.environment.changes
+    registry = trusted_registry(run, plugins)
+    suite = parse_suite(run.text, str(path), quick=changes.quick)
+    return _plan_parsed(replace(suite, name=run.suite, title=run.title), path, registry, changes)
+
+
+def trusted_registry(run: Run, plugins: Iterable[str] = ()) -> Registry:
+    """Return what a stored run needs; a plugin that is neither installed nor given is a PluginError."""
+    registry = Registry(plugins)
+    absent = describe_absent(run, registry)
+    if absent:
+        raise PluginError(f"{run.store} was made with {absent[0]}, neither installed nor given; {absent[1]}")
+    return registry
+
+
+def describe_absent(run: Run, registry: Registry) -> tuple[str, str] | None:
+    """Return the plugins that only the store of a run names, and the advice to give them by hand; or None."""
+    absent = [printable(each)[:LONGEST_PLUGIN] for each in registry.lacks(run.environment.plugins)]
+    options = " ".join(f"--plugin {shlex.quote(each)}" for each in absent[:FEW_NAMES])
+    advice = f"if you trust {'it' if len(absent) == 1 else 'them'}, pass {options}"
+    return (join_names(absent), advice) if absent else None
+
+
+def _plan_parsed(suite: Suite, path: Path, registry: Registry, changes: Changes) -> Planned:
+    if changes.backends:
+        suite = replace(suite, backends=changes.backends)
+    if changes.repetitions is not None:
+        suite = replace(suite, repetitions=changes.repetitions)
+    try:
+        trials = plan(suite, registry, str(path))
+    except RecursionError:
+        raise SuiteError(f"{path}: its tables are nested too deeply; write them flatter") from None
+    if changes.only:
+        trials = select(trials, changes.only)
+    check_methods(trials, registry, str(path))
+    return Planned(suite, trials, registry, changes)
+
+
+def datasets_of(planned: Planned) -> list[str]:
+    """Return the data sets that the trials read."""
+    return datasets_read(planned.trials, planned.registry)
+
+
+def bring_data(planned: Planned, progress: Callable[[str, int, int | None], None] | None = None) -> None:
+    """Fetch the data sets that the trials read and that are not here: once, rather than in every worker."""
+    with planned.registry.activate():
+        for name in datasets_of(planned):
+            data.ensure_available(name, progress)
+
+
+def _beside(path: Path, plugin: str) -> str:
+    """Return a plugin as named in a suite; a file is looked up beside the suite first."""
+    beside = path.parent / plugin
+    return str(beside) if plugin.endswith(".py") and beside.is_file() else plugin

@@ -1,0 +1,338 @@
+"""What a run found, to look at from Python: the same for `compare`, `run`, `load` and `runs`."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from benchfw.api.planning import trusted_registry
+from benchfw.api.running import can_write_pages, page_folder, report_run
+from benchfw.api.toml import write_toml
+from benchfw.errors import BenchfwError, nearest
+from benchfw.provenance import Run
+from benchfw.records import Outcome, Result, change
+from benchfw.registry import GIVEN, Registry
+from benchfw.report.tables import heading
+from benchfw.report.terminal import describe_counts, plain_lines
+from benchfw.report.text import printable
+from benchfw.report.verdicts import verdict
+from benchfw.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from plotly.graph_objects import Figure as PlotlyFigure
+
+    from benchfw.report.figures.plot import View
+    from benchfw.summary.model import Summary
+
+MOST_LINES = 40  # of a result as text
+FRESH, RETRY = "fresh=True", "retry_failed=True"
+
+XAxis = Literal["cost", "seconds", "iterations"]
+
+
+class RunResult:
+    """A stored run and what it found: verdicts, tables, figures, records.
+
+    At the end of a cell it is shown as a small report.
+    """
+
+    def __init__(self, run: Run, registry: Registry | None = None) -> None:
+        self.run = run
+        """The run: how its trials ended, and the environment that it was made in."""
+        self._registry = registry
+
+    @property
+    def id(self) -> int:
+        """The number of the run in its store."""
+        return self.run.id
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many trials ended how: `{"reached": 10}`."""
+        return self.run.counts
+
+    @property
+    def reused(self) -> int:
+        """How many trials were in the store already and were not run again."""
+        return self.run.reused
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """What the run says, a sentence or more for each problem and kind of method."""
+        return {heading(each): verdict(each) for each in self._summary.comparisons}
+
+    @functools.cached_property
+    def frame(self) -> pd.DataFrame:
+        """All records as a table in long form: one row per measured value, a column for each parameter."""
+        from benchfw.summary.exports import RECORD_COLUMNS, parameter_columns, record_rows
+
+        with self._open() as store:
+            parameters = parameter_columns(store.specs(self.id))
+            rows = list(record_rows(self.run, store.stream(self.id), parameters))
+        return _frame(rows, [*RECORD_COLUMNS, *parameters], "frame")
+
+    @functools.cached_property
+    def summary(self) -> pd.DataFrame:
+        """The estimates with their intervals as a table: a row for each quantity of each method."""
+        from benchfw.summary.exports import SUMMARY_COLUMNS, parameter_cells, parameter_columns, summary_rows
+
+        with self._open() as store:
+            specs = store.specs(self.id)
+        parameters = parameter_columns(specs)
+        cells = {(a.label, b.label): parameter_cells(a, b, parameters) for a, b in specs}
+        unknown = (None,) * len(parameters)
+        rows = [
+            (*row, *cells.get((str(row[0]), str(row[1])), unknown)) for row in summary_rows(self._summary)
+        ]
+        return _frame(rows, [*SUMMARY_COLUMNS, *parameters], "summary")
+
+    def plot(
+        self,
+        metric: str | None = None,
+        *,
+        x: XAxis | None = None,
+        problem: str | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw a figure by matplotlib into `ax`, or into new axes, and return these.
+
+        Without a metric it is the first figure of the report; without `x` it is against cost where it can be.
+        """
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise BenchfwError("plot() needs matplotlib; pip install 'benchfw[paper]'") from None
+        from benchfw.report.figures.paper import draw_view
+
+        title, view = self._find_view(metric, x, problem)
+        if ax is None:
+            _, ax = plt.subplots(layout="constrained")
+        draw_view(ax, view)
+        ax.set_title(title)
+        return ax
+
+    def figure(
+        self, metric: str | None = None, *, x: XAxis | None = None, problem: str | None = None
+    ) -> PlotlyFigure:
+        """Return the figure that `plot` draws as one of Plotly's."""
+        try:
+            from plotly.graph_objects import Figure
+        except ImportError:
+            raise BenchfwError("figure() needs plotly; pip install 'benchfw[report]'") from None
+        title, view = self._find_view(metric, x, problem)
+        return Figure(view.data, {"title": {"text": title}, "template": "simple_white", **view.layout})
+
+    def report(self, path: str | Path | None = None) -> Path:
+        """Write the report as one .html or .md file, or without a path beside the store; return its path."""
+        found = None if path is None else Path(path)
+        if found is not None and found.suffix not in {".html", ".md"}:
+            raise BenchfwError(f"path must end in .html or .md, got {str(path)!r}")
+        try:
+            return self._write_report(found)
+        except OSError as fault:
+            raise BenchfwError(f"path {str(path)!r} cannot be written ({fault}); give another") from None
+
+    def _write_report(self, path: Path | None) -> Path:
+        if path is not None and path.suffix == ".md":
+            from benchfw.report.markdown import markdown
+
+            path.write_text(markdown(self._summary, self.run), encoding="utf-8", errors="replace")
+            return path
+        if not can_write_pages():
+            raise BenchfwError("report() needs jinja2 and plotly; pip install 'benchfw[report]'")
+        with self._open() as store:
+            page = report_run(store, self.run, self._registry or Registry())[0].report
+        if page is None or path is None:
+            return page or page_folder(self.run.store, self.run)
+        from benchfw.report.page import single_file
+
+        path.write_text(single_file(page), encoding="utf-8", errors="replace")
+        return path
+
+    def save(self, bundle: str | Path) -> Path:
+        """Pack trials, records, suite and versions into one .zip file for another machine; it has no code."""
+        from benchfw.store.bundle import write_bundle
+
+        path = Path(bundle)
+        if path.suffix != ".zip":
+            raise BenchfwError(f"bundle must be the name of a .zip file, got {str(bundle)!r}")
+        write_bundle(self.run.store, self.run, path)
+        return path
+
+    def to_toml(self) -> str:
+        """Return the suite file that runs the same trials; all parts must be registered by plugins."""
+        import tomllib
+
+        table, changes = tomllib.loads(self.run.text), self.run.environment.changes
+        if changes.only or changes.quick:
+            raise BenchfwError(
+                "to_toml() has no suite file for a part of a suite; run it without `only` and `quick`"
+            )
+        objects = sorted({name.removeprefix(GIVEN) for name in _names_in(table) if name.startswith(GIVEN)})
+        if objects:
+            raise BenchfwError(
+                f"to_toml() cannot write {', '.join(objects)}: a suite file names what plugins register, and "
+                "objects of a session have no name; put them into a plugin's file"
+            )
+        if changes.repetitions is not None:
+            table["repetitions"] = changes.repetitions
+        if changes.backends:
+            table["backends"] = list(changes.backends)
+        plugins = [*self.run.environment.plugins]
+        if plugins and not table.get("plugins"):
+            table = {"plugins": plugins, **table}
+        return write_toml(table)
+
+    def trial(
+        self,
+        method: str | int,
+        problem: str | None = None,
+        repetition: int = 0,
+        *,
+        plugins: Sequence[str] = (),
+    ) -> Outcome:
+        """Run one trial again in this process and return its outcome, for `breakpoint()` and `%debug`.
+
+        It is given by its number in the column `trial` of `frame`, or by its labels. What the method raises
+        is raised here.
+        """
+        from benchfw.measure.trial import collector, run_trial
+
+        found = self._find_trial(method, problem, repetition)
+        registry = self._registry or trusted_registry(self.run, plugins)
+        records, emit = collector()
+        with registry.activate():
+            outcome = run_trial(found.trial, registry, emit, hear=_raise)
+        return change(outcome, records=tuple(records))
+
+    def _find_trial(self, method: str | int, problem: str | None, repetition: int) -> Result:
+        with self._open() as store:
+            found = list(store.stream(self.id))
+        if isinstance(method, int):
+            chosen = [each for each in found if each.id == method]
+        else:
+            labels = {each.trial.method.label for each in found}
+            if method not in labels:
+                raise BenchfwError(f"no method '{method}' in run {self.id}{nearest(method, labels)}")
+            chosen = [
+                each
+                for each in found
+                if each.trial.method.label == method and each.trial.repetition == repetition
+                if problem in {None, each.trial.problem.label}
+            ]
+        if not chosen:
+            raise BenchfwError(f"run {self.id} has no such trial; the column `trial` of `frame` numbers them")
+        return chosen[0]
+
+    def _find_view(self, metric: str | None, x: str | None, problem: str | None) -> tuple[str, View]:
+        """Return the title and the drawing of a figure of the report."""
+        from benchfw.report.figures import build_figures
+
+        figures = build_figures(self._summary)
+        problems = {each.problem for each in figures if each.problem}
+        if problem is not None and problem not in problems:
+            raise BenchfwError(f"no figure of problem '{problem}'{nearest(problem, problems)}")
+        figures = [each for each in figures if problem is None or each.problem == problem]
+        names = {each.title.rpartition(": ")[2]: each for each in reversed(figures)}
+        if metric is None:
+            chosen = next((each for each in figures if each.problem), next(iter(figures), None))
+        else:
+            chosen = names.get(metric)
+        if chosen is None:
+            asked = "" if metric is None else f" of '{metric}'{nearest(metric, names)}"
+            raise BenchfwError(f"run {self.id} has no figure{asked}")
+        labels = [view.label for view in chosen.views]
+        units = {each.problem: each.cost_unit for each in self._summary.comparisons}
+        wanted = {None: units.get(chosen.problem), "cost": units.get(chosen.problem)}.get(x, x)
+        if wanted not in labels:
+            if x is not None:
+                raise BenchfwError(f"x must be one of cost, seconds and iterations, got {x!r}")
+            wanted = labels[0]
+        return chosen.title, chosen.views[labels.index(wanted or "")]
+
+    @functools.cached_property
+    def _summary(self) -> Summary:
+        from benchfw.summary.summarize import summarize
+
+        with self._open() as store:
+            return summarize(self.run, store.stream(self.id))
+
+    def _open(self) -> Store:
+        return Store(self.run.store)
+
+    def __repr__(self) -> str:
+        lines = list(plain_lines(self._summary))
+        end = [printable(describe_counts(self.run, FRESH, RETRY)), *filter(None, [self.run.standing])]
+        if len(lines) + len(end) > MOST_LINES:
+            kept = MOST_LINES - len(end) - 1
+            lines = [*lines[:kept], f"… {len(lines) - kept} more lines; report() writes all of it"]
+        return "\n".join([*lines, *end])
+
+    def _repr_html_(self) -> str:
+        from benchfw.report.cell import render_cell
+
+        return render_cell(self._summary, self.run, describe_counts(self.run, FRESH, RETRY))
+
+
+class RunResults(Sequence[RunResult]):
+    """The runs of a store, the oldest first."""
+
+    def __init__(self, results: Sequence[RunResult], store: Path) -> None:
+        self._results, self._store = tuple(results), store
+
+    @overload
+    def __getitem__(self, index: int) -> RunResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> RunResults: ...
+    def __getitem__(self, index: int | slice) -> RunResult | RunResults:
+        if isinstance(index, slice):
+            return RunResults(self._results[index], self._store)
+        return self._results[index]
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __repr__(self) -> str:
+        if not self:
+            return f"no runs in {self._store}"
+        shown = self._results[-(MOST_LINES - 1) :]
+        left = len(self) - len(shown)
+        first = [f"… {left} earlier runs"] if left else []
+        return "\n".join([*first, *("  ".join(map(printable, _run_cells(each.run))) for each in shown)])
+
+    def _repr_html_(self) -> str:
+        from benchfw.report.cell import render_runs
+
+        return render_runs([_run_cells(each.run) for each in self._results])
+
+
+def _run_cells(run: Run) -> tuple[str, ...]:
+    ends = ", ".join(f"{count} {status}" for status, count in run.counts.items())
+    return f"run {run.id}", run.started[:16].replace("T", " "), run.title or run.suite, run.standing or ends
+
+
+def _frame(rows: list[tuple[Any, ...]], columns: list[str], what: str) -> pd.DataFrame:
+    try:
+        import pandas as pd
+    except ImportError:
+        raise BenchfwError(f"{what} needs pandas; pip install 'benchfw[report]'") from None
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _names_in(table: Any) -> Iterator[str]:
+    """Yield all texts in tables."""
+    if isinstance(table, str):
+        yield table
+    elif isinstance(table, Mapping):
+        yield from itertools.chain.from_iterable(map(_names_in, table.values()))
+    elif isinstance(table, list):
+        yield from itertools.chain.from_iterable(map(_names_in, table))
+
+
+def _raise(fault: BaseException) -> None:
+    raise fault

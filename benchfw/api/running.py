@@ -1,0 +1,154 @@
+"""From planned trials to a stored run and its page, for the command line and for Python."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchfw.api.planning import Planned
+from benchfw.errors import BenchfwError, StoreError
+from benchfw.harness.against import Side, check_out, execute_both
+from benchfw.harness.agenda import Agenda, prepare
+from benchfw.harness.events import Listener
+from benchfw.harness.options import Options
+from benchfw.harness.run import execute
+from benchfw.loading import fault_text
+from benchfw.provenance import DEFAULT_STORE, Project, Run
+from benchfw.registry import Registry
+from benchfw.store import Store
+
+if TYPE_CHECKING:
+    from benchfw.summary.model import Summary
+
+
+def look_up(planned: Planned, store: Path, options: Options) -> Agenda:
+    """Return what a run would do, without running or writing anything."""
+    if not store.exists():
+        return _prepare(planned, None, options)
+    with Store(store) as opened:
+        return _prepare(planned, opened, options)
+
+
+def _prepare(planned: Planned, store: Store | None, options: Options) -> Agenda:
+    with planned.registry.activate():
+        return prepare(planned.suite, planned.trials, planned.registry, store, options, planned.changes)
+
+
+def run_planned(
+    planned: Planned, store: Path, options: Options, listen: Listener = lambda _: None, *, page: bool = True
+) -> tuple[Run, Summary]:
+    """Run a planned suite, keep it in the store, write its page; return the run and its summary."""
+    with Store(store, create=True) as opened:
+        run = execute_planned(planned, opened, options, listen)
+        return report_run(opened, run, planned.registry, page=page)
+
+
+def execute_planned(planned: Planned, store: Store, options: Options, listen: Listener) -> Run:
+    """Run a planned suite and keep it in the store."""
+    agenda = _prepare(planned, store, options)
+    with planned.registry.activate():
+        return execute(agenda, planned.registry, store, options, listen)
+
+
+@contextlib.contextmanager
+def on_cluster(address: str | None, options: Options) -> Iterator[Options]:
+    """Yield the options with a Dask cluster connected, when there is an address."""
+    if address is None:
+        yield options
+        return
+    if address != "local" and options.jobs != 1:
+        raise BenchfwError(
+            "--jobs is for this machine: the workers of a Dask cluster have threads, and run as many trials "
+            "as these allow; leave it out"
+        )
+    if options.jobs == 0:
+        raise BenchfwError("--jobs 0 runs trials in this process, --dask in others; leave one of them out")
+    from benchfw.harness.dask.cluster import connected
+
+    with connected(address, options.jobs, options.threads) as cluster:
+        yield replace(options, cluster=cluster)
+
+
+def run_against(
+    planned: Sequence[Planned],
+    revision: str,
+    store: Path,
+    options: Options,
+    listen: Listener = lambda _: None,
+) -> list[tuple[Run, Run]]:
+    """Run planned suites on another revision of this repository and on the working tree, in turn.
+
+    Return two runs per suite, the other revision's first.
+    """
+    sources = tuple(dict.fromkeys(source for each in planned for source in each.registry.sources))
+    options = replace(options, fresh=True)
+    with check_out(revision) as other, Store(store, create=True) as opened:
+        plugins = other.sources(sources)
+        if plugins == sources and not any(other.packages.iterdir()):
+            raise BenchfwError(
+                f"--against {revision}: both sides would run the same code: no project of this repository is "
+                "installed, and no plugin is a file of it; pip install it first"
+            )
+        agendas = [_prepare(each, opened, options) for each in planned]
+        project = Project(other.commit, changed=False)
+        before = Side(other.commit, project, plugins, (str(other.packages),))
+        after = Side("files", agendas[0].environment.project, sources)
+        return execute_both(agendas, (before, after), opened, options, listen)
+
+
+def report_run(
+    store: Store, run: Run, registry: Registry, *, page: bool = True, reload: int = 0
+) -> tuple[Run, Summary]:
+    """Summarize a stored run and write its page, with the figures of plugins, beside the store.
+
+    A browser loads the page again every `reload` seconds, if that is not 0.
+    """
+    from benchfw.summary.summarize import summarize
+
+    if not page:
+        return run, summarize(run, store.stream(run.id), figures=False)
+    from benchfw.report.figures.plot import extra_figure
+    from benchfw.report.page import drawing_script, save_records, write_overview, write_report
+    from benchfw.report.text import script_json
+    from benchfw.summary.exports import parameter_columns
+
+    folder = page_folder(store.path, run)
+    parameters = parameter_columns(store.specs(run.id))
+    summary = summarize(run, save_records(folder, run, store.stream(run.id), parameters))
+    figures = []
+    for entry in registry.entries("figure").values():
+        try:
+            figure = entry.factory(summary)
+            if figure is not None:
+                drawn = extra_figure(figure)
+                drawing_script([drawn])
+                script_json(drawn.as_data())  # what cannot be drawn is found here
+                figures.append(figure)
+        except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's figure may raise anything
+            registry.note(f"figure '{entry.name}' of {entry.plugin} raised {fault_text(fault)}")
+    try:
+        written = replace(run, report=write_report(summary, run, folder, figures, reload))
+    except OSError as fault:
+        raise StoreError(
+            f"the report cannot be written to {folder} ({fault}); free some space or use --store"
+        ) from None
+    runs = store.runs()
+    write_overview(runs, {each.id: page_folder(store.path, each) / "index.html" for each in runs})
+    return written, summary
+
+
+def page_folder(store: Path, run: Run) -> Path:
+    """Return where a run's page goes: beside the store, named after it if it is not the usual one."""
+    prefix = "" if store.name == DEFAULT_STORE.name else f"{store.stem}-"
+    return store.parent / f"{prefix}run-{run.id}"
+
+
+def can_write_pages() -> bool:
+    """Return whether the packages that the page needs are installed."""
+    from benchfw.report.page import can_draw
+
+    return importlib.util.find_spec("jinja2") is not None and can_draw()

@@ -1,0 +1,134 @@
+"""`benchfw.run`, `benchfw.load` and `benchfw.runs`: suites from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from benchfw.api.planning import Planned, bring_data, plan_suite, plan_tables
+from benchfw.api.result import RunResult, RunResults
+from benchfw.api.running import execute_planned, on_cluster
+from benchfw.api.watching import watch_run
+from benchfw.errors import BenchfwError
+from benchfw.harness.environment import default_threads
+from benchfw.harness.events import Awaited, Begun, Event, Replaying
+from benchfw.harness.options import Options
+from benchfw.provenance import DEFAULT_STORE, Changes, Run
+from benchfw.report.text import plural
+from benchfw.store import Store
+
+
+def run(
+    suite: str | Path | Mapping[str, Any],
+    *,
+    store: str | Path = DEFAULT_STORE,
+    plugins: str | Sequence[str] = (),
+    only: str | None = None,
+    backends: str | Sequence[str] = (),
+    repetitions: int | None = None,
+    quick: bool = False,
+    jobs: int = 1,
+    threads: int | None = None,
+    timeout: float | None = None,
+    memory: int | None = None,
+    isolation: Literal["trial", "worker"] | None = None,
+    fresh: bool = False,
+    retry_failed: bool = False,
+    fail_fast: bool = False,
+    replay: bool = True,
+    dask: str | None = None,
+    progress: bool | None = None,
+) -> RunResult:
+    """Run a suite, given as a dict, a path or a name, and return what it found.
+
+    A dict holds what a suite file would: `{"problem": [{"use": "quadratic"}], "optimizer": [{"use": "gd"}]}`.
+    The keywords are the options of `benchfw run`; memory is in bytes, timeout in seconds, `dask` a
+    scheduler's address or file, or 'local'. `progress` shows how far the run is: by default in a notebook
+    and in a terminal. Trials that the store has are not run again.
+    """
+    options = Options(
+        jobs=jobs,
+        threads=default_threads() if threads is None else threads,
+        timeout=timeout,
+        memory=memory,
+        isolation=isolation,
+        fresh=fresh,
+        retry_failed=retry_failed,
+        fail_fast=fail_fast,
+        replay=replay,
+    )
+    names = as_names(plugins, "plugins")
+    changes = Changes(only, as_names(backends, "backends"), repetitions, quick)
+    if isinstance(suite, Mapping):
+        planned = plan_tables(suite, names, changes)
+    elif isinstance(suite, str | Path):
+        planned = plan_suite(suite, names, changes)
+    else:
+        raise BenchfwError(f"suite must be a dict, a path or a name, got {type(suite).__name__}")
+    return run_with_progress(planned, as_path(store, "store"), options, dask, progress)
+
+
+def run_with_progress(
+    planned: Planned, store: Path, options: Options, dask: str | None, progress: bool | None
+) -> RunResult:
+    """Run a planned suite, and show how far it is."""
+    bring_data(planned)
+    begun: list[int] = []
+    try:
+        with (
+            on_cluster(dask, options) as where,
+            watch_run(planned.suite.title, progress, live=options.jobs > 0) as show,
+        ):
+
+            def listen(event: Begun | Awaited | Replaying | Event) -> None:
+                if isinstance(event, Begun):
+                    begun.append(event.run)
+                show(event)
+
+            with Store(store, create=True) as opened:
+                done = execute_planned(planned, opened, where, listen)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_describe_interruption(store, begun)) from None
+    return RunResult(done, planned.registry)
+
+
+def _describe_interruption(store: Path, begun: Sequence[int]) -> str:
+    if not begun:
+        return "interrupted before anything ran"
+    with Store(store) as opened:
+        kept = sum(opened.run(begun[0]).counts.values())
+    return f"interrupted; {plural(kept, 'finished trial')} kept, the same call continues from there"
+
+
+def load(run: Run | RunResult | int | str = "last", store: str | Path = DEFAULT_STORE) -> RunResult:
+    """Return what a stored run found; `run` is its number, or "last" for the newest."""
+    if isinstance(run, Run | RunResult):
+        found = run.run if isinstance(run, RunResult) else run
+        store, run = found.store, found.id
+    if not isinstance(run, int | str):
+        raise BenchfwError(f'run must be the number of a run or "last", got {type(run).__name__}')
+    with Store(as_path(store, "store")) as opened:
+        return RunResult(opened.run(run))
+
+
+def runs(store: str | Path = DEFAULT_STORE) -> RunResults:
+    """Return all runs of a store, the oldest first."""
+    path = as_path(store, "store")
+    with Store(path) as opened:
+        return RunResults([RunResult(each) for each in opened.runs()], path)
+
+
+def as_names(given: str | Sequence[str], argument: str) -> tuple[str, ...]:
+    """Return one name or several as a tuple; anything else is a BenchfwError that names the argument."""
+    names = (given,) if isinstance(given, str | Path) else given
+    if not isinstance(names, Sequence) or not all(isinstance(each, str | Path) for each in names):
+        raise BenchfwError(f"{argument} must be a name or a list of names, got {given!r}")
+    return tuple(map(str, names))
+
+
+def as_path(given: str | Path, argument: str) -> Path:
+    """Return a path; anything else is a BenchfwError that names the argument."""
+    if not isinstance(given, str | Path):
+        raise BenchfwError(f"{argument} must be a path, got {type(given).__name__}")
+    return Path(given)

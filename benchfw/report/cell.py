@@ -1,0 +1,121 @@
+"""What a run found as a piece of HTML below a notebook's cell: verdicts, tables, one figure.
+
+It has no script and takes its colours from the notebook around it, light or dark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+
+from benchfw.provenance import Run
+from benchfw.records import Cell
+from benchfw.report.figures import build_figures, method_styles
+from benchfw.report.figures.plot import Figure, Style, View
+from benchfw.report.figures.svg import draw_svg
+from benchfw.report.tables import caption, heading, headline_table
+from benchfw.report.text import plural
+from benchfw.report.verdicts import verdict
+from benchfw.report.verdicts.phrases import caveat_sentences, fault_advice, fault_place, fault_sentence
+from benchfw.summary.model import Comparison, Summary
+
+MOST_VERDICTS, MOST_TABLES, MOST_FAULTS = 12, 3, 5
+
+_STYLE = Path(__file__).parent / "html" / "templates" / "cell.css"
+
+
+def render_cell(summary: Summary, run: Run, counts: str) -> str:
+    """Return the verdicts, the tables of the first problems, the first figure, and what did not finish."""
+    return _wrap("".join(_parts(summary, run, counts)))
+
+
+def _wrap(parts: str) -> str:
+    return f'<div class="benchfw"><style>{_STYLE.read_text(encoding="utf-8")}</style>{parts}</div>'
+
+
+def _parts(summary: Summary, run: Run, counts: str) -> Iterator[str]:
+    if run.standing:
+        yield f'<p class="fault">{escape(run.standing)}</p>'
+    for comparison in summary.comparisons[:MOST_VERDICTS]:
+        said = escape(verdict(comparison))
+        yield f'<div class="verdict"><b>{escape(heading(comparison))}</b>{said}</div>'
+    for caveat in caveat_sentences(summary):
+        yield f'<p class="note"><b>Caveat.</b> {escape(caveat)}.</p>'
+    for fault in summary.faults[:MOST_FAULTS]:
+        advice = fault_advice(fault)
+        text = f"{fault_place(fault)}: {fault_sentence(fault)}.{f' To try: {advice}.' if advice else ''}"
+        yield f'<p class="fault">{escape(text)}</p>'
+    styles = method_styles(summary)
+    for comparison in summary.measured[:MOST_TABLES]:
+        yield _table(comparison, styles, named=len(summary.measured) > 1)
+    figure = find_headline(summary)
+    if figure is not None:
+        yield _figure(*figure)
+    left = max(len(summary.comparisons) - MOST_VERDICTS, len(summary.measured) - MOST_TABLES)
+    more = f" {plural(left, 'more table')} in <code>report()</code>." if left > 0 else ""
+    yield f'<p class="note">{escape(counts)}.{more}</p>'
+
+
+def _table(comparison: Comparison, styles: dict[Cell, Style], *, named: bool) -> str:
+    table = headline_table(comparison)
+    head = "".join(f"<th>{escape(name)}</th>" for name in table.header)
+    rows = "".join(_row(row, styles[cell].colour) for row, cell in zip(table.rows, table.cells, strict=True))
+    name = f"<p><b>{escape(heading(comparison))}</b></p>" if named else ""
+    how = f"<details><summary>How to read it</summary>{escape(caption(comparison))}</details>"
+    body = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
+    return f'{name}<div class="wide"><table>{body}</table></div>{how}'
+
+
+def _row(row: Sequence[str], colour: str) -> str:
+    cells = []
+    for text in row[1:]:
+        estimate, bracket, interval = text.partition(" [")
+        cells.append(
+            f'<td>{escape(estimate)} <span class="interval">[{escape(interval)}</span></td>'
+            if bracket
+            else f"<td>{escape(text)}</td>"
+        )
+    return f"<tr><th>{_swatch(colour)}{escape(row[0])}</th>{''.join(cells)}</tr>"
+
+
+def _swatch(colour: str) -> str:
+    return f'<span class="swatch" style="background:{escape(colour)}"></span>'
+
+
+def find_headline(summary: Summary) -> tuple[Figure, View] | None:
+    """Return the figure that comes first, of the target's metric against cost where there is one."""
+    drawn = [each for each in build_figures(summary) if each.problem]
+    aims = {each.problem: each.targets[0].metric for each in summary.comparisons if each.targets}
+    figure = next((each for each in drawn if each.title == f"{each.problem}: {aims.get(each.problem)}"), None)
+    figure = figure or next(iter(drawn), None)
+    if figure is None:
+        return None
+    units = {each.problem: each.cost_unit for each in summary.comparisons}
+    views = {view.label: view for view in figure.views}
+    return figure, views.get(units[figure.problem], figure.views[0])
+
+
+def _figure(figure: Figure, view: View) -> str:
+    svg = draw_svg(view, figure.alt)
+    if not svg:
+        return ""
+    names = {
+        each["name"]: str(each.get("line", {}).get("color") or each.get("marker", {}).get("color"))
+        for each in view.data
+        if each.get("showlegend", True) and each.get("name")
+    }
+    # Plotly's names are escaped already
+    legend = "".join(f"<span>{_swatch(colour)}{name}</span>" for name, colour in names.items())
+    note = '<p class="note">The median of the repetitions; the band holds the central 80 % of them.</p>'
+    return f'<div class="names">{legend}</div>{svg}{note if "bands" in figure.controls else ""}'
+
+
+def render_runs(rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of runs, the newest first."""
+    head = "".join(f"<th>{name}</th>" for name in ("run", "started", "title", "trials"))
+    body = "".join(
+        f"<tr>{''.join(f'<td style=text-align:left>{escape(cell)}</td>' for cell in row)}</tr>"
+        for row in reversed(rows)
+    )
+    return _wrap(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
