@@ -43,7 +43,7 @@ def profile_trial(planned: Sequence[Planned], label: str, folder: Path) -> int:
         path.write_text(profiler.output_html(), encoding="utf-8")
     except OSError as fault:
         raise BenchfwError(f"{path} cannot be written: {fault.strerror}; use --store") from None
-    click.echo(printable(f"flame graph: {path}; nothing was stored"))
+    click.echo(printable(f"profile: {path}; nothing was stored"))
     return int(outcome.status.faulty)
 
 

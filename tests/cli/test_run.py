@@ -156,7 +156,7 @@ def test_a_profile_shows_the_calls_of_one_trial_and_stores_nothing(cli):
     first, *calls, last = done.stdout.splitlines()
     assert first.startswith("slide (step=0.5) on bowl")
     assert any("run_trial" in line for line in calls)
-    assert last == "flame graph: reports/profile-slide--step-0-5-.html; nothing was stored"
+    assert last == "profile: reports/profile-slide--step-0-5-.html; nothing was stored"
     assert [path.name for path in (cli.folder / "reports").iterdir()] == ["profile-slide--step-0-5-.html"]
     wrong = cli("run", "bowls.toml", "--profile", "slid")
     assert wrong.returncode == 2
