@@ -55,6 +55,7 @@ def plan(suite: Suite, registry: Registry, where: str = "") -> list[Trial]:
     _check_backends(suite, registry, where)
     _check_places(problems, methods, where)
     _check_oracles(problems, methods, registry, where)
+    _check_reference(suite, methods, where)
     pairs = list(_pairs(problems, methods))
     total = len(pairs) * len(suite.backends) * suite.repetitions
     if total > MOST_TRIALS:
@@ -78,6 +79,12 @@ def _check_places(problems: list[Spec], methods: list[Method], where: str) -> No
         for name in method.on:
             if name not in labels:
                 raise SuiteError(f"{where}: '{method.spec.label}' is on '{name}'{nearest(name, labels)}")
+
+
+def _check_reference(suite: Suite, methods: list[Method], where: str) -> None:
+    name, labels = suite.reference, [each.spec.label for each in methods if each.kind != "kernel"]
+    if name and name not in labels:
+        raise SuiteError(f"{where}: reference '{name}' is not the label of a method{nearest(name, labels)}")
 
 
 def _check_backends(suite: Suite, registry: Registry, where: str) -> None:

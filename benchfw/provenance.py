@@ -57,7 +57,8 @@ class Environment:
     """Where, with what and how a run was made: what a reader needs to judge or repeat it.
 
     `packages` has versions, `sources` and `datasets` the start of hashes, `backends` what each says of itself
-    (or why it is `unavailable`), `plugins` the sources given by hand, `trials` how many were planned.
+    (or why it is `unavailable`), `plugins` the sources given by hand, `trials` how many were planned,
+    `reference` the method that ratios are relative to, empty for the first.
     """
 
     machine: Machine = Machine()
@@ -71,6 +72,7 @@ class Environment:
     cluster: Mapping[str, Any] = field(default_factory=dict)
     clock: Literal["wall", "cpu"] = "wall"
     trials: int = 0
+    reference: str = ""
     changes: Changes = Changes()
     plugins: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)

@@ -27,6 +27,7 @@ TOP_KEYS = QUICK_KEYS | {
     "plugins",
     "quick",
     "isolation",
+    "reference",
     "problem",
     *METHOD_KINDS,
 }
@@ -50,6 +51,7 @@ class Suite:
     precision: float | None = None
     plugins: tuple[str, ...] = ()
     isolation: Isolation = "trial"
+    reference: str = ""
     tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
 
@@ -119,7 +121,14 @@ def parse_suite(text: str, where: str, *, quick: bool = False) -> Suite:
 
 def _suite_of(table: Mapping[str, Any], text: str, where: str, *, quick: bool = False) -> Suite:
     name = Path(where).stem
-    kinds = {"title": str, "seed": int, "repetitions": int, "backends": list, "plugins": list}
+    kinds = {
+        "title": str,
+        "seed": int,
+        "repetitions": int,
+        "backends": list,
+        "plugins": list,
+        "reference": str,
+    }
     for key, kind in kinds.items():
         if key in table:
             check_type(table[key], kind, key, where)
@@ -146,6 +155,7 @@ def _suite_of(table: Mapping[str, Any], text: str, where: str, *, quick: bool = 
         precision=precision,
         plugins=tuple(_strings(table.get("plugins", []), "plugins", where)),
         isolation=isolation,
+        reference=table.get("reference", ""),
         tables={kind: _tables_of(table, kind, where, quick=quick) for kind in ("problem", *METHOD_KINDS)},
     )
 

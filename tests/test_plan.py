@@ -79,6 +79,11 @@ def test_the_type_of_a_kernels_arguments_is_swept_and_leaves_its_data_alone(regi
 MISTAKES = {
     "unknown place": (SLIDE + 'on = "bowll"\n', "'slide' is on 'bowll'", "did you mean 'bowl'?"),
     "place that is not a label": (SLIDE + "on = 3\n", "[[optimizer]] 1", "'on' must be the label", "3"),
+    "unknown reference": (
+        'reference = "slid"\n' + SLIDE,
+        "reference 'slid' is not the label of a method",
+        "'slide'",
+    ),
     "unknown name": (
         SLIDE.replace("slide", "slidee"),
         "unknown optimizer 'slidee'",

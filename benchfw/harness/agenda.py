@@ -69,6 +69,7 @@ def prepare(
         packages={**environment.packages, **identity.libraries},
         isolation=isolation,
         trials=len(trials),
+        reference=suite.reference,
         changes=changes,
         plugins=_absolute(registry.sources),
         sources=identity.sources,

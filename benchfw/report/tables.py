@@ -79,10 +79,18 @@ def caption(comparison: Comparison) -> str:
     if comparison.kind == "kernel":
         return kernel_caption(comparison)
     aim = f"Target: {target_text(comparison)}. {_target_rule(comparison)}" if comparison.targets else ""
-    what = f"{_middle(comparison)}; ratios to {comparison.name(comparison.reference)}, paired by repetition."
+    what = f"{_middle(comparison)}; ratios to {reference_text(comparison)}, paired by repetition."
     held = " Their 95 % intervals are for one row at a time; those of the verdict allow for the whole report."
     several = held if comparison.decisions else ""
     return f"{aim}{what}{several}{_estimator_notes(comparison)}"
+
+
+def reference_text(comparison: Comparison) -> str:
+    """Return the method that ratios are relative to, and why, where it is not the one that was asked for."""
+    name = comparison.name(comparison.reference)
+    if comparison.replaced is None:
+        return name
+    return f"{name} ({comparison.name(comparison.replaced)} never reaches the target)"
 
 
 def _middle(comparison: Comparison) -> str:

@@ -80,7 +80,8 @@ class Comparison:
 
     `lines` are what figures draw of each metric, `hits` when each method met each of some targets, by axis;
     both are empty where no figure is wanted. `by_cpu` says that CPU seconds stand for times;
-    so many `jobs` ran at a time. `at_start` counts the runs of a method that begin at the target.
+    so many `jobs` ran at a time. `replaced` is the method that ratios would be relative to, had it ever met
+    the target. `at_start` counts the runs of a method that begin at the target.
     `family` counts the tests of the whole report, which share 5 %. Of estimators, `tested` are those whose
     bias is one of them, `biased` those whose bias is not noise, each with the interval that decided it;
     `biased_singly` those whose biases cancel over the runs, with what their root mean square is at least;
@@ -114,6 +115,7 @@ class Comparison:
     lines: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
     hits: Mapping[Axis, Floats] = field(default_factory=dict)
     jobs: int = 1
+    replaced: Cell | None = None
     at_start: Mapping[Cell, int] = field(default_factory=dict)
 
     @property

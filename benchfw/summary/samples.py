@@ -19,7 +19,7 @@ from benchfw.analysis.convergence import (
 )
 from benchfw.analysis.draws import Moments, pool_moments, spread_interval
 from benchfw.analysis.intervals import Interval, Values, median_interval
-from benchfw.records import Counting, MethodKind, Outcome, Status
+from benchfw.records import Cell, Counting, MethodKind, Outcome, Status
 from benchfw.summary.draws import DrawSample
 from benchfw.summary.histories import History, Spent
 from benchfw.summary.model import Target
@@ -149,6 +149,28 @@ def _sample_optimizer(
     values = {quantity: found for quantity, found in values.items() if found}
     brackets = {quantity: found for quantity, found in brackets.items() if found}
     return Sample("optimizer", values, brackets=brackets, arrivals=arrivals)
+
+
+def first_to_arrive(
+    groups: Mapping[Cell, Sequence[History]], wanted: Cell, targets: Sequence[Target]
+) -> Cell:
+    """Return the wanted reference, or, where it never meets the target and several others do, one of those.
+
+    The first in the suite's order that always does, or that ever does: ratios to the fastest, which chance
+    helped to be it, would be too large.
+    """
+    if not targets:
+        return wanted
+
+    def arrivals(cell: Cell) -> list[bool]:
+        return [_arrival(each, targets).reached for each in groups[cell] if each.curves and not each.skipped]
+
+    if any(arrivals(wanted)):
+        return wanted
+    found = {cell: each for cell in groups if any(each := arrivals(cell))}
+    if len(found) < 2:
+        return wanted
+    return next((cell for cell, each in found.items() if all(each)), next(iter(found)))
 
 
 def _arrival(history: History, targets: Sequence[Target]) -> Arrival:

@@ -23,7 +23,7 @@ from benchfw.summary.lines import find_hits, find_lines
 from benchfw.summary.model import CPU_TIMES, Comparison, Row, Summary
 from benchfw.summary.noise import BUSY, allow_for_noise, describe_noise, slowdown, waits
 from benchfw.summary.quantities import TO_TARGET, Sample
-from benchfw.summary.samples import sample_trials
+from benchfw.summary.samples import first_to_arrive, sample_trials
 from benchfw.summary.sweeps import find_sweep
 from benchfw.summary.targets import choose_targets, last_seconds, metric_names
 
@@ -50,7 +50,9 @@ def summarize(run: Run, results: Iterable[Result], *, figures: bool = True) -> S
     groups = _group(findings.listen(_in_order(results)))
     # starmap: the variable of a loop would keep a group while the next one is read
     by_cpu = by > BUSY and run.environment.threads == 1
-    compared = list(starmap(partial(_compare, by=by, by_cpu=by_cpu, jobs=jobs, figures=figures), groups))
+    asked = run.environment.reference
+    compare = partial(_compare, asked=asked, by=by, by_cpu=by_cpu, jobs=jobs, figures=figures)
+    compared = list(starmap(compare, groups))
     comparisons = tuple(with_decisions(compared))
     return Summary(
         run.title or run.suite,
@@ -97,13 +99,22 @@ def _group(histories: Iterable[History]) -> Iterator[tuple[str, MethodKind, Grou
 
 
 def _compare(
-    problem: str, kind: MethodKind, groups: Groups, *, by: float, by_cpu: bool, jobs: int, figures: bool
+    problem: str,
+    kind: MethodKind,
+    groups: Groups,
+    *,
+    asked: str,
+    by: float,
+    by_cpu: bool,
+    jobs: int,
+    figures: bool,
 ) -> Compared:
     finished = {cell: [each for each in group if each.finished] for cell, group in groups.items()}
-    reference = next((cell for cell, group in finished.items() if group), next(iter(groups)))
     trials = [each for group in groups.values() for each in group]
     metrics = metric_names(trials)
     targets = choose_targets([*groups.values()]) if kind == "optimizer" else ()
+    wanted = _wanted_reference(finished, asked)
+    reference = wanted if kind != "optimizer" else first_to_arrive(groups, wanted, targets)
     ends = last_seconds(finished[reference]) if kind == "optimizer" and len(groups) > 1 else {}
     samples = {
         cell: allow_for_noise(sample_trials(kind, group, targets, ends, metrics), by)
@@ -128,6 +139,7 @@ def _compare(
         targets=targets,
         cost_unit=next(filter(None, units), "gradients"),
         jobs=jobs,
+        replaced=wanted if kind == "optimizer" and reference != wanted else None,
         at_start={
             cell: count
             for cell, sample in samples.items()
@@ -169,6 +181,12 @@ def _compare(
             hits=find_hits(groups, targets[0].metric) if targets else {},
         )
     return Compared(comparison, contrasts, drawn)
+
+
+def _wanted_reference(finished: Mapping[Cell, Sequence[History]], asked: str) -> Cell:
+    """Return the method that was asked for, or the first; one that finished some trial where there is any."""
+    measured = [cell for cell, group in finished.items() if group] or list(finished)
+    return next((cell for cell in measured if cell.method == asked), measured[0])
 
 
 def _has_cpu_times(sample: Sample) -> bool:

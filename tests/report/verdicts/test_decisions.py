@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from benchfw.records import Counting, Status
+from benchfw.report.tables import caption
 from benchfw.report.verdicts import verdict
 from benchfw.summary.summarize import summarize
 
@@ -72,14 +73,33 @@ def test_every_number_of_arrivals_gives_a_sentence(make, run, runs):
 
 
 def test_a_reference_that_never_arrives_needs_more_than_its_budget(make, run):
-    results = (
-        optimizer(make, "gd", [inf] * 5)
-        + optimizer(make, "saga", [2 * cost for cost in EVEN])
-        + optimizer(make, "svrg", EVEN)
-    )
+    results = optimizer(make, "gd", [inf] * 5) + optimizer(make, "svrg", EVEN)
     assert said(run, results) == (
         "svrg reaches gap 1 with at least 9.7 times fewer gradients than gd (5 paired runs) "
         "and in at least 9.7 times less time; gd never does."
+    )
+
+
+def test_where_the_reference_never_arrives_ratios_are_to_the_first_of_several_that_do(make, run):
+    results = (
+        optimizer(make, "gd", [inf] * 5)
+        + optimizer(make, "late", [inf, *(3 * cost for cost in EVEN[1:])])
+        + optimizer(make, "saga", [2 * cost for cost in EVEN])
+        + optimizer(make, "svrg", EVEN)
+    )
+    (comparison,) = summarize(run, results).comparisons
+    assert verdict(comparison) == (
+        "svrg reaches gap 1 with 2 times fewer gradients than saga (5 paired runs) and in 2 times less time; "
+        "gd never does; late does in 4 of 5 runs."
+    )
+    assert "ratios to saga (gd never reaches the target), paired by repetition" in caption(comparison)
+
+
+def test_ratios_are_relative_to_the_reference_that_the_suite_names(make, run):
+    results = optimizer(make, "gd", [2 * cost for cost in EVEN]) + optimizer(make, "svrg", EVEN)
+    asked = replace(run, environment=replace(run.environment, reference="svrg"))
+    assert said(asked, results).startswith(
+        "No method reaches gap 1 with fewer gradients than svrg; the next, gd, needs 2 times more"
     )
 
 
