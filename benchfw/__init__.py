@@ -10,6 +10,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from benchfw.api.compare import compare
+    from benchfw.api.problems import problem
     from benchfw.api.result import RunResult
     from benchfw.api.session import load, run, runs
     from benchfw.backends import Backend, Rng
@@ -75,10 +77,12 @@ __all__ = [
     "Unavailable",
     "claims_of",
     "clip_gap",
+    "compare",
     "constants_of",
     "from_callback",
     "hookimpl",
     "load",
+    "problem",
     "run",
     "runs",
 ]
@@ -93,6 +97,8 @@ _HOMES = {
     "from_callback": "callbacks",
     "hookimpl": "hookspecs",
     "RunResult": "api.result",
+    "compare": "api.compare",
+    "problem": "api.problems",
     **dict.fromkeys(("load", "run", "runs"), "api.session"),
     **dict.fromkeys(("Count", "DatasetName", "Fraction", "NonNegative", "Positive", "Range"), "parameters"),
 }

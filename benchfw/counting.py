@@ -19,6 +19,9 @@ class Counter:
     def __init__(self) -> None:
         self.cost = self.declared = 0.0
 
+    def __reduce__(self) -> tuple[type[Counter], tuple[()]]:
+        return Counter, ()  # elsewhere nothing was asked yet
+
     def __copy__(self) -> Self:
         return self
 

@@ -277,7 +277,7 @@ def produced_class(factory: Any) -> type | None:
     """Return the class whose objects a factory makes: itself, or what its return annotation names."""
     if isinstance(factory, type):
         return factory
-    made = hints_of(factory).get("return")
+    made = getattr(factory, "makes", None) or hints_of(factory).get("return")
     # a protocol or Any promises less than what is made may have
     vague = made in {Any, object} or is_protocol(made)
     return made if isinstance(made, type) and not vague else None

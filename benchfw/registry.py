@@ -173,6 +173,10 @@ class Registry:
         for each in self.objects:
             self._add(Entry(each.kind, each.name, each.factory, _SESSION, given=each))
 
+    def with_objects(self, objects: Iterable[Given]) -> Registry:
+        """Return a registry that has these objects too."""
+        return Registry(self.sources, self.installed, [*self.objects, *objects])
+
     def with_plugins(self, plugins: Iterable[str]) -> Registry:
         """Return a registry that has these plugins too."""
         return Registry([*self.sources, *plugins], self.installed, self.objects)

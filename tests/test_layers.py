@@ -18,7 +18,7 @@ LAYERS = [
     {"backends", "records"},
     {"provenance", "kernels"},
     {"sweep", "parameters", "loading", "hookspecs", "contract", "counting"},
-    {"registry", "core_plugin", "callbacks"},
+    {"registry", "core_plugin", "callbacks", "adapters"},
     {"suite", "analysis"},
     {"store", "data", "plan"},
     {"summary", "measure"},

@@ -30,7 +30,9 @@ class Callers:
         while frame is not None:
             name = frame.f_code.co_filename
             kind = self._kinds.get(name)
-            if kind is None:
+            if name.startswith("<") and frame.f_globals.get("__name__") == "__main__":
+                kind = "own"  # typed at a prompt; what libraries make by `exec` has their names
+            elif kind is None:
                 kind = self._kinds[name] = self.kind_of(name)
             if kind == "own":
                 return frame

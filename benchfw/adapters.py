@@ -1,0 +1,245 @@
+"""Objects of a session in the roles of a trial: copies of problems, counted oracles, functions as methods.
+
+Workers import this file, so it imports little.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from benchfw.contract import Composite, FiniteSum, Problem, Smooth, SpectralSum, clip_gap
+from benchfw.counting import CountedProblem
+
+COUNTED = {"value": 0.5, "grad": 1.0, "value_and_grad": 1.0, "subgrad": 1.0}
+"""What a call of an oracle costs, in gradients: a value is about half the work."""
+BATCHED = ("grad_batch", "grad_samples")
+FREE = ("prox", "penalty")
+NEEDED = ("value", "grad")
+
+
+class Oracles:
+    """Functions as the oracles of one object."""
+
+    def __init__(self, oracles: Mapping[str, Any]) -> None:
+        vars(self).update(oracles)
+
+
+class OracleProblem(CountedProblem):
+    """Any object with oracles as a problem: its oracles are counted, all else is the object's own.
+
+    Its start is the object's `start`, a method or an array. Without `metrics` of its own, the metric is the
+    objective, and the gap to it at the object's `optimum`, if it has one.
+    """
+
+    def __init__(self, owner: Any, backend: Any) -> None:
+        self.owner, self.backend = owner, backend
+        for name in (*COUNTED, *BATCHED):
+            if callable(getattr(owner, name, None)):
+                setattr(self, name, _Oracle(owner, name, self._count))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "owner" not in vars(self):  # as when it is copied
+            raise AttributeError(name)
+        return getattr(self.owner, name)
+
+    def start(self) -> Any:
+        """Return where every method begins: a copy of it."""
+        start = self.owner.start
+        return copy.copy(start() if callable(start) else start)
+
+    def project(self, params: Any) -> Any:
+        """Return the nearest feasible point: the object's own `project`, or the point itself."""
+        project = getattr(self.owner, "project", None)
+        return params if project is None else project(params)
+
+    def metrics(self, answer: Any) -> Mapping[str, float]:
+        """Return the object's own metrics; else the objective, and the gap where the optimum is known."""
+        if callable(getattr(self.owner, "metrics", None)):
+            found: Mapping[str, float] = self.owner.metrics(answer)
+            return found
+        objective = self._objective(answer)
+        optimum = getattr(self.owner, "optimum", None)
+        if optimum is None:
+            return {"objective": objective}
+        gap = clip_gap(objective - self._objective(optimum), objective)
+        return {"gap": gap, "objective": objective}
+
+    def _objective(self, params: Any) -> float:
+        penalty = getattr(self.owner, "penalty", None)
+        return float(self.owner.value(params)) + (0.0 if penalty is None else float(penalty(params)))
+
+
+class _Oracle:
+    """An oracle of an object, which counts its calls; a batch costs its share of the samples."""
+
+    def __init__(self, owner: Any, name: str, count: Callable[[float], None]) -> None:
+        self._owner, self._name, self._count = owner, name, count
+
+    def __call__(self, params: Any, *rest: Any) -> Any:
+        self._count(COUNTED[self._name] if self._name in COUNTED else len(rest[0]) / self._owner.num_samples)
+        return getattr(self._owner, self._name)(params, *rest)
+
+
+def is_whole(made: Any) -> bool:
+    """Return whether an object or a class is a problem as it stands: it counts, and has metrics."""
+    kind = made if isinstance(made, type) else type(made)
+    cost = inspect.getattr_static(kind, "cost", None)
+    return callable(getattr(kind, "metrics", None)) and hasattr(type(cost), "__set__")
+
+
+class ProblemMaker:
+    """Makes the problem of a trial from what was given: an object to copy, or what makes one.
+
+    `call` says how that is called: with "backend and rng", with "nothing", or not at all: it is "copied".
+    """
+
+    def __init__(self, given: Any, call: str) -> None:
+        self.given, self.call = given, call
+        if call == "backend and rng":
+            self.__signature__ = inspect.signature(given)
+        else:
+            empty = [
+                inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in ("backend", "rng")
+            ]
+            own = inspect.signature(given).parameters.values() if call == "nothing" else ()
+            self.__signature__ = inspect.Signature([*empty, *own])
+
+    @property
+    def makes(self) -> type | None:
+        """The class of what it makes, as far as that is known without making it."""
+        sample = self.given if self.call == "copied" or isinstance(self.given, type) else None
+        if sample is None or is_whole(sample):
+            return sample if isinstance(sample, type) else None if sample is None else type(sample)
+        oracles = [name for name in (*COUNTED, *BATCHED, *FREE) if callable(getattr(sample, name, None))]
+        return type(type(sample).__name__, (OracleProblem,), dict.fromkeys(oracles, _promise))
+
+    def __call__(self, backend: Any, rng: Any, **params: Any) -> Any:
+        """Return a problem that no other trial has seen."""
+        if self.call == "copied":
+            made = copy.deepcopy(self.given)
+            if isinstance(made, CountedProblem):
+                vars(made).pop("_counter", None)  # copies share one
+        else:
+            made = self.given(*((backend, rng) if self.call == "backend and rng" else ()), **params)
+        if not is_whole(made):
+            return OracleProblem(made, backend)
+        if not hasattr(made, "backend"):
+            made.backend = backend
+        return made
+
+
+def _promise(*_: Any) -> Any:
+    raise NotImplementedError
+
+
+class MethodMaker:
+    """Makes the method of a trial: a copy of an object."""
+
+    def __init__(self, given: Any) -> None:
+        self.given = given
+        self.solves = getattr(given, "solves", None)
+
+    def __call__(self) -> Any:
+        """Return the copy."""
+        return copy.deepcopy(self.given)
+
+
+class ArrayData:
+    """A data set in memory: arrays by name."""
+
+    def __init__(self, arrays: Mapping[str, Any]) -> None:
+        self.arrays = dict(arrays)
+
+    def __call__(self) -> dict[str, Any]:
+        """Return the arrays."""
+        return dict(self.arrays)
+
+
+def method_class(function: Callable[..., Any], solves: type | None = None) -> type:
+    """Return a frozen dataclass whose `run`, or `solve` where it takes an effort, is a function.
+
+    The first parameter is the problem, the second the generator; one called `effort` makes it a solver. The
+    others are the parameters of the method.
+    """
+    parameters = list(inspect.signature(function).parameters.values())
+    filled, own = split_parameters(parameters)
+    hints = _hints_of(function)
+    fields: list[Any] = [
+        (each.name, hints.get(each.name, Any))
+        if each.default is each.empty
+        else (each.name, hints.get(each.name, Any), dataclasses.field(default=each.default))
+        for each in own
+    ]
+    names = [each.name for each in own]
+
+    def call(self: Any, problem: Any, rng: Any, effort: int = 0) -> Any:
+        given = {"problem": problem, "rng": rng, "effort": effort}
+        return function(*(given[role] for role in filled), **{name: getattr(self, name) for name in names})
+
+    role = "solve" if "effort" in filled else "run"
+    members: dict[str, Any] = {
+        role: call,
+        "solves": solves or infer_protocol(function),
+        "__doc__": function.__doc__,
+    }
+    name = getattr(function, "__name__", type(function).__name__)
+    made = dataclasses.make_dataclass(
+        name if name.isidentifier() else "function", fields, namespace=members, frozen=True, kw_only=True
+    )
+    made.__module__ = getattr(function, "__module__", None) or "__main__"
+    made.__qualname__ = f"{name} as a method"  # no module has it: it travels by value
+    return made
+
+
+def split_parameters(parameters: Iterable[inspect.Parameter]) -> tuple[list[str], list[inspect.Parameter]]:
+    """Return what a trial fills in, in the order of the parameters, and those that are the method's own."""
+    filled: list[str] = []
+    own: list[inspect.Parameter] = []
+    for each in parameters:
+        if not filled:
+            filled.append("problem")
+        elif each.name in {"rng", "effort", "callback"} and not own:
+            filled.append(each.name)
+        elif (
+            len(filled) == 1 and each.default is each.empty and each.kind is not each.KEYWORD_ONLY and not own
+        ):
+            filled.append("rng")
+        elif each.kind not in {each.VAR_KEYWORD, each.VAR_POSITIONAL}:
+            own.append(each)
+    return filled, own
+
+
+def infer_protocol(function: Callable[..., Any]) -> type:
+    """Return the oracles that a function uses, as far as its code says so; one that asks first needs none."""
+    code = getattr(function, "__code__", None)
+    names = set(_attributes_of(code)) if code is not None else set()
+    if names & {"hasattr", "getattr"}:
+        return Problem
+    protocols = {
+        "matmat": SpectralSum,
+        "grad_batch": FiniteSum,
+        "prox": Composite,
+        "grad": Smooth,
+        "value": Smooth,
+    }
+    return next((protocol for name, protocol in protocols.items() if name in names), Problem)
+
+
+def _attributes_of(code: Any) -> Sequence[str]:
+    found = list(code.co_names)
+    for constant in code.co_consts:
+        if hasattr(constant, "co_names"):
+            found += _attributes_of(constant)
+    return found
+
+
+def _hints_of(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(function, include_extras=True)
+    except (NameError, TypeError, AttributeError):
+        return {}

@@ -1,0 +1,107 @@
+"""`benchfw.compare`: methods on problems, both as objects or by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from benchfw.api.objects import Objects
+from benchfw.api.planning import Planned, plan_text
+from benchfw.api.result import RunResult
+from benchfw.api.session import as_names, as_path, run_with_progress
+from benchfw.api.toml import write_toml
+from benchfw.errors import BenchfwError, SuiteError
+from benchfw.harness.environment import default_threads
+from benchfw.harness.options import Options
+from benchfw.provenance import DEFAULT_STORE
+from benchfw.registry import Registry
+
+NAME = "compare"
+TABLE = re.compile(rf"{NAME}, \[\[(\w+)\]\] (\d+)")
+
+
+def compare(
+    problems: Any,
+    methods: Any,
+    *,
+    repetitions: int = 5,
+    target: Mapping[str, float] | None = None,
+    budget: Mapping[str, float] | None = None,
+    precision: float | None = None,
+    seed: int = 0,
+    backends: str | Sequence[str] = "numpy",
+    title: str = "Comparison",
+    plugins: str | Sequence[str] = (),
+    store: str | Path = DEFAULT_STORE,
+    jobs: int = 1,
+    threads: int | None = None,
+    timeout: float | None = None,
+    memory: int | None = None,
+    isolation: Literal["trial", "worker"] = "trial",
+    fresh: bool = False,
+    retry_failed: bool = False,
+    fail_fast: bool = False,
+    replay: bool = True,
+    progress: bool | None = None,
+) -> RunResult:
+    """Compare methods on problems, each given as an object or by name, and return what was found.
+
+    A problem is an object with value, grad and start, which every trial copies; a class, called with backend
+    and rng or with nothing; what `benchfw.problem` returns; or a registered name. A method is an object or a
+    class with `run`, `solve` or `draw`; a generator function of (problem, rng); a function that takes a
+    `callback` or an `effort` too; or a registered name.
+
+    One or a list of them is given, or a dict, whose keys are the labels. {"use": method, "step": [0.1, 1]}
+    gives a method, or a problem, parameters; a list of values is a sweep.
+
+    All else is as in a suite: each trial has `budget` ({"seconds": 10, "iterations": 10000}) to get to the
+    `target` ({"gap": 1e-6}), in a process of its own. Trials that the store has are not run again; those of
+    objects are known by their code and data.
+    """
+    options = Options(
+        jobs=jobs,
+        threads=default_threads() if threads is None else threads,
+        timeout=timeout,
+        memory=memory,
+        fresh=fresh,
+        retry_failed=retry_failed,
+        fail_fast=fail_fast,
+        replay=replay,
+    )
+    suite = {
+        "title": title,
+        "seed": seed,
+        "repetitions": repetitions,
+        "backends": as_names(backends, "backends"),
+        "isolation": isolation,
+        "budget": budget,
+        "target": target,
+        "precision": precision,
+        "plugins": as_names(plugins, "plugins") or None,
+    }
+    given = {name: value for name, value in suite.items() if value is not None}
+    planned = _plan(problems, methods, given)
+    return run_with_progress(planned, as_path(store, "store"), options, None, progress)
+
+
+def _plan(problems: Any, methods: Any, suite: Mapping[str, Any]) -> Planned:
+    objects = Objects(Registry(suite.get("plugins", ())))
+    tables: dict[str, list[dict[str, Any]]] = {}
+    places: dict[str, list[str]] = {}
+    for argument, given in (("problems", problems), ("methods", methods)):
+        for place, kind, table in objects.tables(argument, given):
+            tables.setdefault(kind, []).append(table)
+            places.setdefault(kind, []).append(place)
+
+    def name_place(found: re.Match[str]) -> str:
+        return places[found[1]][int(found[2]) - 1]
+
+    try:
+        text = write_toml({**suite, **tables}, NAME)
+        if objects.given:
+            text += f"\n{objects.describe()}\n"
+        return plan_text(text, NAME, objects.registry.with_objects(objects.given))
+    except SuiteError as fault:
+        raise BenchfwError(TABLE.sub(name_place, str(fault)).removeprefix(f"{NAME}: ")) from None

@@ -1,0 +1,122 @@
+"""`benchfw.problem`, and how what is given as a problem becomes one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchfw.adapters import NEEDED, Oracles, ProblemMaker, is_whole
+from benchfw.errors import BenchfwError
+
+
+@dataclass(frozen=True)
+class OwnProblem:
+    """A problem of functions, or of data with a named loss: what `benchfw.problem` returns."""
+
+    oracles: Oracles | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+    loss: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+def problem(*given: Any, loss: str | None = None, **more: Any) -> OwnProblem:
+    """Return a problem of functions, or of data `X, y` with a registered loss, for `benchfw.compare`.
+
+    `problem(value, grad, start)` minimizes a function from a start; more oracles are given by name:
+    `grad_batch` with `num_samples`, `project`, `prox` with `penalty`, `optimum`, `metrics`. A value costs
+    half a gradient.
+
+    `problem(X, y, loss="logistic-regression")` is the registered problem of that name on these data; further
+    keywords are its parameters.
+    """
+    if loss is None:
+        names = ("value", "grad", "start")
+        oracles = dict(zip(names, given, strict=False)) | more
+        missing = [name for name in names if name not in oracles]
+        if missing or len(given) > len(names):
+            raise BenchfwError(
+                "problem(value, grad, start) needs "
+                f"{'two functions and a start' if given else ', '.join(missing)}; for data it is "
+                'problem(X, y, loss="…") with the name of a registered problem'
+            )
+        for name in NEEDED:
+            if not callable(oracles[name]):
+                raise BenchfwError(
+                    f"{name} must be a function, got {type(oracles[name]).__name__}; "
+                    'for data, problem(X, y, loss="…") names the loss'
+                )
+        return OwnProblem(oracles=Oracles(oracles))
+    if not isinstance(loss, str):
+        raise BenchfwError(f"loss must be the name of a registered problem, got {type(loss).__name__}")
+    if len(given) != 2:
+        raise BenchfwError(
+            f"problem(X, y, loss={loss!r}) takes features and targets, got {len(given)} values"
+        )
+    import numpy as np
+
+    features, targets = (np.array(each) for each in given)  # copies: what is given may change later
+    if features.ndim < 2 or len(features) != len(targets):
+        raise BenchfwError(
+            f"X must have a row for each of y, got shapes {features.shape} and {targets.shape}"
+        )
+    return OwnProblem(data={"x": features, "y": targets}, loss=loss, params=more)
+
+
+def problem_factory(given: Any, place: str) -> Any:
+    """Return what makes the problem of a trial from an object, a class or a function."""
+    makes = isinstance(given, type) or (callable(given) and not _has_oracles(given))
+    if not makes or isinstance(given, type):
+        _check_oracles(given, place)
+    if not makes:
+        return ProblemMaker(given, "copied")
+    call = call_of(given, place)
+    whole = isinstance(given, type) and call == "backend and rng" and is_whole(given)
+    return given if whole else ProblemMaker(given, call)
+
+
+def _has_oracles(given: Any) -> bool:
+    return all(callable(getattr(given, name, None)) for name in NEEDED)
+
+
+def call_of(given: Callable[..., Any], place: str) -> str:
+    """Return how a class or a function that makes problems is called."""
+    try:
+        parameters = list(inspect.signature(given).parameters.values())
+    except (TypeError, ValueError):
+        raise BenchfwError(
+            f"{place}: the parameters of {name_of(given)} cannot be read; wrap it in a function"
+        ) from None
+    if [each.name for each in parameters[:2]] == ["backend", "rng"]:
+        return "backend and rng"
+    needed = [
+        each.name
+        for each in parameters
+        if each.default is each.empty
+        and each.kind in {each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY}
+    ]
+    if needed:
+        raise BenchfwError(
+            f"{place}: {name_of(given)} is called with (backend, rng) or with nothing, and needs "
+            f"{', '.join(needed)}; give an object of it, or a function that makes one"
+        )
+    return "nothing"
+
+
+def _check_oracles(given: Any, place: str) -> None:
+    lacks = [name for name in NEEDED if not callable(getattr(given, name, None))]
+    whole = is_whole(given)
+    if not whole and (lacks or not (isinstance(given, type) or hasattr(given, "start"))):
+        name = given.__name__ if isinstance(given, type) else type(given).__name__
+        lacks = lacks or ["start"]
+        raise BenchfwError(
+            f"{place}: {name} has no {', '.join(lacks)}; a problem is a name, an object or a class with "
+            "value, grad and start, or benchfw.problem(…)"
+        )
+
+
+def name_of(given: Any) -> str:
+    """Return what an object is called: a class or a function by its name, any other by its class."""
+    name = getattr(given, "__name__", None) or type(given).__name__
+    return "function" if name == "<lambda>" else str(name)

@@ -1,0 +1,416 @@
+"""benchfw.compare: objects of a session as problems and methods, by the same engine as a suite's."""
+
+import contextlib
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fixtures.cells import Notebook
+
+import benchfw
+from benchfw.api import session
+from benchfw.harness.events import Finished
+from benchfw.store import Store
+
+PLUGIN = Path(__file__).parents[1] / "plugins" / "bowls.py"
+
+CELL = """
+import os
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+import benchfw
+
+
+class Bowl:
+    '''Half the squared distance to a point.'''
+
+    def __init__(self, centre):
+        self.centre = centre
+
+    def start(self):
+        return np.zeros_like(self.centre)
+
+    def value(self, x):
+        return ((x - self.centre) ** 2).sum() / 2
+
+    def grad(self, x):
+        return x - self.centre
+
+    @property
+    def optimum(self):
+        return self.centre
+
+
+class Drawn(benchfw.CountedProblem):
+    '''The same for a random point.'''
+
+    def __init__(self, backend, rng, size: int = 3):
+        self.backend, self.optimum = backend, rng.standard_normal(size)
+
+    def start(self):
+        return 0 * self.optimum
+
+    def value(self, x):
+        return float(((x - self.optimum) ** 2).sum()) / 2
+
+    def grad(self, x):
+        self._count(1)
+        return x - self.optimum
+
+    def project(self, x):
+        return x
+
+    def metrics(self, x):
+        return {"gap": self.value(x)}
+
+
+def steps(problem, rng, step=0.5):
+    x = problem.start()
+    while True:
+        yield x
+        x = x - step * problem.grad(x)
+
+
+@dataclass(frozen=True)
+class Slide:
+    step: float = 0.5
+
+    def run(self, problem, rng):
+        return steps(problem, rng, self.step)
+
+
+class Fit:
+    '''Cannot yield, and is no dataclass.'''
+
+    def __init__(self, step):
+        self.step = step
+
+    def solve(self, problem, rng, effort):
+        x = problem.start()
+        for _ in range(effort):
+            x = x - self.step * problem.grad(x)
+        return x
+
+
+def scipy(problem, rng, callback):
+    minimize(problem.value, problem.start(), jac=problem.grad, method="CG", callback=callback)
+
+
+bowl = Bowl(np.ones(3))
+"""
+SMALL = {"repetitions": 1, "budget": {"iterations": 12}, "replay": False}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory):
+    """A folder for all tests of this file, which is the working folder."""
+    folder = tmp_path_factory.mktemp("compare")
+    shutil.copy(PLUGIN, folder / "bowls.py")
+    with contextlib.chdir(folder):
+        yield folder
+
+
+@pytest.fixture
+def notebook():
+    return Notebook()(CELL)
+
+
+def ends(result):
+    """Return the last gap of each method, by problem and label."""
+    frame = result.frame.query("metric == 'gap'")
+    return frame.groupby(["problem", "method"])["value"].last().to_dict()
+
+
+def test_methods_of_every_kind_are_compared(notebook):
+    methods = {
+        "instance": notebook["Slide"](0.25),
+        "class": notebook["Slide"],
+        "fit": notebook["Fit"](0.5),
+        "generator": notebook["steps"],
+        "lambda": lambda problem, rng: notebook["steps"](problem, rng, 0.125),
+        "callback": notebook["scipy"],
+        "swept": {"use": notebook["steps"], "step": [0.1, 0.2]},
+        "name": "slide",
+        "tuned": {"use": "slide", "step": 0.75},
+        "made": benchfw.from_callback(notebook["scipy"]),
+    }
+    steps = notebook["steps"]  # a test's module is in no place that a worker imports from: lambda by value
+    methods["lambda"] = Notebook()("def make(steps):\n    return lambda p, r: steps(p, r, 0.125)")["make"](
+        steps
+    )
+    result = benchfw.compare(notebook["bowl"], methods, plugins="bowls.py", **SMALL)
+    assert set(result.counts) <= {"done", "reached"}, repr(result)
+    found = {method: value for (_, method), value in ends(result).items()}
+    # k steps of length s leave (1 - s)^k of the distance, of which the gap is half the square
+    start = 1.5
+    shrunk = {"instance": 0.75, "class": 0.5, "generator": 0.5, "lambda": 0.875, "name": 0.5, "tuned": 0.25}
+    shrunk |= {"swept (step=0.1)": 0.9, "swept (step=0.2)": 0.8, "fit": 0.5}
+    for name, factor in shrunk.items():
+        assert found[name] == pytest.approx(start * factor**24, rel=1e-6), name
+    assert found["callback"] == found["made"] < 1e-12
+    assert set(result.frame["step"].dropna()) == {0.25, 0.1, 0.2, 0.75}
+    with pytest.raises(benchfw.BenchfwError, match=r"to_toml\(\) cannot write .*generator"):
+        result.to_toml()
+    assert "def steps(" not in result.run.text  # a cell of a test has no source that inspect finds
+    assert result.trial("lambda").records[-1].value == found["lambda"]
+    with pytest.raises(benchfw.BenchfwError, match="was an object of a Python session"):
+        benchfw.load(result).trial("lambda", plugins=["bowls.py"])
+
+
+def test_problems_of_every_kind_are_solved_and_counted(notebook):
+    centre = np.ones(3)
+    notebook.names["centre"] = centre
+    notebook("""
+    value, grad = (lambda x: ((x - centre) ** 2).sum() / 2), (lambda x: x - centre)
+    functions = benchfw.problem(value, grad, np.zeros(3), optimum=centre)
+    batches = benchfw.problem(value, grad, np.zeros(3), grad_batch=lambda x, batch: x - centre, num_samples=4)
+    def make(backend, rng, size=2):
+        return Bowl(rng.standard_normal(size))
+    """)
+    problems = {
+        "object": notebook["bowl"],
+        "class": notebook["Drawn"],
+        "sized": {"use": notebook["Drawn"], "size": [2, 4]},
+        "maker": {"use": notebook["make"], "size": 5},
+        "nothing": Notebook()("def make(bowl):\n    return lambda: bowl")["make"](notebook["bowl"]),
+        "functions": notebook["functions"],
+        "name": "bowl",
+    }
+    result = benchfw.compare(problems, notebook["Slide"](), plugins=["bowls.py"], **SMALL)
+    assert result.counts == {"done": 8}, repr(result)
+    found = ends(result)
+    assert found["object", "Slide"] == found["functions", "Slide"] == found["nothing", "Slide"]
+    assert found["object", "Slide"] == pytest.approx(1.5 / 4**12)
+    assert result.frame.groupby("problem")["cost"].max().unique() == [12.0]
+    assert result.frame.groupby("problem")["problem.size"].first()["maker"] == 5
+    batched = Notebook()("""
+    def sgd(problem, rng):
+        x = problem.start()
+        while True:
+            yield x
+            x = x - 0.5 * problem.grad_batch(x, rng.integers(0, problem.num_samples, 1))
+    """)["sgd"]
+    result = benchfw.compare(notebook["batches"], batched, **SMALL)
+    assert result.frame["cost"].max() == 3.0
+    assert set(result.frame["metric"]) == {"objective"}
+    with pytest.raises(
+        benchfw.BenchfwError, match="needs a FiniteSum problem, but problem 'object:Bowl' has no"
+    ):
+        benchfw.compare(notebook["bowl"], batched, **SMALL)
+
+
+def test_the_same_cell_runs_nothing_again_and_an_edited_one_what_it_changed(notebook):
+    def call():
+        methods = {"slide": notebook["Slide"](0.5), "steps": notebook["steps"]}
+        return benchfw.compare(notebook["bowl"], methods, **SMALL, store="edited.sqlite")
+
+    first = call()
+    again = call()
+    assert (again.reused, "nothing was run" in repr(again)) == (2, True)
+    notebook(CELL)  # run again as it is
+    notebook.names["bowl"].grad(np.zeros(3))  # asking a problem changes nothing
+    assert call().reused == 2
+    notebook("""
+    @dataclass(frozen=True)
+    class Slide:
+        step: float = 0.5
+
+        def run(self, problem, rng):
+            return steps(problem, rng, self.step / 2)
+    """)
+    edited = call()
+    assert edited.reused == 1
+    assert ends(edited)["Bowl", "slide"] == pytest.approx(1.5 * 0.75**24)
+    assert ends(edited)["Bowl", "steps"] == ends(first)["Bowl", "steps"]
+    notebook("bowl = Bowl(2 * np.ones(3))")
+    moved = call()
+    assert moved.reused == 0
+    assert ends(moved)["Bowl", "steps"] == pytest.approx(6 / 4**12)
+
+
+def test_a_file_that_a_cell_reads_is_noticed(notebook, folder):
+    (folder / "step.txt").write_text("0.5")
+    notebook("""
+    def read(problem, rng):
+        return steps(problem, rng, float(open("step.txt").read()))
+    """)
+    assert benchfw.compare(notebook["bowl"], notebook["read"], **SMALL).reused == 0
+    assert benchfw.compare(notebook["bowl"], notebook["read"], **SMALL).reused == 1
+    (folder / "step.txt").write_text("0.25")
+    changed = benchfw.compare(notebook["bowl"], notebook["read"], **SMALL)
+    assert changed.reused == 0
+    assert ends(changed)["Bowl", "read"] == pytest.approx(1.5 * 0.75**24)
+
+
+def test_compare_a_dict_and_a_file_give_the_same_trials(folder):
+    keywords = {"repetitions": 2, "target": {"gap": 1e-3}, "budget": {"iterations": 40}, "seed": 3}
+    store = folder / "same.sqlite"
+    by_call = benchfw.compare(
+        {"use": "bowl", "size": [2, 3]},
+        {"a": {"use": "slide", "step": np.array([0.1, 0.3])}, "b": "slide"},
+        plugins=["bowls.py"], store=store, **keywords,
+    )  # fmt: skip
+    tables = {
+        "problem": [{"use": "bowl", "size": [2, 3]}],
+        "optimizer": [{"use": "slide", "step": [0.1, 0.3], "label": "a"}, {"use": "slide", "label": "b"}],
+    }
+    by_dict = benchfw.run({**keywords, **tables}, plugins=["bowls.py"], store=store)
+    Path("same.toml").write_text(by_call.to_toml(), encoding="utf-8")
+    by_file = benchfw.run("same.toml", store=store)
+    assert (by_dict.reused, by_file.reused) == (12, 12)
+    fresh = benchfw.run("same.toml", store=store, fresh=True, replay=False)
+    with Store(store) as opened:
+        results = [opened.results(each.id) for each in (by_call, by_dict, by_file, fresh)]
+    keys = [[each.trial.key for each in found] for found in results]
+    assert keys[0] == keys[1] == keys[2] == keys[3]
+    records = [
+        [(r.metric, r.iteration, r.cost, r.value) for each in found for r in each.outcome.records]
+        for found in results
+    ]
+    assert records[0] == records[3]
+
+
+def test_an_instance_of_a_registered_class_is_its_name_with_parameters():
+    pytest.importorskip("benchfw_firstorder")
+    from benchfw_firstorder import SGD, GradientDescent, Minibatch
+
+    methods = [GradientDescent(step=0.1), SGD(step=0.1, estimator=Minibatch(size=4))]
+    result = benchfw.compare({"use": "least-squares", "samples": 20, "features": 3}, methods, **SMALL)
+    written = result.to_toml()
+    assert 'use = "gd"\nstep = 0.1' in written
+    assert 'estimator = { use = "minibatch", size = 4 }' in written
+    assert set(result.frame["estimator.size"].dropna()) == {4}
+
+
+def test_a_worker_that_dies_does_not_take_the_call_with_it(notebook):
+    notebook("""
+    def dies(problem, rng):
+        yield problem.start()
+        os._exit(3)
+    """)
+    result = benchfw.compare(notebook["bowl"], [notebook["dies"], notebook["steps"]], **SMALL)
+    assert result.counts == {"crashed": 1, "done": 1}
+    assert "the worker process ended with exit code 3" in repr(result)
+    assert "the worker process ended with exit code 3" in result._repr_html_()
+
+
+def test_an_interruption_keeps_what_is_finished_and_the_same_call_goes_on(notebook, monkeypatch):
+    def interrupt(_title, _progress, *, live):
+        seen = []
+
+        def listen(event):
+            seen.append(isinstance(event, Finished))
+            if sum(seen) == 2:
+                raise KeyboardInterrupt
+
+        return contextlib.nullcontext(listen)
+
+    call = {**SMALL, "repetitions": 4, "store": "interrupted.sqlite"}
+    with monkeypatch.context() as patched:
+        patched.setattr(session, "watch_run", interrupt)
+        with pytest.raises(
+            KeyboardInterrupt, match="finished trials kept, the same call continues from there"
+        ):
+            benchfw.compare(notebook["bowl"], notebook["steps"], **call)
+    assert "was stopped" in repr(benchfw.load(store="interrupted.sqlite"))
+    result = benchfw.compare(notebook["bowl"], notebook["steps"], **call)
+    assert result.counts == {"done": 4}
+    assert result.reused >= 2
+
+
+def test_data_with_a_named_loss_need_its_package(monkeypatch):
+    features, targets = np.eye(4), np.array([1, -1, 1, -1])
+    given = benchfw.problem(features, targets, loss="logistic-regression", ridge=0.1)
+    with monkeypatch.context() as patched:
+        patched.setattr("benchfw.loading.find_entry_points", lambda _: ())
+        patched.setattr("benchfw.registry.find_entry_points", lambda _: ())
+        patched.setattr("benchfw.registry.package_with", lambda *_: "benchfw-firstorder")
+        with pytest.raises(
+            benchfw.BenchfwError, match=r"loss of problems: .*; pip install benchfw-firstorder"
+        ):
+            benchfw.compare(given, lambda problem, rng: iter(()))
+    pytest.importorskip("benchfw_firstorder")
+    result = benchfw.compare({"mine": given}, "gd", **SMALL, store="data.sqlite")
+    assert ends(result)["mine", "gd"] < 0.1
+    again = benchfw.problem(features, targets, loss="logistic-regression", ridge=0.1)
+    assert benchfw.compare({"mine": again}, "gd", **SMALL, store="data.sqlite").reused == 1
+    other = benchfw.problem(features, -targets, loss="logistic-regression", ridge=0.1)
+    assert benchfw.compare({"mine": other}, "gd", **SMALL, store="data.sqlite").reused == 0
+
+
+class NoOracles:
+    pass
+
+
+class NeedsMore:
+    def __init__(self, size):
+        self.size = size
+
+    def value(self, x):
+        return 0.0
+
+    grad = start = value
+
+
+def takes_nothing():
+    return iter(())
+
+
+@pytest.mark.parametrize(
+    ("problems", "methods", "more", "words"),
+    [
+        ([], "slide", {}, "problems is empty; give at least one"),
+        ("bowl", {}, {}, "methods is empty; give at least one"),
+        ("bowls", "slide", {}, "unknown problem 'bowls' in problems; did you mean 'bowl'?"),
+        ("bowl", ["slide", "slid"], {}, "methods[1]: unknown method 'slid'; did you mean 'slide'?"),
+        ("bowl", 3, {}, "methods is int; a method is a name, an object with run, solve or draw, or"),
+        ("bowl", {"a": NoOracles}, {}, "methods['a']: NoOracles has neither run nor solve nor draw"),
+        ("bowl", takes_nothing, {}, "methods: takes_nothing takes no parameters; a method is a function of"),
+        (NoOracles(), "slide", {}, "problems: NoOracles has no value, grad; a problem is a name, an"),
+        (NeedsMore, "slide", {}, "problems: NeedsMore is called with (backend, rng) or with nothing, and"),
+        ({"a": {"size": 3}}, "slide", {}, "problems['a'] is a dict without 'use'"),
+        ("bowl", {"a": {"use": "slide", "stepp": 1}}, {}, "methods['a']: optimizer 'slide' has no parameter"),
+        ("bowl", {"use": "slide", "step": -1.0}, {}, "optimizer slide cannot be built: step must be posit"),
+        ("bowl", {"use": "slide", "step": None}, {}, "methods: 'step' is None, which a suite cannot hold"),
+        ("bowl", [lambda p: p, lambda p: 2], {}, "methods[1]: another optimizer is called 'function' too"),
+        ("bowl", "slide", {"repetitions": 0}, "repetitions must be at least 1, got 0"),
+        ("bowl", "slide", {"budget": 3}, "'budget' must be a table, got 3"),
+        ("bowl", "slide", {"target": {"gap": "low"}}, "target gap must be a number, got 'low'"),
+        ("bowl", "slide", {"backends": 3}, "backends must be a name or a list of names, got 3"),
+        ("bowl", "slide", {"backends": "nampy"}, "unknown backend 'nampy'; did you mean 'numpy'?"),
+        ("bowl", "slide", {"threads": 0}, "threads must be a whole number from 1"),
+        ("bowl", "slide", {"isolation": "none"}, 'isolation must be "trial" or "worker", got \'none\''),
+        ("bowl", open, {}, "cannot be sent to a worker process"),
+    ],
+)  # fmt: skip
+def test_a_bad_argument_is_one_sentence_that_names_it(problems, methods, more, words):
+    if methods is open:
+        file = Path("open.txt").open("w")  # noqa: SIM115
+        methods = Notebook()("def make(file):\n    return lambda problem: file.read()")["make"](file)
+    with pytest.raises(benchfw.BenchfwError) as raised:
+        benchfw.compare(problems, methods, plugins="bowls.py", **more)
+    if "file" in locals():
+        file.close()
+    assert words in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (benchfw.problem, "problem(value, grad, start) needs value, grad, start"),
+        (lambda: benchfw.problem(len, len), "problem(value, grad, start) needs two functions and a start"),
+        (lambda: benchfw.problem(np.eye(2), np.ones(2), 0), "value must be a function, got ndarray; for"),
+        (lambda: benchfw.problem(np.eye(2), loss="x"), "takes features and targets, got 1 values"),
+        (lambda: benchfw.problem(np.eye(2), np.ones(3), loss="x"), "X must have a row for each of y"),
+        (lambda: benchfw.problem(np.eye(2), np.ones(2), loss=3), "loss must be the name of a registered"),
+    ],
+)  # fmt: skip
+def test_a_problem_that_cannot_be_made_is_one_sentence(call, words):
+    with pytest.raises(benchfw.BenchfwError) as raised:
+        call()
+    assert words in str(raised.value)

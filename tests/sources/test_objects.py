@@ -1,0 +1,154 @@
+"""An object of a session is known by its code and data: what changes them changes its hash."""
+
+import functools
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from fixtures.cells import Notebook
+
+from benchfw.sources.objects import is_in_module, read_object
+
+CELL = """
+import math
+from dataclasses import dataclass, field
+
+STEP = 0.5
+UNUSED = 1
+DATA = [1.0, 2.0]
+
+
+def helper(x):
+    return x * STEP
+
+
+def make(factor):
+    def inner(x, power=2, *, shift={"a", "b", "c"}):
+        return factor * helper(x) ** power if x in {"p", "q", "r"} else math.sqrt(x)
+
+    return inner
+
+
+@dataclass(frozen=True)
+class Method:
+    '''Text.'''
+
+    step: float = 0.1
+    more: list = field(default_factory=list)
+
+    @property
+    def twice(self):
+        return 2 * self.step
+
+    def run(self, problem, rng):
+        # a comment
+        yield helper(self.step)
+
+
+made, method, doubled = make(3), Method(0.2), lambda x: 2 * x
+"""
+
+
+def digests(cell=CELL):
+    notebook = Notebook()(cell)
+    return {name: read_object(notebook[name]).digest for name in ("made", "method", "doubled", "Method")}
+
+
+def test_the_same_cell_gives_the_same_hashes_in_any_process():
+    code = "import sys; sys.path.insert(0, 'tests'); from sources.test_objects import digests; "
+    code += "print(sorted(digests().items()))"
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in (1, 2)
+    }
+    assert printed == {f"{sorted(digests().items())}\n"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changed"),
+    [
+        ("# a comment", "# another", ""),
+        ("import math\n", "import math\n\n\n\n", ""),
+        ("'''Text.'''", "'''Other text.'''", ""),
+        ("UNUSED = 1", "UNUSED = 2", ""),
+        ("STEP = 0.5", "STEP = 0.25", "made method Method"),
+        ("return x * STEP", "return x / STEP", "made method Method"),
+        ("power=2", "power=3", "made"),
+        ('"a", "b", "c"', '"a", "b", "d"', "made"),
+        ('"p", "q", "r"', '"p", "q", "s"', "made"),
+        ("make(3)", "make(4)", "made"),
+        ("math.sqrt", "math.exp", "made"),
+        ("Method(0.2)", "Method(0.3)", "method"),
+        ("step: float = 0.1", "step: float = 0.4", "method Method"),
+        ("2 * self.step", "3 * self.step", "method Method"),
+        ("yield helper", "yield 1 + helper", "method Method"),
+        ("2 * x", "x * 2", "doubled"),
+    ],
+)
+def test_a_hash_changes_with_what_the_object_does_and_only_then(before, after, changed):
+    assert before in CELL
+    old, new = digests(), digests(CELL.replace(before, after))
+    assert {name for name in old if old[name] != new[name]} == set(changed.split())
+
+
+def test_a_class_that_was_run_again_is_another_one_only_if_it_was_edited():
+    notebook = Notebook()(CELL)
+    first = read_object(notebook["Method"]).digest
+    assert read_object(notebook(CELL)["Method"]).digest == first
+    assert read_object(notebook(CELL.replace("yield helper", "yield"))["Method"]).digest != first
+
+
+def test_data_are_known_by_their_content():
+    array = np.arange(6.0)
+    same, other = read_object(array.copy()), read_object(array + 1)
+    assert read_object(array).digest == same.digest != other.digest
+    assert read_object(array.reshape(2, 3)).digest != same.digest
+    assert read_object({"a": [array, 1]}).digest == read_object({"a": [array.copy(), 1]}).digest
+    assert read_object(1).digest != read_object(1.0).digest != read_object(True).digest
+    assert read_object(array[::2]).digest == read_object(array[::2].copy()).digest
+    assert read_object(np.random.default_rng(1)).digest != read_object(np.random.default_rng(2)).digest
+
+
+def test_what_refers_to_itself_has_a_hash():
+    loop = [1]
+    loop.append(loop)
+    other = [2]
+    other.append(other)
+    assert read_object(loop).digest != read_object(other).digest
+    recursive = Notebook()("def f(n):\n    return 1 if n < 2 else n * f(n - 1)")["f"]
+    assert read_object(recursive).seen
+
+
+@dataclass(frozen=True)
+class InAFile:
+    step: float = 0.1
+
+
+def test_code_of_a_module_is_known_by_the_module_and_that_of_a_library_by_its_name():
+    assert is_in_module(InAFile)
+    assert __name__ in read_object(InAFile(0.2)).modules
+    assert read_object(InAFile(0.2)).digest != read_object(InAFile(0.3)).digest
+    notebook = Notebook()(
+        "import numpy as np\ndef f(x):\n    from scipy.optimize import minimize\n    return np.abs(x)"
+    )
+    assert {"numpy", "scipy.optimize"} <= set(read_object(notebook["f"]).modules)
+    assert (
+        read_object(functools.partial(np.add, 1)).digest != read_object(functools.partial(np.add, 2)).digest
+    )
+
+
+def test_what_cannot_be_seen_is_never_the_same_twice():
+    lock = threading.Lock()
+    first, second = read_object([lock]), read_object([lock])
+    assert not first.seen
+    assert first.digest != second.digest
