@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import datetime as dt
 import fnmatch
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from benchfw.counting import check_counted
 from benchfw.errors import PluginError, SuiteError, nearest
@@ -44,9 +45,12 @@ class Method:
 def plan(suite: Suite, registry: Registry, where: str = "") -> list[Trial]:
     """Return the suite's trials, problem by problem, methods in the file's order, repetitions last."""
     where = where or suite.name
-    problems = [spec for spec, _ in _specs(suite, "problem", registry, where)]
+    found = _specs(suite, "problem", registry, where)
+    problems, best = [spec for spec, _ in found], {spec.label: rest.best for spec, rest in found}
     methods = [
-        _method(kind, spec, on) for kind in METHOD_KINDS for spec, on in _specs(suite, kind, registry, where)
+        _method(kind, spec, rest.on)
+        for kind in METHOD_KINDS
+        for spec, rest in _specs(suite, kind, registry, where)
     ]
     if not methods:
         raise SuiteError(f"{where}: names no method; add an [[optimizer]], [[estimator]] or [[kernel]] table")
@@ -60,7 +64,7 @@ def plan(suite: Suite, registry: Registry, where: str = "") -> list[Trial]:
     total = len(pairs) * len(suite.backends) * suite.repetitions
     if total > MOST_TRIALS:
         raise SuiteError(f"{where}: asks for {total:,} trials; a run takes at most {MOST_TRIALS:,}")
-    return [trial for problem, method in pairs for trial in _repeat(suite, problem, method)]
+    return [trial for problem, method in pairs for trial in _repeat(suite, problem, method, best)]
 
 
 def _method(kind: MethodKind, spec: Spec, on: tuple[str, ...]) -> Method:
@@ -111,7 +115,7 @@ def _pairs(problems: list[Spec], methods: list[Method]) -> Iterable[tuple[Spec, 
             )
 
 
-def _repeat(suite: Suite, problem: Spec, method: Method) -> Iterable[Trial]:
+def _repeat(suite: Suite, problem: Spec, method: Method, best: Mapping[str, float | None]) -> Iterable[Trial]:
     for backend in suite.backends:
         for repetition in range(suite.repetitions):
             yield Trial(
@@ -125,6 +129,7 @@ def _repeat(suite: Suite, problem: Spec, method: Method) -> Iterable[Trial]:
                 target=suite.target if method.kind == "optimizer" else {},
                 precision=suite.precision if method.kind == "estimator" else None,
                 at=method.at,
+                best=best.get(problem.label) if method.kind == "optimizer" else None,
             )
 
 
@@ -141,25 +146,42 @@ def select(trials: Sequence[Trial], pattern: str) -> list[Trial]:
     return chosen
 
 
-def _specs(suite: Suite, kind: str, registry: Registry, where: str) -> list[tuple[Spec, tuple[str, ...]]]:
-    """Return the specs of one kind, each with the labels of the problems that it is for."""
-    specs, places = [], []
+class Rest(NamedTuple):
+    """What a table says beside the plugin's parameters: on which problems, or their best objective."""
+
+    on: tuple[str, ...] = ()
+    best: float | None = None
+
+
+_OWN_KEYS = {
+    "problem": ("label", "best"),
+    "kernel": (),
+    "optimizer": ("label", "on"),
+    "estimator": ("label", "on"),
+}
+
+
+def _specs(suite: Suite, kind: str, registry: Registry, where: str) -> list[tuple[Spec, Rest]]:
+    """Return the specs of one kind, each with the rest of its table."""
+    specs, rests = [], []
     for number, table in enumerate(suite.tables.get(kind, ()), 1):
         place = f"{where}, [[{kind}]] {number}"
         if kind == "kernel" and table["use"] == EVERY:
             table = {**table, "use": list(registry.entries("kernel"))}
-        common = {"problem": ["label"], "kernel": []}.get(kind, ["label", "on"])
-        label = table.get("label", "") if "label" in common else ""
+        own = {key: table[key] for key in _OWN_KEYS[kind] if key in table}
+        label, best = own.get("label", ""), own.get("best")
         check_type(label, str, "label", place)
-        on = _labels(table.get("on", ()), place) if "on" in common else ()
-        for each in expand(_without(table, *common), place):
+        if best is not None and not (fits(best, float) and math.isfinite(best)):
+            raise SuiteError(f"{place}: best must be a number, got {best!r}")
+        rest = Rest(_labels(own.get("on", ()), place), best)
+        for each in expand(_without(table, *own), place):
             table = _check_table(kind, each, registry, place, reserved=RESERVED.get(kind, {}))
             specs.append(Spec(table.pop("use"), table, label))
-            places.append(on)
+            rests.append(rest)
     if kind == "estimator" and any("at" in spec.params for spec in specs):
         # where one says where it draws, all do: the start, written or not, is the same place
         specs = [replace(spec, params={"at": "start", **spec.params}) for spec in specs]
-    return list(zip(label_specs(specs, kind, where), places, strict=True))
+    return list(zip(label_specs(specs, kind, where), rests, strict=True))
 
 
 def _labels(value: Any, place: str) -> tuple[str, ...]:

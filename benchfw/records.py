@@ -8,6 +8,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple, TypeVar
 
+GAP, OBJECTIVE = "gap", "objective"
+"""The metrics with a meaning: the distance to the optimum, or to the best objective that is known of."""
+
 LONGEST_NAME = 200
 """Characters of a label, a metric, a fact or a unit; two longer ones stay different when they are cut."""
 LONGEST_TEXT = 1000
@@ -113,7 +116,11 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Trial:
-    """One seeded run of one method on one problem on one backend."""
+    """One seeded run of one method on one problem on one backend.
+
+    `best` is the lowest objective that the suite knows of, for a problem that does not know its optimum.
+    `key` hashes all that determines the records, `problem_key` what determines the problem but for its seed.
+    """
 
     kind: MethodKind
     problem: Spec
@@ -125,7 +132,9 @@ class Trial:
     target: Mapping[str, float] = field(default_factory=dict)
     precision: float | None = None
     at: Literal["start", "optimum"] = "start"
+    best: float | None = None
     key: str = ""
+    problem_key: str = ""
 
     @property
     def cell(self) -> Cell:

@@ -263,7 +263,7 @@ class RunResult:
         from benchfw.summary.summarize import summarize
 
         with self._open() as store:
-            return summarize(self.run, store.stream(self.id))
+            return summarize(self.run, store.stream(self.id), best_known=store.best_known)
 
     def _open(self) -> Store:
         return Store(self.run.store)

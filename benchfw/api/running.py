@@ -110,7 +110,7 @@ def report_run(
     from benchfw.summary.summarize import summarize
 
     if not page:
-        return run, summarize(run, store.stream(run.id), figures=False)
+        return run, summarize(run, store.stream(run.id), figures=False, best_known=store.best_known)
     from benchfw.report.figures.plot import extra_figure
     from benchfw.report.page import drawing_script, save_records, write_overview, write_report
     from benchfw.report.text import script_json
@@ -118,7 +118,9 @@ def report_run(
 
     folder = page_folder(store.path, run)
     parameters = parameter_columns(store.specs(run.id))
-    summary = summarize(run, save_records(folder, run, store.stream(run.id), parameters))
+    summary = summarize(
+        run, save_records(folder, run, store.stream(run.id), parameters), best_known=store.best_known
+    )
     figures = []
     for entry in registry.entries("figure").values():
         try:

@@ -168,7 +168,7 @@ def find_reach(trials: Sequence[Trial], run: Run, results: Iterable[Result]) -> 
 def _setting(trial: Trial) -> tuple[object, ...]:
     """Return what trials must share for the spread of one to tell that of the other."""
     tables = str(trial.problem.table), str(trial.method.table)
-    return trial.cell, *tables, trial.budget, str(dict(trial.target)), trial.precision, trial.at
+    return trial.cell, *tables, trial.budget, str(dict(trial.target)), trial.precision, trial.at, trial.best
 
 
 def _range_text(ratios: Mapping[str, float]) -> str:

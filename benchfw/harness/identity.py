@@ -7,6 +7,7 @@ while it runs (`harness/workers/reads.py`).
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import sys
@@ -85,6 +86,7 @@ class Identity:
 
     def stamp(self, trial: Trial) -> Trial:
         """Return the trial with its key."""
+        of_problem = "" if trial.kind == "kernel" else self._part_of("problem", trial.problem)
         coordinates = [
             trial.repetition,
             trial.seed,
@@ -92,11 +94,18 @@ class Identity:
             dict(trial.target),
             trial.precision,
             trial.at,
+            trial.best,
             self._context[trial.backend],
             self._part_of(trial.kind, trial.method),
-            trial.problem.table if trial.kind == "kernel" else self._part_of("problem", trial.problem),
+            of_problem or trial.problem.table,
         ]
-        return replace(trial, key=_hash(coordinates))
+        return replace(
+            trial, key=_hash(coordinates), problem_key=of_problem and self._problem_key(of_problem)
+        )
+
+    @functools.cache  # noqa: B019 - as long as this is used, and of a few problems
+    def _problem_key(self, part: str) -> str:
+        return _hash([self._sources.core.digest, part])[: 2 * HASH_PREFIX]
 
     def _part_of(self, kind: str, spec: Spec) -> str:
         """Return a spec's part of the key; repetitions share one object, and it is looked at once."""

@@ -44,13 +44,13 @@ class Looks:
         self._values: dict[str, deque[float]] = {name: deque(maxlen=LATE + 1) for name in target}
         self._near = False
 
-    def next(self, iteration: int, metrics: Mapping[str, float]) -> int:
-        """Return the iteration of the look after this one, which saw these metrics."""
+    def next(self, iteration: int, aims: Mapping[str, float]) -> int:
+        """Return the iteration of the look after this one, which saw this of the target's metrics."""
         if iteration >= self._planned:
             self._planned = next_look(iteration)
-            for name, values in self._values.items():
-                values.append(float(metrics[name]))
-            self._near = bool(self._values) and all(
+            for name, value in aims.items():
+                self._values[name].append(float(value))
+            self._near = bool(aims) and all(
                 _is_near(values, self._target[name]) for name, values in self._values.items()
             )
         step = max(1, int(CLOSE * iteration)) if self._near else self._planned

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
+from benchfw.contract import clip_gap
 from benchfw.errors import BenchfwError
 from benchfw.measure.audit import (
     FLOORS,
@@ -17,7 +18,7 @@ from benchfw.measure.audit import (
     size_of_first,
 )
 from benchfw.measure.meter import Emit, Meter
-from benchfw.records import Ending, Outcome, Record, Status, shorten_name
+from benchfw.records import GAP, OBJECTIVE, Ending, Outcome, Record, Status, Trial, shorten_name
 
 MANY_TIMES = 10.0  # the second step that a first one may take, in which something was set up
 NOTICEABLE = 0.1  # seconds
@@ -37,11 +38,12 @@ class Observer:
         self,
         problem: Any,
         meter: Meter,
-        target: Mapping[str, float],
+        trial: Trial,
         emit: Emit,
         counted_in: str = "iteration",
     ) -> None:
-        self._problem, self._meter, self._target, self._emit = problem, meter, target, emit
+        self._problem, self._meter, self._emit = problem, meter, emit
+        self._target, self._best = trial.target, trial.best
         self._counted_in = counted_in
         self._floors = {**FLOORS, **getattr(problem, "floors", {})}
         self._size_at_start = 0.0
@@ -101,15 +103,38 @@ class Observer:
             raise BenchfwError(below)
         return _find_divergence(records, self._counted_in) or self._check_target(iteration)
 
-    def _check_target(self, iteration: int) -> Outcome | None:
-        if not self._target:
-            return None
-        for name in self._target:
-            if name not in self.metrics:
+    @property
+    def aims(self) -> Mapping[str, float]:
+        """The target's metrics at the latest look; none at all where the best objective is not yet known.
+
+        A problem that knows no optimum has no gap: it is the distance to the best objective, which the suite
+        may give. Without it, whether a trial meets the target is known once all have run.
+        """
+        metrics = self.metrics
+        if self._best is not None:
+            if GAP in metrics or OBJECTIVE not in metrics:
                 raise BenchfwError(
-                    f"target '{name}' is not a metric of this problem, which has {', '.join(self.metrics)}"
+                    f"best = {self._best:g} is for a problem with the metric {OBJECTIVE} and without {GAP}; "
+                    f"this one has {', '.join(metrics)}"
                 )
-        if all(self.metrics[name] <= value for name, value in self._target.items()):
+            gap = clip_gap(metrics[OBJECTIVE] - self._best, self._best)
+            if gap < 0:
+                raise BenchfwError(
+                    f"{OBJECTIVE} is {metrics[OBJECTIVE]:.17g}, below best = {self._best:.17g}; correct it"
+                )
+            metrics = {**metrics, GAP: gap}
+        elif GAP in self._target and GAP not in metrics and OBJECTIVE in metrics:
+            return {}
+        for name in self._target:
+            if name not in metrics:
+                raise BenchfwError(
+                    f"target '{name}' is not a metric of this problem, which has {', '.join(metrics)}"
+                )
+        return {name: metrics[name] for name in self._target}
+
+    def _check_target(self, iteration: int) -> Outcome | None:
+        aims = self.aims
+        if aims and all(aims[name] <= value for name, value in self._target.items()):
             goals = ", ".join(f"{name} ≤ {value:g}" for name, value in self._target.items())
             return Outcome(Status.REACHED, Ending.TARGET, f"{goals} at {self._counted_in} {iteration}")
         return None

@@ -37,7 +37,7 @@ def measure_optimizer(
     """
     meter = Meter(problem, trial.budget)
     from_scratch = not hasattr(method, "run")
-    observer = Observer(problem, meter, trial.target, emit, "effort" if from_scratch else "iteration")
+    observer = Observer(problem, meter, trial, emit, "effort" if from_scratch else "iteration")
     try:
         outcome = _follow(trial, problem, method, rng, meter, observer)
     except Exception:
@@ -59,7 +59,7 @@ def _follow(trial: Trial, problem: Any, method: Any, rng: Rng, meter: Meter, obs
     looks = Looks(trial.target)
 
     def next_look(iteration: int) -> int:
-        return looks.next(iteration, observer.metrics)
+        return looks.next(iteration, observer.aims)
 
     run = getattr(method, "run", None)
     if run is None:

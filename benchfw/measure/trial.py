@@ -54,7 +54,7 @@ def warm_up(
     iterations = 2 if trial.kind == "estimator" else 1  # two draws are the fewest that have a variance
     seconds = trial.budget.seconds if trial.kind == "kernel" else None  # a call may be too long to be made
     budget = Budget(seconds, iterations)
-    return run_trial(change(trial, budget=budget, target={}, precision=None), registry, emit, hear)
+    return run_trial(change(trial, budget=budget, target={}, precision=None, best=None), registry, emit, hear)
 
 
 def build_trial(

@@ -74,11 +74,20 @@ def heading(comparison: Comparison) -> str:
     return f"{comparison.problem}, {kind}" if comparison.problem else kind
 
 
+_BEST = {
+    "": "",
+    "given": "The gap is the distance to the objective that the suite gives as best. ",
+    "run": "The gap is the distance to the lowest objective of the repetition in this run, by any method. ",
+    "store": "The gap is the distance to the lowest objective of the repetition in this store, in any run. ",
+}
+
+
 def caption(comparison: Comparison) -> str:
     """Return the line above a table: the target if there is one, and what the brackets are."""
     if comparison.kind == "kernel":
         return kernel_caption(comparison)
     aim = f"Target: {target_text(comparison)}. {_target_rule(comparison)}" if comparison.targets else ""
+    aim += _BEST[comparison.best]
     what = f"{_middle(comparison)}; ratios to {reference_text(comparison)}, paired by repetition."
     held = " Their 95 % intervals are for one row at a time; those of the verdict allow for the whole report."
     several = held if comparison.decisions else ""

@@ -65,7 +65,8 @@ def check_numbers(values: Iterable[Any], legal: set[type] = REAL) -> None:
 def check_settings(settings: Any) -> None:
     """Raise ValueError unless a trial could have these settings."""
     check_numbers([settings["seed"]], {int})
-    check_numbers([settings["precision"], *settings["budget"].values()], REAL_OR_NONE)
+    check_numbers([settings["precision"], settings["best"], *settings["budget"].values()], REAL_OR_NONE)
+    check_text(settings["problem_key"], longest=LONGEST)
     check_numbers(settings["target"].values())
     if settings["at"] not in {"start", "optimum"}:
         raise ValueError(f"{settings['at']!r:.50} is not a place to measure at")

@@ -92,6 +92,8 @@ def _settings(trial: Trial) -> dict[str, Any]:
         "target": trial.target,
         "precision": trial.precision,
         "at": trial.at,
+        "best": trial.best,
+        "problem_key": trial.problem_key,
     }
 
 

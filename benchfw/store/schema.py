@@ -75,6 +75,10 @@ FROM link JOIN trial ON trial.id = link.trial WHERE run = ? ORDER BY position
 """
 SELECT_FIRST_LINK = f"SELECT digest, {LINK_COLUMNS} FROM link WHERE trial = ? LIMIT 1"
 SELECT_KNOWN = "SELECT key, id, status, reads FROM trial WHERE status != ? ORDER BY id"
+SELECT_SAME_PROBLEM = """
+SELECT id FROM trial WHERE kind = 'optimizer' AND json_extract(settings, '$.problem_key') = ?
+    AND json_extract(settings, '$.seed') = ? AND id IN (SELECT trial FROM link)
+"""
 SELECT_TRIAL_RECORDS = f"SELECT {RECORD_COLUMNS} FROM record WHERE trial = ? ORDER BY number"
 COUNT_ENDINGS = """
 SELECT link.run, trial.status, COUNT(*) FROM link JOIN trial ON trial.id = link.trial GROUP BY 1, 2

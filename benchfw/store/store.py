@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import math
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -19,7 +20,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from benchfw.errors import StoreError
 from benchfw.provenance import Environment, Noise, Run
-from benchfw.records import LONGEST_NAME, Outcome, Result, Spec, Status, Stored, Trial, shorten
+from benchfw.records import LONGEST_NAME, OBJECTIVE, Outcome, Result, Spec, Status, Stored, Trial, shorten
 from benchfw.store import reservations
 from benchfw.store.connection import (
     DAMAGED,
@@ -62,6 +63,7 @@ from benchfw.store.schema import (
     SELECT_LINKED,
     SELECT_RUN,
     SELECT_RUNS,
+    SELECT_SAME_PROBLEM,
     SELECT_SPECS,
     SELECT_TRIAL,
     SELECT_TRIAL_RECORDS,
@@ -379,6 +381,21 @@ class Store:
                     break
             rows.close()
         return found
+
+    def best_known(self, trial: Trial) -> dict[int, float]:
+        """Return the lowest objective of this trial's problem and seed in any trial here, by repetition."""
+        found: dict[int, float] = {}
+        for result in map(self.result, self._find_same_problem(trial)):
+            values = [each.value for each in result.outcome.records if each.metric == OBJECTIVE]
+            best = min(filter(math.isfinite, values), default=math.inf)
+            found[result.trial.repetition] = min(best, found.get(result.trial.repetition, math.inf))
+        return found
+
+    @explain_bad_rows
+    def _find_same_problem(self, trial: Trial) -> list[int]:
+        return [
+            number for (number,) in self._base.execute(SELECT_SAME_PROBLEM, (trial.problem_key, trial.seed))
+        ]
 
     @explain_bad_rows
     def result(self, trial: int) -> Result:

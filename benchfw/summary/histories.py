@@ -12,7 +12,7 @@ from benchfw.records import Cell, Counting, Outcome, Result, Status, Trial, chan
 
 _AXES = (attrgetter("iteration"), attrgetter("seconds"), attrgetter("cost"))
 _OWN = ("records", "seconds", "reads", "facts")
-_SHARED = ("problem", "method", "seed", "budget", "target", "precision", "at")
+_SHARED = ("problem", "method", "seed", "budget", "target", "precision", "at", "best")
 _alike = attrgetter(*(each.name for each in fields(Outcome) if each.name not in _OWN))
 _NOTHING: Mapping[str, Curve] = {}
 MOST_OUTCOMES = 100  # that are remembered, for others that are equal

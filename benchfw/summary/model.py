@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 from benchfw.analysis.convergence import Axis, Floats
 from benchfw.analysis.decisions import NO_VALUE, Decision, Family, Verdict
@@ -81,7 +82,8 @@ class Comparison:
     `lines` are what figures draw of each metric, `hits` when each method met each of some targets, by axis;
     both are empty where no figure is wanted. `by_cpu` says that CPU seconds stand for times;
     so many `jobs` ran at a time. `replaced` is the method that ratios would be relative to, had it ever met
-    the target. `at_start` counts the runs of a method that begin at the target.
+    the target. `best` says where the best objective comes from that gaps are the distance to, for a problem
+    that does not know its optimum. `at_start` counts the runs of a method that begin at the target.
     `family` counts the tests of the whole report, which share 5 %. Of estimators, `tested` are those whose
     bias is one of them, `biased` those whose bias is not noise, each with the interval that decided it;
     `biased_singly` those whose biases cancel over the runs, with what their root mean square is at least;
@@ -116,6 +118,7 @@ class Comparison:
     hits: Mapping[Axis, Floats] = field(default_factory=dict)
     jobs: int = 1
     replaced: Cell | None = None
+    best: Literal["", "given", "run", "store"] = ""
     at_start: Mapping[Cell, int] = field(default_factory=dict)
 
     @property

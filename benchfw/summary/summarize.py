@@ -13,7 +13,7 @@ from benchfw.analysis.intervals import Interval
 from benchfw.analysis.rates import Curves, Rate, find_rates
 from benchfw.errors import BenchfwError
 from benchfw.provenance import Run
-from benchfw.records import Cell, MethodKind, Result
+from benchfw.records import GAP, Cell, MethodKind, Result
 from benchfw.summary.contrasts import find_contrasts, with_decisions
 from benchfw.summary.draws import DrawSample
 from benchfw.summary.faults import Findings
@@ -25,7 +25,7 @@ from benchfw.summary.noise import BUSY, allow_for_noise, describe_noise, slowdow
 from benchfw.summary.quantities import TO_TARGET, Sample
 from benchfw.summary.samples import first_to_arrive, sample_trials
 from benchfw.summary.sweeps import find_sweep
-from benchfw.summary.targets import choose_targets, last_seconds, metric_names
+from benchfw.summary.targets import BestKnown, choose_targets, last_seconds, metric_names, with_gaps
 
 Groups: TypeAlias = dict[Cell, list[History]]
 
@@ -38,11 +38,14 @@ class Compared(NamedTuple):
     samples: Mapping[Cell, DrawSample]
 
 
-def summarize(run: Run, results: Iterable[Result], *, figures: bool = True) -> Summary:
+def summarize(
+    run: Run, results: Iterable[Result], *, figures: bool = True, best_known: BestKnown = lambda _: {}
+) -> Summary:
     """Return the summary of a run; results in suite order, so that the first method is the reference.
 
     Of an iterator, one comparison at a time is held in memory, and its trials must come one after another,
-    as in a store. Without `figures` there is nothing to draw.
+    as in a store. Without `figures` there is nothing to draw. `best_known` has the lowest objectives of other
+    runs, for problems that do not know their optimum.
     """
     findings = Findings()
     by = slowdown(run.noise)
@@ -51,7 +54,9 @@ def summarize(run: Run, results: Iterable[Result], *, figures: bool = True) -> S
     # starmap: the variable of a loop would keep a group while the next one is read
     by_cpu = by > BUSY and run.environment.threads == 1
     asked = run.environment.reference
-    compare = partial(_compare, asked=asked, by=by, by_cpu=by_cpu, jobs=jobs, figures=figures)
+    compare = partial(
+        _compare, asked=asked, best_known=best_known, by=by, by_cpu=by_cpu, jobs=jobs, figures=figures
+    )
     compared = list(starmap(compare, groups))
     comparisons = tuple(with_decisions(compared))
     return Summary(
@@ -104,11 +109,13 @@ def _compare(
     groups: Groups,
     *,
     asked: str,
+    best_known: BestKnown,
     by: float,
     by_cpu: bool,
     jobs: int,
     figures: bool,
 ) -> Compared:
+    groups, best = with_gaps(groups, best_known) if kind == "optimizer" else (groups, "")
     finished = {cell: [each for each in group if each.finished] for cell, group in groups.items()}
     trials = [each for group in groups.values() for each in group]
     metrics = metric_names(trials)
@@ -137,6 +144,7 @@ def _compare(
         reference,
         metrics=metrics,
         targets=targets,
+        best=best,
         cost_unit=next(filter(None, units), "gradients"),
         jobs=jobs,
         replaced=wanted if kind == "optimizer" and reference != wanted else None,
@@ -170,7 +178,8 @@ def _compare(
             ]
             for cell, group in finished.items()
         }
-        rates = find_rates(curves, metrics)
+        # the best objective bends the curve of the method that has it
+        rates = find_rates(curves, [name for name in metrics if not (best and name == GAP)])
     rows += [Row(rate.cell, name, interval) for rate in rates for name, interval in rate.intervals]
     comparison = replace(comparison, rows=tuple(rows), rates=rates)
     contrasts = list(find_contrasts(comparison, samples))

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal, TypeAlias
 
-from benchfw.analysis.convergence import automatic_target, none_improves
-from benchfw.records import Ending
+import numpy as np
+
+from benchfw.analysis.convergence import Curve, automatic_target, none_improves
+from benchfw.contract import clip_gap
+from benchfw.records import GAP, OBJECTIVE, Cell, Ending, Trial
 from benchfw.summary.histories import History
 from benchfw.summary.model import Target
+
+BestKnown: TypeAlias = Callable[[Trial], Mapping[int, float]]
+"""Takes a trial; returns the lowest objective of its problem that a store has, by repetition."""
 
 
 def metric_names(histories: Iterable[History]) -> tuple[str, ...]:
@@ -18,6 +26,38 @@ def metric_names(histories: Iterable[History]) -> tuple[str, ...]:
         if not names or not history.outcome.status.faulty:
             names.update(dict.fromkeys(history.curves))
     return tuple(names)
+
+
+def with_gaps(
+    groups: Mapping[Cell, Sequence[History]], best_known: BestKnown
+) -> tuple[dict[Cell, list[History]], Literal["", "given", "run", "store"]]:
+    """Return the trials with the gap that their target names, where their problem does not know its optimum.
+
+    It is then the distance to the best objective of the same repetition: the one that the suite gives, or the
+    lowest that any trial has seen, in this run or, by `best_known`, in another one; the word says which.
+    """
+    trials = [each for group in groups.values() for each in group if OBJECTIVE in each.curves]
+    if not any(GAP in each.trial.target for each in trials) or any(GAP in each.curves for each in trials):
+        return {cell: list(group) for cell, group in groups.items()}, ""
+    given, found = trials[0].trial.best, dict[int, float]()
+    for each in trials:
+        values = each.curves[OBJECTIVE].values
+        lowest = float(np.min(values, where=np.isfinite(values), initial=math.inf))
+        found[each.repetition] = min(lowest, found.get(each.repetition, math.inf))
+    elsewhere = best_known(trials[0].trial) if given is None else {}
+    lower = {one: value for one, value in elsewhere.items() if value < found.get(one, -math.inf)}
+    best = dict.fromkeys(found, given) if given is not None else {**found, **lower}
+    return {
+        cell: [_with_gap(each, best[each.repetition]) if OBJECTIVE in each.curves else each for each in group]
+        for cell, group in groups.items()
+    }, "given" if given is not None else "store" if lower else "run"
+
+
+def _with_gap(history: History, best: float) -> History:
+    curve = history.curves[OBJECTIVE]
+    gaps = np.array([clip_gap(value - best, best) for value in curve.values])
+    gap = Curve(curve.iterations, curve.seconds, curve.cost, gaps, curve.cpu_seconds)
+    return replace(history, curves={GAP: gap, **history.curves})
 
 
 def choose_targets(methods: Sequence[Sequence[History]]) -> tuple[Target, ...]:

@@ -164,7 +164,7 @@ def _add_methods(found: Benchmarks, kind: MethodKind, suite: Suite, registry: Re
 
 def _version(trials: Iterable[Trial]) -> str:
     """Return a hash of what is asked of a method: where that changes, ASV starts a new series."""
-    names = ("backend", "seed", "at", "budget", "target", "precision")
+    names = ("backend", "seed", "at", "budget", "target", "precision", "best")
     asked = [
         (each.problem.table, each.method.table, [getattr(each, name) for name in names]) for each in trials
     ]

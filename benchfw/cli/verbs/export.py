@@ -75,13 +75,17 @@ def command(
             return
         results = opened.stream(chosen.id)
         if form == "asv":
-            _write_asv(output, chosen, summary_rows(summarize(chosen, results, figures=False)))
+            _write_asv(
+                output,
+                chosen,
+                summary_rows(summarize(chosen, results, figures=False, best_known=opened.best_known)),
+            )
             return
         parameters = parameter_columns(opened.specs(chosen.id))
         columns: Sequence[str] = SUMMARY_COLUMNS if summary else (*RECORD_COLUMNS, *parameters)
         rows: Iterable[Sequence[Any]] = record_rows(chosen, results, parameters)
         if summary:
-            rows = summary_rows(summarize(chosen, results, figures=False))
+            rows = summary_rows(summarize(chosen, results, figures=False, best_known=opened.best_known))
         _write_rows(output, form, columns, rows)
 
 

@@ -135,7 +135,9 @@ def _markdown(opened: Store, chosen: Run, output: Path | None) -> None:
     from benchfw.report.markdown import markdown
     from benchfw.summary.summarize import summarize
 
-    text = markdown(summarize(chosen, opened.stream(chosen.id), figures=False), chosen)
+    text = markdown(
+        summarize(chosen, opened.stream(chosen.id), figures=False, best_known=opened.best_known), chosen
+    )
     if output is None:
         click.echo(text, nl=False)
     else:
@@ -149,7 +151,7 @@ def _figures(opened: Store, chosen: Run, output: Path | None, form: str) -> None
     from benchfw.report.figures.paper import write_figures
     from benchfw.summary.summarize import summarize
 
-    summary = summarize(chosen, opened.stream(chosen.id))
+    summary = summarize(chosen, opened.stream(chosen.id), best_known=opened.best_known)
     folder = output or page_folder(opened.path, chosen) / "figures"
     written = write_figures(build_figures(summary), folder, form)
     click.echo(printable(f"figures: {len(written)} in {folder}"))
