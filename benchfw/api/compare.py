@@ -32,6 +32,7 @@ def compare(
     precision: float | None = None,
     seed: int = 0,
     backends: str | Sequence[str] = "numpy",
+    reference: str | None = None,
     title: str = "Comparison",
     plugins: str | Sequence[str] = (),
     store: str | Path = DEFAULT_STORE,
@@ -79,6 +80,7 @@ def compare(
         "budget": budget,
         "target": target,
         "precision": precision,
+        "reference": reference,
         "plugins": as_names(plugins, "plugins") or None,
     }
     given = {name: value for name, value in suite.items() if value is not None}

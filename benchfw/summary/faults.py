@@ -124,5 +124,6 @@ class Findings:
 def _early_end(result: Result) -> Iterator[str]:
     """Yield a caveat on a method that stopped although its budget would have let it go on to the target."""
     outcome = result.outcome
-    if result.trial.target and outcome.status is Status.DONE and outcome.ending is Ending.BY_ITSELF:
+    known = result.trial.target.keys() <= {each.metric for each in outcome.records}  # else it could not tell
+    if known and result.trial.target and (outcome.status, outcome.ending) == (Status.DONE, Ending.BY_ITSELF):
         yield "it ended by itself, before the target and before its budget was spent"
