@@ -15,7 +15,7 @@ import click
 from benchfw.analysis.compare import FLOOR
 from benchfw.api.planning import Planned, bring_data, datasets_of
 from benchfw.api.progress import DownloadBar, display
-from benchfw.api.running import can_write_pages, report_run, run_against, run_planned
+from benchfw.api.running import can_write_pages, execute_planned, report_run, run_against, run_planned
 from benchfw.cli.options import echo_json
 from benchfw.cli.preview import describe_outdated
 from benchfw.cli.verbs.compare import comparison_data, print_comparison
@@ -50,7 +50,11 @@ def run_all(
         begun: list[int] = []
         try:
             with listen_to_run(events, each.suite.title, begun, live=options.jobs > 0) as listen:
-                run, summary = run_planned(each, store, options, listen, page=page)
+                if page or not as_json:
+                    run, summary = run_planned(each, store, options, listen, page=page)
+                else:  # nobody sees a summary
+                    with Store(store, create=True) as opened:
+                        run, summary = execute_planned(each, opened, options, listen), None
         except KeyboardInterrupt:
             _report_interrupted(each, store, begun, page=page)
             return INTERRUPTED
@@ -97,9 +101,9 @@ def check_pages(*, page: bool) -> bool:
     return page
 
 
-def print_run(run: Run, summary: Summary, *, as_json: bool) -> None:
+def print_run(run: Run, summary: Summary | None, *, as_json: bool) -> None:
     """Print what a run found, how its trials ended, and where its page is."""
-    if as_json:
+    if as_json or summary is None:
         known = {
             **vars(run),
             "store": str(run.store),

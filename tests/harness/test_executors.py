@@ -152,6 +152,16 @@ def test_a_trial_that_leaves_something_behind_is_the_last_of_its_worker(run_many
     assert "left behind: working directory; the next has a new process" in note
 
 
+def test_trials_one_of_which_replaces_a_function_run_again_one_by_one(run_many, tmp_path):
+    patch = "import math\n            math.floor = math.ceil"
+    finished, sizes, notes = run_many(patch, isolation="worker")
+    assert {each.status for each in finished.values()} == {Status.DONE}
+    together = max(sizes)
+    assert notes == [f"one of {together} trials left behind: functions of math; they run again, one by one"]
+    assert set(sizes[sizes.index(together) + 1 :]) == {1}
+    assert (tmp_path / "count").stat().st_size == 40 + together + 2  # and a warm-up in both workers
+
+
 def test_trials_that_write_to_standard_error_come_one_by_one(run_many):
     _, sizes, _ = run_many("pass\n        os.write(2, b'words')")
     assert set(sizes) == {1}

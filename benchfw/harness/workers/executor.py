@@ -17,7 +17,7 @@ from typing import Any
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
 from benchfw.harness.events import Event, Finished, Started, TrialQueue, Waiting, needs_device
-from benchfw.harness.workers.messages import RAN_HERE, Learned, Request, Setup
+from benchfw.harness.workers.messages import FUNCTIONS_OF, RAN_HERE, Learned, Request, Setup
 from benchfw.harness.workers.process import Reply, WorkerDied, WorkerProcess, wait
 from benchfw.loading import EntryPoint
 from benchfw.measure.audit import check_outcome
@@ -73,6 +73,7 @@ class LocalExecutor:
         self._restarts: Counter[int] = Counter()
         self._begun: set[int] = set()
         self._paces: dict[Cell, float] = {}  # seconds of a trial of each cell
+        self._apart: set[Cell] = set()  # whose trials are handed out one by one
         self._jobs = jobs
         self._timeout = math.inf if timeout is None else timeout
         self._memory = math.inf if memory is None else memory
@@ -196,6 +197,9 @@ class LocalExecutor:
         self, worker: WorkerProcess, replies: Sequence[Reply], waiting: TrialQueue
     ) -> Iterator[Finished]:
         self._started = True
+        if len(replies) > 1 and any(each.startswith(FUNCTIONS_OF) for each in replies[-1].left):
+            self._run_apart(worker, replies, waiting)
+            return
         at_once = self._setup.threads if self._setup.resources else 1  # seconds of the processor
         # what is written to standard error is the last trial's only if trials come one by one
         together = not worker.talked
@@ -210,12 +214,23 @@ class LocalExecutor:
                 continue
             outcome = check_outcome(reply.outcome, reply.passed, at_once)
             usable = usable and outcome.status is not Status.OUT_OF_MEMORY
-            self._paces[trial.cell] = reply.passed / len(replies) if together else math.inf
+            apart = not together or trial.cell in self._apart
+            self._paces[trial.cell] = math.inf if apart else reply.passed / len(replies)
             yield self._finish(worker, trial, outcome)
             if reply.left and self._setup.isolation == "worker" and reply.left != (RAN_HERE,):
                 self._note(f"{trial} left behind: {', '.join(reply.left)}; the next has a new process")
         if not usable:
             self._dismiss(worker, waiting)
+
+    def _run_apart(self, worker: WorkerProcess, replies: Sequence[Reply], waiting: TrialQueue) -> None:
+        """Let trials run again, one by one: one of them has replaced functions that the others may use."""
+        left = ", ".join(replies[-1].left)
+        self._note(f"one of {len(replies)} trials left behind: {left}; they run again, one by one")
+        self._dismiss(worker, waiting)
+        for trial in (each.trial for each in reversed(replies)):
+            self._apart.add(trial.cell)
+            self._paces[trial.cell] = math.inf
+            waiting.put_back(trial)
 
     def _finish(self, worker: WorkerProcess, trial: Trial, outcome: Outcome) -> Finished:
         if worker.device and self._needs_device(trial):

@@ -44,6 +44,8 @@ LONGEST_MESSAGE = 1 << 26  # bytes: more than any look at a trial's metrics need
 
 RAN_HERE = "a trial"
 """What a worker says is left behind in its own process, where each trial must have a new one."""
+FUNCTIONS_OF = "functions of "
+"""How the names of modules begin whose functions were replaced: by any of the trials handed over together."""
 
 _row_of = attrgetter(*(each.name for each in fields(Record)))  # faster than dataclasses.astuple
 _DEFAULTS = Outcome(Status.DONE, Ending.ITERATIONS)

@@ -119,6 +119,7 @@ class WorkerProcess:
         self._descendants: list[psutil.Process] = []
         self._next_scan = 0.0
         self._queue: deque[Request] = deque()
+        self._held: list[Reply] = []  # until it is known that no other trial disturbed them
         self._records: list[Record] = []  # of the trial that runs
         self._nonsense = ""
         self._heard: dict[bool, set[str]] = {True: set(), False: set()}  # read by all its trials, by this one
@@ -183,13 +184,17 @@ class WorkerProcess:
         return self._queue.popleft().trial
 
     def take_back(self) -> list[Trial]:
-        """Return the trials that were handed over and have not ended."""
-        trials = [each.trial for each in self._queue]
+        """Return the trials that were handed over and have not ended, or not been returned by `receive`."""
+        trials = [each.trial for each in (*self._held, *self._queue)]
+        self._held.clear()
         self._queue.clear()
         return trials
 
     def receive(self) -> list[Reply]:
-        """Take in what was written; return how trials ended. WorkerDied says that no other will end."""
+        """Take in what was written; return how trials ended. WorkerDied says that no other will end.
+
+        With isolation by worker trials end together: functions are compared after the last.
+        """
         gone, before, replies = self._is_gone(), monotonic(), []
         lines, rest = self._replies.read_lines()
         after = monotonic()
@@ -209,6 +214,10 @@ class WorkerProcess:
         self._read_at = before
         if not replies and (gone or self._nonsense):
             raise WorkerDied
+        self._held += replies
+        if self._queue and not self._forks and not any(each.left for each in replies):
+            return []
+        replies, self._held = self._held, []
         return replies
 
     def _is_gone(self) -> bool:

@@ -21,6 +21,7 @@ from threadpoolctl import ThreadpoolController  # sets a variable: not later tha
 
 from benchfw.backends import get_backend
 from benchfw.harness.inputs import THREAD_VARIABLES
+from benchfw.harness.workers.messages import FUNCTIONS_OF
 from benchfw.sources import Installed, is_python
 
 LIMITS = (
@@ -139,8 +140,11 @@ class Surroundings:
         """Take the threads that run now for granted: those of the native libraries stay."""
         self._native_threads = ThreadWatch.threads()
 
-    def changes(self) -> tuple[str, ...]:
-        """Return what has changed, and would affect the next trial."""
+    def changes(self, *, functions: bool = True) -> tuple[str, ...]:
+        """Return what has changed, and would affect the next trial.
+
+        Functions, of which there are many, are looked at on request, and where something else has changed.
+        """
         found = []
         now = [read() for read in _STATE.values()]
         if not _same(now, self._before):
@@ -148,16 +152,18 @@ class Surroundings:
             found += [name for name, one, other in pairs if not _same(one, other)]
         if ThreadWatch.threads() > self._native_threads:
             found.append("threads")
-        if not _same(self._read_functions(), self._functions):
-            found += self._changed_functions()
         if any(pool.num_threads != self._threads for pool in self._pools.lib_controllers):
             found.append("threads of native libraries")
-        return (*found, "processes") if _has_children() else tuple(found)
+        if _has_children():
+            found.append("processes")
+        if (functions or found) and not _same(self._read_functions(), self._functions):
+            found += self._changed_functions()
+        return tuple(found)
 
     def _changed_functions(self) -> list[str]:
         """Return the modules in which a name stands for something else than before; more names are fine."""
         return [
-            f"functions of {name}"
+            f"{FUNCTIONS_OF}{name}"
             for (name, names), before in zip(self._names.items(), self._functions, strict=True)
             if not _same([self._watched[name].get(each) for each in names], before)
         ]

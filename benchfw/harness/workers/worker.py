@@ -215,7 +215,7 @@ class Worker:
         self._check_process()
         reads = self._reads.of_trial(request.trial, self._registry)
         plain |= {"seconds": perf_counter() - began, "reads": reads}
-        self._left = self._left_behind()
+        self._left = self._left_behind(functions=request.bell or outcome.status.faulty)
         self._tell("end", plain, self._lesson(), self._left)
 
     def _lesson(self) -> list[Any] | None:
@@ -250,10 +250,10 @@ class Worker:
         if os.getpid() == self._process and threading.current_thread() is threading.main_thread():
             self._tell("read", name, not self._forked)
 
-    def _left_behind(self) -> tuple[str, ...]:
+    def _left_behind(self, *, functions: bool = True) -> tuple[str, ...]:
         """Return why this process, or the one that forked it, cannot run another trial."""
         if self._setup.isolation == "worker":
-            return self._surroundings.changes()
+            return self._surroundings.changes(functions=functions)
         return () if self._forked else (RAN_HERE,)
 
     def _new_modules(self) -> tuple[str, ...]:
