@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -91,6 +93,16 @@ class Spec:
     def table(self) -> dict[str, Any]:
         """Return the suite table without the label: what identifies the spec."""
         return {"use": self.use, **self.params}
+
+    @functools.cached_property
+    def text(self) -> str:
+        """Return the table as JSON; repetitions share it."""
+        return json.dumps(self.table, separators=(",", ":"))
+
+    @functools.cached_property
+    def sorted_text(self) -> str:
+        """Return the table as JSON with sorted keys, which is hashed."""
+        return json.dumps(self.table, sort_keys=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,13 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from benchfw import data
 from benchfw.data.load import recipe_roots
 from benchfw.errors import DataError
-from benchfw.records import Isolation, Spec, Trial
+from benchfw.records import Isolation, Spec, Trial, change
 from benchfw.registry import PARAMETRIC, Registry
 from benchfw.sources import Closure, Modules
 
@@ -99,7 +98,7 @@ class Identity:
             self._part_of(trial.kind, trial.method),
             of_problem or trial.problem.table,
         ]
-        return replace(
+        return change(
             trial, key=_hash(coordinates), problem_key=of_problem and self._problem_key(of_problem)
         )
 

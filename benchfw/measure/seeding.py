@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import random
-from typing import Any
 
 import numpy as np
 
@@ -14,17 +12,17 @@ from benchfw.records import Trial
 
 def data_seed(trial: Trial) -> int:
     """Return the seed of the problem's data, the same for every method and backend."""
-    return _hash("data", trial.seed, trial.problem.table, trial.repetition)
+    return _hash(f'["data",{trial.seed},{trial.problem.sorted_text},{trial.repetition}]')
 
 
 def method_seed(trial: Trial, data_seed: int) -> int:
     """Return the seed of the method's own randomness, the same on every backend."""
-    return _hash("method", data_seed, trial.kind, trial.method.table)
+    return _hash(f'["method",{data_seed},"{trial.kind}",{trial.method.sorted_text}]')
 
 
 def order_seed(seed: int) -> int:
     """Return the seed of the order in which a suite's trials run."""
-    return _hash("order", seed)
+    return _hash(f'["order",{seed}]')
 
 
 def seed_global_generators(seed: int) -> None:
@@ -33,9 +31,5 @@ def seed_global_generators(seed: int) -> None:
     np.random.seed(seed % 2**32)  # noqa: NPY002 - the legacy generator is the global one
 
 
-def _hash(*coordinates: Any) -> int:
-    text = _encode(coordinates)
+def _hash(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
-
-
-_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode

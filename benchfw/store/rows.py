@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,9 @@ from benchfw.store.checks import (
 )
 
 Row = tuple[Any, ...]
+
+SETTINGS = ("seed", "precision", "at", "best", "problem_key")  # beside the budget and the target
+_get_settings = attrgetter(*SETTINGS)
 
 
 GARBLED = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
@@ -51,16 +55,17 @@ def check_digest(what: str, digest: str, *values: Any) -> None:
         raise Damaged(f"{what} does not match its checksum")
 
 
-def trial_row(trial: Trial, outcome: Outcome) -> Row:
-    """Return the values of TRIAL_COLUMNS."""
+def trial_row(trial: Trial, outcome: Outcome, ended: str) -> Row:
+    """Return the values of TRIAL_COLUMNS; `ended` is what `now` gives."""
+    settings = _dump_settings(trial.budget, tuple(trial.target.items()), _get_settings(trial))
     return (
-        trial.key, trial.kind, _dump(trial.problem.table), _dump(trial.method.table), trial.backend,
-        trial.repetition, _dump(_settings(trial)), outcome.status.value, outcome.ending.value,
+        trial.key, trial.kind, trial.problem.text, trial.method.text, trial.backend,
+        trial.repetition, settings, outcome.status.value, outcome.ending.value,
         storable(outcome.reason), _dump(dict(outcome.facts)), _dump(list(outcome.caveats)),
         int(outcome.claims_unbiased), outcome.peak_memory, storable(outcome.cost_unit),
         outcome.counting.value, outcome.prepare_seconds, outcome.prepare_cost, outcome.replay,
         int(outcome.from_scratch), float(outcome.seconds), storable(outcome.device),
-        _dump({storable(name): storable(state) for name, state in sorted(outcome.reads.items())}), now(),
+        _dump({storable(name): storable(state) for name, state in sorted(outcome.reads.items())}), ended,
     )  # fmt: skip
 
 
@@ -85,16 +90,10 @@ def _real(number: float) -> float | None:
     return None if math.isnan(number) else float(number) + 0.0
 
 
-def _settings(trial: Trial) -> dict[str, Any]:
-    return {
-        "seed": trial.seed,
-        "budget": vars(trial.budget),
-        "target": trial.target,
-        "precision": trial.precision,
-        "at": trial.at,
-        "best": trial.best,
-        "problem_key": trial.problem_key,
-    }
+@functools.lru_cache(maxsize=64)  # trials share a few of these
+def _dump_settings(budget: Budget, target: tuple[tuple[str, float], ...], others: tuple[Any, ...]) -> str:
+    shared = dict(zip(SETTINGS, others, strict=True))
+    return _encode({**shared, "budget": vars(budget), "target": dict(target)})
 
 
 def record_of(
@@ -228,7 +227,7 @@ def _dump(value: dict[str, Any] | list[str]) -> str:
 
 def storable(text: str) -> str:
     """Return text that can be encoded: an undecodable file name has characters that no encoding has."""
-    return text.encode(errors="replace").decode()
+    return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 def now() -> str:

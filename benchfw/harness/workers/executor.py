@@ -17,7 +17,7 @@ from typing import Any
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
 from benchfw.harness.events import Event, Finished, Started, TrialQueue, Waiting, needs_device
-from benchfw.harness.workers.messages import FUNCTIONS_OF, RAN_HERE, Learned, Request, Setup
+from benchfw.harness.workers.messages import FUNCTIONS_OF, NOTHING, RAN_HERE, Learned, Request, Setup
 from benchfw.harness.workers.process import Reply, WorkerDied, WorkerProcess, wait
 from benchfw.loading import EntryPoint
 from benchfw.measure.audit import check_outcome
@@ -70,7 +70,7 @@ class LocalExecutor:
         self._note = note
         self._known: dict[Cell, Learned] = {}
         self._ceilings: dict[str, Sequence[Any]] = {}
-        self._restarts: Counter[int] = Counter()
+        self._restarts: dict[int, int] = {}
         self._begun: set[int] = set()
         self._paces: dict[Cell, float] = {}  # seconds of a trial of each cell
         self._apart: set[Cell] = set()  # whose trials are handed out one by one
@@ -156,12 +156,14 @@ class LocalExecutor:
             Learned(modules, self._ceilings),
             alone=on_device or bool(threads_of),
             rehearsal=on_device and known is None and self._setup.isolation == "trial",
-            last=self._restarts[id(trial)] >= RESTARTS,
+            last=self._restarts.get(id(trial), 0) >= RESTARTS,
         )
 
     def _learn(self, trial: Trial, learned: Learned) -> None:
         cell = trial.cell
-        known = self._known.get(cell, Learned())
+        if learned is NOTHING and cell in self._known:
+            return
+        known = self._known.get(cell, NOTHING)
         # on a device every trial has a new process anyway
         if learned.threads_of and not known.threads_of and not self._needs_device(trial):
             self._note(
@@ -189,7 +191,7 @@ class LocalExecutor:
                 outcome = self._not_started(worker, waiting)
         if outcome is not None:
             trial = worker.end()
-            self._learn(trial, Learned())
+            self._learn(trial, NOTHING)
             yield self._finish(worker, trial, outcome)
             self._dismiss(worker, waiting)
 
@@ -209,7 +211,7 @@ class LocalExecutor:
             self._learn(trial, reply.learned)
             usable = usable and not reply.left
             if reply.outcome is None:
-                self._restarts[id(trial)] += 1
+                self._restarts[id(trial)] = self._restarts.get(id(trial), 0) + 1
                 waiting.put_back(trial)
                 continue
             outcome = check_outcome(reply.outcome, reply.passed, at_once)
@@ -236,7 +238,7 @@ class LocalExecutor:
         if worker.device and self._needs_device(trial):
             outcome = change(outcome, device=str(worker.device))
         self._begun.discard(id(trial))
-        del self._restarts[id(trial)]
+        self._restarts.pop(id(trial), None)
         return Finished(trial, outcome)
 
     def _beyond_limits(self, worker: WorkerProcess) -> Outcome | None:

@@ -88,6 +88,9 @@ class Learned:
     threads_of: str = ""
 
 
+NOTHING = Learned()
+
+
 @dataclass(frozen=True)
 class Request:
     """A trial to run.
@@ -254,6 +257,8 @@ def outcome_of(plain: Any, records: tuple[Record, ...] = ()) -> Outcome:
 
 def _like(usual: Any, value: Any) -> Any:
     """Return a value with the type of the usual one; TypeError or ValueError where that cannot be."""
+    if type(value) is type(usual):  # almost always
+        return value
     match usual:
         case StrEnum():
             return type(usual)(value)
@@ -277,7 +282,7 @@ def _like(usual: Any, value: Any) -> Any:
 def learned_of(plain: Any) -> Learned:
     """Return what a message says was learned."""
     if plain is None:
-        return Learned()
+        return NOTHING
     try:
         modules, ceilings, threads_of = plain
         return Learned(tuple(map(str, modules)), dict(ceilings), str(threads_of))

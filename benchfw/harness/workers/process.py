@@ -172,8 +172,9 @@ class WorkerProcess:
         if found is None or request.alone:
             return None
         number, first = found
-        trial = request.trial
-        return number if change(first, repetition=trial.repetition, key=trial.key) == trial else None
+        trial = vars(request.trial)
+        like = {**vars(first), "repetition": trial["repetition"], "key": trial["key"]}
+        return number if like == trial else None
 
     def end(self) -> Trial:
         """Return the trial that runs, which is to count as ended."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _signal
 import contextlib
 import functools
 import gc
@@ -214,7 +215,7 @@ _STATE: Mapping[str, Callable[[], Any]] = {
     "limits of the process": lambda: list(map(resource.getrlimit, LIMITS)),
     "priority": lambda: os.getpriority(os.PRIO_PROCESS, 0),
     "alarm": lambda: signal.getitimer(signal.ITIMER_REAL)[0] > 0,
-    "signal handlers": lambda: list(map(signal.getsignal, HANDLED)),
+    "signal handlers": lambda: list(map(_signal.getsignal, HANDLED)),  # signal's own takes 30 times as long
     "import path": lambda: list(sys.path),
     "garbage collector": lambda: (gc.isenabled(), gc.get_threshold()),
     "trace function": lambda: (sys.gettrace(), sys.getprofile()),
@@ -224,11 +225,12 @@ _STATE: Mapping[str, Callable[[], Any]] = {
 
 def _has_children() -> bool:
     """Return whether a process that a trial started still runs; those that have ended are reaped."""
-    with contextlib.suppress(ChildProcessError):
+    try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-        return True
-    return False
+    except ChildProcessError:
+        return False
+    return True
 
 
 def forget_peak() -> bool:
