@@ -27,7 +27,7 @@ HEARTBEAT_SECONDS = 0.1  # between looks at memory, and at workers whose death a
 START_SECONDS = 120.0  # that a worker may take to import what it needs
 START_ATTEMPTS = 3  # to start a worker for one trial
 TOGETHER = 32  # trials that a worker may be handed at once, so that both sides are seldom woken,
-TOGETHER_SECONDS = 0.05  # and how long they may take: nobody sees how far it is meanwhile
+TOGETHER_SECONDS = 0.1  # and how long they may take: nobody sees how far it is meanwhile
 RESTARTS = 3  # of a trial that imports modules: each time with those imported before
 
 

@@ -53,6 +53,7 @@ from benchfw.measure.audit import shared_arrays
 from benchfw.measure.clock import count_cpu_seconds
 from benchfw.measure.endings import explain
 from benchfw.measure.kernels import Ceilings, known_ceilings
+from benchfw.measure.seeding import data_seed, method_seed
 from benchfw.measure.trial import Rehearsal, run_trial, warm_up
 from benchfw.records import Cell, Ending, Outcome, Record, Status
 from benchfw.registry import Registry
@@ -83,8 +84,9 @@ class Worker:
         warm_libraries()
         self._helpers = children()  # that plugins started when they were imported
         self._said = mmap.mmap(-1, 1)  # shared with forked processes: whether they have sent their last word
-        if setup.isolation == "worker":
-            self._limit_memory()
+        if setup.memory is not None:
+            # the last line of defence: a trial that allocates faster than the parent looks is refused here
+            resource.setrlimit(resource.RLIMIT_DATA, (setup.memory + MEMORY_MARGIN,) * 2)
         with self._reads.paused():
             self._surroundings = Surroundings(setup.threads)
         self._inspected: set[Cell] = set()
@@ -162,6 +164,7 @@ class Worker:
             self._modules = frozenset(sys.modules)
             self._surroundings.note()  # imports leave warning filters behind, and are no trial's fault
         self._reads.look_ahead(trial, self._registry)
+        method_seed(trial, data_seed(trial))  # the text that they hash is made once
         for place, (flop_rate, footprints, bandwidths) in known.ceilings.items():
             backend, _, dtype = place.rpartition(" ")
             ceilings = Ceilings(flop_rate, tuple(footprints), tuple(bandwidths))
@@ -182,7 +185,6 @@ class Worker:
 
     def _run_here(self, request: Request) -> None:
         """Run a trial in this process, in which none has run before."""
-        self._limit_memory()
         self._surroundings.set_threads()
         try:
             self._measure(warm_up if request.rehearsal else run_trial, request)
@@ -268,11 +270,6 @@ class Worker:
     def _check_process(self) -> None:
         if os.getpid() != self._process:
             os._exit(1)  # a child that the trial forked: its records are not the trial's
-
-    def _limit_memory(self) -> None:
-        if self._setup.memory is not None:
-            # the last line of defence: a trial that allocates faster than the parent looks is refused here
-            resource.setrlimit(resource.RLIMIT_DATA, (self._setup.memory + MEMORY_MARGIN,) * 2)
 
 
 def _given(request: Request) -> Request:
