@@ -211,7 +211,9 @@ class Store:
     def add_all(self, run: int, finished: Sequence[tuple[int, Trial, Outcome]]) -> list[int]:
         """Keep finished trials with their records, in one transaction; return their ids."""
         ended = now()
-        rows = [(trial_row(trial, outcome, ended), record_rows(outcome.records)) for _, trial, outcome in finished]
+        rows = [
+            (trial_row(trial, outcome, ended), record_rows(outcome.records)) for _, trial, outcome in finished
+        ]
         sealed = [(*row, digest_of(row, records)) for row, records in rows]
         keys = [(trial.key, run) for _, trial, _ in finished]
         with self._transaction():

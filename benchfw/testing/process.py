@@ -19,7 +19,8 @@ from typing import Any, NamedTuple, Self
 
 import benchfw
 from benchfw.errors import PluginError
-from benchfw.harness.workers.deaths import STOP_SECONDS, describe_end, find_place, stop_supervisor
+from benchfw.harness.workers.deaths import describe_end, find_place
+from benchfw.harness.workers.launch import STOP_SECONDS, stop_supervisor
 from benchfw.harness.workers.messages import BadMessage, Inbox
 from benchfw.testing.check import LONGEST, Check
 from benchfw.testing.problems import Effort

@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import IO, Any, NoReturn, Protocol, TypeVar, cast
 
 from benchfw.errors import BenchfwError, PluginError, Unavailable
-from benchfw.harness.workers.messages import OUT_OF_MEMORY, write_line
+from benchfw.harness.workers.messages import write_line
+from benchfw.harness.workers.supervisor import OUT_OF_MEMORY
 from benchfw.loading import fault_text
 from benchfw.testing.check import (
     FAULTS,

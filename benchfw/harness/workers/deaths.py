@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 import tempfile
 from pathlib import Path
 
-from benchfw.harness.workers.messages import OUT_OF_MEMORY
+from benchfw.harness.workers.supervisor import OUT_OF_MEMORY
 from benchfw.sources import is_python
 
-STOP_SECONDS = 10.0  # that a supervisor may take to end all that a worker started
 LOG_BYTES = 1_000_000  # of trials that have ended, that a log may hold before it is emptied
 
 
@@ -53,16 +51,6 @@ class Log:
     def close(self) -> None:
         """Close and remove it."""
         self._file.close()
-
-
-def stop_supervisor(process: subprocess.Popen[bytes], lifeline: int) -> None:
-    """End a supervised process and everything that it started."""
-    os.close(lifeline)  # the supervisor sees to it
-    try:
-        process.wait(STOP_SECONDS)
-    except subprocess.TimeoutExpired:  # something that not even SIGKILL ends now, such as a dead disk
-        process.kill()
-        process.wait()
 
 
 def describe_end(code: int) -> str:

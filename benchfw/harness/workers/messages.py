@@ -39,7 +39,6 @@ FAMILIAR, NEW = b"f", b"n"
 _REPEAT = struct.Struct("!iq??B")  # number of the request, repetition, last chance, bell, length of the key
 _LENGTH = struct.Struct("!I")
 
-OUT_OF_MEMORY = 77  # the exit code of a worker that had no memory left to say so
 LONGEST_MESSAGE = 1 << 26  # bytes: more than any look at a trial's metrics needs
 
 RAN_HERE = "a trial"

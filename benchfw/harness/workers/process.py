@@ -4,31 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import select
 import subprocess
-import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import benchfw
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
-from benchfw.harness.inputs import THREAD_VARIABLES, UNKNOWN
-from benchfw.harness.workers.deaths import (
-    STOP_SECONDS,
-    Log,
-    describe_end,
-    find_place,
-    stop_supervisor,
-)
+from benchfw.harness.inputs import UNKNOWN
+from benchfw.harness.workers.deaths import Log, describe_end, find_place
+from benchfw.harness.workers.launch import STOP_SECONDS, start_supervisor, stop_supervisor
+from benchfw.harness.workers.memory import Memory
 from benchfw.harness.workers.messages import (
     LONGEST_MESSAGE,
-    OUT_OF_MEMORY,
     PROTOCOL,
     BadMessage,
     Learned,
@@ -41,32 +32,12 @@ from benchfw.harness.workers.messages import (
     parse_lines,
     record_of,
 )
+from benchfw.harness.workers.supervisor import OUT_OF_MEMORY
 from benchfw.records import Cell, Ending, Outcome, Record, Status, Trial, change
-
-if TYPE_CHECKING:
-    import psutil
 
 LAST_WORDS_BYTES = 8000  # of a dead worker's standard error that are looked at
 LOG_BYTES = 10_000_000  # of standard error that are kept
 REPLIES_BYTES = 1_000_000  # that were read, which the file of replies may hold before it is emptied
-SCAN_SHARE = 100.0  # looks for processes that a trial has started take at most a hundredth of the time
-
-
-def _environment(setup: Setup, device: Device | None) -> dict[str, str]:
-    """Return the worker's environment variables; CuPy's memory pool reads its limit from one."""
-    variables = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(setup.threads))}
-    if setup.isolation == "trial":
-        variables["OPENBLAS_NUM_THREADS"] = "1"  # it starts its threads at once; each trial sets their number
-    if setup.device_memory is not None:
-        variables["CUPY_GPU_MEMORY_LIMIT"] = str(setup.device_memory)
-    if device is not None:
-        variables[device.variable] = device.number
-    if setup.other_hashes:
-        variables["PYTHONHASHSEED"] = str(secrets.randbelow(2**32 - 1) + 1)
-    return {
-        **variables,
-        "PYTHONPATH": os.pathsep.join([*setup.overlay, str(Path(benchfw.__file__).parent.parent)]),
-    }
 
 
 class WorkerDied(Exception):
@@ -92,32 +63,16 @@ class WorkerProcess:
 
     def __init__(self, setup: Setup, device: Device | None = None) -> None:
         self.device = device
-        request_read, request_write = os.pipe()
-        bell_read, bell_write = os.pipe()
-        lifeline_read, self._lifeline = os.pipe()
         self._log, self._replies = Log(), Log()
-        theirs = (request_read, bell_write, lifeline_read)
-        # -P: a random.py in the user's folder is not ours; the parent's own import path follows in the setup
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "benchfw.harness.workers.supervisor", *map(str, theirs)],
-            pass_fds=(*theirs, self._replies.fileno()),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=self._log.fileno(),
-            env=_environment(setup, device),
-            start_new_session=True,  # Ctrl-C reaches the parent alone
-        )
-        for each in theirs:
-            os.close(each)
-        self._requests, self._bell = request_write, bell_read
-        os.set_blocking(bell_read, False)
+        started = start_supervisor(setup, device, self._log.fileno(), self._replies.fileno())
+        self._process, self._requests, self._bell, self._lifeline = started
+        os.set_blocking(self._bell, False)
         self._write(pack_whole(replace(setup, replies=self._replies.fileno())))
         self._worker: int | None = None  # the supervisor's child
         self._forks = setup.isolation == "trial"
         self._taught: dict[tuple[Cell, int, int], tuple[int, Trial]] = {}
         self._told = 0
-        self._descendants: list[psutil.Process] = []
-        self._next_scan = 0.0
+        self._memory = Memory(forks=self._forks)
         self._queue: deque[Request] = deque()
         self._held: list[Reply] = []  # until it is known that no other trial disturbed them
         self._records: list[Record] = []  # of the trial that runs
@@ -186,7 +141,7 @@ class WorkerProcess:
 
     def take_back(self) -> list[Trial]:
         """Return the trials that were handed over and have not ended, or not been returned by `receive`."""
-        trials = [each.trial for each in (*self._held, *self._queue)]
+        trials = [*(each.trial for each in self._held), *(each.trial for each in self._queue)]
         self._held.clear()
         self._queue.clear()
         return trials
@@ -278,29 +233,8 @@ class WorkerProcess:
         return find_place(text) or (f": {text.splitlines()[-1].strip()}" if text else "")
 
     def memory(self, limit: float) -> int:
-        """Return the bytes of memory that the trial holds now, with the processes that it has started.
-
-        Pages that several of them share count once where the sum of all is beyond the limit.
-        """
-        import psutil
-
-        total = 0
-        try:
-            if not self.ready:
-                return 0
-            began = monotonic()
-            if began >= self._next_scan:  # it reads all processes of the system
-                worker = psutil.Process(self._worker)
-                self._descendants = worker.children(recursive=True)
-                if not self._forks or not self._descendants:
-                    self._descendants.append(worker)
-                self._next_scan = monotonic() + SCAN_SHARE * (monotonic() - began)
-        except psutil.Error:
-            return 0
-        total = sum(_resident(each) for each in self._descendants)
-        if total > limit and len(self._descendants) > 1:
-            return sum(_proportional(each) for each in self._descendants)
-        return total
+        """Return the bytes of memory that the trial holds now, with the processes that it has started."""
+        return 0 if self._worker is None else self._memory.held(self._worker, limit)
 
     def bound_log(self) -> None:
         """Forget what was written to standard error if it is very much: a trial may write for ever."""
@@ -327,24 +261,6 @@ def _lesson(request: Request) -> tuple[Cell, int, int]:
 
 def _texts(values: Iterable[Any]) -> tuple[str, ...]:
     return tuple(map(str, values))
-
-
-def _resident(process: psutil.Process) -> int:
-    return _ask(lambda: int(process.memory_info().rss))
-
-
-def _proportional(process: psutil.Process) -> int:
-    """Return the memory of a process, of shared pages its share; all that it holds where nobody knows."""
-    return _ask(lambda: int(getattr(process.memory_full_info(), "pss", process.memory_info().rss)))
-
-
-def _ask(read: Callable[[], int]) -> int:
-    import psutil
-
-    try:
-        return read()
-    except psutil.Error:  # ended meanwhile
-        return 0
 
 
 def wait(workers: Iterable[WorkerProcess], seconds: float) -> bool:

@@ -15,10 +15,14 @@ import resource
 import signal
 import sys
 import threading
+import traceback
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 PARENT_DEATH_SIGNAL, CHILD_SUBREAPER = 1, 36  # PR_SET_PDEATHSIG and PR_SET_CHILD_SUBREAPER of Linux's prctl
 
 TRIALS = "benchfw.harness.workers.worker"
+OUT_OF_MEMORY = 77  # the exit code of a worker that had no memory left to say so
 
 
 def main() -> None:
@@ -103,6 +107,20 @@ def end_as(status: int) -> None:
             signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
         os.kill(os.getpid(), os.WTERMSIG(status))
     os._exit(os.waitstatus_to_exitcode(status))
+
+
+def end_process(run: Callable[[], Any]) -> NoReturn:
+    """Run, then end the process at once: a thread that a trial left behind would be waited for."""
+    try:
+        run()
+    except BrokenPipeError:
+        pass  # the parent is gone
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
+    except BaseException:  # noqa: BLE001 - written to the log, which the parent reads
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ import os
 import resource
 import sys
 import threading
-import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter
@@ -24,7 +23,6 @@ from typing import Any, NoReturn, cast
 from benchfw.backends import get_backend
 from benchfw.harness.workers.messages import (
     FAMILIAR,
-    OUT_OF_MEMORY,
     PROTOCOL,
     RAN_HERE,
     Repeat,
@@ -37,7 +35,7 @@ from benchfw.harness.workers.messages import (
     write_line,
 )
 from benchfw.harness.workers.reads import Reads
-from benchfw.harness.workers.supervisor import children, end_as, end_leftovers
+from benchfw.harness.workers.supervisor import children, end_as, end_leftovers, end_process
 from benchfw.harness.workers.surroundings import (
     Surroundings,
     ThreadWatch,
@@ -286,20 +284,6 @@ def _contain_faults(run: Callable[[], Outcome]) -> Outcome:
         return Outcome(Status.OUT_OF_MEMORY, Ending.FAULT, "not enough memory to continue")
     except BaseException as fault:  # noqa: BLE001 - no key of the user's: this process has its own session
         return Outcome(Status.FAILED, Ending.FAULT, explain(fault))
-
-
-def end_process(run: Callable[[], Any]) -> NoReturn:
-    """Run, then end the process at once: a thread that a trial left behind would be waited for."""
-    try:
-        run()
-    except BrokenPipeError:
-        pass  # the parent is gone
-    except MemoryError:
-        os._exit(OUT_OF_MEMORY)
-    except BaseException:  # noqa: BLE001 - written to the log, which the parent reads
-        traceback.print_exc()
-        os._exit(1)
-    os._exit(0)
 
 
 def work(requests: int, bell: int) -> NoReturn:
