@@ -18,6 +18,7 @@ from benchfw.records import MethodKind, Role
 
 DEEPEST = 50  # levels of tables within tables
 LONGEST = 10_000  # characters of a name, and of a text in the environment of a run
+KINDS, ROLES = frozenset(typing.get_args(MethodKind)), frozenset(typing.get_args(Role))
 REAL: set[type] = {float, int}
 REAL_OR_NONE: set[type] = {float, int, type(None)}
 RECORD_TYPES: tuple[set[type], ...] = (
@@ -74,7 +75,7 @@ def check_settings(settings: Any) -> None:
 
 def check_kind(kind: Any) -> None:
     """Raise ValueError unless it is a kind of method."""
-    if kind not in typing.get_args(MethodKind):
+    if kind not in KINDS:
         raise ValueError(f"{kind!r:.50} is not a kind of method")
 
 
@@ -82,10 +83,10 @@ def check_records(rows: Sequence[tuple[Any, ...]]) -> None:
     """Raise ValueError unless rows of RECORD_COLUMNS have the right types; a column at a time, for speed."""
     columns = list(zip(*rows, strict=True))
     for column, legal in zip(columns, RECORD_TYPES, strict=False):
-        odd = set(map(type, column)) - legal
-        if odd:
-            raise ValueError(f"a record has {odd.pop().__name__} where it should have a number or a text")
-    if columns and not set(columns[1]) <= set(typing.get_args(Role)):
+        if not legal.issuperset(map(type, column)):
+            odd = (set(map(type, column)) - legal).pop().__name__
+            raise ValueError(f"a record has {odd} where it should have a number or a text")
+    if columns and not ROLES.issuperset(columns[1]):
         raise ValueError("a record has a role that there is not")
 
 

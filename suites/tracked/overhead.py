@@ -1,9 +1,9 @@
 """What the harness costs: CPU and wall time of a trial that does nothing, store and processes included.
 
 `python suites/tracked/overhead.py` prints a line for isolation by trial, beside what a bare fork of a process
-that uses NumPy costs, and one for isolation by worker; with `--dask` one for two workers of Dask and one for
-two local ones. Start-up, and what is imported for the first repetitions, is taken out by measuring a run of a
-few trials too.
+that uses NumPy costs, and two for isolation by worker, without and with the summary that a run prints; with
+`--dask` one for two workers of Dask and one for two local ones. Start-up, and what is imported for the first
+repetitions, is taken out by measuring a run of a few trials too.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def seconds(trials: int, *words: str) -> tuple[float, float]:
         Path(folder, "nothing.py").write_text(PLUGIN, encoding="utf-8")
         Path(folder, "idle.toml").write_text(SUITE.format(repetitions=trials), encoding="utf-8")
         began = perf_counter()
-        command = ["-m", "benchfw", "run", "idle.toml", "--no-report", "--no-replay", "--json", *words]
+        command = ["-m", "benchfw", "run", "idle.toml", "--no-report", "--no-replay", *words]
         return child_cpu_seconds(command, Path(folder)), perf_counter() - began
 
 
@@ -105,11 +105,12 @@ if __name__ == "__main__":
     parser.add_argument("--dask", action="store_true", help="two workers, by Dask and without")
     asked = parser.parse_args()
     ways: dict[str, tuple[Any, ...]] = {
-        "isolation by trial": (1,),
-        "isolation by worker": (1, "--isolation", "worker"),
+        "isolation by trial": (1, "--json"),
+        "isolation by worker": (1, "--isolation", "worker", "--json"),
+        "isolation by worker, and a summary": (1, "--isolation", "worker"),
     }
     if asked.dask:
-        ways = {"2 workers of Dask": (2, "--dask", "local"), "2 workers": (2,)}
+        ways = {"2 workers of Dask": (2, "--dask", "local", "--json"), "2 workers": (2, "--json")}
     fork = bare_fork()
     print(f"a bare fork: {fork:.3f} ms of CPU")
     for name, way in ways.items():
