@@ -98,9 +98,7 @@ class Identity:
             self._part_of(trial.kind, trial.method),
             of_problem or trial.problem.table,
         ]
-        return change(
-            trial, key=_hash(coordinates), problem_key=of_problem and self._problem_key(of_problem)
-        )
+        return change(trial, key=_hash(coordinates), problem_key=of_problem and self._problem_key(of_problem))
 
     @functools.cache  # noqa: B019 - as long as this is used, and of a few problems
     def _problem_key(self, part: str) -> str:
