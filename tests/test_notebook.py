@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ONCE = "import benchfw, functools; benchfw.run = functools.partial(benchfw.run, replay=False)"
+ONCE = "import benchfw, functools; benchfw.compare = functools.partial(benchfw.compare, replay=False)"
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "examples").rglob("*.ipynb"))
 
 

@@ -66,9 +66,18 @@ class RunResult:
         """What the run says, a sentence or more for each problem and kind of method."""
         return {heading(each): verdict(each) for each in self._summary.comparisons}
 
-    @functools.cached_property
+    @property
     def frame(self) -> pd.DataFrame:
         """All records as a table in long form: one row per measured value, a column for each parameter."""
+        return self._records.copy(deep=False)
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """The estimates with their intervals as a table: a row for each quantity of each method."""
+        return self._estimates.copy(deep=False)
+
+    @functools.cached_property
+    def _records(self) -> pd.DataFrame:
         from benchfw.summary.exports import RECORD_COLUMNS, parameter_columns, record_rows
 
         with self._open() as store:
@@ -77,8 +86,7 @@ class RunResult:
         return _frame(rows, [*RECORD_COLUMNS, *parameters], "frame")
 
     @functools.cached_property
-    def summary(self) -> pd.DataFrame:
-        """The estimates with their intervals as a table: a row for each quantity of each method."""
+    def _estimates(self) -> pd.DataFrame:
         from benchfw.summary.exports import SUMMARY_COLUMNS, parameter_cells, parameter_columns, summary_rows
 
         with self._open() as store:

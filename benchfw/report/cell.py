@@ -13,7 +13,7 @@ from benchfw.provenance import Run
 from benchfw.records import Cell
 from benchfw.report.figures import build_figures, method_styles
 from benchfw.report.figures.plot import Figure, Style, View
-from benchfw.report.figures.svg import draw_svg
+from benchfw.report.figures.svg import BRIGHTER, draw_svg
 from benchfw.report.tables import caption, heading, headline_table
 from benchfw.report.text import plural
 from benchfw.report.verdicts import verdict
@@ -80,7 +80,7 @@ def _row(row: Sequence[str], colour: str) -> str:
 
 
 def _swatch(colour: str) -> str:
-    return f'<span class="swatch" style="background:{escape(colour)}"></span>'
+    return f'<span class="swatch" style="background:{escape(BRIGHTER.get(colour, colour))}"></span>'
 
 
 def find_headline(summary: Summary) -> tuple[Figure, View] | None:

@@ -7,11 +7,16 @@ with its arguments.
 from __future__ import annotations
 
 import ast
+import base64
+import contextlib
 import importlib
 import inspect
+import io
 import itertools
+import json
 import re
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from enum import Enum
@@ -177,9 +182,54 @@ def _block(found: re.Match[str]) -> str:
     return f"{found[1] or ''}\n\n```python\n{inspect.cleandoc(found[2])}\n```\n\n"
 
 
+def notebook(path: str) -> str:
+    """Return a notebook with what its cells show, run now in an empty folder."""
+    cells = json.loads((Path(__file__).parents[2] / path).read_text(encoding="utf-8"))["cells"]
+    scope: dict[str, Any] = {"__name__": "__main__"}
+    parts = []
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for cell in cells:
+            text = "".join(cell["source"])
+            code = cell["cell_type"] == "code"
+            parts.append(f"```python\n{text}\n```\n\n{_run_cell(text, scope)}" if code else _demote(text))
+    return "\n\n".join(parts)
+
+
+def _demote(text: str) -> str:
+    """Return Markdown with its headings one level lower: the page has a title."""
+    return re.sub(r"^#", "##", text, flags=re.MULTILINE)
+
+
+def _run_cell(text: str, scope: dict[str, Any]) -> str:
+    """Return what a cell prints and the value of its last expression, as a page shows them."""
+    body = ast.parse(text).body
+    last = body.pop() if isinstance(body[-1], ast.Expr) else None
+    printed, value = io.StringIO(), None
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+        exec(compile(ast.Module(body, []), "<cell>", "exec"), scope)  # noqa: S102 - our own notebook
+        if isinstance(last, ast.Expr):
+            value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), scope)  # noqa: S307 - as above
+    said = printed.getvalue().rstrip()
+    shown = [f"```text\n{said}\n```"] if said else []
+    return "\n\n".join([*shown, *([] if value is None else [_show_value(value)])])
+
+
+def _show_value(value: Any) -> str:
+    if hasattr(value, "savefig"):
+        drawn = io.StringIO()
+        value.savefig(drawn, format="svg", metadata={"Date": None})
+        image = base64.b64encode(drawn.getvalue().encode()).decode()
+        return f'<img class="cell" alt="The figures of the cell above" src="data:image/svg+xml;base64,{image}">'
+    if hasattr(value, "_repr_html_"):
+        inside = re.sub(r"\n\s*", " ", value._repr_html_())  # noqa: SLF001 - as a notebook does
+        return f'<div class="cell">{inside}</div>'
+    return f"```text\n{value!r}\n```"
+
+
 MAKERS: dict[str, Callable[..., str]] = {
     "entries": entries,
     "names": names,
+    "notebook": notebook,
     "optional": optional,
     "options": options,
     "verbs": verbs,

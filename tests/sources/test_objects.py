@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -59,7 +60,8 @@ def digests(cell=CELL):
 
 
 def test_the_same_cell_gives_the_same_hashes_in_any_process():
-    code = "import sys; sys.path.insert(0, 'tests'); from sources.test_objects import digests; "
+    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parents[1])!r}); "
+    code += "from sources.test_objects import digests; "
     code += "print(sorted(digests().items()))"
     printed = {
         subprocess.run(

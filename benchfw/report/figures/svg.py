@@ -13,6 +13,8 @@ from benchfw.report.text import figures
 WIDTH, HEIGHT = 680, 300
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 10, 44
 MOST_TICKS = 7
+BRIGHTER = {"#0072b2": "#2b8ac6"}
+"""Colours of the palette that are too dim on black; here the background is not known."""
 
 _DASHES = {"dash": "7 4", "dot": "2 3", "dashdot": "7 3 2 3", "longdash": "12 4", "2px,3px": "2 3"}
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -129,10 +131,12 @@ def _trace(trace: Mapping[str, Any], across: Scale, up: Scale) -> str:
         if x is not None and y is not None
     ]
     if trace["mode"] == "none":
-        colour = str(trace.get("fillcolor", "#888888"))[:7]
-        return f'<path d="{_path(points)}Z" fill="{html.escape(colour)}" fill-opacity=".18"/>'
+        colour = str(trace.get("fillcolor", "#888888"))[:7]  # without its opacity
+        colour = html.escape(BRIGHTER.get(colour, colour))
+        return f'<path d="{_path(points)}Z" fill="{colour}" fill-opacity=".18"/>'
     line, marker = trace.get("line", {}), trace.get("marker", {})
-    colour = html.escape(str(line.get("color") or marker.get("color") or "currentColor"))
+    colour = str(line.get("color") or marker.get("color") or "currentColor")
+    colour = html.escape(BRIGHTER.get(colour, colour))
     drawn = ""
     if "lines" in trace["mode"]:
         steps = line.get("shape") == "hv"
