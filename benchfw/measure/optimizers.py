@@ -6,7 +6,6 @@ import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -123,7 +122,7 @@ def _bound_records(method: Any, problem: Any, taken: Sequence[Record]) -> list[R
 def checked_answers(method: Any, problem: Any, rng: Rng) -> Iterator[Any]:
     """Return an optimizer's answers in turn, or explain why there are none."""
     if not hasattr(method, "run"):
-        return solved_answers(method, problem, rng)
+        return (answer for _, answer in _solved_answers(method, problem, rng))
     answers: Iterator[Any] = method.run(problem, rng)
     if not hasattr(answers, "__next__"):
         raise PluginError(
@@ -132,9 +131,16 @@ def checked_answers(method: Any, problem: Any, rng: Rng) -> Iterator[Any]:
     return answers
 
 
-def solved_answers(method: Any, problem: Any, rng: Rng, most: float = math.inf) -> Iterator[Any]:
-    """Yield the problem's start, where it has one, and a solver's answers to efforts up to the most."""
+def numbered_answers(method: Any, problem: Any, rng: Rng) -> Iterator[tuple[int, Any]]:
+    """Return an optimizer's answers with their iteration numbers, or their efforts."""
+    if hasattr(method, "run"):
+        return enumerate(checked_answers(method, problem, rng))
+    return _solved_answers(method, problem, rng)
+
+
+def _solved_answers(method: Any, problem: Any, rng: Rng) -> Iterator[tuple[int, Any]]:
+    """Yield the problem's start, where it has one, and what a solver answers to growing efforts."""
     if hasattr(problem, "start"):
-        yield problem.start()
-    for effort in takewhile(lambda each: each <= most, efforts_of(method)):
-        yield solve_afresh(method, problem, rng, effort)
+        yield 0, problem.start()
+    for effort in efforts_of(method):
+        yield effort, solve_afresh(method, problem, rng, effort)

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchfw.callbacks import CallbackRun
 from benchfw.errors import BenchfwError, PluginError
 from benchfw.loading import fault_text
 from benchfw.measure.estimators import checked_draw, checked_estimate
-from benchfw.measure.optimizers import NO_ANSWER, checked_answers
+from benchfw.measure.optimizers import NO_ANSWER, checked_answers, numbered_answers
 from benchfw.measure.trial import prepare_method
 from benchfw.testing.check import CheckFailed, restart_limit
 
@@ -21,6 +22,8 @@ METHOD_SEED = 77
 ANSWERS = 4  # that an optimizer is asked for where any would do
 LONGEST_RUN = 30.0  # seconds: after so many a slow optimizer need not finish its iterations
 FIX_NUMBERS = "look for a step that is too long, a division by 0, or the logarithm of a negative number"
+MOST_EFFORT = 60  # each call begins anew, and all of them together take three times this
+FAR = 1e3  # of a point at which a constraint shows
 DEPTH = 4  # a problem holds tables, a table holds arrays
 
 
@@ -40,9 +43,10 @@ def check_answers(method: Any, problem: Any, where: str) -> None:
         except BenchfwError:
             raise
         except Exception as fault:
+            does = "run() of {} yields" if hasattr(method, "run") else "solve() of {} returns"
             raise PluginError(
-                f"run() of {type(method).__name__} yields {type(answer).__name__}, which metrics() of "
-                f"{where} cannot measure ({fault_text(fault)}); yield answers that the metrics take"
+                f"{does.format(type(method).__name__)} {type(answer).__name__}, which metrics() of {where} "
+                f"cannot measure ({fault_text(fault)}); give answers that its metrics take"
             ) from fault
 
 
@@ -51,18 +55,25 @@ def ready_method(method: Any, problem: Any) -> Any:
     return prepare_method(method, problem, "draw" if hasattr(method, "draw") else "run").method
 
 
+def yields(method: Any) -> bool:
+    """Return whether an optimizer yields its answers itself: it neither calls back nor has solve()."""
+    return hasattr(method, "run") and not isinstance(method.run, CallbackRun)
+
+
 def answers_of(method: Any, problem: Any, seed: int = METHOD_SEED) -> Iterator[Any]:
     """Return an optimizer's answers."""
     return checked_answers(ready_method(method, problem), problem, problem.backend.rng(seed))
 
 
-def follow(method: Any, problem: Any, iterations: int, seed: int = METHOD_SEED) -> Iterator[Any]:
-    """Yield an optimizer's answers after 0, 1, … iterations."""
+def follow(method: Any, problem: Any, iterations: int, seed: int = METHOD_SEED) -> Iterator[tuple[int, Any]]:
+    """Yield an optimizer's answers after 0, 1, … iterations, or to so much effort, with these numbers."""
     restart_limit()
     until = perf_counter() + LONGEST_RUN
-    for answer in islice(answers_of(method, problem, seed), iterations + 1):
-        yield answer
-        if perf_counter() > until:
+    answers = numbered_answers(ready_method(method, problem), problem, problem.backend.rng(seed))
+    most = iterations if hasattr(method, "run") else min(iterations, MOST_EFFORT)
+    for number, answer in answers:
+        yield number, answer
+        if perf_counter() > until or number >= most:
             return
 
 
@@ -82,6 +93,18 @@ def point_near_start(problem: Any) -> Any:
         0.1 * problem.backend.to_numpy(rng.standard_normal(start.shape)), dtype=start.dtype
     )
     return problem.project(moved) if hasattr(problem, "project") else moved
+
+
+def is_constrained(problem: Any) -> bool:
+    """Return whether points far from the start are outside of the problem's feasible set."""
+    start: Any = problem.start() if hasattr(problem, "start") else None
+    if not is_array(start) or not hasattr(problem, "project"):
+        return False
+    away = start + problem.backend.asarray(
+        FAR * problem.backend.to_numpy(problem.backend.rng(6).standard_normal(start.shape)), dtype=start.dtype
+    )
+    there, projected = (flat_numbers(problem, each) for each in (away, problem.project(away)))
+    return not np.array_equal(there, projected)
 
 
 def is_array(value: Any) -> bool:

@@ -28,6 +28,7 @@ from benchfw.testing.answers import (
     check_draw,
     draw_once,
     flat_numbers,
+    is_constrained,
 )
 from benchfw.testing.check import ROLES, NotApplicable
 from benchfw.testing.problems import BUILT_IN, Effort, Setting
@@ -117,8 +118,10 @@ class Subject:
             return [_setting(self.registry, table) for table in self.tables]
         own, others = self.candidates()
         found = [each for each in own if self._accepts(each)]
+        # others' problems may be feasible in a part of space only, without a projection onto it
+        fewest = FEWEST_PROBLEMS if getattr(self.build(), "projects", True) else 1
         for each in others:
-            if len(found) >= FEWEST_PROBLEMS:
+            if len(found) >= fewest:
                 break
             if self._accepts(each):
                 found.append(each)
@@ -154,6 +157,8 @@ class Subject:
             if not self._has_oracles(type(problem)) or self._ignores_prox(problem):
                 return False
             method = self.build()
+            if not getattr(method, "projects", True) and is_constrained(problem):
+                return False
             if self.kind == "estimator":
                 if not hasattr(problem, estimated_quantity(method, problem)):
                     return False

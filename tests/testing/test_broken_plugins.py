@@ -12,6 +12,7 @@ FOLDER = Path(__file__).parent / "broken"
 
 BROKEN = {
     "biased": {"unbiased"},
+    "deaf_solver": {"effort-honoured"},
     "free_rider": {"calls-counted"},
     "global_state": {"global-random-state"},
     "in_place": {"inputs-kept"},
@@ -25,9 +26,12 @@ BROKEN = {
     "redrawn": {"deterministic-draw"},
     "remembering": {"remembers-nothing"},
     "rewinding": {"meets-a-problem"},
+    "same_object": {"inputs-kept"},
+    "silent_callback": {"calls-back", "improves"},
     "single": {"arrays-come-back"},
     "too_good": {"bound-holds"},
     "uncounted": {"calls-counted"},
+    "warm_solver": {"solves-from-scratch"},
     "wrong_batch": {"batch-gradient"},
     "wrong_mean": {"mean-as-declared"},
     "wrong_sign": {"gradient"},
@@ -50,6 +54,12 @@ def test_a_broken_plugin_is_found_by_the_check_that_is_meant_for_it(name):
     slow = "" if name in {"remembering", "global_state"} else "remembers-nothing"
     found = failed(FOLDER / f"{name}.py", slow, seconds=0.5, iterations=100)
     assert set(found) == BROKEN[name], "\n".join(map(str, found.values()))
+
+
+def test_the_advice_on_answers_that_are_objects_is_not_about_arrays():
+    (found,) = failed(FOLDER / "same_object.py", "remembers-nothing", iterations=100).values()
+    assert found.advice == "give a new object, or a copy, in every iteration"
+    assert "answer 0 changed after it was handed over, on salesman" in found.detail
 
 
 def test_every_broken_plugin_is_tried():

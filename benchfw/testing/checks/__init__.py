@@ -13,6 +13,7 @@ from benchfw.testing.checks import (
     portability,
     problems,
     randomness,
+    solvers,
 )
 
 NEEDED = (general.defaults, general.meets_a_problem)
@@ -54,6 +55,9 @@ CHECKS: tuple[Check, ...] = (
     kernels.kernel_inputs_kept,
     kernels.counts_grow,
     kernels.kernel_dtype_kept,
+    solvers.effort_honoured,
+    solvers.solves_from_scratch,
+    solvers.calls_back,
     optimizers.start_first,
     optimizers.stays_feasible,
     optimizers.improves,

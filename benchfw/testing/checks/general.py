@@ -5,15 +5,19 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+from collections.abc import Sequence
 from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
 
 from benchfw.backends import get_backend
+from benchfw.callbacks import CallbackRun
 from benchfw.parameters import is_protocol, meanings_of
+from benchfw.registry import NESTABLE, kind_of
 from benchfw.testing.answers import (
     ANSWERS,
+    answer_numbers,
     answers_of,
     copy_arrays,
     draw_once,
@@ -26,20 +30,23 @@ from benchfw.testing.check import DRAWING_ROLES, CheckFailed, define_check, requ
 from benchfw.testing.problems import Setting
 from benchfw.testing.subject import Subject
 
-CALLS = {"estimator": "draw", "optimizer": "run"}
-
 
 @define_check(
     "problem",
     "estimator",
     "optimizer",
     "distribution",
-    advice="give every parameter a default; small ones for the checks go into check_with = ({...},)",
+    advice="give every parameter a default, or say what the checks use: check_with = ({'NAME': …},)",
 )
 def defaults(subject: Subject) -> str:
-    """Every parameter has a default, and the tables of check_with can be built."""
-    required = [each.name for each in subject.entry.parameters.values() if each.required]
-    require(not required, f"{', '.join(required)} must be given")
+    """Every parameter has a default or is given in check_with, whose tables can be built."""
+    for table in subject.tables:
+        missing = [
+            each.name
+            for each in subject.entry.parameters.values()
+            if each.required and each.name not in table
+        ]
+        require(not missing, f"{', '.join(missing)} must be given", _how_to_give(missing))
     if subject.kind == "problem":
         for setting in subject.settings:
             setting.build()
@@ -47,6 +54,17 @@ def defaults(subject: Subject) -> str:
         for table in subject.tables:
             subject.build(table)
     return ", ".join(subject.entry.parameters) or "it has no parameters"
+
+
+def _how_to_give(missing: Sequence[str]) -> str:
+    """Return what to write for an estimator, say, that has no default; otherwise the check's own advice."""
+    nested = next((name for name in missing if kind_of(name) in NESTABLE), None)
+    if nested is None:
+        return ""
+    return (
+        f"name the {kind_of(nested)} that the checks use, as a suite would, in the class: "
+        f'check_with = ({{"{nested}": {{"use": "…"}}}},)'
+    )
 
 
 @define_check(
@@ -57,26 +75,36 @@ def defaults(subject: Subject) -> str:
 def meets_a_problem(subject: Subject) -> str:
     """It runs on the small problems that have its oracles."""
     method = subject.build()
-    _check_call(method, CALLS[subject.kind])
+    _check_call(method, subject.kind)
     _check_protocols(getattr(method, "solves", None))
     if not subject.settings and subject.refusals:
         raise CheckFailed(f"it refuses all of them ({'; '.join(subject.refusals)})")
     return f"on {len(subject.need_settings())} problems"
 
 
-def _check_call(method: Any, name: str) -> None:
+def _check_call(method: Any, kind: str) -> None:
     """Raise unless a method can be called as its role demands."""
+    name, given = "draw", ["problem", "rng"]
+    if kind == "optimizer":
+        name = "run" if hasattr(method, "run") or not hasattr(method, "solve") else "solve"
     call: Any = getattr(method, name, None)
-    advice = f"define {name}(self, problem, rng)"
+    if name == "solve":
+        given.append("effort")
+    if isinstance(call, CallbackRun):
+        call, given = call.solve, [*given, "callback"]
+    words = ", ".join(given)
+    advice = f"define {name}(self, {words})"
+    if name == "run" and call is None:
+        advice += ", or solve(self, problem, rng, effort) of a solver that cannot yield"
     require(callable(call), f"{type(method).__name__} has no {name}()", advice)
     try:
         signature = inspect.signature(call)
     except ValueError:
         return  # compiled code may have none
     try:
-        signature.bind("problem", "rng")
+        signature.bind(*given)
     except TypeError as fault:
-        raise CheckFailed(f"{name}{signature} does not take (problem, rng): {fault}", advice) from None
+        raise CheckFailed(f"{name}{signature} does not take ({words}): {fault}", advice) from None
 
 
 def _check_protocols(solves: Any) -> None:
@@ -167,17 +195,17 @@ def inputs_kept(subject: Subject) -> None:
 
 
 def _follow_untouched(method: Any, problem: Any, setting: Setting) -> None:
-    """Raise where an answer changes after it was handed over."""
+    """Raise where an answer changes after it was handed over: its entries, or its metrics."""
     kept = [
-        (answer, copy.deepcopy(answer) if is_array(answer) else None)
+        (answer, answer_numbers(problem, answer).copy())
         for answer in islice(answers_of(method, problem), ANSWERS)
     ]
     for number, (answer, before) in enumerate(kept):
-        if before is not None:
-            require(
-                np.array_equal(answer, before, equal_nan=True),
-                f"answer {number} changed after it was yielded, on {setting.name}",
-            )
+        require(
+            np.array_equal(answer_numbers(problem, answer), before, equal_nan=True),
+            f"answer {number} changed after it was handed over, on {setting.name}",
+            "" if is_array(answer) else "give a new object, or a copy, in every iteration",
+        )
 
 
 @define_check(

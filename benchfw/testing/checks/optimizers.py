@@ -17,6 +17,7 @@ from benchfw.testing.answers import (
     follow,
     is_array,
     require_finite,
+    yields,
 )
 from benchfw.testing.check import NotApplicable, define_check, require
 from benchfw.testing.problems import Setting
@@ -28,12 +29,17 @@ LEAST_GAIN = 0.01
 LOOKS = 5
 FEASIBLE = 1e-9
 STILL = 1e-6  # relative: rounding may move an optimum by so much
+FIX_SEARCH = (
+    "compare its answers by hand on the problem named above: what it keeps must have the lower metric"
+)
 LATER = 20  # iterations at the optimum
 
 
 @define_check("optimizer", advice="begin run() with x = problem.start() and yield it before anything else")
 def start_first(subject: Subject) -> None:
     """The first answer is the problem's start."""
+    if not yields(subject.build()):
+        raise NotApplicable("it does not yield: trials measure the problem's start themselves")
     tried = 0
     for setting in subject.need_settings():
         problem = setting.build()
@@ -61,15 +67,20 @@ def _same_metrics(problem: Any, first: Any, start: Any) -> bool:
     return bool(np.allclose(answer_numbers(problem, first)[:count], wanted[:count], rtol=1e-6, atol=1e-9))
 
 
-@define_check("optimizer", advice="end every step with problem.project or problem.prox")
+@define_check(
+    "optimizer",
+    advice="end every step with problem.project or problem.prox, or say projects = False in the class",
+)
 def stays_feasible(subject: Subject) -> None:
     """Every answer is a point of the feasible set."""
+    if not getattr(subject.build(), "projects", True):
+        raise NotApplicable("it says that it does not project, and is for unconstrained problems")
     tried = 0
     for setting in subject.need_settings():
         problem = setting.build()
         if not hasattr(problem, "project"):
             continue
-        for number, answer in enumerate(follow(subject.build(), problem, 50)):
+        for number, answer in follow(subject.build(), problem, 50):
             if not is_array(answer):
                 break
             values = flat_numbers(problem, answer)
@@ -97,9 +108,14 @@ def improves(subject: Subject) -> str:
         changes = ", ".join(f"{name} from {start[name]:.4g} to {end:.4g}" for name, end in ends.items())
         found = f"on {setting.name} {steps} steps bring {changes}"
         require(not any(math.isnan(end) for end in ends.values()), found, FIX_NUMBERS)
-        require(bool(better), found)
+        require(bool(better), found, "" if _takes_steps(setting) else FIX_SEARCH)
         gains.append(setting.name)
     return f"on {', '.join(gains)}"
+
+
+def _takes_steps(setting: Setting) -> bool:
+    """Return whether a problem has gradients, along which methods take steps."""
+    return hasattr(setting.build(), "grad")
 
 
 def _progress(subject: Subject, setting: Setting) -> tuple[dict[str, float], dict[str, float], int]:
@@ -108,8 +124,8 @@ def _progress(subject: Subject, setting: Setting) -> tuple[dict[str, float], dic
     wanted = set(np.linspace(3 * steps / 4, steps, LOOKS, dtype=int).tolist())
     start: dict[str, float] = {}
     looks, number, answer = [], 0, None
-    for number, answer in enumerate(follow(subject.build(), problem, subject.effort.iterations)):
-        if number == 0:
+    for number, answer in follow(subject.build(), problem, subject.effort.iterations):
+        if not start:
             start = dict(problem.metrics(answer))
         elif number in wanted:
             looks.append(problem.metrics(answer))
@@ -127,7 +143,7 @@ def bound_holds(subject: Subject) -> str:
         raise NotApplicable("it gives no bound")
     held_to = []
     for setting in subject.need_settings():
-        measured, curve = _curves(subject, setting)
+        iterations, measured, curve = _curves(subject, setting)
         if curve is None:
             continue
         mean = measured.mean(axis=0)
@@ -139,8 +155,8 @@ def bound_holds(subject: Subject) -> str:
         worst = int(np.argmax(over))
         require(
             not over.any(),
-            f"on {setting.name} {method.bounds} is {mean[worst]:.4g} after {worst} steps, and the bound "
-            f"{curve[worst]:.4g}",
+            f"on {setting.name} {method.bounds} is {mean[worst]:.4g} after {iterations[worst]} steps, "
+            f"and the bound {curve[worst]:.4g}",
         )
         held_to.append(setting.name)
     if not held_to:
@@ -148,16 +164,18 @@ def bound_holds(subject: Subject) -> str:
     return f"on {', '.join(held_to)}"
 
 
-def _curves(subject: Subject, setting: Setting) -> tuple[Any, Any]:
-    """Return the metric of several runs, (runs, steps), and the bound, (steps,), or None."""
+def _curves(subject: Subject, setting: Setting) -> tuple[Any, Any, Any]:
+    """Return iterations, (steps,), the metric of several runs, (runs, steps), and the bound or None."""
     method, problem = subject.build(), setting.build()
-    runs = []
-    for seed in range(METHOD_SEED, METHOD_SEED + REPETITIONS):
-        answers = follow(method, problem, 100, seed)
-        runs.append([_measured(problem, each, method.bounds) for each in answers])
-    steps = min(map(len, runs))
-    curve = method.bound(problem, np.arange(steps))
-    return np.array([each[:steps] for each in runs]), None if curve is None else np.asarray(curve)
+    seeds = range(METHOD_SEED, METHOD_SEED + REPETITIONS)
+    runs = [list(follow(method, problem, 100, seed)) for seed in seeds]
+    shortest = min(runs, key=len)
+    iterations = np.array([number for number, _ in shortest])
+    measured = [
+        [_measured(problem, answer, method.bounds) for _, answer in run[: len(shortest)]] for run in runs
+    ]
+    curve = method.bound(problem, iterations)
+    return iterations, np.array(measured), None if curve is None else np.asarray(curve)
 
 
 def _measured(problem: Any, answer: Any, metric: str) -> float:
@@ -178,12 +196,12 @@ def fixed_point(subject: Subject) -> str:
         if not setting.built_in:
             continue
         problem = setting.with_options(interpolated=True, settled=True).build()
-        answers = list(follow(subject.build(), problem, LATER))
-        distance = problem.metrics(answers[-1])["distance"]
+        *_, (steps, last) = follow(subject.build(), problem, LATER)
+        distance = problem.metrics(last)["distance"]
         scale = max(1.0, float(np.linalg.norm(flat_numbers(problem, problem.optimum))))
         require(
             distance <= STILL * scale,
-            f"on {setting.name} it is {distance:.2g} away after {len(answers) - 1} steps",
+            f"on {setting.name} it is {distance:.2g} away after {steps} steps",
         )
         tried.append(setting.name)
     if not tried:

@@ -16,6 +16,7 @@ from benchfw.testing.answers import (
     is_array,
     is_close,
     point_near_start,
+    yields,
 )
 from benchfw.testing.check import CheckFailed, NotApplicable, define_check, require
 from benchfw.testing.checks.problems import oracle_calls
@@ -23,6 +24,7 @@ from benchfw.testing.problems import Setting
 from benchfw.testing.subject import Subject
 
 TOLERANCE = 1e-6  # relative, between backends: some steps amplify rounding
+REFUSALS = ("has no len()", "not iterable", "not subscriptable")  # of arrays that are not NumPy's
 SINGLE_TOLERANCE = 1e-3  # where the data are float32
 
 
@@ -38,6 +40,7 @@ def dtype_kept(subject: Subject) -> None:
         for setting in subject.settings:
             _check_oracle_types(setting.build(), setting)
         return
+    _need_own_arithmetic(subject)
     built_in = [each for each in subject.need_settings() if each.built_in]
     if not built_in:
         raise NotApplicable("none of its problems comes in float32")
@@ -45,6 +48,12 @@ def dtype_kept(subject: Subject) -> None:
         for made in subject.sample(setting.with_options(dtype=np.float32).build()):
             if is_array(made) and made.shape:
                 require(made.dtype == np.float32, f"on a float32 {setting.name} it gives {made.dtype}")
+
+
+def _need_own_arithmetic(subject: Subject) -> None:
+    """Say nothing about a solver that does not yield: the library behind it has arrays of its own."""
+    if subject.kind == "optimizer" and not yields(subject.build()):
+        raise NotApplicable("it works through a solver that has arrays of its own")
 
 
 def _check_oracle_types(problem: Any, setting: Setting) -> None:
@@ -106,10 +115,13 @@ def _tolerance(setting: Setting) -> float:
 )
 def no_mix_up(subject: Subject) -> str:
     """Arrays of the backend and NumPy's are not mixed, as strict arrays of the array API show."""
+    _need_own_arithmetic(subject)
     backend = StrictBackend()
     settings = [each for each in subject.need_settings() if each.built_in]
     if not settings:
-        raise NotApplicable("its problems are not strict array-API code; run it on a machine with a GPU")
+        arrays = any(is_array(each) for each in subject.sample(subject.setting().build()))
+        why = "problems are not strict array-API code; run it on a machine with a GPU" if arrays else ""
+        raise NotApplicable(f"its {why or 'answers are not arrays'}")
     for setting in settings:
         try:
             found = subject.sample(setting.build(backend))
@@ -117,6 +129,9 @@ def no_mix_up(subject: Subject) -> str:
             seen = f"strict arrays refuse its code: {fault}; {_spelling(fault, backend)}"
             raise NotApplicable(seen) from None
         except TypeError as fault:
+            if any(words in str(fault) for words in REFUSALS):
+                seen = f"strict arrays refuse its code: {fault}; write x.shape[0], or index the array"
+                raise NotApplicable(seen) from None
             raise CheckFailed(f"arrays of two libraries were mixed: {fault}") from None
         for made in found:
             require(not isinstance(made, np.ndarray), f"it answers with NumPy arrays on {setting.name}")
@@ -216,6 +231,9 @@ class StrictRng(Rng):
 
         def drawn(*args: Any, **options: Any) -> Any:
             host = Rng(get_backend("numpy"), self.seed, self.stream, self.block)
+            # a strict array's dtype is an object that NumPy does not know
+            args = tuple(getattr(each, "_np_dtype", each) for each in args)
+            options = {key: getattr(each, "_np_dtype", each) for key, each in options.items()}
             values = getattr(host, name)(*args, **options)
             self.block = host.block
             return backend.asarray(values) if isinstance(values, np.ndarray) else values

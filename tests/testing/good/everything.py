@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchfw import Claims, CountedProblem, FiniteSum, Smooth, hookimpl
+from benchfw import Claims, CountedProblem, Estimator, FiniteSum, Smooth, from_callback, hookimpl
 from benchfw.kernels import kernel, namespace
 
 
@@ -95,6 +95,45 @@ class Slide:
 
 
 @dataclass(frozen=True)
+class Walk:
+    """Steps along what an estimator draws, which has no default."""
+
+    estimator: Estimator
+    """What draws the gradient."""
+
+    solves = Smooth
+    check_with = ({"estimator": {"use": "batch"}},)
+
+    def run(self, problem, rng):
+        x = problem.start()
+        while True:
+            yield x
+            x = problem.project(x - 0.1 * self.estimator.draw(problem, rng)(x))
+
+
+@dataclass(frozen=True)
+class Again:
+    """Gradient descent from the start, of so many steps as it is asked for."""
+
+    solves = Smooth
+
+    def solve(self, problem, rng, effort):
+        x = problem.start()
+        for _ in range(effort):
+            x = problem.project(x - 0.1 * problem.grad(x))
+        return x
+
+
+@from_callback
+def calling(problem, rng, callback):
+    """Gradient descent without a projection, in one array."""
+    x = problem.start()
+    while True:
+        x = x - 0.1 * problem.grad(x)
+        callback(x)
+
+
+@dataclass(frozen=True)
 class Geometric:
     """P(n >= j) = (N/(N+1))^j for the mean N."""
 
@@ -141,6 +180,9 @@ def register_estimators(register):
 @hookimpl
 def register_optimizers(register):
     register("good-slide", Slide)
+    register("good-walk", Walk)
+    register("good-again", Again)
+    register("good-calling", calling)
 
 
 @hookimpl
