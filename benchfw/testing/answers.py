@@ -15,6 +15,7 @@ from benchfw.errors import BenchfwError, PluginError
 from benchfw.loading import fault_text
 from benchfw.measure.estimators import checked_draw, checked_estimate
 from benchfw.measure.optimizers import NO_ANSWER, checked_answers, numbered_answers
+from benchfw.measure.solvers import NO_CALLBACK
 from benchfw.measure.trial import prepare_method
 from benchfw.testing.check import CheckFailed, restart_limit
 
@@ -37,6 +38,12 @@ def check_answers(method: Any, problem: Any, where: str) -> None:
     answers = list(islice(answers_of(method, problem), ANSWERS))
     if not answers:
         raise PluginError(NO_ANSWER)
+    if (
+        len(answers) == 1
+        and hasattr(problem, "start")
+        and isinstance(getattr(method, "run", None), CallbackRun)
+    ):
+        raise PluginError(NO_CALLBACK)
     for answer in answers:
         try:
             problem.metrics(answer)

@@ -57,7 +57,6 @@ CHECKS: tuple[Check, ...] = (
     kernels.kernel_dtype_kept,
     solvers.effort_honoured,
     solvers.solves_from_scratch,
-    solvers.calls_back,
     optimizers.start_first,
     optimizers.stays_feasible,
     optimizers.improves,

@@ -1,4 +1,4 @@
-"""Checks of solvers that do not yield: each call begins anew, effort counts, and a callback is called."""
+"""Checks of solvers that are called again and again: effort counts, and each call begins anew."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw.callbacks import CallbackRun
 from benchfw.measure.solvers import efforts_of, solve_afresh
-from benchfw.testing.answers import METHOD_SEED, answer_numbers, answers_of, ready_method
+from benchfw.testing.answers import METHOD_SEED, answer_numbers, ready_method
 from benchfw.testing.check import NotApplicable, define_check, require
 from benchfw.testing.subject import Subject
 
@@ -61,24 +60,6 @@ def solves_from_scratch(subject: Subject) -> None:
                 cost == later,
                 f"on {setting.name} effort {effort} costs {cost:g} at first, and {later:g} later",
             )
-
-
-@define_check(
-    "optimizer", advice="hand the callback to the library, and call callback(answer) once an iteration"
-)
-def calls_back(subject: Subject) -> None:
-    """A solver that is given a callback calls it at least once on every problem."""
-    method = subject.build()
-    if not isinstance(getattr(method, "run", None), CallbackRun):
-        raise NotApplicable("it is given no callback")
-    for setting in subject.need_settings():
-        problem = setting.build()
-        answers = answers_of(method, problem)
-        if hasattr(problem, "start"):
-            next(answers)
-        require(
-            next(answers, None) is not None, f"it ends without a call of callback(answer) on {setting.name}"
-        )
 
 
 def _efforts(subject: Subject) -> list[int]:
