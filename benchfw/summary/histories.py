@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from benchfw.analysis.convergence import Curve, curve_within, curves_by_metric
-from benchfw.records import Cell, Counting, Outcome, Result, Status, Trial, change
+from benchfw.analysis.convergence import Curve, curve_within, curves_by_metric, time_to_all
+from benchfw.records import Cell, Counting, Outcome, Record, Result, Status, Trial, change
 
 _AXES = (attrgetter("iteration"), attrgetter("seconds"), attrgetter("cost"))
 _OWN = ("records", "seconds", "reads", "facts")
@@ -69,7 +69,7 @@ class Reader:
 
     def read(self, result: Result) -> History:
         """Return the history of a result; its metrics are in the order in which they first appear."""
-        trial, records = result.trial, result.outcome.records
+        trial, records = result.trial, _up_to_arrival(result)
         bounded = any(each.role == "bound" for each in records)
         spent = Spent()
         if records:
@@ -105,6 +105,16 @@ def histories_by_cell(results: Iterable[Result]) -> dict[Cell, list[History]]:
     for result in results:
         groups.setdefault(result.trial.cell, []).append(reader.read(result))
     return groups
+
+
+def _up_to_arrival(result: Result) -> Sequence[Record]:
+    """Return a trial's records; of calls from scratch, which overshoot, those up to the first arrival."""
+    outcome, target = result.outcome, result.trial.target
+    if not (outcome.from_scratch and outcome.status is Status.REACHED):
+        return outcome.records
+    curves = curves_by_metric(outcome.records)
+    last = time_to_all([curves[name] for name in target], [*target.values()]).iterations
+    return [each for each in outcome.records if each.iteration <= last]
 
 
 @dataclass(frozen=True)

@@ -171,6 +171,10 @@ class Comparison:
         """Return whether the method declared what it cost, in some trial."""
         return self.tallies[cell].declares_cost
 
+    def from_scratch(self, cell: Cell) -> bool:
+        """Return whether the points of the method's curve are calls of their own, of growing effort."""
+        return self.tallies[cell].from_scratch
+
     def name(self, cell: Cell) -> str:
         """Return the method's label, with its backend where several gave numbers."""
         shown = cell._replace(method=f"{self.size(cell):,}") if self.by_size else cell

@@ -13,7 +13,7 @@ from benchfw.analysis.bands import Band
 from benchfw.analysis.convergence import AXES, Axis, Floats
 from benchfw.records import Cell
 from benchfw.report.figures.plot import Figure, Style, View, line_trace, log_axis, rounded
-from benchfw.report.text import escape_plotly
+from benchfw.report.text import escape_plotly, join_names
 from benchfw.summary.lines import MOST_STOPS, Line, Stop
 from benchfw.summary.model import Comparison, Summary
 
@@ -27,7 +27,7 @@ MARGIN = 0.7  # of the first position: a logarithmic axis has no 0, and lines fr
 _HOVER = "%{y:.3g} at %{x:.4g}"
 _HOW_TO_READ = (
     "Lower is better. {lines}A line begins with the value of the start, level up to the first step. "
-    "{bounds}{stops}"
+    "{calls}{bounds}{stops}"
     "Click a name to hide it, double-click to see it alone; drag to zoom, double-click to come back."
 )
 _ONE_RUN = "Each line is one run. "
@@ -36,6 +36,10 @@ _BANDS = (
     "central 80 % of them (all of them when they are ten or fewer). "
 )
 _BOUNDS = "A thin dashed line is what a theorem promises: the measured line should lie below it. "
+_CALLS = (
+    "Of {}, each point is a call from scratch: iterations are the effort asked for, time and cost those of "
+    "that call alone. "
+)
 _STOPS = "A cross is where a trial broke off or diverged; point at it for the reason. "
 _FIRST_STOPS = f"At most {MOST_STOPS} crosses a method are drawn, of its first such trials. "
 
@@ -65,6 +69,7 @@ def _figure(
         alt=f"Lines of {metric} on {comparison.problem} against iterations, seconds or cost for {names}.",
         how_to_read=_HOW_TO_READ.format(
             lines=_BANDS if bands else _ONE_RUN,
+            calls=_describe_calls(comparison),
             bounds=_BOUNDS if any(each.bounds for each in lines) else "",
             stops=_describe_stops(lines),
         ),
@@ -115,6 +120,12 @@ def _view(
     return View(
         unit, data, {"xaxis": {"title": {"text": escape_plotly(unit)}, "type": "log"}, "yaxis": height}
     )
+
+
+def _describe_calls(comparison: Comparison) -> str:
+    """Return what the points of methods are that are called again and again."""
+    names = [comparison.name(cell) for cell in comparison.cells if comparison.from_scratch(cell)]
+    return _CALLS.format(join_names(names)) if names else ""
 
 
 def _describe_stops(lines: Iterable[Line]) -> str:
