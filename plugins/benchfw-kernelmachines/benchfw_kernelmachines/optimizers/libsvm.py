@@ -10,8 +10,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from benchfw import Array, BenchfwError, Count, Positive, Rng
-from benchfw.errors import Unavailable
+from benchfw import Array, BenchfwError, Count, Positive, Rng, Unavailable
 from benchfw_kernelmachines.losses import EpsilonInsensitive
 from benchfw_kernelmachines.optimizers.kernel_ridge_exact import zero_predictor
 from benchfw_kernelmachines.oracles import Covariance, KernelRisk

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from benchfw import BenchfwError, Count, Rng
-from benchfw.errors import Unavailable
+from benchfw import BenchfwError, Count, Rng, Unavailable
 from benchfw_kernelmachines.optimizers.kernel_ridge_exact import need_squared_loss, zero_predictor
 from benchfw_kernelmachines.oracles import KernelRisk
 from benchfw_kernelmachines.predictor import GramPredictor

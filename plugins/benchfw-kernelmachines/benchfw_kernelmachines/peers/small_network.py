@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar, cast
 
-from benchfw import Array, Backend, Count, Positive, Rng
-from benchfw.errors import Unavailable
+from benchfw import Array, Backend, Count, Positive, Rng, Unavailable
 from benchfw_kernelmachines.oracles import KernelRisk
 
 

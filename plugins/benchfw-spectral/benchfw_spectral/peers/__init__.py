@@ -7,8 +7,7 @@ import warnings
 from types import ModuleType
 from typing import Any
 
-from benchfw import BenchfwError
-from benchfw.errors import Unavailable
+from benchfw import BenchfwError, Unavailable
 
 
 def import_peer(module: str, distribution: str) -> ModuleType:

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from benchfw import BenchfwError, Positive, Rng
-from benchfw.errors import Unavailable
+from benchfw import BenchfwError, Positive, Rng, Unavailable
 from benchfw_variational.oracles import LatentGaussian
 from benchfw_variational.posterior import FactorPosterior
 from benchfw_variational.priors.dense import DensePrior
