@@ -1,4 +1,4 @@
-"""Plans a suite: Suite + Registry -> [Trial], every mistake found before anything runs.
+"""Plans a suite: Suite + Registry -> Trials, every mistake found before anything runs.
 
 Pure: nothing of a plugin runs here, only signatures are read.
 """
@@ -19,6 +19,7 @@ from benchfw.records import MethodKind, Spec, Trial
 from benchfw.registry import NESTABLE, Registry, is_nested, kind_of
 from benchfw.suite import METHOD_KINDS, Suite, check_type
 from benchfw.sweep import expand, label_specs
+from benchfw.trials import Trials
 
 MOST_TRIALS = 1_000_000
 
@@ -42,7 +43,7 @@ class Method:
     on: tuple[str, ...] = ()
 
 
-def plan(suite: Suite, registry: Registry, where: str = "") -> list[Trial]:
+def plan(suite: Suite, registry: Registry, where: str = "") -> Trials:
     """Return the suite's trials, problem by problem, methods in the file's order, repetitions last."""
     where = where or suite.name
     found = _specs(suite, "problem", registry, where)
@@ -64,7 +65,8 @@ def plan(suite: Suite, registry: Registry, where: str = "") -> list[Trial]:
     total = len(pairs) * len(suite.backends) * suite.repetitions
     if total > MOST_TRIALS:
         raise SuiteError(f"{where}: asks for {total:,} trials; a run takes at most {MOST_TRIALS:,}")
-    return [trial for problem, method in pairs for trial in _repeat(suite, problem, method, best)]
+    firsts = (_first(suite, *pair, backend, best) for pair in pairs for backend in suite.backends)
+    return Trials(firsts, suite.repetitions)
 
 
 def _method(kind: MethodKind, spec: Spec, on: tuple[str, ...]) -> Method:
@@ -115,35 +117,35 @@ def _pairs(problems: list[Spec], methods: list[Method]) -> Iterable[tuple[Spec, 
             )
 
 
-def _repeat(suite: Suite, problem: Spec, method: Method, best: Mapping[str, float | None]) -> Iterable[Trial]:
-    for backend in suite.backends:
-        for repetition in range(suite.repetitions):
-            yield Trial(
-                kind=method.kind,
-                problem=problem,
-                method=method.spec,
-                backend=backend,
-                repetition=repetition,
-                seed=suite.seed,
-                budget=suite.budget,
-                target=suite.target if method.kind == "optimizer" else {},
-                precision=suite.precision if method.kind == "estimator" else None,
-                at=method.at,
-                best=best.get(problem.label) if method.kind == "optimizer" else None,
-            )
+def _first(
+    suite: Suite, problem: Spec, method: Method, backend: str, best: Mapping[str, float | None]
+) -> Trial:
+    return Trial(
+        kind=method.kind,
+        problem=problem,
+        method=method.spec,
+        backend=backend,
+        repetition=0,
+        seed=suite.seed,
+        budget=suite.budget,
+        target=suite.target if method.kind == "optimizer" else {},
+        precision=suite.precision if method.kind == "estimator" else None,
+        at=method.at,
+        best=best.get(problem.label) if method.kind == "optimizer" else None,
+    )
 
 
-def select(trials: Sequence[Trial], pattern: str) -> list[Trial]:
+def select(trials: Trials, pattern: str) -> Trials:
     """Return the trials whose `problem/method/backend` contains the pattern (* and ? are wildcards)."""
     chosen = [
         trial
-        for trial in trials
+        for trial in trials.firsts
         if fnmatch.fnmatchcase(f"{trial.problem.label}/{trial.method.label}/{trial.backend}", f"*{pattern}*")
     ]
     if not chosen:
-        names = {trial.method.label for trial in trials}
+        names = {trial.method.label for trial in trials.firsts}
         raise SuiteError(f"--only '{pattern}' matches no trial{nearest(pattern, names)}")
-    return chosen
+    return Trials(chosen, trials.repetitions)
 
 
 class Rest(NamedTuple):

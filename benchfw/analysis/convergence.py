@@ -61,6 +61,25 @@ class Curve:
         rows = (iterations, seconds, cost, values, *([] if cpu_seconds is None else [cpu_seconds]))
         self._points: Floats = np.array(rows, dtype=np.float64)
 
+    @classmethod
+    def of_block(cls, block: bytes, start: int, rows: int, points: int) -> Curve:
+        """Return the curve whose numbers are in a block of memory, from a byte on."""
+        curve = cls.__new__(cls)
+        points_of = np.frombuffer(block, np.float64, rows * points, start).reshape(rows, points)
+        curve._points = points_of  # noqa: SLF001 - its own
+        return curve
+
+    @property
+    def block(self) -> bytes:
+        """Return the numbers, row by row."""
+        return self._points.tobytes()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return the number of rows, which is 5 with CPU seconds and 4 without, and that of points."""
+        rows, points = self._points.shape
+        return rows, points
+
     iterations = _Row(0)
     """After how many iterations each point was measured."""
 
@@ -244,9 +263,10 @@ def rounding_floor(curve: Curve) -> float:
     return ROUNDING_FLOOR * float(curve.values[0])
 
 
-def automatic_target(methods: Sequence[Sequence[Curve]]) -> float:
+def automatic_target(methods: Sequence[Floats]) -> float:
     """Return a target for all methods: the worst end of the last one among those that got far.
 
+    `methods` are the first and the last value of each run: (runs, 2).
     The end of a method is the worst final value of its repetitions; it got far if that is FAR of the way from
     the start to the lowest of these ends. Which method is the reference plays no part. Rounded up to two
     figures, so that the number printed is the number used; not below ROUNDING_FLOOR of the start.
@@ -254,31 +274,31 @@ def automatic_target(methods: Sequence[Sequence[Curve]]) -> float:
     ends, starts = _ends_and_starts(methods)
     if not ends:
         return math.nan
-    best, start = min(ends), min(starts, default=math.inf)
+    best, start = min(ends), float(np.min(starts, initial=math.inf))
     edge = start - FAR * (start - best) if best < start < math.inf else best
     target = max(end for end in ends if end <= max(edge, best))
-    if min(curve.final for group in methods for curve in group if math.isfinite(curve.final)) >= 0:
-        target = max(target, ROUNDING_FLOOR * max(starts, default=0.0))
+    if all(np.all(runs[np.isfinite(runs[:, 1]), 1] >= 0) for runs in methods):
+        target = max(target, ROUNDING_FLOOR * float(np.max(starts)) if len(starts) else 0.0)
         if target >= start:  # some run would be there before its first step
             target = start / 2
     return _rounded_up(target)
 
 
-def none_improves(methods: Sequence[Sequence[Curve]]) -> bool:
+def none_improves(methods: Sequence[Floats]) -> bool:
     """Return whether no method ends below the lowest start in all of its runs.
 
     Then the automatic target is half of that start, or the lowest end of a metric with a sign.
     """
     ends, starts = _ends_and_starts(methods)
-    return bool(ends) and min(ends) >= min(starts, default=math.inf)
+    return bool(ends) and min(ends) >= float(np.min(starts, initial=math.inf))
 
 
-def _ends_and_starts(methods: Sequence[Sequence[Curve]]) -> tuple[list[float], list[float]]:
+def _ends_and_starts(methods: Sequence[Floats]) -> tuple[list[float], Floats]:
     """Return the worst final value of each method, and the first values of all runs."""
-    finite = [[curve for curve in group if math.isfinite(curve.final)] for group in methods]
-    ends = [max(curve.final for curve in group) for group in finite if group]
-    starts = [float(curve.values[0]) for group in finite for curve in group if math.isfinite(curve.values[0])]
-    return ends, starts
+    finite = [runs[np.isfinite(runs[:, 1])] for runs in methods]
+    ends = [float(np.max(runs[:, 1])) for runs in finite if len(runs)]
+    starts = np.concatenate([np.zeros(0), *(runs[:, 0] for runs in finite)])
+    return ends, starts[np.isfinite(starts)]
 
 
 def _rounded_up(value: float, figures: int = 2) -> float:

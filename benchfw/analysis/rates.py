@@ -6,16 +6,16 @@ Like a power of the iterations (sublinear), or by a factor in each of them (line
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchfw.analysis.convergence import ROUNDING_FLOOR, Curve
 from benchfw.analysis.intervals import LEVEL, Interval, Values, mean_interval
-from benchfw.records import Cell
+from benchfw.records import Cell, Role
 
 Law: TypeAlias = Literal["sublinear", "linear"]
 Floats: TypeAlias = NDArray[np.float64]
@@ -49,11 +49,17 @@ class Rate:
             yield f"{name}_of_theorem", self.theorem
 
 
-class Curves(NamedTuple):
+class Curves(Protocol):
     """The measured curves of one trial, and the bounds of a theorem on them, by metric."""
 
-    measured: Mapping[str, Curve]
-    bounds: Mapping[str, Curve]
+    @property
+    def bounded(self) -> Sequence[str]:
+        """Return the metrics that have a bound."""
+        ...
+
+    def curve(self, metric: str, role: Role = "metric") -> Curve | None:
+        """Return what was measured of a metric, or its bound; None where there is none."""
+        ...
 
 
 def find_rates(trials: Mapping[Cell, Sequence[Curves]], metrics: Sequence[str]) -> tuple[Rate, ...]:
@@ -62,7 +68,7 @@ def find_rates(trials: Mapping[Cell, Sequence[Curves]], metrics: Sequence[str]) 
     The law is the theorem's where there is one, since a slope has a meaning under its own law only.
     """
     bounded = {
-        cell: next((name for each in group for name in each.bounds), "") for cell, group in trials.items()
+        cell: next((name for each in group for name in each.bounded), "") for cell, group in trials.items()
     }
     first = next(filter(None, bounded.values()), "") or _falling(trials, metrics)
     found = (_rate(cell, bounded[cell] or first, group) for cell, group in trials.items())
@@ -70,24 +76,30 @@ def find_rates(trials: Mapping[Cell, Sequence[Curves]], metrics: Sequence[str]) 
 
 
 def _rate(cell: Cell, metric: str, trials: Sequence[Curves]) -> Rate | None:
-    measured = [each.measured[metric] for each in trials if metric in each.measured]
-    bounds = [each.bounds[metric] for each in trials if metric in each.bounds]
-    law = likelier_law(bounds) or likelier_law(measured)
+    law = likelier_law(_curves(trials, metric, "bound")) or likelier_law(_curves(trials, metric))
     if law is None:
         return None
-    found, theorem = rate_interval(measured, law), rate_interval(bounds, law) if bounds else None
+    found = rate_interval(_curves(trials, metric), law)
+    bounded = any(metric in each.bounded for each in trials)
+    theorem = rate_interval(_curves(trials, metric, "bound"), law) if bounded else None
     return None if math.isnan(found.estimate) else Rate(cell, metric, law, found, theorem)
 
 
 def _falling(trials: Mapping[Cell, Sequence[Curves]], metrics: Sequence[str]) -> str:
     """Return the first metric if it is positive and some run brings it down far, else nothing."""
     metric = metrics[0]
-    curves = [
-        each.measured[metric].values for group in trials.values() for each in group if metric in each.measured
-    ]
-    falls = (float(values[0]) >= FALLS * float(values[-1]) > 0 for values in curves)
-    positive = all(bool(np.all(values[np.isfinite(values)] >= 0)) for values in curves)
-    return metric if positive and any(falls) else ""
+    falls = False
+    for curve in (curve for group in trials.values() for curve in _curves(group, metric)):
+        values = curve.values
+        if not np.all(values[np.isfinite(values)] >= 0):
+            return ""
+        falls = falls or float(values[0]) >= FALLS * float(values[-1]) > 0
+    return metric if falls else ""
+
+
+def _curves(trials: Sequence[Curves], metric: str, role: Role = "metric") -> Iterator[Curve]:
+    """Yield the curves of the trials that have one, each made when it is its turn."""
+    return filter(None, (each.curve(metric, role) for each in trials))
 
 
 def slope(iterations: Values, errors: Values, law: Law, tail: float = TAIL) -> float:
@@ -105,7 +117,7 @@ def slope(iterations: Values, errors: Values, law: Law, tail: float = TAIL) -> f
     return float(centred @ logs) / float(centred @ centred)
 
 
-def rate_interval(curves: Sequence[Curve], law: Law, level: float = LEVEL, tail: float = TAIL) -> Interval:
+def rate_interval(curves: Iterable[Curve], law: Law, level: float = LEVEL, tail: float = TAIL) -> Interval:
     """Return the mean slope of independent runs, with Student's interval.
 
     The points of one curve depend on each other, so that the textbook interval of a regression would be far
@@ -115,7 +127,7 @@ def rate_interval(curves: Sequence[Curve], law: Law, level: float = LEVEL, tail:
     return mean_interval([found for found in slopes if not math.isnan(found)], level)
 
 
-def likelier_law(curves: Sequence[Curve], tail: float = TAIL) -> Law | None:
+def likelier_law(curves: Iterable[Curve], tail: float = TAIL) -> Law | None:
     """Return the law under which all curves are straighter; None where they disagree or are short.
 
     Over the later half of the logarithmic axis: over that of the iterations themselves, which is a factor of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,10 @@ from benchfw.harness.agenda import check_methods
 from benchfw.harness.identity import datasets_read
 from benchfw.plan import plan, select
 from benchfw.provenance import Changes, Run
-from benchfw.records import Trial
 from benchfw.registry import Registry
 from benchfw.report.text import FEW_NAMES, join_names, printable
 from benchfw.suite import Suite, find_suite, find_suites, parse_suite, read_suite
+from benchfw.trials import Trials
 
 LONGEST_PLUGIN = 200  # characters of a plugin's name that a store gives
 
@@ -28,7 +28,7 @@ class Planned:
     """A suite that was read, checked and spelled out; nothing has run."""
 
     suite: Suite
-    trials: Sequence[Trial]
+    trials: Trials
     registry: Registry
     changes: Changes
 
@@ -115,13 +115,13 @@ def _plan_parsed(suite: Suite, path: Path, registry: Registry, changes: Changes)
         raise SuiteError(f"{path}: its tables are nested too deeply; write them flatter") from None
     if changes.only:
         trials = select(trials, changes.only)
-    check_methods(trials, registry, str(path))
+    check_methods(trials.firsts, registry, str(path))
     return Planned(suite, trials, registry, changes)
 
 
 def datasets_of(planned: Planned) -> list[str]:
     """Return the data sets that the trials read."""
-    return datasets_read(planned.trials, planned.registry)
+    return datasets_read(planned.trials.firsts, planned.registry)
 
 
 def bring_data(planned: Planned, progress: Callable[[str, int, int | None], None] | None = None) -> None:

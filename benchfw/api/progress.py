@@ -79,7 +79,7 @@ class Lines:
         self._pace.hear(event)
         if isinstance(event, Begun) and event.pending:
             self._print(
-                f"run {event.run}: {plural(len(event.pending), 'trial')} to run, "
+                f"run {event.run}: {plural(event.pending, 'trial')} to run, "
                 f"{event.reused} in the store already"
             )
         elif isinstance(event, Finished):
@@ -191,10 +191,10 @@ class Pace:
     def hear(self, event: Begun | Event) -> None:
         """Take in one event."""
         if isinstance(event, Begun):
-            self.total, self._jobs = len(event.pending), max(1, event.jobs)
+            self.total, self._jobs = event.pending, max(1, event.jobs)
             self._started = self._clock()
-            self._waiting = Counter(trial.cell for trial in event.pending)
-            self._budget = event.pending[0].budget.seconds if event.pending else None
+            self._waiting = Counter(event.by_cell)
+            self._budget = event.seconds
         elif isinstance(event, Started):
             if str(event.trial) not in self.running:  # else its worker did not start, and another tries
                 self._waiting[event.trial.cell] -= 1

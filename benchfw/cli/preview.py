@@ -45,9 +45,9 @@ def print_plans(planned: Sequence[Planned], store: Path, options: Options, *, as
     """Print every trial of the suites and whether the store has it."""
     agendas = [look_up(each, store, options) for each in planned]
     rows = [
-        (agenda.suite.name, trial, position in agenda.known)
+        (agenda.suite.name, trial, stored > 0)
         for agenda in agendas
-        for position, trial in enumerate(agenda.trials)
+        for trial, stored in zip(agenda.trials, agenda.stored.tolist(), strict=True)
     ]
     if as_json:
         echo_json(
@@ -79,7 +79,7 @@ def print_plans(planned: Sequence[Planned], store: Path, options: Options, *, as
         PLAN_HEADER,
     )
     stored = sum(each for _, _, each in rows)
-    outdated = Counter(reason for agenda in agendas for reason in agenda.outdated.values())
+    outdated = sum((Counter(agenda.outdated) for agenda in agendas), Counter())
     for line in describe_outdated(outdated):
         click.echo(line)
     click.echo(
@@ -95,11 +95,11 @@ def describe_reach(agenda: Agenda, store: Path) -> Iterator[str]:
     trials = agenda.trials
     # a kernel is compared with itself on another backend
     rivals = Counter(
-        cell[:3] if cell.kind == "kernel" else cell[:2] for cell in {each.cell for each in trials}
+        cell[:3] if cell.kind == "kernel" else cell[:2] for cell in {each.cell for each in trials.firsts}
     )
     if max(rivals.values(), default=0) < 2:
         return
-    count = 1 + max(trial.repetition for trial in trials)
+    count = trials.repetitions
     name, times = printable(agenda.suite.name), plural(count, "repetition")
     if count < FEWEST_PAIRS:
         yield f"{name}: {times} can find no difference; {FEWEST_PAIRS} are the fewest that can"

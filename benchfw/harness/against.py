@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import heapq
 import importlib.metadata
 import subprocess
 import sys
 import tempfile
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, starmap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +30,7 @@ from benchfw.harness.events import Begun, Event, Finished, Listener, Waiting
 from benchfw.harness.options import Options
 from benchfw.harness.workers.executor import LocalExecutor
 from benchfw.provenance import Project, Run
-from benchfw.records import Ending, Outcome, Status, Trial
+from benchfw.records import Cell, Ending, Outcome, Status, Trial
 from benchfw.store import Store
 
 
@@ -59,11 +61,14 @@ def execute_both(
     after the workers are stopped.
     """
     runs = [tuple(_begin(store, agenda, side) for side in sides) for agenda in agendas]
-    trials = [agenda.trials[position] for agenda in agendas for position in agenda.pending]
+    counts: Counter[Cell] = Counter()
+    for agenda in agendas:
+        for _ in sides:
+            counts.update(agenda.count_by_cell(agenda.pending))
     with contextlib.ExitStack() as locks:
         for run in (run for both in runs for run in both):
             locks.enter_context(store.hold_run_lock(run))
-        listen(Begun(runs[0][0], 0, [*trials, *trials]))
+        listen(Begun(runs[0][0], 0, counts, seconds=agendas[0].suite.budget.seconds))
         for turn, side, event in _events(agendas, sides, options):
             if isinstance(event, Finished):
                 store.add(runs[turn.suite][side], turn.position, event.trial, event.outcome)
@@ -86,14 +91,7 @@ def _events(
     agendas: Sequence[Agenda], sides: tuple[Side, Side], options: Options
 ) -> Iterator[tuple[Turn, int, Event]]:
     """Yield turn, side and event; the sides change places from one repetition to the next."""
-    turns = sorted(
-        (
-            Turn(agenda.trials[position].repetition, suite, position)
-            for suite, agenda in enumerate(agendas)
-            for position in agenda.pending
-        ),
-        key=lambda turn: turn[:2],
-    )
+    turns = heapq.merge(*starmap(_turns, enumerate(agendas)), key=lambda turn: turn[:2])
     absent = [agenda.environment.absent_backends for agenda in agendas]
     for repetition, group in groupby(turns, key=lambda turn: turn.repetition):
         with contextlib.ExitStack() as stack:
@@ -110,6 +108,12 @@ def _events(
                     for event in executors[side].run([trial]):
                         if not isinstance(event, Waiting):
                             yield turn, side, event
+
+
+def _turns(suite: int, agenda: Agenda) -> Iterator[Turn]:
+    pending = agenda.pending
+    for position, repetition in zip(pending.data, agenda.repetitions(pending).data, strict=True):
+        yield Turn(repetition, suite, position)
 
 
 def _executor(side: Side, agendas: Sequence[Agenda], options: Options) -> LocalExecutor:

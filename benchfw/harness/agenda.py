@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError, SuiteError
@@ -16,54 +20,79 @@ from benchfw.harness.inputs import Inputs
 from benchfw.harness.options import Options
 from benchfw.measure.seeding import order_seed
 from benchfw.provenance import Changes, Environment
-from benchfw.records import Trial
+from benchfw.records import Cell, Trial
 from benchfw.registry import Registry
 from benchfw.store import Store
 from benchfw.suite import Suite
+from benchfw.trials import Trials
+
+Integers: TypeAlias = NDArray[np.int64]
+
+AT_ONCE = 500  # keys that are looked up, or words that are drawn, at a time
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Agenda:
-    """The trials of a suite with their keys, the ids of those that the store has, and its newest trial.
+    """The trials of a suite with their keys, and the store's newest trial.
 
-    `outdated` says of trials that the store has too why they run again all the same: what they had read has
-    changed.
+    `stored` has the id of each trial in the store, 0 where it is to be run. `outdated` counts the trials that
+    run again though the store has them, by what has changed that they had read.
     """
 
     suite: Suite
-    trials: Sequence[Trial]
+    trials: Trials
     inputs: Inputs
     environment: Environment
-    known: Mapping[int, int] = field(default_factory=dict)
-    outdated: Mapping[int, str] = field(default_factory=dict)
+    stored: Integers
+    outdated: Mapping[str, int] = field(default_factory=dict)
     newest: int = 0
 
-    @functools.cached_property
-    def position(self) -> dict[str, int]:
-        """Return the place of each trial in the suite, by its key."""
-        return {trial.key: position for position, trial in enumerate(self.trials)}
-
     @property
-    def pending(self) -> list[int]:
+    def pending(self) -> Integers:
         """Return the positions of the trials to run, by repetition, each in an order drawn from the seed."""
-        draws = get_backend("numpy").rng(order_seed(self.suite.seed)).bits(len(self.trials))
-        todo = [position for position in range(len(self.trials)) if position not in self.known]
-        return sorted(todo, key=lambda position: (self.trials[position].repetition, int(draws[position])))
+        todo = np.flatnonzero(self.stored == 0)
+        return todo[np.lexsort((self._draws()[todo], self.repetitions(todo)))]
+
+    def _draws(self) -> NDArray[np.uint64]:
+        """Return a random word for each trial, made some at a time: that takes memory."""
+        seed, bits = order_seed(self.suite.seed), get_backend("numpy").bits
+        draws = np.empty(len(self.trials), dtype=np.uint64)
+        for start in range(0, len(draws), AT_ONCE):
+            some = draws[start : start + AT_ONCE]
+            some[:] = bits(seed, 0, 0, start, len(some))
+        return draws
+
+    def repetitions(self, positions: Integers) -> Integers:
+        """Return the repetition of the trial at each position."""
+        return positions % self.trials.repetitions
+
+    def first_trials(self, positions: Integers) -> Integers:
+        """Return for each position which of the first trials it repeats."""
+        return positions // self.trials.repetitions
+
+    def keys(self, positions: Integers) -> Iterator[str]:
+        """Yield the key of the trial at each position."""
+        return map(self.trials.key, positions.data)  # Python's integers, without a list of them
+
+    def count_by_cell(self, positions: Integers) -> dict[Cell, int]:
+        """Return how many of the positions are of each cell."""
+        counts = np.bincount(self.first_trials(positions), minlength=len(self.trials.firsts)).tolist()
+        return {first.cell: count for first, count in zip(self.trials.firsts, counts, strict=True) if count}
 
 
 def prepare(
     suite: Suite,
-    trials: Sequence[Trial],
+    trials: Trials,
     registry: Registry,
     store: Store | None,
     options: Options,
     changes: Changes,
 ) -> Agenda:
     """Give every trial its key and look it up; `changes` is noted: what was asked for beyond the suite."""
-    environment = _environment(suite, trials, registry, options)
+    environment = _environment(suite, trials.firsts, registry, options)
     isolation = options.isolation_of(suite.isolation)
     identity = Identity(registry, environment.backends, options.threads, isolation=isolation)
-    stamped = [identity.stamp(trial) for trial in trials]
+    keyed = trials.keyed(identity.stamp)
     environment = replace(
         environment,
         packages={**environment.packages, **identity.libraries},
@@ -75,32 +104,35 @@ def prepare(
         sources=identity.sources,
         datasets=identity.datasets,
     )
-    agenda = Agenda(suite, stamped, Inputs(registry.modules), environment)
+    nothing = np.zeros(len(trials), dtype=np.int64)
+    agenda = Agenda(suite, keyed, Inputs(registry.modules), environment, nothing)
     if store is None or options.fresh:
         return agenda
     newest = store.newest()  # before the look: what comes between the two counts as new
-    found, outdated = find_stored(agenda, range(len(trials)), store, retry_failed=options.retry_failed)
-    return replace(agenda, known=found, outdated=outdated, newest=newest)
+    every = np.arange(len(trials))
+    found, outdated = find_stored(agenda, every, store, retry_failed=options.retry_failed)
+    return replace(agenda, stored=found, outdated=outdated, newest=newest)
 
 
 def find_stored(
-    agenda: Agenda, positions: Iterable[int], store: Store, *, retry_failed: bool, since: float = math.inf
-) -> tuple[dict[int, int], dict[int, str]]:
-    """Return the ids of the trials that need not be run, and of others why what the store has is outdated.
+    agenda: Agenda, positions: Integers, store: Store, *, retry_failed: bool, since: float = math.inf
+) -> tuple[Integers, Counter[str]]:
+    """Return the ids of the trials that need not be run, 0 of others, and how often what is outdated.
 
     What failed need not be run either; if it is to be run again, only what was added after the trial `since`.
     """
-    keys = {position: agenda.trials[position].key for position in positions}
-    known = store.known(keys.values())
-    found, outdated = {}, {}
-    for position, key in keys.items():
-        stored = known.get(key, ())
-        valid = [each for each in stored if not agenda.inputs.describe_change(each.reads)]
-        best = max(valid, key=lambda each: (not each.status.faulty, each.id), default=None)
-        if best is not None and (not (retry_failed and best.status.faulty) or best.id > since):
-            found[position] = best.id
-        elif stored and best is None:
-            outdated[position] = agenda.inputs.describe_change(stored[-1].reads)
+    found, outdated = np.zeros(len(positions), dtype=np.int64), Counter[str]()
+    for start in range(0, len(positions), AT_ONCE):
+        keys = list(agenda.keys(positions[start : start + AT_ONCE]))
+        known = store.known(keys)
+        for place, key in enumerate(keys, start):
+            stored = known.get(key, ())
+            valid = [each for each in stored if not agenda.inputs.describe_change(each.reads)]
+            best = max(valid, key=lambda each: (not each.status.faulty, each.id), default=None)
+            if best is not None and (not (retry_failed and best.status.faulty) or best.id > since):
+                found[place] = best.id
+            elif stored and best is None:
+                outdated[agenda.inputs.describe_change(stored[-1].reads)] += 1
     return found, outdated
 
 
@@ -119,7 +151,7 @@ def _absolute(sources: Sequence[str]) -> tuple[str, ...]:
     return tuple(str(Path(source).resolve()) if Path(source).is_file() else source for source in sources)
 
 
-def check_methods(trials: Sequence[Trial], registry: Registry, where: str) -> None:
+def check_methods(trials: Iterable[Trial], registry: Registry, where: str) -> None:
     """Build every method once: a value that its plugin refuses is an error before anything runs."""
     for label, trial in {(trial.kind, trial.method.label): trial for trial in trials}.items():
         if trial.kind == "kernel":

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from benchfw.backends import is_on_device
-from benchfw.records import Outcome, Trial
+from benchfw.records import Cell, Outcome, Trial
 
 
 @dataclass(frozen=True)
@@ -36,21 +36,28 @@ Event = Started | Finished
 
 @dataclass(frozen=True)
 class Begun:
-    """The first event of a run: what is to do, and what is in the store already.
+    """The first event of a run: how many trials of each cell are to do, and what the store has already.
 
-    `outdated` counts trials that run again though the store has them, by what has changed since.
+    `outdated` counts trials that run again though the store has them, by what has changed since. A trial may
+    take so many `seconds`, if there is a limit.
     """
 
     run: int
     reused: int
-    pending: Sequence[Trial]
+    by_cell: Mapping[Cell, int]
     jobs: int = 1
     outdated: Mapping[str, int] = field(default_factory=dict)
+    seconds: float | None = None
+
+    @property
+    def pending(self) -> int:
+        """Return the trials to run."""
+        return sum(self.by_cell.values())
 
     @property
     def total(self) -> int:
         """Return the trials that were asked for."""
-        return self.reused + len(self.pending)
+        return self.reused + self.pending
 
 
 @dataclass(frozen=True)
@@ -74,7 +81,7 @@ Listener = Callable[[Begun | Awaited | Replaying | Event], None]
 class Executor(Protocol):
     """Runs trials in any order and number at once."""
 
-    def run(self, trials: Iterable[Trial]) -> Iterator[Event | Waiting]:
+    def run(self, trials: Sequence[Trial]) -> Iterator[Event | Waiting]:
         """Yield what happens to the trials, and now and then that nothing does."""
         ...
 
@@ -89,24 +96,34 @@ def needs_device(trial: Trial) -> bool:
 
 
 class TrialQueue:
-    """Trials in the order given; a worker without a device passes over those that need one."""
+    """Trials in the order given; a worker without a device passes over those that need one.
 
-    def __init__(self, trials: Iterable[Trial], needs_device: Callable[[Trial], bool] = needs_device) -> None:
-        self._trials: dict[bool, deque[tuple[int, Trial]]] = {False: deque(), True: deque()}
+    Only what was passed over or put back is held: the others are made when it is their turn.
+    """
+
+    def __init__(self, trials: Sequence[Trial], needs_device: Callable[[Trial], bool] = needs_device) -> None:
+        self._trials, self._next = trials, 0
         self._needs_device = needs_device
-        for number, trial in enumerate(trials):
-            self._trials[needs_device(trial)].append((number, trial))
+        self._held: dict[bool, deque[tuple[int, Trial]]] = {False: deque(), True: deque()}
         self._front = 0
 
     def __len__(self) -> int:
-        return sum(map(len, self._trials.values()))
+        return len(self._trials) - self._next + sum(map(len, self._held.values()))
 
     def take(self, *, has_device: bool) -> Trial | None:
         """Return the first trial that a worker with or without a device can run, and forget it."""
-        able = [queue for needs, queue in self._trials.items() if queue and (has_device or not needs)]
-        return min(able, key=lambda queue: queue[0][0]).popleft()[1] if able else None
+        able = [queue for needs, queue in self._held.items() if queue and (has_device or not needs)]
+        if able:
+            return min(able, key=lambda queue: queue[0][0]).popleft()[1]
+        while self._next < len(self._trials):
+            number, trial = self._next, self._trials[self._next]
+            self._next += 1
+            if has_device or not self._needs_device(trial):
+                return trial
+            self._held[True].append((number, trial))
+        return None
 
     def put_back(self, trial: Trial) -> None:
         """Let a trial be the next."""
         self._front -= 1
-        self._trials[self._needs_device(trial)].appendleft((self._front, trial))
+        self._held[self._needs_device(trial)].appendleft((self._front, trial))

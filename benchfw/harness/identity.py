@@ -7,7 +7,6 @@ while it runs (`harness/workers/reads.py`).
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import sys
@@ -21,6 +20,7 @@ from benchfw.errors import DataError
 from benchfw.records import Isolation, Spec, Trial, change
 from benchfw.registry import PARAMETRIC, Registry
 from benchfw.sources import Closure, Modules
+from benchfw.trials import KeyMaker
 
 HASH_PREFIX = 12  # characters of a hash that a person is shown
 
@@ -83,11 +83,13 @@ class Identity:
         used = Closure(self._used, frozenset(), {})
         return {name: digest[:HASH_PREFIX] for name, digest in used.by_package().items()}
 
-    def stamp(self, trial: Trial) -> Trial:
-        """Return the trial with its key."""
+    def stamp(self, trial: Trial) -> tuple[Trial, KeyMaker]:
+        """Return the trial with its problem's key, and what gives the keys of its repetitions.
+
+        All but the number of a repetition is looked at once.
+        """
         of_problem = "" if trial.kind == "kernel" else self._part_of("problem", trial.problem)
         coordinates = [
-            trial.repetition,
             trial.seed,
             vars(trial.budget),
             dict(trial.target),
@@ -98,11 +100,11 @@ class Identity:
             self._part_of(trial.kind, trial.method),
             of_problem or trial.problem.table,
         ]
-        return change(trial, key=_hash(coordinates), problem_key=of_problem and self._problem_key(of_problem))
-
-    @functools.cache  # noqa: B019 - as long as this is used, and of a few problems
-    def _problem_key(self, part: str) -> str:
-        return _hash([self._sources.core.digest, part])[: 2 * HASH_PREFIX]
+        rest = _canonical(coordinates)[1:]
+        core = self._sources.core.digest
+        problem_key = _hash([core, of_problem])[: 2 * HASH_PREFIX] if of_problem else ""
+        stamped = change(trial, problem_key=problem_key)
+        return stamped, lambda repetition: _hash_text(f"[{repetition},{rest}")
 
     def _part_of(self, kind: str, spec: Spec) -> str:
         """Return a spec's part of the key; repetitions share one object, and it is looked at once."""
@@ -204,4 +206,8 @@ _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def _hash(value: Any) -> str:
-    return hashlib.sha256(_canonical(value).encode()).hexdigest()
+    return _hash_text(_canonical(value))
+
+
+def _hash_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

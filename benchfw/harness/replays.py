@@ -5,9 +5,11 @@ Which trials is decided by their keys, so that the same command always asks for 
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from benchfw.backends import is_on_device
 from benchfw.harness.events import Executor, Finished
 from benchfw.records import Ending, Outcome, Record, Status, Trial
 
@@ -18,35 +20,30 @@ DEVICE_ROUNDING = 1e-6  # relative: a device may add in another order
 Look = tuple[str, str, int]
 
 
-def choose_replays(trials: Iterable[Trial]) -> set[str]:
-    """Return the keys of the trials to replay; a kernel's records are times, which never repeat."""
-    drawn: set[str] = set()
-    first: dict[tuple[str, str, str], str] = {}
-    for trial in trials:
+def choose_replays(trials: Iterable[Trial]) -> list[int]:
+    """Return which trials to replay; a kernel's records are times, which never repeat."""
+    drawn: set[int] = set()
+    first: dict[tuple[str, str, str], tuple[str, int]] = {}
+    for place, trial in enumerate(trials):
         if trial.kind == "kernel":
             continue
-        method = trial.kind, trial.method.label, trial.backend
-        first[method] = min(first.get(method, trial.key), trial.key)
+        method, this = (trial.kind, trial.method.label, trial.backend), (trial.key, place)
+        first[method] = min(first.get(method, this), this)
         if int(trial.key, 16) % SHARE == 0:
-            drawn.add(trial.key)
-    return drawn | set(first.values())
+            drawn.add(place)
+    return sorted(drawn | {place for _, place in first.values()})
 
 
 def replay(
-    measured: Mapping[str, tuple[Trial, Outcome]],
-    make_executor: Callable[[], Executor],
-    is_on_device: Callable[[str], bool],
-) -> Iterator[tuple[str, str]]:
-    """Run trials again; yield the key of each that ended, and what differed: nothing if all is the same."""
-    executor = make_executor()
-    try:
-        for event in executor.run([trial for trial, _ in measured.values()]):
+    trials: Sequence[Trial], find_outcome: Callable[[Trial], Outcome], make_executor: Callable[[], Executor]
+) -> Iterator[tuple[Trial, str]]:
+    """Run trials again; yield each that ended, and what differed: nothing if all is the same."""
+    with contextlib.closing(make_executor()) as executor:
+        for event in executor.run(trials):
             if isinstance(event, Finished) and event.outcome.status is not Status.TIMEOUT:
-                trial, outcome = measured[event.trial.key]
-                tolerance = DEVICE_ROUNDING if is_on_device(trial.backend) else 0.0
-                yield trial.key, find_difference(outcome, event.outcome, tolerance)
-    finally:
-        executor.close()
+                tolerance = DEVICE_ROUNDING if is_on_device(event.trial.backend) else 0.0
+                first = find_outcome(event.trial)
+                yield event.trial, find_difference(first, event.outcome, tolerance)
 
 
 def find_difference(first: Outcome, second: Outcome, tolerance: float = 0.0) -> str:

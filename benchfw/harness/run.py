@@ -5,15 +5,15 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from time import monotonic, sleep
 from typing import Any, Self
 
-from benchfw.backends import is_on_device
+import numpy as np
+
 from benchfw.errors import StoreError
-from benchfw.harness.agenda import Agenda, find_stored
+from benchfw.harness.agenda import Agenda, Integers, find_stored
 from benchfw.harness.environment import find_devices, total_memory
 from benchfw.harness.events import (
     Awaited,
@@ -37,6 +37,7 @@ from benchfw.provenance import Run
 from benchfw.records import Ending, Outcome, Status, Trial
 from benchfw.registry import Registry
 from benchfw.store import Store
+from benchfw.trials import Chosen
 
 COMMIT_SECONDS = 0.1  # of trials that enter the store together: to bring each to the disk alone takes longer
 POLL_SECONDS = 0.2  # between looks at what another run has finished
@@ -92,21 +93,18 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
     suite = agenda.suite
     run = store.begin(suite.name, suite.title, suite.text, agenda.environment)
     with store.hold_run_lock(run):
-        store.reuse(run, _links(agenda, agenda.known))
-        pending = [agenda.trials[position] for position in agenda.pending]
-        outdated = Counter(agenda.outdated.values())
-        listen(Begun(run, len(agenda.known), pending, _at_once(options), outdated))
-        added = {agenda.trials[position].key: number for position, number in agenda.known.items()}
+        known, pending, added = np.flatnonzero(agenda.stored), agenda.pending, agenda.stored.copy()
+        store.reuse(run, _links(agenda, known, agenda.stored[known]))
+        counts, seconds = agenda.count_by_cell(pending), suite.budget.seconds
+        listen(Begun(run, len(known), counts, _at_once(options), agenda.outdated, seconds))
         # elsewhere is another machine, and with several jobs there is always a trial that would be disturbed
-        meter = NoiseMeter() if pending and options.cluster is None else None
+        meter = NoiseMeter() if len(pending) and options.cluster is None else None
 
         def keep(finished: Sequence[Finished]) -> None:
-            rows = [
-                (agenda.position[each.trial.key], each.trial, complete_reads(each.outcome, registry.modules))
-                for each in finished
-            ]
-            numbers = store.add_all(run, rows)
-            added.update((each.trial.key, number) for each, number in zip(finished, numbers, strict=True))
+            positions = [agenda.trials.position(each.trial) for each in finished]
+            outcomes = [complete_reads(each.outcome, registry.modules) for each in finished]
+            trials = [each.trial for each in finished]
+            added[positions] = store.add_all(run, list(zip(positions, trials, outcomes, strict=True)))
 
         def hear(event: Event) -> None:
             listen(event)
@@ -119,7 +117,7 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
                 contextlib.closing(_executor(agenda, registry, options)) as executor,
                 Batch(hear, keep) as batch,
             ):
-                rounds = _rounds(agenda, run, store, options, listen)
+                rounds = _rounds(agenda, pending, run, store, options, listen)
                 for event in chain.from_iterable(_events(agenda, each, executor) for each in rounds):
                     batch.add(event)
                     idle = options.jobs <= 1 and isinstance(event, Finished)
@@ -133,28 +131,28 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
 
 
 def _replay(
-    agenda: Agenda,
-    known: Mapping[str, int],
-    registry: Registry,
-    store: Store,
-    options: Options,
-    listen: Listener,
+    agenda: Agenda, added: Integers, registry: Registry, store: Store, options: Options, listen: Listener
 ) -> None:
     """Run a sample of the trials a second time, elsewhere, and note whether they came out the same."""
     if not options.replay or agenda.environment.isolation == "none":
         return
-    wanted = choose_replays(agenda.trials) & known.keys()
-    results = [store.result(known[key]) for key in sorted(wanted)]
-    measured = {
-        each.trial.key: (each.trial, each.outcome)
-        for each in results
-        if each.outcome.replay is None and each.outcome.status in MEASURED
-    }
-    if measured:
-        listen(Replaying(len(measured)))
+
+    def find_number(trial: Trial) -> int:
+        return int(added[agenda.trials.position(trial)])
+
+    def find_outcome(trial: Trial) -> Outcome:
+        return store.result(find_number(trial)).outcome
+
+    def ran_once(position: int) -> bool:
+        outcome = store.result(int(added[position])).outcome
+        return outcome.replay is None and outcome.status in MEASURED
+
+    wanted = [each for each in choose_replays(agenda.trials) if added[each] and ran_once(each)]
+    if wanted:
+        listen(Replaying(len(wanted)))
         make = functools.partial(_executor, agenda, registry, options, again=True)
-        for key, difference in replay(measured, make, is_on_device):
-            store.note_replay(known[key], difference)
+        for trial, difference in replay(Chosen(agenda.trials, wanted), find_outcome, make):
+            store.note_replay(find_number(trial), difference)
 
 
 def _at_once(options: Options) -> int:
@@ -162,33 +160,36 @@ def _at_once(options: Options) -> int:
 
 
 def _rounds(
-    agenda: Agenda, run: int, store: Store, options: Options, listen: Listener
-) -> Iterator[Sequence[int]]:
-    """Yield positions to run until none is pending; what another run is at is waited for and taken over."""
-    waiting, announced = agenda.pending, False
+    agenda: Agenda, waiting: Integers, run: int, store: Store, options: Options, listen: Listener
+) -> Iterator[Integers]:
+    """Yield positions to run until none is waiting; what another run is at is waited for and taken over."""
+    announced = False
     if options.fresh:
         yield waiting
         return
-    while waiting:
-        theirs = store.reserve(run, [agenda.trials[position].key for position in waiting])
-        free = [position for position in waiting if agenda.trials[position].key not in theirs]
-        waiting = [position for position in waiting if agenda.trials[position].key in theirs]
-        # ended between the first look and the reservation
-        if free:
-            found, _ = find_stored(
-                agenda, free, store, retry_failed=options.retry_failed, since=agenda.newest
-            )
-            store.reuse(run, _links(agenda, found))
-            yield [position for position in free if position not in found]
-        elif waiting:
+    while len(waiting):
+        theirs = store.reserve(run, agenda.keys(waiting))
+        taken = np.fromiter((key in theirs for key in agenda.keys(waiting)), np.bool_, len(waiting))
+        free, waiting = waiting[~taken], waiting[taken]
+        if len(free):
+            # ended between the first look and the reservation
+            if store.newest() > agenda.newest:
+                found, _ = find_stored(
+                    agenda, free, store, retry_failed=options.retry_failed, since=agenda.newest
+                )
+                store.reuse(run, _links(agenda, free[found > 0], found[found > 0]))
+                free = free[found == 0]
+            yield free
+        elif len(waiting):
             if not announced:
                 listen(Awaited(len(waiting), tuple(sorted(set(theirs.values())))))
             announced = True
             sleep(POLL_SECONDS)
 
 
-def _links(agenda: Agenda, found: Mapping[int, int]) -> list[tuple[int, Trial, int]]:
-    return [(position, agenda.trials[position], number) for position, number in found.items()]
+def _links(agenda: Agenda, positions: Integers, numbers: Integers) -> Iterator[tuple[int, Trial, int]]:
+    for position, number in zip(positions.data, numbers.data, strict=True):
+        yield position, agenda.trials[position], number
 
 
 def _tell_plugins(registry: Registry, event: Event) -> None:
@@ -206,14 +207,14 @@ def _call(registry: Registry, hook: str, **arguments: Any) -> None:
         registry.note(f"a plugin's {hook} raised {fault_text(fault)}")
 
 
-def _events(agenda: Agenda, positions: Sequence[int], executor: Executor) -> Iterator[Event | Waiting]:
+def _events(agenda: Agenda, positions: Integers, executor: Executor) -> Iterator[Event | Waiting]:
     """Yield the events of trials; those whose backend is absent are skipped at once."""
     absent = agenda.environment.absent_backends
-    trials = [agenda.trials[position] for position in positions]
-    for trial in trials:
-        if trial.backend in absent:
-            yield Finished(trial, Outcome(Status.SKIPPED, Ending.ABSENT, absent[trial.backend]))
-    yield from executor.run(trial for trial in trials if trial.backend not in absent)
+    lacking = np.array([first.backend in absent for first in agenda.trials.firsts])
+    skipped = lacking[agenda.first_trials(positions)]
+    for trial in Chosen(agenda.trials, positions[skipped].data):
+        yield Finished(trial, Outcome(Status.SKIPPED, Ending.ABSENT, absent[trial.backend]))
+    yield from executor.run(Chosen(agenda.trials, positions[~skipped].data))
 
 
 def _executor(agenda: Agenda, registry: Registry, options: Options, *, again: bool = False) -> Executor:
@@ -234,7 +235,7 @@ def _executor(agenda: Agenda, registry: Registry, options: Options, *, again: bo
         threads=options.threads,
         timeout=timeout,
         memory=memory,
-        devices=find_devices(dict.fromkeys(trial.backend for trial in agenda.trials)),
+        devices=find_devices(dict.fromkeys(first.backend for first in agenda.trials.firsts)),
         device_memory=options.memory,
         isolation=agenda.environment.isolation,
         note=registry.note,

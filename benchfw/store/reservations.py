@@ -58,12 +58,21 @@ class RunLock:
 
 def reserve(base: sqlite3.Connection, store: Path, run: int, keys: Iterable[str]) -> dict[str, int]:
     """Reserve keys for a run, inside a transaction; return those that other runs hold, with the run."""
-    held: dict[str, int] = dict(base.execute("SELECT key, run FROM reservation WHERE run != ?", (run,)))
-    running = {other for other in set(held.values()) if is_running(store, other)}
-    wanted = list(keys)
-    theirs = {key: held[key] for key in wanted if held.get(key) in running}
-    mine = [(key, run) for key in wanted if key not in theirs]
-    base.executemany("INSERT OR REPLACE INTO reservation (key, run) VALUES (?, ?)", mine)
+    others = [other for (other,) in base.execute("SELECT DISTINCT run FROM reservation")]
+    held: dict[str, int] = {}
+    for other in others:
+        if other != run and is_running(store, other):
+            held.update(base.execute("SELECT key, run FROM reservation WHERE run = ?", (other,)))
+    theirs: dict[str, int] = {}
+
+    def choose_free() -> Iterator[tuple[str, int]]:
+        for key in keys:
+            if key in held:
+                theirs[key] = held[key]
+            else:
+                yield key, run
+
+    base.executemany("INSERT OR REPLACE INTO reservation (key, run) VALUES (?, ?)", choose_free())
     return theirs
 
 

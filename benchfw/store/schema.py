@@ -74,7 +74,7 @@ SELECT DISTINCT trial.problem, trial.method, link.problem, link.method
 FROM link JOIN trial ON trial.id = link.trial WHERE run = ? ORDER BY position
 """
 SELECT_FIRST_LINK = f"SELECT digest, {LINK_COLUMNS} FROM link WHERE trial = ? LIMIT 1"
-SELECT_KNOWN = "SELECT key, id, status, reads FROM trial WHERE status != ? ORDER BY id"
+SELECT_KNOWN = "SELECT key, id, status, reads FROM trial WHERE status != ? AND key IN ({}) ORDER BY id"
 SELECT_SAME_PROBLEM = """
 SELECT id FROM trial WHERE kind = 'optimizer' AND json_extract(settings, '$.problem_key') = ?
     AND json_extract(settings, '$.seed') = ? AND id IN (SELECT trial FROM link)

@@ -13,7 +13,7 @@ import math
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from time import monotonic
 from typing import Concatenate, ParamSpec, Self, TypeVar
@@ -196,10 +196,11 @@ class Store:
     @explain_bad_rows
     def known(self, keys: Iterable[str]) -> dict[str, list[Stored]]:
         """Return the trials of each key that is here, the oldest first; skipped ones do not count."""
-        wanted = set(keys)
+        wanted = iter(keys)
         found: dict[str, list[Stored]] = {}
-        for key, number, status, reads in self._base.execute(SELECT_KNOWN, (Status.SKIPPED,)):
-            if key in wanted:
+        while some := list(islice(wanted, MOST_RESULTS)):
+            select = SELECT_KNOWN.format(", ".join("?" * len(some)))
+            for key, number, status, reads in self._base.execute(select, (Status.SKIPPED, *some)):
                 found.setdefault(key, []).append(Stored(number, Status(status), reads_of(reads)))
         return found
 
@@ -242,15 +243,15 @@ class Store:
             self._base.execute(SEAL_REPLAY, (row[REPLAY_COLUMN], digest_of(tuple(row), records), trial))
 
     @explain_sqlite_errors
-    def reuse(self, run: int, found: Sequence[tuple[int, Trial, int]]) -> None:
+    def reuse(self, run: int, found: Iterable[tuple[int, Trial, int]]) -> None:
         """Link a run to trials that were here before: (position, trial, id)."""
+        waiting = iter(found)
         with self._transaction():
-            self._link(run, [(position, trial, number, True) for position, trial, number in found])
-            self._base.execute("UPDATE run SET reused = reused + ? WHERE id = ?", (len(found), run))
-            self._base.executemany(
-                "DELETE FROM reservation WHERE key = ? AND run = ?",
-                [(trial.key, run) for _, trial, _ in found],
-            )
+            while some := list(islice(waiting, MOST_RESULTS)):
+                self._link(run, ((position, trial, number, True) for position, trial, number in some))
+                self._base.execute("UPDATE run SET reused = reused + ? WHERE id = ?", (len(some), run))
+                keys = [(trial.key, run) for _, trial, _ in some]
+                self._base.executemany("DELETE FROM reservation WHERE key = ? AND run = ?", keys)
             self._seal(run)
 
     @contextlib.contextmanager

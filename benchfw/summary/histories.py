@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from benchfw.analysis.convergence import Curve, curve_within, curves_by_metric, time_to_all
-from benchfw.records import Cell, Counting, Outcome, Record, Result, Status, Trial, change
+from benchfw.records import Cell, Counting, Outcome, Record, Result, Role, Status, Trial, change
 
 _AXES = (attrgetter("iteration"), attrgetter("seconds"), attrgetter("cost"))
 _OWN = ("records", "seconds", "reads", "facts")
 _SHARED = ("problem", "method", "seed", "budget", "target", "precision", "at", "best")
 _alike = attrgetter(*(each.name for each in fields(Outcome) if each.name not in _OWN))
-_NOTHING: Mapping[str, Curve] = {}
-MOST_OUTCOMES = 100  # that are remembered, for others that are equal
+_SPENT = struct.Struct("4d")
+MOST_ALIKE = 100  # outcomes and layouts that are remembered, for others that are equal
 
 FINISHED = frozenset({Status.DONE, Status.REACHED})
 
@@ -29,20 +31,63 @@ class Spent(NamedTuple):
     cpu_seconds: float | None = None
 
 
+class Place(NamedTuple):
+    """Where the curve of a metric lies among the numbers of a trial: so many rows of so many points."""
+
+    start: int
+    rows: int
+    points: int
+
+
+Layout: TypeAlias = Mapping[Role, Mapping[str, Place]]
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class History:
     """A trial with curves in the place of its records, which would take several times the memory.
 
-    `bounds` are the theorem's curves of the metrics that have one. `trial` is the first of its cell and
-    `outcome` that of a trial that ended alike, without records and seconds: both are shared.
+    `numbers` are what it spent and its curves, the theorem's among them, in one piece of memory; a curve is
+    made when it is asked for. `trial` is the first of its cell, `outcome` that of a trial that ended alike,
+    without records and seconds, and `layout` that of one with as many points: all three are shared.
     """
 
     repetition: int
     trial: Trial
     outcome: Outcome
-    curves: Mapping[str, Curve]
-    bounds: Mapping[str, Curve]
-    spent: Spent
+    layout: Layout
+    numbers: bytes
+
+    @property
+    def metrics(self) -> Sequence[str]:
+        """Return the metrics that were measured, in the order in which they first appear."""
+        return tuple(self.layout["metric"])
+
+    @property
+    def bounded(self) -> Sequence[str]:
+        """Return the metrics that a theorem is about."""
+        return tuple(self.layout["bound"])
+
+    def curve(self, metric: str, role: Role = "metric") -> Curve | None:
+        """Return the curve of a metric, or the theorem's; None where there is none."""
+        place = self.layout[role].get(metric)
+        return None if place is None else Curve.of_block(self.numbers, *place)
+
+    @property
+    def curves(self) -> dict[str, Curve]:
+        """Return the curves of all metrics."""
+        return {name: Curve.of_block(self.numbers, *place) for name, place in self.layout["metric"].items()}
+
+    def with_curve(self, metric: str, curve: Curve) -> History:
+        """Return the history with the curve of a further metric, which comes first."""
+        place = Place(len(self.numbers), *curve.shape)
+        layout: Layout = {**self.layout, "metric": {metric: place, **self.layout["metric"]}}
+        return History(self.repetition, self.trial, self.outcome, layout, self.numbers + curve.block)
+
+    @property
+    def spent(self) -> Spent:
+        """Return what the trial spent."""
+        iterations, seconds, cost, used = _SPENT.unpack_from(self.numbers)
+        return Spent(iterations, seconds, cost, None if math.isnan(used) else used)
 
     @property
     def finished(self) -> bool:
@@ -56,7 +101,7 @@ class History:
 
     def budgeted(self, metric: str) -> Curve | None:
         """Return a metric's curve up to the trial's budget, without what a last step overspent."""
-        budget, curve = self.trial.budget, self.curves.get(metric)
+        budget, curve = self.trial.budget, self.curve(metric)
         return None if curve is None else curve_within(curve, budget.seconds, budget.cost)
 
 
@@ -66,22 +111,27 @@ class Reader:
     def __init__(self) -> None:
         self._trials: dict[Cell, Trial] = {}
         self._outcomes: dict[tuple[Any, ...], Outcome] = {}
+        self._layouts: dict[tuple[Any, ...], Layout] = {}
 
     def read(self, result: Result) -> History:
         """Return the history of a result; its metrics are in the order in which they first appear."""
         trial, records = result.trial, _up_to_arrival(result)
         bounded = any(each.role == "bound" for each in records)
-        spent = Spent()
+        curves: dict[Role, Mapping[str, Curve]] = {
+            "metric": curves_by_metric(records),
+            "bound": curves_by_metric(records, "bound") if bounded else {},
+        }
+        blocks = (each.block for some in curves.values() for each in some.values())
+        spent = [0.0, 0.0, 0.0, math.nan]
         if records:
-            iterations, seconds, cost = (max(map(axis, records)) for axis in _AXES)
-            spent = Spent(iterations, seconds, cost, records[-1].cpu_seconds)
+            used = records[-1].cpu_seconds
+            spent = [*(max(map(axis, records)) for axis in _AXES), math.nan if used is None else used]
         return History(
             trial.repetition,
             self._share_trial(trial),
             self._share_outcome(result.outcome),
-            curves_by_metric(records),
-            curves_by_metric(records, "bound") if bounded else _NOTHING,
-            spent,
+            self._share_layout(curves),
+            b"".join([_SPENT.pack(*spent), *blocks]),
         )
 
     def _share_trial(self, trial: Trial) -> Trial:
@@ -92,10 +142,24 @@ class Reader:
     def _share_outcome(self, outcome: Outcome) -> Outcome:
         key = (*_alike(outcome), *outcome.facts.items())
         if key not in self._outcomes:
-            if len(self._outcomes) >= MOST_OUTCOMES:
+            if len(self._outcomes) >= MOST_ALIKE:
                 self._outcomes.clear()
             self._outcomes[key] = change(outcome, records=(), seconds=0.0, reads={})
         return self._outcomes[key]
+
+    def _share_layout(self, curves: Mapping[Role, Mapping[str, Curve]]) -> Layout:
+        shapes = [(role, name, *each.shape) for role, some in curves.items() for name, each in some.items()]
+        key = tuple(shapes)
+        if key not in self._layouts:
+            if len(self._layouts) >= MOST_ALIKE:
+                self._layouts.clear()
+            start = _SPENT.size
+            layout: dict[Role, dict[str, Place]] = {role: {} for role in curves}
+            for role, name, rows, points in shapes:
+                layout[role][name] = Place(start, rows, points)
+                start += 8 * rows * points
+            self._layouts[key] = layout
+        return self._layouts[key]
 
 
 def histories_by_cell(results: Iterable[Result]) -> dict[Cell, list[History]]:

@@ -62,9 +62,9 @@ def find_lines(groups: Mapping[Cell, Sequence[History]], metric: str) -> tuple[L
 
 def _find_line(metric: str, cell: Cell, histories: Sequence[History]) -> Line:
     drawn = [each for each in histories if each.outcome.status in _DRAWN]
-    measured = [_as_drawn(each, each.curves[metric]) for each in drawn if metric in each.curves]
-    bounds = [_as_drawn(each, each.bounds[metric]) for each in drawn if metric in each.bounds]
-    ends = (find_stop(each, each.curves[metric]) for each in histories if metric in each.curves)
+    measured = [_as_drawn(each, curve) for each in drawn if (curve := each.curve(metric))]
+    bounds = [_as_drawn(each, curve) for each in drawn if (curve := each.curve(metric, "bound"))]
+    ends = (find_stop(each, curve) for each in histories if (curve := each.curve(metric)))
     stops = [stop for stop in ends if stop]
     bands = {axis: band(measured, axis) for axis in AXES if measured}
     return Line(
@@ -101,7 +101,7 @@ def find_stop(history: History, curve: Curve) -> Stop | None:
 def find_hits(groups: Mapping[Cell, Iterable[History]], metric: str) -> dict[Axis, Floats]:
     """Return when each method met each target in each repetition: (pairs of these, methods), by axis."""
     found = {
-        cell: {each.repetition: each.curves[metric] for each in histories if metric in each.curves}
+        cell: {each.repetition: curve for each in histories if (curve := each.curve(metric))}
         for cell, histories in groups.items()
     }
     targets = spaced_targets([curve for curves in found.values() for curve in curves.values()], TARGETS)

@@ -69,6 +69,8 @@ def allow_for_noise(sample: Sample, by: float, times: Collection[str] = WALL_TIM
 
     So the ratio of two times may be off by it in either direction.
     """
+    if by <= 1:
+        return sample
     brackets = {
         quantity: {
             each: (low / by, high)
@@ -77,8 +79,6 @@ def allow_for_noise(sample: Sample, by: float, times: Collection[str] = WALL_TIM
         for quantity, values in sample.values.items()
         if quantity in times
     }
-    if by <= 1:
-        return sample
     slowed = by if times is WALL_TIMES else sample.slowdown
     return replace(sample, brackets={**sample.brackets, **brackets}, slowdown=slowed)
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,22 +40,31 @@ KAPLAN_MEIER = "kaplan_meier_seconds_to_target"
 """The median time, in which a run that was cut short counts as long as it ran."""
 
 
-@dataclass(frozen=True)
-class Arrival:
+class Arrival(NamedTuple):
     """When a run met the target, or when it ended without; one that broke would never have met it.
 
-    The cost means nothing unless it was `counted`. `brackets` has the two numbers between which each of the
-    others lies for sure, where it was reached between two looks.
+    The cost means nothing unless it was `counted`.
     """
 
     seconds: float
     cost: float
     iterations: float
+    cpu_seconds: float | None
     reached: bool
-    cpu_seconds: float | None = None
-    brackets: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     broken: bool = False
     counted: bool = True
+
+    @classmethod
+    def of(cls, numbers: Sequence[float]) -> Arrival:
+        """Return the arrival that numbers stand for, NaN for CPU seconds that are not known."""
+        seconds, cost, iterations, used, *whether = numbers
+        return cls(seconds, cost, iterations, None if math.isnan(used) else used, *map(bool, whether))
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """Return the numbers that `of` takes."""
+        seconds, cost, iterations, used, *whether = self
+        return seconds, cost, iterations, math.nan if used is None else used, *whether
 
 
 @dataclass(frozen=True)
@@ -121,16 +133,16 @@ class Sample:
 
     def arrival_intervals(self) -> Iterator[tuple[str, Interval]]:
         """Yield the expected running times, and Kaplan & Meier's median where some runs did not arrive."""
-        runs = list(self.arrivals.values())
-        if not runs:
+        if not self.arrivals:
             return
-        seconds, costs = (np.array([getattr(run, name) for run in runs]) for name in ("seconds", "cost"))
-        reached = np.array([run.reached for run in runs])
+        numbers = array("d", chain.from_iterable(run.numbers for run in self.arrivals.values()))
+        seconds, costs, _, _, *whether = np.array(numbers).reshape(len(self.arrivals), -1).T
+        reached, broken, counted = np.array(whether, dtype=np.bool_)
         yield EXPECTED[0], self._shorter(expected_running_time(seconds, reached))
-        if all(run.counted for run in runs):
+        if np.all(counted):
             yield EXPECTED[1], expected_running_time(costs, reached)
-        if 0 < sum(reached) < len(runs):
-            lasting = np.where([run.broken for run in runs], np.max(seconds), seconds)
+        if 0 < np.sum(reached) < len(reached):
+            lasting = np.where(broken, np.max(seconds), seconds)
             yield KAPLAN_MEIER, self._shorter(median_time(lasting, reached))
 
     def evidence(self, reference: Sample, quantity: str) -> Evidence | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from benchfw.analysis.convergence import (
 from benchfw.analysis.draws import Moments, pool_moments, spread_interval
 from benchfw.analysis.intervals import Interval, Values, median_interval
 from benchfw.records import Cell, Counting, MethodKind, Outcome, Status
+from benchfw.summary.columns import Columns, numbers, pairs
 from benchfw.summary.draws import DrawSample
 from benchfw.summary.histories import History, Spent
 from benchfw.summary.model import Target
@@ -27,6 +30,8 @@ from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Arrival, Sample
 
 # more time would not have helped: a run that timed out was merely cut short
 _BROKEN = frozenset({Status.DIVERGED, Status.OUT_OF_MEMORY, Status.CRASHED, Status.FAILED})
+
+Brackets: TypeAlias = Mapping[str, tuple[float, float]]
 
 DRAW_COSTS = frozenset({"cost_per_draw", "setup_cost"})
 
@@ -48,12 +53,12 @@ def sample_trials(
         sample = _sample_kernel(histories)
     else:
         sample = _sample_optimizer(histories, targets, ends or {}, metrics)
-    facts: dict[str, dict[int, float]] = {}
+    facts: dict[str, Columns[float]] = defaultdict(numbers)
     for history in histories:
         outcome = history.outcome
         for name, value in {**outcome.facts, **prepared_facts(outcome)}.items():
-            facts.setdefault(name, {})[history.repetition] = value
-    return replace(sample, facts=facts)
+            facts[name].add(history.repetition, value)
+    return replace(sample, facts=dict(facts))
 
 
 def prepared_facts(outcome: Outcome) -> dict[str, float]:
@@ -63,7 +68,7 @@ def prepared_facts(outcome: Outcome) -> dict[str, float]:
 
 
 def _sample_draws(histories: Sequence[History]) -> Sample:
-    values: dict[str, dict[int, float]] = {}
+    values: dict[str, Columns[float]] = defaultdict(numbers)
     moments: dict[int, Moments] = {}
     for history in histories:
         if not history.finished:
@@ -81,11 +86,11 @@ def _sample_draws(histories: Sequence[History]) -> Sample:
             for repetition, seen in moments.items()
         }
     }
-    return DrawSample("estimator", values, within if moments else {}, moments=moments)
+    return DrawSample("estimator", dict(values), within if moments else {}, moments=moments)
 
 
 def _sample_kernel(histories: Sequence[History]) -> Sample:
-    values: dict[str, dict[int, float]] = {}
+    values: dict[str, Columns[float]] = defaultdict(numbers)
     within: dict[str, dict[int, Interval]] = {}
     for history in histories:
         if history.finished:
@@ -93,13 +98,13 @@ def _sample_kernel(histories: Sequence[History]) -> Sample:
             _add(values, history.repetition, {name: each.estimate for name, each in intervals.items()})
             for name, interval in intervals.items():
                 within.setdefault(name, {})[history.repetition] = interval
-    return Sample("kernel", values, within)
+    return Sample("kernel", dict(values), within)
 
 
-def _add(values: dict[str, dict[int, float]], repetition: int, found: Mapping[str, float]) -> None:
+def _add(values: dict[str, Columns[float]], repetition: int, found: Mapping[str, float]) -> None:
     for quantity, value in found.items():
         if not math.isnan(value):
-            values.setdefault(quantity, {})[repetition] = value
+            values[quantity].add(repetition, value)
 
 
 def _sample_optimizer(
@@ -112,43 +117,43 @@ def _sample_optimizer(
 
     Leaving it out would flatter the method: both are infinite.
     """
-    if not any(history.curves for history in histories):
+    if not any(history.metrics for history in histories):
         return Sample("optimizer")  # it gave no number at all: its faults say why
-    values: dict[str, dict[int, float]] = {}
-    brackets: dict[str, dict[int, tuple[float, float]]] = {}
-    arrivals: dict[int, Arrival] = {}
+    values: dict[str, Columns[float]] = defaultdict(numbers)
+    brackets: dict[str, Columns[tuple[float, float]]] = defaultdict(pairs)
+    to_target: dict[str, Columns[float]] = {quantity: numbers() for quantity in TO_TARGET}
+    arrivals = Columns(Arrival.of, len(Arrival._fields))
     for history in histories:
         repetition = history.repetition
         if history.skipped:
             continue
         if targets:
-            arrivals[repetition] = _arrival(history, targets)
-        for metric in dict.fromkeys((*history.curves, *metrics)):
+            arrival, between = _arrival(history, targets)
+            arrivals.add(repetition, *arrival.numbers)
+            for quantity, value in _to_target(arrival):
+                to_target[quantity].add(repetition, value)
+                if between:
+                    brackets[quantity].add(repetition, *between[quantity])
+        for metric in dict.fromkeys((*history.metrics, *metrics)):
             curve = history.budgeted(metric)
             ended = curve is not None and history.finished
-            values.setdefault(metric, {})[repetition] = curve.final if curve and ended else math.inf
+            values[metric].add(repetition, curve.final if curve and ended else math.inf)
             if curve is not None and ended and 0 <= curve.final < (floor := rounding_floor(curve)):
-                brackets.setdefault(metric, {})[repetition] = (0.0, floor)
+                brackets[metric].add(repetition, 0.0, floor)
             if repetition in ends:
                 then = value_at(curve, "seconds", np.array([ends[repetition]])) if curve else [math.inf]
-                values.setdefault(metric + WHEN_DONE, {})[repetition] = float(then[0])
+                values[metric + WHEN_DONE].add(repetition, float(then[0]))
+    seen = {quantity: found for quantity, found in {**values, **to_target}.items() if found}
+    return Sample("optimizer", seen, brackets=dict(brackets), arrivals=arrivals)
+
+
+def _to_target(arrival: Arrival) -> Iterator[tuple[str, float]]:
+    """Yield what a run took to the target, as far as it is known; infinity where it never arrived."""
     for quantity in TO_TARGET:
         name = quantity.removesuffix("_to_target")
-        known = {
-            repetition: arrival
-            for repetition, arrival in arrivals.items()
-            if getattr(arrival, name) is not None and (name != "cost" or arrival.counted)
-        }
-        values[quantity] = {
-            repetition: getattr(arrival, name) if arrival.reached else math.inf
-            for repetition, arrival in known.items()
-        }
-        brackets[quantity] = {
-            repetition: arrival.brackets[name] for repetition, arrival in known.items() if arrival.brackets
-        }
-    values = {quantity: found for quantity, found in values.items() if found}
-    brackets = {quantity: found for quantity, found in brackets.items() if found}
-    return Sample("optimizer", values, brackets=brackets, arrivals=arrivals)
+        value = getattr(arrival, name)
+        if value is not None and (name != "cost" or arrival.counted):
+            yield quantity, value if arrival.reached else math.inf
 
 
 def first_to_arrive(
@@ -163,7 +168,9 @@ def first_to_arrive(
         return wanted
 
     def arrivals(cell: Cell) -> list[bool]:
-        return [_arrival(each, targets).reached for each in groups[cell] if each.curves and not each.skipped]
+        return [
+            _arrival(each, targets)[0].reached for each in groups[cell] if each.metrics and not each.skipped
+        ]
 
     if any(arrivals(wanted)):
         return wanted
@@ -173,20 +180,24 @@ def first_to_arrive(
     return next((cell for cell, each in found.items() if all(each)), next(iter(found)))
 
 
-def _arrival(history: History, targets: Sequence[Target]) -> Arrival:
-    """Return when a run met the target within its budget, also where it broke later."""
+def _arrival(history: History, targets: Sequence[Target]) -> tuple[Arrival, Brackets]:
+    """Return when a run met the target within its budget, also where it broke later.
+
+    With it, where it was reached between two looks, the two numbers between which each of its own lies.
+    """
     outcome, spent = history.outcome, history.spent
     counted = outcome.counting is not Counting.UNCOUNTED
-    curves = {metric: curve for metric in history.curves if (curve := history.budgeted(metric))}
+    curves = {metric: curve for metric in history.metrics if (curve := history.budgeted(metric))}
     hit = _first_hit(curves, targets)
     if math.isfinite(hit.iterations):
         return _place(curves, targets, hit, counted=counted)
     if math.isfinite(_first_hit(history.curves, targets).iterations):
         spent = _last_look(curves[targets[0].metric])  # what came later did not count
     broken = outcome.status in _BROKEN
-    return Arrival(
-        spent.seconds, spent.cost, spent.iterations, False, spent.cpu_seconds, broken=broken, counted=counted
+    ended = Arrival(
+        spent.seconds, spent.cost, spent.iterations, spent.cpu_seconds, False, broken=broken, counted=counted
     )
+    return ended, {}
 
 
 def _last_look(curve: Curve) -> Spent:
@@ -194,7 +205,9 @@ def _last_look(curve: Curve) -> Spent:
     return Spent(float(curve.iterations[-1]), float(curve.seconds[-1]), float(curve.cost[-1]), used)
 
 
-def _place(curves: Mapping[str, Curve], targets: Sequence[Target], hit: Hit, *, counted: bool) -> Arrival:
+def _place(
+    curves: Mapping[str, Curve], targets: Sequence[Target], hit: Hit, *, counted: bool
+) -> tuple[Arrival, Brackets]:
     """Return an arrival that was seen at a look, placed between this and the one before."""
     found = [curves[target.metric] for target in targets]
     place = place_arrival(found, [target.value for target in targets], hit.iterations)
@@ -203,9 +216,10 @@ def _place(curves: Mapping[str, Curve], targets: Sequence[Target], hit: Hit, *, 
     if first.cpu_seconds is not None:
         axes["cpu_seconds"] = first.cpu_seconds
     at = {name: place.value(along) for name, along in axes.items()}
-    between = {} if place.earliest == 1 else {name: place.bracket(along) for name, along in axes.items()}
+    ends = {} if place.earliest == 1 else {name: place.bracket(along) for name, along in axes.items()}
+    between = {f"{name}_to_target": each for name, each in ends.items()}
     used = at.get("cpu_seconds")
-    return Arrival(at["seconds"], at["cost"], at["iterations"], True, used, between, counted=counted)
+    return Arrival(at["seconds"], at["cost"], at["iterations"], used, True, counted=counted), between
 
 
 def _first_hit(curves: Mapping[str, Curve], targets: Sequence[Target]) -> Hit:

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from benchfw.analysis.decisions import Contrast
 from benchfw.analysis.intervals import Interval
-from benchfw.analysis.rates import Curves, Rate, find_rates
+from benchfw.analysis.rates import Rate, find_rates
 from benchfw.errors import BenchfwError
 from benchfw.provenance import Run
 from benchfw.records import GAP, Cell, MethodKind, Result
@@ -171,11 +171,7 @@ def _compare(
     if kind == "optimizer" and metrics:
         curves = {
             # effort is what a method makes of it: only a theorem gives its slope a meaning
-            cell: [
-                Curves(each.curves, each.bounds)
-                for each in group
-                if each.bounds or not each.outcome.from_scratch
-            ]
+            cell: [each for each in group if each.bounded or not each.outcome.from_scratch]
             for cell, group in finished.items()
         }
         # the best objective bends the curve of the method that has it

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from benchfw.analysis.convergence import Curve, automatic_target, none_improves
+from benchfw.analysis.convergence import Curve, Floats, automatic_target, none_improves
 from benchfw.contract import clip_gap
 from benchfw.records import GAP, OBJECTIVE, Cell, Ending, Trial
 from benchfw.summary.histories import History
@@ -24,7 +24,7 @@ def metric_names(histories: Iterable[History]) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for history in histories:
         if not names or not history.outcome.status.faulty:
-            names.update(dict.fromkeys(history.curves))
+            names.update(dict.fromkeys(history.metrics))
     return tuple(names)
 
 
@@ -36,8 +36,8 @@ def with_gaps(
     It is then the distance to the best objective of the same repetition: the one that the suite gives, or the
     lowest that any trial has seen, in this run or, by `best_known`, in another one; the word says which.
     """
-    trials = [each for group in groups.values() for each in group if OBJECTIVE in each.curves]
-    if not any(GAP in each.trial.target for each in trials) or any(GAP in each.curves for each in trials):
+    trials = [each for group in groups.values() for each in group if OBJECTIVE in each.metrics]
+    if not any(GAP in each.trial.target for each in trials) or any(GAP in each.metrics for each in trials):
         return {cell: list(group) for cell, group in groups.items()}, ""
     given, found = trials[0].trial.best, dict[int, float]()
     for each in trials:
@@ -48,7 +48,9 @@ def with_gaps(
     lower = {one: value for one, value in elsewhere.items() if value < found.get(one, -math.inf)}
     best = dict.fromkeys(found, given) if given is not None else {**found, **lower}
     return {
-        cell: [_with_gap(each, best[each.repetition]) if OBJECTIVE in each.curves else each for each in group]
+        cell: [
+            _with_gap(each, best[each.repetition]) if OBJECTIVE in each.metrics else each for each in group
+        ]
         for cell, group in groups.items()
     }, "given" if given is not None else "store" if lower else "run"
 
@@ -57,26 +59,33 @@ def _with_gap(history: History, best: float) -> History:
     curve = history.curves[OBJECTIVE]
     gaps = np.array([clip_gap(value - best, best) for value in curve.values])
     gap = Curve(curve.iterations, curve.seconds, curve.cost, gaps, curve.cpu_seconds)
-    return replace(history, curves={GAP: gap, **history.curves})
+    return history.with_curve(GAP, gap)
 
 
 def choose_targets(methods: Sequence[Sequence[History]]) -> tuple[Target, ...]:
     """Return the suite's targets, or one for the primary metric from where the methods' trials end."""
-    measured = [[each for each in group if each.curves] for group in methods]
-    first = next((each for group in measured for each in group), None)
+    first = next((each for group in methods for each in group if each.metrics), None)
     if first is None:
         return ()
-    named = [(metric, value) for metric, value in first.trial.target.items() if metric in first.curves]
+    named = [(metric, value) for metric, value in first.trial.target.items() if metric in first.metrics]
     if named:
         return tuple(Target(metric, value) for metric, value in named)
-    primary = next(iter(first.curves))
-    curves = [
-        [curve for each in group if each.finished and (curve := each.budgeted(primary))] for group in measured
-    ]
-    value = automatic_target(curves)
+    primary = first.metrics[0]
+    ends = [_first_and_last(group, primary) for group in methods]
+    value = automatic_target(ends)
     if math.isnan(value):
         return ()
-    return (Target(primary, value, automatic=True, improved=not none_improves(curves)),)
+    return (Target(primary, value, automatic=True, improved=not none_improves(ends)),)
+
+
+def _first_and_last(histories: Iterable[History], metric: str) -> Floats:
+    """Return the first and the last value of a metric in each run that finished: (runs, 2)."""
+    found = array("d")
+    for history in histories:
+        curve = history.budgeted(metric) if history.finished else None
+        if curve is not None:
+            found.extend((curve.values[0], curve.final))
+    return np.array(found).reshape(-1, 2)
 
 
 def last_seconds(reference: Sequence[History]) -> dict[int, float]:

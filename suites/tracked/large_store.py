@@ -13,7 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchfw import api
+from benchfw.api.planning import plan_suite
+from benchfw.api.running import look_up
 from benchfw.harness.options import Options
 from benchfw.records import Ending, Outcome, Record, Status
 from benchfw.store import Store
@@ -44,11 +45,12 @@ with contextlib.redirect_stdout(io.StringIO()):
 """
 DECIDE = """
 from pathlib import Path
-from benchfw import api
+from benchfw.api.planning import plan_suite
+from benchfw.api.running import look_up
 from benchfw.harness.options import Options
-planned = api.plan_suite("large.toml")
+planned = plan_suite("large.toml")
 began = time.perf_counter()
-pending = api.look_up(planned, Path("large.sqlite"), Options()).pending
+pending = look_up(planned, Path("large.sqlite"), Options()).pending
 assert len(pending) == {pending}, len(pending)
 """
 
@@ -58,8 +60,8 @@ def write_store(folder: Path, trials: int) -> None:
     steps = ", ".join(f"{1e-4 * (k + 1):.4f}" for k in range(METHODS))
     suite = folder / "large.toml"
     suite.write_text(SUITE.format(repetitions=trials // METHODS, steps=steps), encoding="utf-8")
-    planned = api.plan_suite(suite)
-    agenda = api.look_up(planned, folder / "none.sqlite", Options())
+    planned = plan_suite(suite)
+    agenda = look_up(planned, folder / "none.sqlite", Options())
     records = tuple(Record("gap", k, 1e-3 * k, float(k), 1.0 / (k + 1)) for k in range(RECORDS))
     outcome = Outcome(Status.DONE, Ending.ITERATIONS, "budget of 100 iterations", records, seconds=0.1)
     with Store(folder / "large.sqlite", create=True) as store:

@@ -3,6 +3,7 @@
 import io
 import math
 import re
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -65,12 +66,16 @@ def test_a_label_cannot_steer_the_terminal(cli):
     assert "red [bold]x on bowl" in CONTROL.sub("", sent)
 
 
+def count(trials):
+    return Counter(trial.cell for trial in trials)
+
+
 def test_without_a_terminal_there_are_plain_lines(make_trial, monkeypatch):
     monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
     trials = [make_trial(repetition=number) for number in range(2)]
     file = io.StringIO()
     with progress.display("Naps", file) as shown:
-        shown(Begun(1, 5, trials))
+        shown(Begun(1, 5, count(trials)))
         for trial, status in zip(trials, (Status.FAILED, Status.DONE), strict=True):
             shown(Started(trial))
             shown(Finished(trial, Outcome(status, Ending.FAULT, "as told", seconds=2.0)))
@@ -105,7 +110,7 @@ def start(clock, make_trial):
             for number in range(repetitions)
         ]
         pace = Pace(clock)
-        pace.hear(Begun(1, 2, trials, jobs))
+        pace.hear(Begun(1, 2, count(trials), jobs, seconds=trials[0].budget.seconds))
         return pace, trials
 
     return begin
@@ -208,7 +213,7 @@ def test_without_a_budget_of_seconds_nothing_is_known_until_a_trial_has_ended(st
 def test_a_skipped_trial_says_nothing_about_time(start):
     pace, trials = start()
     absent = replace(trials[0], backend="cupy")
-    pace.hear(Begun(1, 0, [absent, trials[1]]))
+    pace.hear(Begun(1, 0, count([absent, trials[1]])))
     pace.hear(Finished(absent, Outcome(Status.SKIPPED, Ending.ABSENT, "no GPU")))
     assert (pace.done, pace.left) == (1, 1)
     assert pace.seconds_left() == math.inf

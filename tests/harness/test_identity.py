@@ -33,7 +33,7 @@ def key(toys):
 
     def key_of(trial, devices=None, threads=1, plugins=()):
         registry = Registry([str(toys), *map(str, plugins)])
-        return Identity(registry, devices or DEVICES, threads).stamp(trial).key
+        return Identity(registry, devices or DEVICES, threads).stamp(trial)[1](trial.repetition)
 
     return key_of
 
@@ -141,7 +141,7 @@ from benchfw.records import Budget, Spec, Trial
 from benchfw.registry import Registry
 
 trial = Trial("kernel", Spec("size", {"size": 10}), Spec("lanczos"), "numpy", 0, 0, Budget())
-print(Identity(Registry(), {"numpy": {}}, 1).stamp(trial).key)
+print(Identity(Registry(), {"numpy": {}}, 1).stamp(trial)[1](trial.repetition))
 """
 
 

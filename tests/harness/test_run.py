@@ -1,16 +1,22 @@
 """A run plans, leaves out what the store has, and keeps every outcome."""
 
+import gc
+import tracemalloc
 from dataclasses import replace
 
 import pytest
 
-from benchfw import api
+from benchfw.api.planning import plan_suite
+from benchfw.api.running import look_up
+from benchfw.api.session import run as run_suite
+from benchfw.backends import get_backend
 from benchfw.errors import StoreError, SuiteError
 from benchfw.harness import run as harness
 from benchfw.harness.agenda import check_methods, prepare
-from benchfw.harness.events import Finished, Started, Waiting
+from benchfw.harness.events import Finished, Started, TrialQueue, Waiting
 from benchfw.harness.options import Options
 from benchfw.harness.run import Batch, execute
+from benchfw.measure.seeding import order_seed
 from benchfw.measure.trial import collector, run_trial
 from benchfw.plan import plan
 from benchfw.provenance import Changes
@@ -18,6 +24,7 @@ from benchfw.records import Ending, Outcome, Spec, Status
 from benchfw.registry import Registry
 from benchfw.store import Store
 from benchfw.suite import parse_suite
+from benchfw.trials import Chosen
 
 SUITE = """
 seed = 3
@@ -95,7 +102,7 @@ def test_a_run_notes_how_it_was_run_and_what_went_into_its_keys(go):
     assert facts.machine.processor
     assert facts.sources.keys() == {"benchfw", "toys", "toy_helper"}
     assert facts.datasets == {}
-    assert (events[0].jobs, len(events[0].pending)) == (2, 6)
+    assert (events[0].jobs, events[0].pending, len(events[0].by_cell)) == (2, 6, 3)
 
 
 def test_a_second_run_runs_nothing_again(go, store):
@@ -242,7 +249,7 @@ def test_the_unit_of_cost_may_be_set_when_the_problem_is_built(plugin_file, toys
     suite = tmp_path / "own.toml"
     suite.write_text(SUITE.replace('"bowl"', '"own"').replace("repetitions = 2", "repetitions = 1"))
     plugins = [str(toys), str(plugin_file(OWN_UNIT, "own.py"))]
-    run = api.run(suite, store=tmp_path / "own.sqlite", plugins=plugins, only="step=0.5")
+    run = run_suite(suite, store=tmp_path / "own.sqlite", plugins=plugins, only="step=0.5")
     with Store(tmp_path / "own.sqlite") as opened:
         assert {result.outcome.cost_unit for result in opened.results(run.id)} == {"products"}
 
@@ -273,11 +280,34 @@ def test_plugins_hear_of_trials_and_of_the_end(go, plugin_file, toys):
     assert hooks.heard == ["started", "done"] * 6 + [run.id]
 
 
+def test_an_agenda_and_its_queue_need_a_few_bytes_a_trial(registry, store):
+    def make(repetitions):
+        suite = parse_suite(SUITE.replace("repetitions = 2", f"repetitions = {repetitions}"), "my.toml")
+        gc.collect()  # what looked at the sources before refers to itself
+        tracemalloc.reset_peak()
+        agenda = prepare(suite, plan(suite, registry), registry, store, Options(), Changes())
+        queue = TrialQueue(Chosen(agenda.trials, agenda.pending.data))
+        taken = [queue.take(has_device=False) for _ in range(6)]
+        return agenda, queue, taken, tracemalloc.get_traced_memory()[1]
+
+    tracemalloc.start()
+    make(2)  # what is imported and parsed for the first time does not count
+    few = make(2)[-1]
+    agenda, queue, taken, many = make(10_000)
+    tracemalloc.stop()
+    assert len(queue) == 30_000 - 6
+    assert [trial.repetition for trial in taken] == [0, 0, 0, 1, 1, 1]
+    draws = get_backend("numpy").rng(order_seed(agenda.suite.seed)).bits(30_000).tolist()
+    in_order = sorted(range(30_000), key=lambda each: (each % 10_000, draws[each]))
+    assert agenda.pending.tolist() == in_order
+    assert many - few < 80 * 30_000
+
+
 def test_looking_at_what_a_run_would_do_writes_nothing(registry, toys, tmp_path):
     path = tmp_path / "suite.toml"
     path.write_text(SUITE)
-    planned = api.plan_suite(path, [str(toys)])
-    agenda = api.look_up(planned, tmp_path / "none" / "store.sqlite", Options())
+    planned = plan_suite(path, [str(toys)])
+    agenda = look_up(planned, tmp_path / "none" / "store.sqlite", Options())
     assert len(agenda.pending) == 6
     assert not (tmp_path / "none").exists()
 
@@ -287,7 +317,7 @@ def test_a_plugin_in_a_suite_is_looked_for_beside_it(toys, tmp_path, monkeypatch
     path.write_text('plugins = ["toys.py"]\n' + SUITE)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    assert len(api.plan_suite(path).trials) == 6
+    assert len(plan_suite(path).trials) == 6
 
 
 @pytest.fixture

@@ -1,15 +1,14 @@
 from __future__ import annotations
 
+import gc
 import math
 import sys
-import weakref
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
 import pytest
 
-from benchfw.analysis.convergence import curves_by_metric
 from benchfw.analysis.intervals import LEVEL, t_quantile
 from benchfw.errors import BenchfwError
 from benchfw.records import Budget, Cell, Counting, Ending, Status
@@ -18,7 +17,7 @@ from benchfw.report.tables import headline_table
 from benchfw.report.text import script_json
 from benchfw.report.verdicts.phrases import caveat_sentences, fault_place, fault_sentence
 from benchfw.summary.exports import SUMMARY_COLUMNS, record_rows, summary_rows
-from benchfw.summary.histories import Reader
+from benchfw.summary.histories import History, Reader
 from benchfw.summary.summarize import summarize
 
 
@@ -293,28 +292,23 @@ def test_a_method_that_ends_by_itself_before_the_target_is_a_caveat(make, run):
     assert caveat.startswith("tired on p: it ended by itself, before the target")
 
 
-def test_an_iterator_gives_the_same_summary_with_the_curves_of_one_comparison_at_a_time(
-    realistic, run, monkeypatch
-):
+def test_an_iterator_gives_the_same_summary_with_the_trials_of_one_comparison_at_a_time(realistic, run):
     results = realistic(problems=("p", "q", "r"), repetitions=2)
     expected = summarize(run, results)
-    made: list[list[weakref.ref]] = []
-
-    def noting(records, role="metric"):
-        curves = curves_by_metric(records, role)
-        made[-1] += map(weakref.ref, curves.values())
-        return curves
+    held: list[int] = []
 
     def stream():
+        before = 0
         for _, group in groupby(results, lambda each: (each.trial.problem.label, each.trial.kind)):
-            assert not any(curve() for earlier in made[:-1] for curve in earlier)
-            made.append([])
-            yield from group
+            now = list(group)
+            # that of the first trial is what tells a reader that the group before it is whole
+            held.append(sum(isinstance(each, History) for each in gc.get_objects()) - before)
+            before = len(now)
+            yield from now
 
-    monkeypatch.setattr("benchfw.summary.histories.curves_by_metric", noting)
     found = summarize(run, stream())
-    assert len(made) > 3
-    assert all(made)
+    assert len(held) > 3
+    assert max(held) <= 0
     assert summary_rows(found) == summary_rows(expected)
     assert script_json([each.as_data() for each in build_figures(found)]) == script_json(
         [each.as_data() for each in build_figures(expected)]

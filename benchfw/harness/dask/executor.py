@@ -12,7 +12,7 @@ import math
 import queue
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -58,7 +58,7 @@ class DaskExecutor:
         self._looked = self._went_on = monotonic()
         self._client.register_plugin(WorkerPool(terms), name=self._name)
 
-    def run(self, trials: Iterable[Trial]) -> Iterator[Event | Waiting]:
+    def run(self, trials: Sequence[Trial]) -> Iterator[Event | Waiting]:
         """Run the trials, as many at once as the workers have threads and GPUs for."""
         waiting = TrialQueue(trials)
         self._went_on = monotonic()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -85,7 +85,7 @@ class LocalExecutor:
         self._needs_device = needs_device
         self._interrupted = False
 
-    def run(self, trials: Iterable[Trial]) -> Iterator[Event | Waiting]:
+    def run(self, trials: Sequence[Trial]) -> Iterator[Event | Waiting]:
         """Run the trials, at most one a worker and a device at a time, in the order given."""
         waiting = TrialQueue(trials, self._needs_device)
         while not self._interrupted:

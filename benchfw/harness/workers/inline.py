@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from bdb import BdbQuit
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from time import perf_counter
 
 import numpy as np
@@ -33,7 +33,7 @@ class InlineExecutor:
         self._warm: set[Cell] = set()
         self._reads = watch()
 
-    def run(self, trials: Iterable[Trial]) -> Iterator[Event]:
+    def run(self, trials: Sequence[Trial]) -> Iterator[Event]:
         """Run the trials in the order given."""
         for trial in trials:
             yield Started(trial)
