@@ -58,8 +58,9 @@ def compare(
     gives a method, or a problem, parameters; a list of values is a sweep.
 
     All else is as in a suite: each trial has `budget` ({"seconds": 10, "iterations": 10000}) to get to the
-    `target` ({"gap": 1e-6}), in a process of its own. Trials that the store has are not run again; those of
-    objects are known by their code and data.
+    `target` ({"gap": 1e-6}), in a process of its own. Ratios are relative to `reference`, the label of a
+    method, or to the first. Trials that the store has are not run again; those of objects are known by their
+    code and data.
     """
     options = Options(
         jobs=jobs,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 from benchfw.adapters import NEEDED, Oracles, ProblemMaker, is_whole
 from benchfw.errors import BenchfwError
@@ -21,6 +21,16 @@ class OwnProblem:
     params: Mapping[str, Any] = field(default_factory=dict)
 
 
+@overload
+def problem(
+    value: Callable[[Any], float], grad: Callable[[Any], Any], start: Any, /, **oracles: Any
+) -> OwnProblem: ...
+@overload
+def problem(
+    *, value: Callable[[Any], float], grad: Callable[[Any], Any], start: Any, **oracles: Any
+) -> OwnProblem: ...
+@overload
+def problem(X: Any, y: Any, /, *, loss: str, **parameters: Any) -> OwnProblem: ...
 def problem(*given: Any, loss: str | None = None, **more: Any) -> OwnProblem:
     """Return a problem of functions, or of data `X, y` with a registered loss, for `benchfw.compare`.
 

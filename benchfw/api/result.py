@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -277,7 +278,8 @@ class RunResult:
         return Store(self.run.store)
 
     def __repr__(self) -> str:
-        lines = list(plain_lines(self._summary))
+        lines = _in_python("\n".join(plain_lines(self._summary))).split("\n")
+        lines += [printable(f"note: {each}") for each in self._notes]
         end = [printable(describe_counts(self.run, FRESH, RETRY)), *filter(None, [self.run.standing])]
         if len(lines) + len(end) > MOST_LINES:
             kept = MOST_LINES - len(end) - 1
@@ -287,7 +289,13 @@ class RunResult:
     def _repr_html_(self) -> str:
         from benchfw.report.cell import render_cell
 
-        return render_cell(self._summary, self.run, describe_counts(self.run, FRESH, RETRY))
+        counts = describe_counts(self.run, FRESH, RETRY)
+        return _in_python(render_cell(self._summary, self.run, [*self._notes, counts]))
+
+    @property
+    def _notes(self) -> list[str]:
+        """What was wrong with a plugin, or slow."""
+        return [] if self._registry is None else self._registry.broken
 
 
 class RunResults(Sequence[RunResult]):
@@ -343,6 +351,11 @@ def _names_in(table: Any) -> Iterator[str]:
         yield from itertools.chain.from_iterable(map(_names_in, table.values()))
     elif isinstance(table, list):
         yield from itertools.chain.from_iterable(map(_names_in, table))
+
+
+def _in_python(text: str) -> str:
+    """Return a text with what a command line would be told as it is in Python."""
+    return re.sub(r"`benchfw replay (\d+)`", r"`trial(\1)`", text)
 
 
 def _raise(fault: BaseException) -> None:

@@ -25,16 +25,16 @@ MOST_VERDICTS, MOST_TABLES, MOST_FAULTS = 12, 3, 5
 _STYLE = Path(__file__).parent / "html" / "templates" / "cell.css"
 
 
-def render_cell(summary: Summary, run: Run, counts: str) -> str:
+def render_cell(summary: Summary, run: Run, notes: Sequence[str]) -> str:
     """Return the verdicts, the tables of the first problems, the first figure, and what did not finish."""
-    return _wrap("".join(_parts(summary, run, counts)))
+    return _wrap("".join(_parts(summary, run, notes)))
 
 
 def _wrap(parts: str) -> str:
     return f'<div class="benchfw"><style>{_STYLE.read_text(encoding="utf-8")}</style>{parts}</div>'
 
 
-def _parts(summary: Summary, run: Run, counts: str) -> Iterator[str]:
+def _parts(summary: Summary, run: Run, notes: Sequence[str]) -> Iterator[str]:
     if run.standing:
         yield f'<p class="fault">{escape(run.standing)}</p>'
     for comparison in summary.comparisons[:MOST_VERDICTS]:
@@ -54,7 +54,8 @@ def _parts(summary: Summary, run: Run, counts: str) -> Iterator[str]:
         yield _figure(*figure)
     left = max(len(summary.comparisons) - MOST_VERDICTS, len(summary.measured) - MOST_TABLES)
     more = f" {plural(left, 'more table')} in <code>report()</code>." if left > 0 else ""
-    yield f'<p class="note">{escape(counts)}.{more}</p>'
+    said = "<br>".join(f"{escape(each)}." for each in notes)
+    yield f'<p class="note">{said}{more}</p>'
 
 
 def _table(comparison: Comparison, styles: dict[Cell, Style], *, named: bool) -> str:

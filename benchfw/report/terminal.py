@@ -48,7 +48,9 @@ def plain_lines(summary: Summary, width: int = _PLAIN_WIDTH) -> Iterator[str]:
     for comparison in summary.measured:
         yield ""
         yield printable(heading(comparison))
-        yield f"  {printable(caption(comparison))}"
+        yield from textwrap.wrap(
+            printable(caption(comparison)), width, initial_indent="  ", subsequent_indent="  "
+        )
         yield from table_lines(headline_table(comparison))
     faults = list(_fault_lines(summary))
     if faults:

@@ -414,3 +414,55 @@ def test_a_problem_that_cannot_be_made_is_one_sentence(call, words):
     with pytest.raises(benchfw.BenchfwError) as raised:
         call()
     assert words in str(raised.value)
+
+
+def test_a_session_that_cannot_be_seen_whole_is_run_every_time(notebook):
+    notebook("""
+    import types
+    made_up = types.ModuleType("made_up")
+    made_up.step = 0.5
+
+    def uses(problem, rng):
+        return steps(problem, rng, made_up.step)
+    """)
+    for _ in range(2):
+        result = benchfw.compare(notebook["bowl"], {"a": notebook["uses"], "b": notebook["steps"]}, **SMALL)
+        assert ends(result)["Bowl", "a"] == pytest.approx(1.5 / 4**12)
+    assert result.reused == 1
+
+
+def test_code_of_a_module_counts_as_it_is_in_its_file(notebook, folder, monkeypatch):
+    monkeypatch.syspath_prepend(str(folder))
+    helper = "def factor():\n    return {}\n"
+    (folder / "own_helper.py").write_text(helper.format(0.5))
+    notebook("""
+    import own_helper
+
+    def helped(problem, rng):
+        return steps(problem, rng, own_helper.factor())
+    """)
+    assert ends(benchfw.compare(notebook["bowl"], notebook["helped"], **SMALL))["Bowl", "helped"] < 1e-6
+    (folder / "own_helper.py").write_text(helper.format(0.25))
+    edited = benchfw.compare(notebook["bowl"], notebook["helped"], **SMALL)
+    assert ends(edited)["Bowl", "helped"] == pytest.approx(1.5 * 0.75**24)
+    assert benchfw.compare(notebook["bowl"], notebook["helped"], **SMALL, jobs=1).reused == 1
+
+
+def test_estimators_are_compared_too_and_in_this_process_if_asked(notebook):
+    notebook("""
+    @dataclass(frozen=True)
+    class Noisy:
+        scale: float = 1.0
+        estimates = "grad"
+        claims = benchfw.Claims(unbiased=True)
+
+        def draw(self, problem, rng):
+            noise = self.scale * rng.standard_normal(3)
+            return lambda x: problem.grad(x) + noise
+    """)
+    call = {**SMALL, "budget": {"iterations": 400}, "repetitions": 3, "jobs": 0}
+    result = benchfw.compare(notebook["Drawn"], {"use": notebook["Noisy"], "scale": [1.0, 2.0]}, **call)
+    variance = result.summary.query("quantity == 'variance'").set_index("scale")["estimate"]
+    # the sum over three coordinates, each known to 2 / sqrt(2 * 1200 * 3) of itself
+    assert variance[1.0] == pytest.approx(3, rel=4 * (2 / 7200) ** 0.5)
+    assert variance[2.0] == pytest.approx(12, rel=4 * (2 / 7200) ** 0.5)
