@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchfw.testing import CheckResult, CheckStatus, Effort, run_check, run_checks, subjects_of
+from benchfw.testing.checks import CHECKS
 
 FOLDER = Path(__file__).parent / "broken"
 
@@ -68,3 +69,78 @@ def test_every_broken_plugin_is_tried():
 
 def test_a_good_plugin_of_each_kind_passes():
     assert not failed(Path(__file__).parent / "good" / "everything.py", seconds=0.5, iterations=100)
+
+
+AUTHORS = '''
+from dataclasses import dataclass
+from benchfw import Estimator, Smooth, hookimpl
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Steps along an estimator."""
+
+    estimator: Estimator
+    """What draws."""
+    solves = Smooth
+
+    def run(self, problem, rng): ...
+
+
+@dataclass(frozen=True)
+class Free:
+    """Gradient descent where nothing is forbidden."""
+
+    solves = Smooth
+    projects = False
+
+    def run(self, problem, rng):
+        x = problem.start()
+        while True:
+            yield x
+            x = x - 0.1 * problem.grad(x)
+
+
+@dataclass(frozen=True)
+class Idle:
+    """Neither yields nor solves."""
+
+    solves = Smooth
+
+
+@dataclass(frozen=True)
+class Tireless:
+    """A solver that is not told how long to work."""
+
+    solves = Smooth
+
+    def solve(self, problem, rng):
+        return problem.start()
+
+
+@hookimpl
+def register_optimizers(register):
+    for each in (Walk, Free, Idle, Tireless):
+        register(each.__name__.lower(), each)
+'''
+
+
+def test_an_author_is_told_what_to_write(plugin_file):
+    subjects = {each.entry.name: each for each in subjects_of(str(plugin_file(AUTHORS, "authors.py")))}
+
+    def result(name, check):
+        (found,) = (each for each in CHECKS if each.name == check and "optimizer" in each.roles)
+        return run_check(subjects[name], found)
+
+    walk = result("walk", "defaults")
+    assert walk.detail.endswith("estimator must be given")
+    assert walk.advice.endswith('in the class: check_with = ({"estimator": {"use": "…"}},)')
+    assert "box" not in {each.name for each in subjects["free"].settings}
+    assert result("free", "stays-feasible").status is CheckStatus.SKIPPED
+    assert result("free", "improves").status is CheckStatus.PASSED
+    idle = result("idle", "meets-a-problem")
+    assert idle.advice == (
+        "define run(self, problem, rng), or solve(self, problem, rng, effort) of a solver that cannot yield"
+    )
+    tireless = result("tireless", "meets-a-problem")
+    assert "does not take (problem, rng, effort)" in tireless.detail

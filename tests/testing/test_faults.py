@@ -49,7 +49,11 @@ FAULTS = {
     ),
     "nothing": (YIELD, "yield", "run() of Bad yields NoneType, which metrics() of quadratic cannot measure"),
     "endless": (YIELD, "pass", "it was stopped after 1 s (bad.py, line "),
-    "no run": ("def run", "def walk", "But Bad has no run(). To do: define run(self, problem, rng)."),
+    "no run": (
+        "def run",
+        "def walk",
+        "But Bad has no run(). To do: define run(self, problem, rng), or solve(",
+    ),
     "no rng": ("problem, rng", "problem", "But run(problem) does not take (problem, rng): too many"),
     "a string": (
         SOLVES,
