@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from benchfw.counting import CountedProblem
     from benchfw.errors import BenchfwError, Unavailable
     from benchfw.hookspecs import hookimpl
+    from benchfw.measure.files import trial_folder
     from benchfw.parameters import Count, DatasetName, Fraction, NonNegative, Positive, Range
     from benchfw.provenance import Run
 
@@ -85,6 +86,7 @@ __all__ = [
     "problem",
     "run",
     "runs",
+    "trial_folder",
 ]
 
 _HOMES = {
@@ -99,6 +101,7 @@ _HOMES = {
     "RunResult": "api.result",
     "compare": "api.compare",
     "problem": "api.problems",
+    "trial_folder": "measure.files",
     **dict.fromkeys(("load", "run", "runs"), "api.session"),
     **dict.fromkeys(("Count", "DatasetName", "Fraction", "NonNegative", "Positive", "Range"), "parameters"),
 }

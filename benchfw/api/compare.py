@@ -44,6 +44,7 @@ def compare(
     fresh: bool = False,
     retry_failed: bool = False,
     fail_fast: bool = False,
+    keep: str | Path | None = None,
     replay: bool = True,
     progress: bool | None = None,
 ) -> RunResult:
@@ -70,6 +71,7 @@ def compare(
         fresh=fresh,
         retry_failed=retry_failed,
         fail_fast=fail_fast,
+        keep_in="" if keep is None else str(as_path(keep, "keep").resolve()),
         replay=replay,
     )
     suite = {

@@ -36,6 +36,7 @@ def run(
     fresh: bool = False,
     retry_failed: bool = False,
     fail_fast: bool = False,
+    keep: str | Path | None = None,
     replay: bool = True,
     dask: str | None = None,
     progress: bool | None = None,
@@ -56,6 +57,7 @@ def run(
         fresh=fresh,
         retry_failed=retry_failed,
         fail_fast=fail_fast,
+        keep_in="" if keep is None else str(as_path(keep, "keep").resolve()),
         replay=replay,
     )
     names = as_names(plugins, "plugins")

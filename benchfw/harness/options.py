@@ -23,7 +23,7 @@ class Options:
     """How to run, as against what to run; with a cluster, its workers take the place of the jobs.
 
     0 jobs run the trials in this process, where limits of time and memory do not apply. `isolation` is the
-    suite's unless it is given.
+    suite's unless it is given. `keep_in` is a folder for the files and the last answer of each trial.
     """
 
     jobs: int = 1
@@ -36,6 +36,7 @@ class Options:
     cluster: Cluster | None = None
     isolation: Isolation | None = None
     replay: bool = True
+    keep_in: str = ""
 
     def __post_init__(self) -> None:
         limits = (
@@ -49,6 +50,10 @@ class Options:
         if self.timeout is not None and not (fits(self.timeout, float) and 0 < self.timeout < math.inf):
             raise BenchfwError(f"timeout must be a positive number of seconds, got {self.timeout!r}")
 
+        if self.keep_in and self.cluster is not None:
+            raise BenchfwError(
+                "files are kept on this machine, and a cluster runs trials elsewhere; leave out --keep"
+            )
         if self.jobs == 0 and self.isolation is not None:
             raise BenchfwError(
                 "isolation needs worker processes, and 0 jobs have none; leave one of them out"

@@ -219,7 +219,7 @@ def _events(agenda: Agenda, positions: Integers, executor: Executor) -> Iterator
 
 def _executor(agenda: Agenda, registry: Registry, options: Options, *, again: bool = False) -> Executor:
     if options.jobs == 0:
-        return InlineExecutor(registry, threads=options.threads)
+        return InlineExecutor(registry, threads=options.threads, keep_in="" if again else options.keep_in)
     timeout = options.timeout_of(agenda.suite.budget)
     if options.cluster is not None:
         from benchfw.harness.dask.executor import DaskExecutor
@@ -242,4 +242,5 @@ def _executor(agenda: Agenda, registry: Registry, options: Options, *, again: bo
         other_hashes=again,
         installed=registry.installed,
         objects=pack_objects(registry.objects),
+        keep_in="" if again else options.keep_in,
     )

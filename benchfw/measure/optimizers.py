@@ -15,6 +15,7 @@ from benchfw.callbacks import CallbackRun
 from benchfw.errors import PluginError
 from benchfw.measure.audit import Rebuild
 from benchfw.measure.endings import facts_of_answer
+from benchfw.measure.files import keep_answer
 from benchfw.measure.meter import Emit, Interrupted, Looks, Meter
 from benchfw.measure.observer import Observer
 from benchfw.measure.solvers import efforts_of, follow_callback, follow_calls, solve_afresh
@@ -45,6 +46,7 @@ def measure_optimizer(
         raise
     emit(_bound_records(method, problem, observer.taken))
     facts, caveats = facts_of_answer(observer.last)
+    keep_answer(observer.last)
     if rebuild is not None and outcome.status in CHECKED and rebuild.seconds + observer.looking < AFFORDABLE:
         caveats = (*caveats, *rebuild.check_metrics(observer.last, observer.metrics, observer.slack))
     if meter.seconds_beside > MOST_BESIDE * meter.clock.seconds:

@@ -17,6 +17,7 @@ from benchfw.measure.audit import Rebuild, shared_arrays
 from benchfw.measure.clock import Clock, is_wall_time
 from benchfw.measure.endings import facts_of_method, outcome_of, with_parts
 from benchfw.measure.estimators import measure_estimator
+from benchfw.measure.files import TrialFiles, current_files
 from benchfw.measure.kernels import kernel_arguments, measure_kernel
 from benchfw.measure.meter import Emit
 from benchfw.measure.optimizers import measure_optimizer
@@ -28,12 +29,19 @@ Measure = Callable[[Trial, Any, Any, Rng, Emit], Outcome]
 
 
 def run_trial(
-    trial: Trial, registry: Registry, emit: Emit, hear: Callable[[BaseException], None] = lambda _: None
+    trial: Trial,
+    registry: Registry,
+    emit: Emit,
+    hear: Callable[[BaseException], None] = lambda _: None,
+    keep_in: str = "",
 ) -> Outcome:
     """Run a trial in this process, handing over records as they are measured: the outcome holds none.
 
-    Its faults are not raised: they become the status, and `hear` is told of them.
+    Its faults are not raised: they become the status, and `hear` is told of them. Its files and
+    its last answer are kept in the folder `keep_in`, if there is one.
     """
+    files = TrialFiles(trial, keep_in)
+    current_files.set(files)
     cost_unit, drawn_from = "", data_seed(trial)
     seed = method_seed(trial, drawn_from)
     seed_global_generators(seed)
@@ -44,6 +52,8 @@ def run_trial(
         if not isinstance(fault, BenchfwError | MemoryError):
             hear(fault)
         outcome = outcome_of(fault)
+    finally:
+        files.close()
     return change(outcome, cost_unit=cost_unit)
 
 

@@ -131,6 +131,14 @@ def _parse_wait(_context: click.Context, _option: click.Parameter, value: str | 
     help="Run also on this git revision, in turn, and say what changed; exit code 1 if something regressed.",
 )
 @click.option(
+    "--keep",
+    "keep_in",
+    type=click.Path(file_okay=False),
+    default="",
+    metavar="FOLDER",
+    help="Keep the last answer of each trial, and the files that it wrote to benchfw.trial_folder().",
+)
+@click.option(
     "--profile",
     metavar="METHOD",
     help="Run the first trial of this method alone, here, and show where its time goes; nothing is stored.",
@@ -160,6 +168,7 @@ def command(
     events: Path | None,
     bundle: Path | None,
     against: str | None,
+    keep_in: str,
     profile: str | None,
     no_report: bool,
     plugins: tuple[str, ...],
@@ -202,6 +211,7 @@ def command(
         retry_failed=retry_failed,
         replay=replay,
         fail_fast=fail_fast,
+        keep_in=keep_in and str(Path(keep_in).resolve()),
     )
     if packed:
         planned = [plan_bundle(packed, plugins)]

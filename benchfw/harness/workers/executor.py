@@ -51,6 +51,7 @@ class LocalExecutor:
         other_hashes: bool = False,
         installed: tuple[EntryPoint, ...] | None = None,
         objects: bytes = b"",
+        keep_in: str = "",
         note: Callable[[str], None] = lambda _: None,
     ) -> None:
         path = tuple(sys.path)
@@ -66,6 +67,7 @@ class LocalExecutor:
             other_hashes,
             installed,
             objects,
+            keep_in,
         )
         self._note = note
         self._known: dict[Cell, Learned] = {}

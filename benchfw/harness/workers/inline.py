@@ -26,8 +26,9 @@ class InlineExecutor:
     The registry is active while trials run.
     """
 
-    def __init__(self, registry: Registry, *, threads: int = 1) -> None:
+    def __init__(self, registry: Registry, *, threads: int = 1, keep_in: str = "") -> None:
         self._registry = registry
+        self._keep_in = keep_in
         self._surroundings = Surroundings(threads)
         self._generators = random.getstate(), np.random.get_state()  # noqa: NPY002 - trials seed it
         self._warm: set[Cell] = set()
@@ -54,7 +55,7 @@ class InlineExecutor:
         records, emit = collector()
         self._reads.begin_trial()
         try:
-            outcome = run_trial(trial, self._registry, emit, _stop_if_debugger_quit)
+            outcome = run_trial(trial, self._registry, emit, _stop_if_debugger_quit, self._keep_in)
         finally:
             self._surroundings.restore()
         reads = self._reads.of_trial(trial, self._registry)

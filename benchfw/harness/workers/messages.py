@@ -61,7 +61,8 @@ class Setup:
     `overlay` are folders of packages that go before all others; `resources` asks for CPU seconds instead of
     time, and for the peak of memory; `other_hashes` for hashes of strings, and so for an order of sets, that
     differ from those of other workers; `installed` are the installed plugins, where the parent knows them;
-    `objects` are those given to the registry, packed; `replies` is the file descriptor that it writes to.
+    `objects` are those given to the registry, packed; `keep_in` is the folder in which files of trials are
+    kept, if they are; `replies` is the file descriptor that it writes to.
     """
 
     plugins: tuple[str, ...]
@@ -75,6 +76,7 @@ class Setup:
     other_hashes: bool = False
     installed: tuple[EntryPoint, ...] | None = None
     objects: bytes = b""
+    keep_in: str = ""
     replies: int = -1
 
 

@@ -33,6 +33,7 @@ from benchfw.harness.workers.messages import (
     record_of,
 )
 from benchfw.harness.workers.supervisor import OUT_OF_MEMORY
+from benchfw.measure.files import remove_folder, scratch_folder
 from benchfw.records import Cell, Ending, Outcome, Record, Status, Trial, change
 
 LAST_WORDS_BYTES = 8000  # of a dead worker's standard error that are looked at
@@ -243,6 +244,8 @@ class WorkerProcess:
     def stop(self) -> None:
         """End the process and everything that it started."""
         stop_supervisor(self._process, self._lifeline)
+        if self._worker is not None:
+            remove_folder(scratch_folder(self._worker))  # of trials that were stopped
         os.close(self._requests)
         os.close(self._bell)
         self._log.close()

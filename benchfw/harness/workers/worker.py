@@ -70,6 +70,7 @@ class Worker:
     def __init__(self, setup: Setup, requests: int, bell: int) -> None:
         self._setup, self._requests, self._bell, self._replies = setup, requests, bell, setup.replies
         self._process = os.getpid()
+        self._run_trial = partial(run_trial, keep_in=setup.keep_in)
         sys.path[:] = [*setup.overlay, *setup.path]
         self._forked = False
         self._reads = watch()  # before any plugin is imported
@@ -185,7 +186,7 @@ class Worker:
         """Run a trial in this process, in which none has run before."""
         self._surroundings.set_threads()
         try:
-            self._measure(warm_up if request.rehearsal else run_trial, request)
+            self._measure(warm_up if request.rehearsal else self._run_trial, request)
         except Again:
             self._left = self._left_behind()
             self._tell("again", self._new_modules(), self._left)
@@ -200,7 +201,7 @@ class Worker:
             self._check_process()
             self._rehearsed.add(request.trial.cell)
             self._surroundings.note_threads()
-        self._measure(run_trial, request)
+        self._measure(self._run_trial, request)
         if request.bell or self._left:
             self._ring()
 

@@ -1,0 +1,99 @@
+"""A folder for the files of one trial, and its last answer beside them where both are kept."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+from benchfw.errors import BenchfwError
+from benchfw.records import Trial
+
+LONGEST_PART = 80  # characters of a label in a path
+
+
+class TrialFiles:
+    """The files of one trial, removed afterwards unless there is a folder to keep them in."""
+
+    __slots__ = ("_kept_in", "_made", "_trial")
+
+    def __init__(self, trial: Trial, kept_in: str = "") -> None:
+        self._trial, self._kept_in = trial, kept_in
+        self._made: Path | None = None
+
+    def folder(self) -> Path:
+        """Return the trial's folder, made empty at the first call."""
+        if self._made is None:
+            trial = self._trial
+            labels = (trial.problem.label, trial.method.label, trial.backend, str(trial.repetition))
+            kept = Path(self._kept_in, *map(_part, labels))
+            place = kept if self._kept_in else scratch_folder(os.getsid(0)) / str(os.getpid())
+            remove_folder(place)
+            place.mkdir(parents=True)
+            self._made = place
+        return self._made
+
+    def keep_answer(self, answer: Any) -> None:
+        """Save the last answer: an array as answer.npy, anything else as answer.pickle."""
+        if not self._kept_in:
+            return
+        import pickle
+
+        import numpy as np
+
+        folder = self.folder()
+        if isinstance(answer, np.ndarray) and answer.dtype != object:
+            np.save(folder / "answer.npy", answer, allow_pickle=False)
+        else:
+            with contextlib.suppress(Exception):  # what cannot be pickled is not kept, and no fault
+                (folder / "answer.pickle").write_bytes(pickle.dumps(answer))
+
+    def close(self) -> None:
+        """Remove what is not kept."""
+        if self._made is not None and not self._kept_in:
+            remove_folder(self._made)
+            with contextlib.suppress(OSError):  # another trial of the session may have its own in there
+                self._made.parent.rmdir()
+
+
+current_files: ContextVar[TrialFiles | None] = ContextVar("current_files", default=None)
+
+
+def keep_answer(answer: Any) -> None:
+    """Save the last answer of the trial that is running, where its files are kept."""
+    files = current_files.get()
+    if files is not None:
+        files.keep_answer(answer)
+
+
+def scratch_folder(session: int) -> Path:
+    """Return where the processes of a session have the files that they do not keep."""
+    import tempfile
+
+    return Path(tempfile.gettempdir(), f"benchfw-{session}")
+
+
+def trial_folder() -> Path:
+    """Return a folder for files of the trial that is running, empty at its start.
+
+    It is removed after the trial, unless the run keeps files (`benchfw run --keep FOLDER`).
+    """
+    files = current_files.get()
+    if files is None:
+        raise BenchfwError("benchfw.trial_folder is for methods and problems of a trial, and none is running")
+    return files.folder()
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder with all that is in it, if there is one."""
+    import shutil  # a template that forks trials imports as little as it can
+
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _part(label: str) -> str:
+    """Return a label as a part of a path."""
+    return re.sub(r"[^\w.=,+-]+", "-", label).strip("-.")[:LONGEST_PART] or "-"

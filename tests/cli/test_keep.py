@@ -1,0 +1,100 @@
+"""A folder for a trial's own files: empty at its start, removed afterwards, or kept with its answer."""
+
+import tempfile
+
+import numpy as np
+import pytest
+
+PLUGIN = '''
+import os
+import time
+from dataclasses import dataclass
+from benchfw import Smooth, hookimpl, trial_folder
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Gradient descent that writes down what it does."""
+
+    hang: bool = False
+    solves = Smooth
+
+    def run(self, problem, rng):
+        x = problem.start()
+        folder = trial_folder()
+        assert not list(folder.iterdir()), "the folder is not empty"
+        log = folder / "log.txt"
+        for step in range(10):
+            with log.open("a") as out:
+                out.write(f"{step}\\n")
+            assert log.read_text().endswith(f"{step}\\n")
+            yield x
+            if self.hang:
+                time.sleep(60)
+            x = x - 0.5 * problem.grad(x)
+
+
+@hookimpl
+def register_optimizers(register):
+    register("writer", Writer)
+'''
+SUITE = """
+plugins = ["bowls.py", "writer.py"]
+repetitions = 2
+budget = { iterations = 5 }
+[[problem]]
+use = "bowl"
+label = "a bowl / round"
+[[optimizer]]
+use = "writer"
+"""
+
+
+@pytest.fixture
+def writer(cli):
+    cli.write("writer.py", PLUGIN)
+    cli.write("writer.toml", SUITE)
+    return cli
+
+
+@pytest.fixture(autouse=True)
+def scratch(tmp_path, monkeypatch):
+    """Return a function that lists the files that trials have left behind."""
+    place = tmp_path / "scratch"
+    place.mkdir()
+    monkeypatch.setenv("TMPDIR", str(place))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return lambda: list(place.iterdir())
+
+
+@pytest.mark.workers
+@pytest.mark.parametrize("how", [["--jobs", "0"], ["--isolation", "trial"], ["--isolation", "worker"]])
+def test_files_and_answers_are_kept_where_that_is_asked_for(writer, scratch, how):
+    done = writer("run", "writer.toml", "--no-report", *how, "--keep", "kept")
+    assert done.returncode == 0, done.stdout + done.stderr
+    folders = sorted((writer.folder / "kept").glob("*/*/*/*"))
+    assert [each.relative_to(writer.folder / "kept").as_posix() for each in folders] == [
+        "a-bowl-round/writer/numpy/0",
+        "a-bowl-round/writer/numpy/1",
+    ]
+    for folder in folders:
+        assert (folder / "log.txt").read_text().split() == list("012345")
+        assert np.load(folder / "answer.npy").shape == (5,)
+    again = writer("run", "writer.toml", "--no-report", *how)
+    assert "nothing was run" in again.stdout  # what a trial wrote itself is not something that it depends on
+    assert not scratch()
+
+
+@pytest.mark.workers
+def test_nothing_is_left_of_a_trial_that_is_stopped(writer, scratch):
+    writer.write("writer.toml", SUITE.replace('use = "writer"', 'use = "writer"\nhang = true'))
+    done = writer("run", "writer.toml", "--no-report", "--no-replay", "--timeout", "0.5")
+    assert "ran out of time" in done.stdout
+    assert not scratch()
+
+
+def test_a_folder_cannot_be_asked_for_outside_of_a_trial():
+    import benchfw
+
+    with pytest.raises(benchfw.BenchfwError, match="none is running"):
+        benchfw.trial_folder()
