@@ -91,6 +91,11 @@ class Decision:
         """Whether one of the two is better."""
         return self.verdict in (Verdict.BETTER, Verdict.WORSE)
 
+    @property
+    def assumes_normal(self) -> bool:
+        """Whether a difference rests on so few pairs that they are taken as normal."""
+        return self.differs and self.evidence is not None and self.evidence.assumed_normal
+
 
 ASIDE = 0.005
 """The part of the budget that biases and sweeps have in a report that compares methods."""
@@ -186,7 +191,8 @@ def decide_part(evidence: Evidence, level: float) -> Decision:
     Bogomolov 2014).
     """
     equality = max(evidence.equality, least_equality(evidence.count, 1 - level))
-    return _decision(evidence, evidence.difference <= 1 - level, equality <= 1 - level, level)
+    found = _decision(evidence, evidence.difference <= 1 - level, equality <= 1 - level, level)
+    return replace(found, evidence=evidence)
 
 
 def _decision(

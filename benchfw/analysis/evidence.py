@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from benchfw.analysis.intervals import Floats, Interval, Values
+from benchfw.analysis.medians import CHECKED_PAIRS, is_typical, sign_depth, sign_probability
 from benchfw.analysis.significance import (
     BUDGET,
     FEWEST_PAIRS,
@@ -18,8 +19,6 @@ from benchfw.analysis.significance import (
     equality_probability,
     log_interval,
     share_probability,
-    sign_depth,
-    sign_probability,
 )
 
 ROUNDING = 1e-12
@@ -39,6 +38,16 @@ class Evidence(ABC):
 
     exact = True
     """Whether the test holds for every law, clusters of runs included."""
+
+    @property
+    def assumed_normal(self) -> bool:
+        """Whether there are too few pairs to see whether a difference holds for other laws, too."""
+        return not self.exact and self.count < CHECKED_PAIRS
+
+    @property
+    def typical(self) -> bool:
+        """Whether a difference is one of the typical run, as far as so many pairs show it."""
+        return True
 
     @property
     @abstractmethod
@@ -93,6 +102,11 @@ class _Student(_Pairs):
     """Pairs that Student's t judges; it does not hold for clusters of runs."""
 
     exact = False
+
+    @property
+    def typical(self) -> bool:
+        """Whether the sign test confirms a difference, or the pairs look normal."""
+        return bool(is_typical(self.low, self.high))
 
     @property
     def testable(self) -> bool:

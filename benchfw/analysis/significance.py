@@ -11,9 +11,10 @@ import math
 from bisect import bisect_left
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from benchfw.analysis.intervals import Floats, Values, t_quantile
+from benchfw.analysis.medians import CHECKED_PAIRS, KEPT, is_typical, median_ends
 
 FEWEST_PAIRS = 3
 """Below three pairs no verdict is made."""
@@ -62,9 +63,11 @@ def difference_probability(low: Values, high: Values) -> Floats:
     """Return the two-sided p-value of 'the ratio is 1' by Student's paired t test of the log ratios.
 
     With brackets the end that is nearer to 1 is tested, so that no place inside them could change the result.
+    What is not true of the typical run (`is_typical`) has a p-value of 1.
     """
     under, over = _moments(low), _moments(high)
-    return _two_sided(np.minimum(_above(*under, 0.0), _above(-over[0], *over[1:], 0.0)))
+    found = _two_sided(np.minimum(_above(*under, 0.0), _above(-over[0], *over[1:], 0.0)))
+    return np.where(_atypical(low, high, found <= BUDGET), 1.0, found)
 
 
 def equality_probability(low: Values, high: Values, margin: float = MARGIN) -> Floats:
@@ -72,7 +75,8 @@ def equality_probability(low: Values, high: Values, margin: float = MARGIN) -> F
 
     Twice the p-value of the two one-sided tests (Schuirmann 1987), so that the printed interval lies within.
     So must that of the pairs and one more like the outermost on either side: where a few pairs are slow, the
-    interval of Student reaches too little to their side.
+    interval of Student reaches too little to their side. Where the median's interval is the wider one, it
+    must lie within, too.
     """
     edge = math.log(margin)
     inner, outer = np.asarray(low, dtype=np.float64), -np.asarray(high, dtype=np.float64)
@@ -81,13 +85,19 @@ def equality_probability(low: Values, high: Values, margin: float = MARGIN) -> F
         for ends in (inner, outer)
         for each in (ends, np.concatenate([ends, np.min(ends, axis=-1, keepdims=True)], axis=-1))
     ]
-    return _two_sided(np.max(found, axis=0))
+    alike = _two_sided(np.max(found, axis=0))
+    atypical = _atypical(low, high, alike <= BUDGET)
+    if np.any(atypical):
+        start, end = median_ends(low, high)
+        alike = np.where(atypical & ~((start >= -edge) & (end <= edge)), 1.0, alike)
+    return alike
 
 
 def log_interval(low: Values, high: Values, level: Values | float) -> tuple[Floats, Floats]:
     """Return the ends of the t interval of the mean log ratio: from below of `low`, from above of `high`.
 
-    Infinite ones at a level that so few pairs cannot reach.
+    Infinite ones at a level that so few pairs cannot reach. Where it leaves out 0, and that is not true of
+    the typical run, its near end is that of the median's interval.
     """
     from scipy.special import stdtrit
 
@@ -96,33 +106,14 @@ def log_interval(low: Values, high: Values, level: Values | float) -> tuple[Floa
     quantile = stdtrit(freedom, (1 + asked) / 2)
     within_reach = 1 - asked >= least_probability(np.shape(low)[-1]) * (1 - 1e-9)
     with np.errstate(invalid="ignore"):
-        return (
-            np.where(np.isfinite(start) & within_reach, start - quantile * start_error, -np.inf),
-            np.where(np.isfinite(end) & within_reach, end + quantile * end_error, np.inf),
-        )
-
-
-def sign_probability(wins: ArrayLike, count: ArrayLike) -> Floats:
-    """Return the two-sided p-value of the sign test (Dixon & Mood 1946): so many of the pairs on one side.
-
-    A pair that may be on either side counts against them, as in the interval between order statistics.
-    """
-    from scipy.special import bdtr
-
-    size, others = np.asarray(count), np.subtract(count, wins, dtype=np.int64)
-    return np.asarray(np.minimum(1.0, 2 * bdtr(others, size, 0.5)))
-
-
-def sign_depth(count: int, level: float) -> int:
-    """Return the k for which the k-th smallest and the k-th largest of n values enclose their median.
-
-    At least at this level, for every law (Thompson 1936): 0 where not even the range of n values does.
-    """
-    from scipy.special import bdtr
-
-    tails = 2 * np.asarray(bdtr(np.arange(count // 2), count, 0.5))
-    # a hair's breadth for rounding: the sign test rejects at exactly this level
-    return int(np.sum(tails <= (1 - level) * (1 + 1e-9)))
+        below = np.where(np.isfinite(start) & within_reach, start - quantile * start_error, -np.inf)
+        above = np.where(np.isfinite(end) & within_reach, end + quantile * end_error, np.inf)
+    atypical = _atypical(low, high, (below > 0) | (above < 0))
+    if np.any(atypical):
+        nearest = median_ends(low, high)
+        below = np.where(atypical & (below > 0), nearest[0], below)
+        above = np.where(atypical & (above < 0), nearest[1], above)
+    return below, above
 
 
 def share_probability(mine: ArrayLike, runs: ArrayLike, theirs: ArrayLike, their_runs: ArrayLike) -> Floats:
@@ -206,7 +197,8 @@ def smallest_ratio(
 
     if count < FEWEST_PAIRS or least_probability(count, allowed) > (1 - level) * (1 + 1e-9):
         return math.inf
-    shift = float(nctdtrinc(count - 1, 1 - chance, t_quantile(level, count - 1)))
+    found = chance / KEPT if count >= CHECKED_PAIRS else chance
+    shift = float(nctdtrinc(count - 1, 1 - found, t_quantile(level, count - 1)))
     exponent = shift * spread / math.sqrt(count)
     return math.exp(exponent) if exponent < 700 else math.inf
 
@@ -235,6 +227,15 @@ def _above(mean: Floats, error: Floats, freedom: int, edge: float) -> Floats:
         statistic = np.where(error > 0, size / error, np.sign(size) * np.inf)
     statistic = np.where(np.isfinite(mean), np.where(size == 0, 0.0, statistic), -np.inf)
     return np.asarray(stdtr(freedom, -statistic))
+
+
+def _atypical(low: Values, high: Values, asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which of those that are asked about Student's test alone would tell apart."""
+    found = np.zeros(np.shape(asked), dtype=np.bool_)
+    if np.any(asked):
+        under, over = (np.asarray(each, dtype=np.float64) for each in (low, high))
+        found[asked] = ~is_typical(under[asked], over[asked])
+    return found
 
 
 def _two_sided(probability: Floats) -> Floats:

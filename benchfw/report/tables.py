@@ -11,7 +11,7 @@ from benchfw.records import Cell
 from benchfw.report.text import bound_text, figures, interval_text, ratio_text, spread_text, time_unit
 from benchfw.report.verdicts.estimators import PRODUCTS
 from benchfw.report.verdicts.kernels import kernel_caption, measured_backends, share_text
-from benchfw.report.verdicts.phrases import target_text, when_done
+from benchfw.report.verdicts.phrases import target_text, typical_note, when_done
 from benchfw.summary.draws import SPREADS
 from benchfw.summary.model import Comparison, Row
 from benchfw.summary.quantities import FEWEST_FOR_MEDIAN, WHEN_DONE
@@ -91,7 +91,7 @@ def caption(comparison: Comparison) -> str:
     what = f"{_middle(comparison)}; ratios to {reference_text(comparison)}, paired by repetition."
     held = " Their 95 % intervals are for one row at a time; those of the verdict allow for the whole report."
     several = held if comparison.decisions else ""
-    return f"{aim}{what}{several}{_estimator_notes(comparison)}"
+    return f"{aim}{what}{several}{typical_note(comparison)}{_estimator_notes(comparison)}"
 
 
 def reference_text(comparison: Comparison) -> str:

@@ -10,7 +10,7 @@ from benchfw.analysis.decisions import Contrast, Decision, Family, Reason, decid
 from benchfw.analysis.evidence import Arrivals, Evidence, pair_differences
 from benchfw.records import Cell
 from benchfw.summary.draws import SPREADS, DrawSample
-from benchfw.summary.model import Comparison
+from benchfw.summary.model import Comparison, Sweep
 from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Sample
 from benchfw.summary.sweeps import with_leader
 
@@ -97,7 +97,8 @@ def _with_leader(comparison: Comparison, samples: Mapping[Cell, DrawSample]) -> 
     """Return the comparison with the leader of its sweep.
 
     A family leads if it does at all values, so that the one value at which it is closest decides whether that
-    is false: a family costs one test, however many values it has (Berger 1982).
+    is false: a family costs one test, however many values it has (Berger 1982). It must have the smaller
+    variance in the typical run, too.
     """
     intervals = {
         cell: samples[cell].spread_interval("variance", comparison.family.others_level)
@@ -107,7 +108,19 @@ def _with_leader(comparison: Comparison, samples: Mapping[Cell, DrawSample]) -> 
     }
     if not intervals or comparison.sweep is None:
         return comparison
-    return replace(comparison, sweep=with_leader(comparison.sweep, intervals))
+    sweep = with_leader(comparison.sweep, intervals)
+    return replace(comparison, sweep=sweep if _leads_typically(sweep, samples) else comparison.sweep)
+
+
+def _leads_typically(sweep: Sweep, samples: Mapping[Cell, DrawSample]) -> bool:
+    pairs = [
+        (members[value], sweep.families[sweep.leader][value])
+        for family, members in sweep.families.items()
+        for value in sweep.values
+        if sweep.leader and family != sweep.leader
+    ]
+    found = (samples[cell].evidence(samples[first], "variance") for cell, first in pairs)
+    return all(evidence is None or evidence.typical for evidence in found)
 
 
 def _parts(

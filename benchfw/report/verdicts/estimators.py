@@ -6,11 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from benchfw.analysis.bias import FEWEST_RUNS
 from benchfw.analysis.decisions import Verdict
+from benchfw.analysis.medians import CHECKED_PAIRS
 from benchfw.records import Cell
 from benchfw.report.text import FEW_NAMES, figures, join_names, plural, ratio_text, spread_text
 from benchfw.report.verdicts.phrases import (
+    TAKEN,
     comparative,
     estimate_of,
+    first_family,
     paired_runs,
     rows_ahead,
     rows_of,
@@ -142,7 +145,9 @@ def _along_the_sweep(comparison: Comparison) -> str:
     where = f"at every {sweep.parameter} from {sweep.values[0]:g} to {sweep.values[-1]:g}"
     if not sweep.leader:
         return f"No family of methods is shown to have the smallest variance {where}"
-    times = f"at least {figures(sweep.margin, 2)} times below the next"
+    runs = min(comparison.tallies[cell].trials for cell in first_family(sweep))
+    few = TAKEN if runs < CHECKED_PAIRS else ""
+    times = f"at least {figures(sweep.margin, 2)} times below the next ({plural(runs, 'run')}{few})"
     return f"{sweep.leader} has the smallest variance {where}, {times}"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from benchfw.analysis.decisions import Verdict
 from benchfw.report.text import FEW_NAMES, figures, interval_text, join_names, time_unit
-from benchfw.report.verdicts.phrases import comparative, rows_of, undecided_text
+from benchfw.report.verdicts.phrases import comparative, rows_of, typical_note, undecided_text
 from benchfw.summary.kernels import floor_of
 from benchfw.summary.model import Comparison, Row
 
@@ -39,7 +39,7 @@ def kernel_caption(comparison: Comparison) -> str:
             highest = (figures(max(rates) / 1e9) for rates in (moved, computed))
             ceilings.append("{} {} GB/s and {} Gflop/s".format(backend, *highest))
     limit = f" The limit: the highest rates seen here, {'; '.join(ceilings)}." if ceilings else ""
-    return f"{what} [95 % interval]{ratios}.{limit}"
+    return f"{what} [95 % interval]{ratios}.{limit}{typical_note(comparison)}"
 
 
 def measured_backends(comparison: Comparison) -> list[str]:

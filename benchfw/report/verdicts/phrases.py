@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from benchfw.analysis.decisions import Verdict
 from benchfw.analysis.intervals import Interval
+from benchfw.analysis.medians import CHECKED_PAIRS
 from benchfw.analysis.significance import FEWEST_PAIRS
 from benchfw.records import Cell, Ending, Status
 from benchfw.report.text import FEW_NAMES, factor_text, figures, interval_text, join_names, plural, ratio_text
-from benchfw.summary.model import Comparison, Fault, Replays, Row, Summary
+from benchfw.summary.model import Comparison, Fault, Replays, Row, Summary, Sweep
 from benchfw.summary.quantities import WHEN_DONE
 
 _ADVICE = {
@@ -21,6 +22,9 @@ _ADVICE = {
     Status.FAILED: "`benchfw replay {id}` runs it alone and shows the traceback",
     Status.SKIPPED: "`benchfw env` says what this machine has",
 }
+TAKEN = ", taken as normal"
+"""Of runs that are too few to see a difference without assuming a law."""
+
 _VERBS = {Status.TIMEOUT: "ran out of time", Status.OUT_OF_MEMORY: "ran out of memory"}
 
 
@@ -95,9 +99,31 @@ def cells_with(comparison: Comparison, quantity: str, verdict: Verdict) -> list[
 
 
 def paired_runs(comparison: Comparison, cell: Cell, quantity: str) -> str:
-    """Return how many paired runs a decision rests on."""
-    ratio = comparison.decision(cell, quantity).interval
-    return plural(ratio.count, "paired run") if ratio else "no paired run"
+    """Return how many paired runs a decision rests on, and whether they are too few to do without a law."""
+    decision = comparison.decision(cell, quantity)
+    if decision.interval is None:
+        return "no paired run"
+    return f"{plural(decision.interval.count, 'paired run')}{TAKEN if decision.assumes_normal else ''}"
+
+
+def typical_note(comparison: Comparison) -> str:
+    """Return what differences are about, and what those of few runs assume; nothing where there is none."""
+    found = [each for each in comparison.decisions.values() if each.differs]
+    sweep = comparison.sweep
+    led = [comparison.tallies[cell].trials for cell in first_family(sweep)] if sweep and sweep.leader else []
+    if not found and not led:
+        return ""
+    few = any(each.assumes_normal for each in found) or min(led, default=CHECKED_PAIRS) < CHECKED_PAIRS
+    normal = (
+        " Differences that fewer than six pairs show assume that runs vary like normal noise; with six or "
+        "more that is checked."
+    )
+    return f" Verdicts are about the typical run, not the mean over runs.{normal if few else ''}"
+
+
+def first_family(sweep: Sweep) -> list[Cell]:
+    """Return the members of the family that leads a sweep."""
+    return list(sweep.families[sweep.leader].values())
 
 
 def join_clauses(parts: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from _laws import Rng, draw_effects
 
 from benchfw.analysis.decisions import Contrast, Decisions, decide
 from benchfw.analysis.evidence import Arrivals, Evidence, pair_brackets
+from benchfw.analysis.medians import sign_probability
 from benchfw.analysis.significance import (
     BUDGET,
     FEWEST_PAIRS,
@@ -21,7 +22,6 @@ from benchfw.analysis.significance import (
     least_equality,
     least_probability,
     share_probability,
-    sign_probability,
 )
 from benchfw.records import Cell
 from benchfw.summary.contrasts import ARRIVALS

@@ -75,7 +75,7 @@ def test_every_number_of_arrivals_gives_a_sentence(make, run, runs):
 def test_a_reference_that_never_arrives_needs_more_than_its_budget(make, run):
     results = optimizer(make, "gd", [inf] * 5) + optimizer(make, "svrg", EVEN)
     assert said(run, results) == (
-        "svrg reaches gap 1 with at least 9.7 times fewer gradients than gd (5 paired runs) "
+        "svrg reaches gap 1 with at least 9.7 times fewer gradients than gd (5 paired runs, taken as normal) "
         "and in at least 9.7 times less time; gd never does."
     )
 
@@ -89,8 +89,8 @@ def test_where_the_reference_never_arrives_ratios_are_to_the_first_of_several_th
     )
     (comparison,) = summarize(run, results).comparisons
     assert verdict(comparison) == (
-        "svrg reaches gap 1 with 2 times fewer gradients than saga (5 paired runs) and in 2 times less time; "
-        "gd never does; late does in 4 of 5 runs."
+        "svrg reaches gap 1 with 2 times fewer gradients than saga (5 paired runs, taken as normal) and in 2 "
+        "times less time; gd never does; late does in 4 of 5 runs."
     )
     assert "ratios to saga (gd never reaches the target), paired by repetition" in caption(comparison)
 
@@ -159,7 +159,7 @@ def test_a_method_whose_cost_was_not_counted_is_compared_in_time_alone(make, run
         return changed(slow, counting=first) + changed(optimizer(make, "svrg", EVEN), counting=second)
 
     counted, free = Counting.COUNTED, Counting.UNCOUNTED
-    time = "svrg reaches gap 1 in 2 times less time than gd (5 paired runs)."
+    time = "svrg reaches gap 1 in 2 times less time than gd (5 paired runs, taken as normal)."
     for pair in ((free, counted), (counted, free), (free, free)):
         assert said(run, rivals(*pair)) == time
 
@@ -167,7 +167,8 @@ def test_a_method_whose_cost_was_not_counted_is_compared_in_time_alone(make, run
 def test_time_to_prepare_is_said_beside_a_ratio_of_times(make, run):
     fast = changed(optimizer(make, "svrg", EVEN), prepare_seconds=0.25)
     text = said(run, optimizer(make, "gd", [2 * cost for cost in EVEN]) + fast)
-    assert "(5 paired runs) and in 2 times less time, not counting the time to prepare (svrg 0.25 s)." in text
+    clause = "and in 2 times less time, not counting the time to prepare (svrg 0.25 s)."
+    assert f"(5 paired runs, taken as normal) {clause}" in text
 
 
 def test_two_pairs_never_make_a_claim(make, run):
@@ -195,7 +196,7 @@ def test_where_the_ends_set_the_target_the_smallest_end_is_named_too(make, run):
     )
     first, last = re.split(r"(?<=\.) (?=At)", said(run, results))
     assert first.startswith("svrg reaches gap 0.011 (set by the methods' ends) with 2 times fewer gradients")
-    assert last == "At the end, lbfgs has a gap 100 times smaller than gd (5 paired runs)."
+    assert last == "At the end, lbfgs has a gap 100 times smaller than gd (5 paired runs, taken as normal)."
 
 
 def test_the_rounding_floor_does_not_hide_who_ends_lower(make, run):
@@ -205,7 +206,9 @@ def test_the_rounding_floor_does_not_hide_who_ends_lower(make, run):
         for name, values in ends.items()
         for r, (end, cost) in enumerate(zip(values, [10.0, 11.0, 9.0, 10.0, 12.0], strict=True))
     ]
-    last = "At the end, saga has a gap at least 2.0e+08 times smaller than sgd (5 paired runs)."
+    last = (
+        "At the end, saga has a gap at least 2.0e+08 times smaller than sgd (5 paired runs, taken as normal)."
+    )
     assert said(run, results).endswith(last)
 
 

@@ -60,7 +60,7 @@ def test_a_method_is_ahead_only_by_a_factor_above_one(make, run, late):
 
 def test_the_reference_that_is_faster_is_said_to_be(make, run):
     quick, slow = runs(make, "quick"), runs(make, "slow", seconds=15.0)
-    text = "quick is ahead of slow: 15 times less (5 paired runs)."
+    text = "quick is ahead of slow: 15 times less (5 paired runs, taken as normal)."
     for results in (quick + slow, slow + quick):
         assert f"In time, {text}" in verdict(compared(run, results))
 
