@@ -41,6 +41,7 @@ RECORD_COLUMNS = (
     "value",
     "device",
     "counting",
+    "from_scratch",
 )
 
 SUMMARY_COLUMNS = ("problem", "method", "backend", "quantity", "estimate", "low", "high", "count")
@@ -116,7 +117,8 @@ def _start(run: Run, result: Result) -> tuple[Any, ...]:
 
 def _end(result: Result, parameters: Sequence[str]) -> tuple[Any, ...]:
     given = parameter_cells(result.trial.problem, result.trial.method, parameters)
-    return result.outcome.device, result.outcome.counting.value, *given
+    outcome = result.outcome
+    return outcome.device, outcome.counting.value, outcome.from_scratch, *given
 
 
 def _record_values(outcome: Outcome) -> Iterator[tuple[str, str, int, float, float | None, float, float]]:
