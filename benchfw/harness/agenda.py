@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from benchfw.store import Store
 from benchfw.suite import Suite
 from benchfw.trials import Trials
 
-Integers: TypeAlias = NDArray[np.int64]
+Integers: TypeAlias = NDArray[np.integer[Any]]
 
 AT_ONCE = 500  # keys that are looked up, or words that are drawn, at a time
 
@@ -51,7 +51,8 @@ class Agenda:
     def pending(self) -> Integers:
         """Return the positions of the trials to run, by repetition, each in an order drawn from the seed."""
         todo = np.flatnonzero(self.stored == 0)
-        return todo[np.lexsort((self._draws()[todo], self.repetitions(todo)))]
+        ordered = todo[np.lexsort((self._draws()[todo], self.repetitions(todo)))]
+        return ordered.astype(np.int32)  # held as long as the run goes on
 
     def _draws(self) -> NDArray[np.uint64]:
         """Return a random word for each trial, made some at a time: that takes memory."""

@@ -11,6 +11,7 @@ from time import monotonic, sleep
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchfw.errors import StoreError
 from benchfw.harness.agenda import Agenda, Integers, find_stored
@@ -170,7 +171,7 @@ def _rounds(
     while len(waiting):
         theirs = store.reserve(run, agenda.keys(waiting))
         taken = np.fromiter((key in theirs for key in agenda.keys(waiting)), np.bool_, len(waiting))
-        free, waiting = waiting[~taken], waiting[taken]
+        free, waiting = _split(waiting, taken)
         if len(free):
             # ended between the first look and the reservation
             if store.newest() > agenda.newest:
@@ -185,6 +186,11 @@ def _rounds(
                 listen(Awaited(len(waiting), tuple(sorted(set(theirs.values())))))
             announced = True
             sleep(POLL_SECONDS)
+
+
+def _split(positions: Integers, chosen: NDArray[np.bool_]) -> tuple[Integers, Integers]:
+    """Return the positions that were not chosen and those that were; without a copy where none was."""
+    return (positions[~chosen], positions[chosen]) if np.any(chosen) else (positions, positions[:0])
 
 
 def _links(agenda: Agenda, positions: Integers, numbers: Integers) -> Iterator[tuple[int, Trial, int]]:
@@ -211,10 +217,10 @@ def _events(agenda: Agenda, positions: Integers, executor: Executor) -> Iterator
     """Yield the events of trials; those whose backend is absent are skipped at once."""
     absent = agenda.environment.absent_backends
     lacking = np.array([first.backend in absent for first in agenda.trials.firsts])
-    skipped = lacking[agenda.first_trials(positions)]
-    for trial in Chosen(agenda.trials, positions[skipped].data):
+    able, skipped = _split(positions, lacking[agenda.first_trials(positions)])
+    for trial in Chosen(agenda.trials, skipped.data):
         yield Finished(trial, Outcome(Status.SKIPPED, Ending.ABSENT, absent[trial.backend]))
-    yield from executor.run(Chosen(agenda.trials, positions[~skipped].data))
+    yield from executor.run(Chosen(agenda.trials, able.data))
 
 
 def _executor(agenda: Agenda, registry: Registry, options: Options, *, again: bool = False) -> Executor:
