@@ -66,11 +66,16 @@ def problem(*given: Any, loss: str | None = None, **more: Any) -> OwnProblem:
         )
     import numpy as np
 
-    features, targets = (np.array(each) for each in given)  # copies: what is given may change later
-    if features.ndim < 2 or len(features) != len(targets):
+    try:
+        features, targets = (np.array(each) for each in given)  # copies: what is given may change later
+    except ValueError as fault:
+        raise BenchfwError(f"X and y must be arrays ({fault})") from None
+    if features.ndim < 2 or targets.ndim < 1 or len(features) != len(targets):
         raise BenchfwError(
             f"X must have a row for each of y, got shapes {features.shape} and {targets.shape}"
         )
+    if features.dtype.kind not in "biuf" or not np.isfinite(features).all():
+        raise BenchfwError("X must hold finite numbers; leave out or fill in the rows where it does not")
     return OwnProblem(data={"x": features, "y": targets}, loss=loss, params=more)
 
 

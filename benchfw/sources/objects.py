@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import copyreg
 import dis
+import functools
 import hashlib
 import secrets
 import sys
@@ -26,6 +27,9 @@ NOT_CODE = frozenset({
 """Members of a class that are made from others, or are not run."""
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented), range)
+
+
+_CACHED = type(functools.lru_cache(len))
 
 
 class ObjectSource(NamedTuple):
@@ -80,6 +84,8 @@ class _Reader:
             types.CellType: self._cell,
             (staticmethod, classmethod): self._wrapped,
             property: self._property,
+            functools.cached_property: self._cached_property,
+            _CACHED: self._cached,
             (types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType): self._slot,
             (dict, types.MappingProxyType): self._mapping,
             (set, frozenset): self._set,
@@ -194,6 +200,15 @@ class _Reader:
         yield "property"
         yield from map(_Part, (value.fget, value.fset, value.fdel))
 
+    def _cached_property(self, value: Any) -> Iterator[str | _Part]:
+        yield from ("cached property", _Part(value.func))  # without its lock
+
+    def _cached(self, value: Any) -> Iterator[str | _Part]:
+        if is_in_module(value):
+            yield from self._named(value)
+        else:
+            yield from ("cached", _Part(value.cache_parameters()), _Part(value.__wrapped__))
+
     def _method(self, value: types.MethodType) -> Iterator[str | _Part]:
         yield from ("method", _Part(value.__func__), _Part(value.__self__))
 
@@ -217,6 +232,8 @@ class _Reader:
             raise _Unseen(type(value).__name__) from fault
         if isinstance(found, str):
             module = getattr(value, "__module__", None) or type(value).__module__
+            if module == "__main__":
+                raise _Unseen(found)
             self.modules.add(module)
             yield from ("name", module, found)
             return

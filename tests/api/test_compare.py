@@ -407,6 +407,10 @@ def test_a_bad_argument_is_one_sentence_that_names_it(problems, methods, more, w
         (lambda: benchfw.problem(np.eye(2), np.ones(2), 0), "value must be a function, got ndarray; for"),
         (lambda: benchfw.problem(np.eye(2), loss="x"), "takes features and targets, got 1 values"),
         (lambda: benchfw.problem(np.eye(2), np.ones(3), loss="x"), "X must have a row for each of y"),
+        (lambda: benchfw.problem(np.eye(2), 1.0, loss="x"), "X must have a row for each of y"),
+        (lambda: benchfw.problem([[1.0], [np.nan]], [1, 2], loss="x"), "X must hold finite numbers"),
+        (lambda: benchfw.problem([["a"], ["b"]], [1, 2], loss="x"), "X must hold finite numbers"),
+        (lambda: benchfw.problem([[1.0], [1, 2]], [1, 2], loss="x"), "X and y must be arrays"),
         (lambda: benchfw.problem(np.eye(2), np.ones(2), loss=3), "loss must be the name of a registered"),
     ],
 )  # fmt: skip

@@ -112,6 +112,11 @@ def test_run_takes_the_options_of_the_command_line(folder):
     assert result.counts == {"done": 1}
     with pytest.raises(benchfw.BenchfwError, match="a part of a suite"):
         result.to_toml()
+    odd = {**TABLES, "title": "<i>", "optimizer": {"use": "slide", "label": "<b>&"}}
+    shown = benchfw.run(odd, jobs=0, replay=False)._repr_html_()
+    assert "&lt;b&gt;&amp;" in shown
+    assert "<b>&" not in shown
+    assert "<i>" not in shown + benchfw.runs()._repr_html_()
 
 
 def test_figures_are_drawn_by_matplotlib_and_plotly(ran):

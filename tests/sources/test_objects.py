@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from fixtures.cells import Notebook
 
+from benchfw.harness.workers.messages import pack_objects, unpack_objects
+from benchfw.registry import Given
 from benchfw.sources.objects import is_in_module, read_object
 
 CELL = """
@@ -147,6 +149,38 @@ def test_code_of_a_module_is_known_by_the_module_and_that_of_a_library_by_its_na
     assert (
         read_object(functools.partial(np.add, 1)).digest != read_object(functools.partial(np.add, 2)).digest
     )
+
+
+CACHES = """
+import functools
+
+
+class Cached:
+    @functools.cached_property
+    def big(self):
+        return 3
+
+
+@functools.lru_cache(maxsize=2)
+def remembered(x):
+    return x + 3
+
+
+def uses(x):
+    return remembered(x) + Cached().big
+"""
+
+
+def test_caches_are_known_by_what_they_keep_and_travel():
+    notebook, edited = Notebook()(CACHES), Notebook()(CACHES.replace("return x + 3", "return x + 4"))
+    first = read_object(notebook["uses"])
+    notebook["uses"](1)
+    assert read_object(notebook["uses"]) == first
+    assert read_object(edited["uses"]).digest != first.digest
+    given = Given("optimizer", "object:uses", notebook["uses"], first.digest)
+    (unpacked,) = unpack_objects(pack_objects([given]))
+    assert unpacked.factory(1) == 7
+    assert unpacked.factory is not notebook["uses"]
 
 
 def test_what_cannot_be_seen_is_never_the_same_twice():

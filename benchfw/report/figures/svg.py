@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from benchfw.report.figures.plot import View
-from benchfw.report.text import figures
 
 WIDTH, HEIGHT = 680, 300
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 10, 44
@@ -45,7 +44,7 @@ class Scale(NamedTuple):
         step = _nice((ends[1] - ends[0]) / (MOST_TICKS - 2))
         first = math.ceil(ends[0] / step)
         values = [k * step for k in range(first, math.floor(ends[1] / step + 1e-9) + 1)]
-        return [(value, figures(value) if abs(value) > 1e-9 * step else "0") for value in values]
+        return [(value, f"{value:.6g}" if abs(value) > 1e-9 * step else "0") for value in values]
 
 
 def draw_svg(view: View, title: str) -> str:
@@ -56,7 +55,8 @@ def draw_svg(view: View, title: str) -> str:
         return ""
     lines = [each for each in traces if each.get("mode") != "none"] or traces
     across = _scale(view.layout.get("xaxis", {}), _numbers(lines, "x"), (0, WIDTH - LEFT - RIGHT))
-    up = _scale(view.layout.get("yaxis", {}), _numbers(lines, "y"), (HEIGHT - TOP - BOTTOM, 0))
+    ends = [end for each in lines for bar in _bars(each) for end in bar[1:]]
+    up = _scale(view.layout.get("yaxis", {}), [*_numbers(lines, "y"), *ends], (HEIGHT - TOP - BOTTOM, 0))
     inside = "".join(
         _trace(each, across, up) for each in sorted(traces, key=lambda each: each["mode"] != "none")
     )
@@ -82,7 +82,8 @@ def _scale(axis: Mapping[str, Any], values: Sequence[float], ends: tuple[float, 
         low, high = math.log10(min(positive)), math.log10(max(positive))
     else:
         low, high = min(values, default=0.0), max(values, default=1.0)
-        low, high = low - 0.04 * (high - low), high + 0.04 * (high - low)
+    if "range" not in axis:
+        low, high = low - 0.03 * (high - low), high + 0.03 * (high - low)
     if high - low < 1e-12 * max(abs(low), abs(high), 1.0):
         low, high = low - 0.5, high + 0.5
     return Scale(low, high, log, *ends)
@@ -150,7 +151,17 @@ def _trace(trace: Mapping[str, Any], across: Scale, up: Scale) -> str:
         mark: Callable[[float, float], str] = _cross if marker.get("symbol") == "x" else _dot
         shown = points[:: max(1, len(points) // 8)] if "maxdisplayed" in marker else points
         drawn += "".join(mark(*point).format(colour) for point in shown)
-    return drawn
+    bars = [f"M{across(x):.1f} {_near(up(low)):.1f}V{_near(up(high)):.1f}" for x, low, high in _bars(trace)]
+    return drawn + f'<path d="{"".join(bars)}" stroke="{colour}" stroke-width="1.5"/>' if bars else drawn
+
+
+def _bars(trace: Mapping[str, Any]) -> list[tuple[float, float, float]]:
+    """Return the position and both ends of each interval that is known."""
+    error = trace.get("error_y") or {}
+    if not error.get("visible", True) or "array" not in error:
+        return []
+    rows = zip(trace["x"], trace["y"], error["arrayminus"], error["array"], strict=True)
+    return [(x, y - down, y + more) for x, y, down, more in rows if None not in (x, y, down, more)]
 
 
 def _path(points: Sequence[tuple[float, float]], *, steps: bool = False) -> str:
