@@ -179,7 +179,7 @@ def test_a_stored_trial_names_its_device_and_so_does_its_export(tmp_path, trials
     assert dict(zip(RECORD_COLUMNS, row, strict=True))["device"] == "Fake 9000 #1"
     written = io.StringIO()
     list(write_records(written, Run(1, "suite", "title", tmp_path, "now"), [result]))
-    assert written.getvalue().splitlines()[1].endswith(",Fake 9000 #1,counted")
+    assert written.getvalue().splitlines()[1].endswith(",Fake 9000 #1,counted,False")
 
 
 def test_threads_of_a_device_s_library_are_not_worth_a_word(plugin_file, trials):
