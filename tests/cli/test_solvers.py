@@ -66,8 +66,9 @@ def test_both_ways_to_run_a_solver_give_equal_arrivals_and_repeat(cli):
     cli.write("both.toml", SUITE)
     done = cli("run", "both.toml", "--no-report", "--replay", "--jobs", "1")
     assert done.returncode == 0, done.stderr
-    assert "2 trials ran a second time, in another process; all gave the same records." in done.stdout
-    assert "again on bowl: each point of its curve is a call from scratch" in " ".join(done.stdout.split())
+    said = " ".join(done.stdout.split())
+    assert "trials ran a second time, in another process; all gave the same records." in said
+    assert "again on bowl: each point of its curve is a call from scratch" in said
     rows = cli.records()
     assert {row["from_scratch"] for row in rows if row["method"] == "again"} == {"True"}
     assert {row["from_scratch"] for row in rows if row["method"] == "calling"} == {"False"}
