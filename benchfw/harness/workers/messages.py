@@ -54,6 +54,7 @@ FUNCTIONS_OF = "functions of "
 
 _row_of = attrgetter(*(each.name for each in fields(Record)))  # faster than dataclasses.astuple
 _DEFAULTS = Outcome(Status.DONE, Ending.ITERATIONS)
+_USUAL = vars(_DEFAULTS)
 
 
 class BadMessage(Exception):
@@ -271,19 +272,17 @@ def record_of(row: Any) -> Record:
 
 def plain_outcome(outcome: Outcome) -> dict[str, Any]:
     """Return an outcome without its records, as messages carry it; what is as usual is left out."""
-    found = vars(outcome)
     return {
         name: value
-        for name, value in found.items()
-        if name != "records" and (name in ("status", "ending") or value != getattr(_DEFAULTS, name))
+        for name, value in vars(outcome).items()
+        if name != "records" and (name in ("status", "ending") or value != _USUAL[name])
     }
 
 
 def outcome_of(plain: Any, records: tuple[Record, ...] = ()) -> Outcome:
     """Return the outcome of a message, with the records that came before it."""
     try:
-        usual = vars(_DEFAULTS)
-        found = {name: _like(usual[name], value) for name, value in plain.items()}
+        found = {name: _like(_USUAL[name], value) for name, value in plain.items()}
         return change(_DEFAULTS, records=records, **found)
     except (TypeError, ValueError, AttributeError, KeyError) as fault:
         raise BadMessage(f"no outcome: {fault}") from None
