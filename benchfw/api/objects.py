@@ -14,7 +14,7 @@ from benchfw.adapters import ArrayData, MethodMaker, Oracles, ProblemMaker, meth
 from benchfw.api.problems import OwnProblem, name_of, problem_factory
 from benchfw.callbacks import CallbackRun, from_callback
 from benchfw.errors import BenchfwError, nearest
-from benchfw.harness.workers.messages import pack_objects
+from benchfw.harness.workers.packing import pack_objects
 from benchfw.loading import fault_text
 from benchfw.registry import GIVEN, NESTABLE, Given, Registry, kind_of
 from benchfw.sources.objects import read_object

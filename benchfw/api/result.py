@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 from benchfw.api.planning import trusted_registry
 from benchfw.api.running import can_write_pages, page_folder, report_run
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from plotly.graph_objects import Figure as PlotlyFigure
 
-    from benchfw.report.figures.plot import View
     from benchfw.summary.model import Summary
 
 MOST_LINES = 40  # of a result as text
@@ -116,9 +115,10 @@ class RunResult:
             import matplotlib.pyplot as plt
         except ImportError:
             raise BenchfwError("plot() needs matplotlib; pip install 'benchfw[paper]'") from None
+        from benchfw.report.figures.chosen import find_view
         from benchfw.report.figures.paper import draw_view
 
-        title, view = self._find_view(metric, x, problem)
+        title, view = find_view(self._summary, metric, x, problem)
         if ax is None:
             _, ax = plt.subplots(layout="constrained")
         draw_view(ax, view)
@@ -133,7 +133,9 @@ class RunResult:
             from plotly.graph_objects import Figure
         except ImportError:
             raise BenchfwError("figure() needs plotly; pip install 'benchfw[report]'") from None
-        title, view = self._find_view(metric, x, problem)
+        from benchfw.report.figures.chosen import find_view
+
+        title, view = find_view(self._summary, metric, x, problem)
         return Figure(view.data, {"title": {"text": title}, "template": "simple_white", **view.layout})
 
     def report(self, path: str | Path | None = None) -> Path:
@@ -241,32 +243,6 @@ class RunResult:
             raise BenchfwError(f"run {self.id} has no such trial; the column `trial` of `frame` numbers them")
         return chosen[0]
 
-    def _find_view(self, metric: str | None, x: str | None, problem: str | None) -> tuple[str, View]:
-        """Return the title and the drawing of a figure of the report."""
-        from benchfw.report.figures import build_figures
-
-        figures = build_figures(self._summary)
-        problems = {each.problem for each in figures if each.problem}
-        if problem is not None and problem not in problems:
-            raise BenchfwError(f"no figure of problem '{problem}'{nearest(problem, problems)}")
-        figures = [each for each in figures if problem is None or each.problem == problem]
-        names = {each.title.rpartition(": ")[2]: each for each in reversed(figures)}
-        if metric is None:
-            chosen = next((each for each in figures if each.problem), next(iter(figures), None))
-        else:
-            chosen = names.get(metric)
-        if chosen is None:
-            asked = "" if metric is None else f" of '{metric}'{nearest(metric, names)}"
-            raise BenchfwError(f"run {self.id} has no figure{asked}")
-        labels = [view.label for view in chosen.views]
-        units = {each.problem: each.cost_unit for each in self._summary.comparisons}
-        wanted = {None: units.get(chosen.problem), "cost": units.get(chosen.problem)}.get(x, x)
-        if wanted not in labels:
-            if x is not None:
-                raise BenchfwError(f"x must be one of cost, seconds and iterations, got {x!r}")
-            wanted = labels[0]
-        return chosen.title, chosen.views[labels.index(wanted or "")]
-
     @functools.cached_property
     def _summary(self) -> Summary:
         from benchfw.summary.summarize import summarize
@@ -296,43 +272,6 @@ class RunResult:
     def _notes(self) -> list[str]:
         """What was wrong with a plugin, or slow."""
         return [] if self._registry is None else self._registry.broken
-
-
-class RunResults(Sequence[RunResult]):
-    """The runs of a store, the oldest first."""
-
-    def __init__(self, results: Sequence[RunResult], store: Path) -> None:
-        self._results, self._store = tuple(results), store
-
-    @overload
-    def __getitem__(self, index: int) -> RunResult: ...
-    @overload
-    def __getitem__(self, index: slice) -> RunResults: ...
-    def __getitem__(self, index: int | slice) -> RunResult | RunResults:
-        if isinstance(index, slice):
-            return RunResults(self._results[index], self._store)
-        return self._results[index]
-
-    def __len__(self) -> int:
-        return len(self._results)
-
-    def __repr__(self) -> str:
-        if not self:
-            return f"no runs in {self._store}"
-        shown = self._results[-(MOST_LINES - 1) :]
-        left = len(self) - len(shown)
-        first = [f"… {left} earlier runs"] if left else []
-        return "\n".join([*first, *("  ".join(map(printable, _run_cells(each.run))) for each in shown)])
-
-    def _repr_html_(self) -> str:
-        from benchfw.report.cell import render_runs
-
-        return render_runs([_run_cells(each.run) for each in self._results])
-
-
-def _run_cells(run: Run) -> tuple[str, ...]:
-    ends = ", ".join(f"{count} {status}" for status, count in run.counts.items())
-    return f"run {run.id}", run.started[:16].replace("T", " "), run.title or run.suite, run.standing or ends
 
 
 def _frame(rows: list[tuple[Any, ...]], columns: list[str], what: str) -> pd.DataFrame:

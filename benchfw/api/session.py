@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from benchfw.api.planning import Planned, bring_data, plan_suite, plan_tables
-from benchfw.api.result import RunResult, RunResults
+from benchfw.api.result import MOST_LINES, RunResult
 from benchfw.api.running import execute_planned, on_cluster
 from benchfw.api.watching import watch_run
 from benchfw.errors import BenchfwError
@@ -15,7 +15,7 @@ from benchfw.harness.environment import default_threads
 from benchfw.harness.events import Awaited, Begun, Event, Replaying
 from benchfw.harness.options import Options
 from benchfw.provenance import DEFAULT_STORE, Changes, Run
-from benchfw.report.text import plural
+from benchfw.report.text import plural, printable
 from benchfw.store import Store
 
 
@@ -119,6 +119,43 @@ def runs(store: str | Path = DEFAULT_STORE) -> RunResults:
     path = as_path(store, "store")
     with Store(path) as opened:
         return RunResults([RunResult(each) for each in opened.runs()], path)
+
+
+class RunResults(Sequence[RunResult]):
+    """The runs of a store, the oldest first."""
+
+    def __init__(self, results: Sequence[RunResult], store: Path) -> None:
+        self._results, self._store = tuple(results), store
+
+    @overload
+    def __getitem__(self, index: int) -> RunResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> RunResults: ...
+    def __getitem__(self, index: int | slice) -> RunResult | RunResults:
+        if isinstance(index, slice):
+            return RunResults(self._results[index], self._store)
+        return self._results[index]
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __repr__(self) -> str:
+        if not self:
+            return f"no runs in {self._store}"
+        shown = self._results[-(MOST_LINES - 1) :]
+        left = len(self) - len(shown)
+        first = [f"… {left} earlier runs"] if left else []
+        return "\n".join([*first, *("  ".join(map(printable, _run_cells(each.run))) for each in shown)])
+
+    def _repr_html_(self) -> str:
+        from benchfw.report.cell import render_runs
+
+        return render_runs([_run_cells(each.run) for each in self._results])
+
+
+def _run_cells(run: Run) -> tuple[str, ...]:
+    ends = ", ".join(f"{count} {status}" for status, count in run.counts.items())
+    return f"run {run.id}", run.started[:16].replace("T", " "), run.title or run.suite, run.standing or ends
 
 
 def as_names(given: str | Sequence[str], argument: str) -> tuple[str, ...]:

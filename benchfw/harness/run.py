@@ -32,7 +32,7 @@ from benchfw.harness.options import Options
 from benchfw.harness.replays import MEASURED, choose_replays, replay
 from benchfw.harness.workers.executor import LocalExecutor
 from benchfw.harness.workers.inline import InlineExecutor
-from benchfw.harness.workers.messages import pack_objects
+from benchfw.harness.workers.packing import pack_objects
 from benchfw.loading import fault_text
 from benchfw.provenance import Run
 from benchfw.records import Ending, Outcome, Status, Trial

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from benchfw.provenance import Run
 from benchfw.records import Cell
-from benchfw.report.figures import build_figures, method_styles
+from benchfw.report.figures import method_styles
+from benchfw.report.figures.chosen import find_headline
 from benchfw.report.figures.plot import Figure, Style, View
 from benchfw.report.figures.svg import BRIGHTER, draw_svg
 from benchfw.report.tables import caption, heading, headline_table
@@ -82,19 +83,6 @@ def _row(row: Sequence[str], colour: str) -> str:
 
 def _swatch(colour: str) -> str:
     return f'<span class="swatch" style="background:{escape(BRIGHTER.get(colour, colour))}"></span>'
-
-
-def find_headline(summary: Summary) -> tuple[Figure, View] | None:
-    """Return the figure that comes first, of the target's metric against cost where there is one."""
-    drawn = [each for each in build_figures(summary) if each.problem]
-    aims = {each.problem: each.targets[0].metric for each in summary.comparisons if each.targets}
-    figure = next((each for each in drawn if each.title == f"{each.problem}: {aims.get(each.problem)}"), None)
-    figure = figure or next(iter(drawn), None)
-    if figure is None:
-        return None
-    units = {each.problem: each.cost_unit for each in summary.comparisons}
-    views = {view.label: view for view in figure.views}
-    return figure, views.get(units[figure.problem], figure.views[0])
 
 
 def _figure(figure: Figure, view: View) -> str:

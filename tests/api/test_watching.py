@@ -29,7 +29,7 @@ def notebook(monkeypatch):
 
 def events(trial):
     failed = Outcome(Status.FAILED, Ending.FAULT, "no luck")
-    return [Begun(1, 0, [trial]), Started(trial), Finished(trial, failed), Replaying(2)]
+    return [Begun(1, 0, {trial.cell: 1}), Started(trial), Finished(trial, failed), Replaying(2)]
 
 
 def test_a_notebook_has_a_bar_that_is_gone_at_the_end_and_every_fault(

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from fixtures.cells import Notebook
 
-from benchfw.harness.workers.messages import pack_objects, unpack_objects
+from benchfw.harness.workers.packing import pack_objects, unpack_objects
 from benchfw.registry import Given
 from benchfw.sources.objects import is_in_module, read_object
 

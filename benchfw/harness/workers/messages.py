@@ -15,24 +15,18 @@ Records are those of the trial whose `end` or `again` comes next.
 
 from __future__ import annotations
 
-import functools
-import io
 import json
 import os
 import pickle
 import struct
-from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
-from benchfw.errors import BenchfwError
 from benchfw.loading import EntryPoint
 from benchfw.records import Ending, Isolation, Outcome, Record, Status, Trial, change
-from benchfw.registry import Given
-from benchfw.sources.objects import is_in_module
 
 PROTOCOL = 10
 """What parent and worker must agree on, where the worker is of another revision: one more with every change
@@ -45,7 +39,6 @@ _REPEAT = struct.Struct("!iq??B")  # number of the request, repetition, last cha
 _LENGTH = struct.Struct("!I")
 
 LONGEST_MESSAGE = 1 << 26  # bytes: more than any look at a trial's metrics needs
-LONGEST_REQUEST = (1 << 32) - (1 << 20)  # bytes that four bytes can count, with room for the rest of a setup
 
 RAN_HERE = "a trial"
 """What a worker says is left behind in its own process, where each trial must have a new one."""
@@ -158,48 +151,6 @@ def receive_whole(requests: int) -> Any:
             raise EOFError
         missing -= len(parts[-1])
     return pickle.loads(b"".join(parts))  # noqa: S301 - from the parent
-
-
-def pack_objects(objects: Sequence[Given]) -> bytes:
-    """Return objects as a worker unpacks them: code of `__main__` by value, that of a module by its name."""
-    if not objects:
-        return b""
-    import cloudpickle
-
-    content, base = io.BytesIO(), cloudpickle.CloudPickler
-    packer: Any = type("Packer", (base,), {"dispatch_table": ChainMap(_REDUCED, base.dispatch_table)})
-    packer(content).dump(objects)
-    if content.tell() > LONGEST_REQUEST:
-        raise BenchfwError(
-            f"{content.tell() / 1e9:.1f} GB of objects are too much to send to a worker; keep the data in a "
-            "file that the function opens"
-        )
-    return content.getvalue()
-
-
-def _cached_property(function: Callable[..., Any], name: str) -> Any:
-    made: Any = functools.cached_property(function)
-    made.__set_name__(None, name)
-    return made
-
-
-def _cached(function: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
-    return functools.lru_cache(**parameters)(function)
-
-
-_CACHED = type(functools.lru_cache(len))
-_REDUCED = {
-    functools.cached_property: lambda each: (_cached_property, (each.func, each.attrname)),
-    _CACHED: lambda each: (
-        each.__qualname__ if is_in_module(each) else (_cached, (each.__wrapped__, each.cache_parameters()))
-    ),
-}
-"""How to pack what cloudpickle does not: the first has a lock before Python 3.12."""
-
-
-def unpack_objects(packed: bytes) -> Sequence[Given]:
-    """Return what `pack_objects` packed; only for what the parent sends."""
-    return pickle.loads(packed) if packed else ()  # noqa: S301 - from the parent
 
 
 def write_line(file: int, content: Sequence[Any]) -> None:

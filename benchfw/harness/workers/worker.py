@@ -31,9 +31,9 @@ from benchfw.harness.workers.messages import (
     plain_outcome,
     receive_whole,
     rows_of,
-    unpack_objects,
     write_line,
 )
+from benchfw.harness.workers.packing import unpack_objects
 from benchfw.harness.workers.reads import Reads
 from benchfw.harness.workers.supervisor import children, end_as, end_leftovers, end_process
 from benchfw.harness.workers.surroundings import (
