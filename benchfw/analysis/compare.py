@@ -1,19 +1,21 @@
-"""Two runs of the same thing: by what factor a quantity changed, and whether that is more than noise.
+"""Two runs of the same thing: by what factor a quantity changed, and how likely that is by chance.
 
-A quantity is positive and better when lower; +inf stands for 'never', and a zero may be one. `Difference` is
-what two samples say by themselves; `judge` looks at all of a run's differences together.
+A quantity is better when lower; +inf stands for 'never', and a zero may be one. Those that can be negative
+have differences instead of ratios. `analysis/judgement.py` looks at all differences of two runs together.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchfw.analysis.evidence import pair_differences
 from benchfw.analysis.intervals import (
     LEVEL,
     Interval,
@@ -23,18 +25,11 @@ from benchfw.analysis.intervals import (
     normal_probability,
     normal_quantile,
     t_probability,
+    t_quantile,
 )
-from benchfw.analysis.significance import benjamini_hochberg, share_probability
+from benchfw.analysis.significance import equality_probability, rank_sum_probability, share_probability
 
-Word: TypeAlias = Literal["improved", "regressed", "no change", "within noise"]
-WORDS: tuple[Word, ...] = ("regressed", "improved", "within noise", "no change")
 Floats: TypeAlias = NDArray[np.float64]
-
-FLOOR = 0.05
-"""A change by a smaller share than this is not worth a word, however sure it is."""
-
-FEWEST = 3
-"""Two repetitions a run are never enough to tell a change from noise."""
 
 TRIMMED = 0.1
 """The share of log ratios that the test leaves out at either end."""
@@ -45,7 +40,10 @@ process in memory, say. Nine runs of three methods on one machine had 1.3 to 2.3
 
 TINY = 1e-14  # below it a p-value is not told from 0
 _FEW = 5  # below this the order statistics say nothing
-_MANY = 100  # from so many values on the rank sum is as good as normal
+
+
+def _never_equal(_margin: float) -> float:
+    return 1.0
 
 
 @dataclass(frozen=True)
@@ -53,22 +51,23 @@ class Difference:
     """The ratio after / before with its interval, and the p-value of 'the ratio is one'.
 
     `exact` says that ranks or counts gave the p-value, which decides by itself: where some run never arrives,
-    the median may have no interval at all however sure the change is.
+    the median may have no interval at all however sure the change is. `equality` gives the p-value of 'the
+    ratio is outside of a margin'; `identical` says that both have the same values, bit by bit. What can be
+    negative has the difference after - before in the place of the ratio, and the `size` that a share of it is
+    measured by.
     """
 
     ratio: Interval
     probability: float
     exact: bool = False
+    equality: Callable[[float], float] = field(default=_never_equal, compare=False)
+    identical: bool = False
+    size: float | None = None
 
-
-@dataclass(frozen=True)
-class Change:
-    """A difference, its p-value adjusted for all that were judged with it, and the word for it."""
-
-    ratio: Interval
-    probability: float
-    adjusted: float
-    word: Word
+    @property
+    def null(self) -> float:
+        """Return what two that are alike have: a ratio of 1, or a difference of 0."""
+        return 1.0 if self.size is None else 0.0
 
 
 def paired_difference(before: Values, after: Values, level: float = LEVEL) -> Difference:
@@ -77,20 +76,27 @@ def paired_difference(before: Values, after: Values, level: float = LEVEL) -> Di
     The interval lies between order statistics (`median_interval`). The p-value is that of Student's test
     of the log ratios with the tenth at either end left out (Tukey & McLaughlin 1963): against outliers nearly
     as safe as one of their median, and far more powerful. Where some ratio is zero or infinite: that of the
-    exact rank-sum test (Mann & Whitney 1947), which pairing can only make conservative.
+    exact rank-sum test (Mann & Whitney 1947), which pairing can only make conservative. Equality is asked of
+    all log ratios: the few slow runs that are trimmed off for a change are what may make two runs unequal.
     """
     above, below = np.asarray(after, dtype=np.float64), np.asarray(before, dtype=np.float64)
     if above.shape != below.shape:
         raise ValueError(f"paired values differ in number: {len(below)} and {len(above)}")
+    same = bool(np.array_equal(above, below))
     known = np.isfinite(above) | np.isfinite(below)  # of a pair that never arrives nothing is known
     logs = _log_ratio(above[known], below[known])
     ratio = median_interval(np.exp(logs), level)
     if np.all(np.isfinite(logs)):
         middle, error, freedom = _trimmed_mean(logs)
-        return Difference(ratio, _two_sided(abs(middle), error, freedom))
+        return Difference(
+            ratio,
+            _two_sided(abs(middle), error, freedom),
+            equality=lambda margin: float(equality_probability(logs, logs, margin)),
+            identical=same,
+        )
     if len(logs) < _FEW:
         ratio = Interval(ratio.estimate, 0.0, math.inf, ratio.count)
-    return _ranked_difference(ratio, above, below)
+    return replace(_ranked_difference(ratio, above, below), identical=same)
 
 
 def independent_difference(before: Values, after: Values, level: float = LEVEL) -> Difference:
@@ -108,11 +114,32 @@ def independent_difference(before: Values, after: Values, level: float = LEVEL) 
     ratio = Interval(estimate, ratio.low, ratio.high, count)
     if not all(np.all(np.isfinite(values) & (values > 0)) for values in samples):
         return _ranked_difference(ratio, *samples[::-1])
-    (old, old_error, old_freedom), (new, new_error, new_freedom) = (
-        _trimmed_mean(np.log(values)) for values in samples
+    logs = [np.log(values) for values in samples]
+    middle, error, freedom = _welch(*(_trimmed_mean(each) for each in logs))
+    return Difference(
+        ratio,
+        _two_sided(abs(middle), error, freedom),
+        equality=partial(_unpaired_equality, logs[0], logs[1]),
+        identical=len({*samples[0], *samples[1]}) == 1,
     )
-    freedom = _welch([old_error, new_error], [old_freedom, new_freedom])
-    return Difference(ratio, _two_sided(abs(new - old), math.hypot(old_error, new_error), freedom))
+
+
+def signed_difference(before: Values, after: Values, size: float, *, paired: bool) -> Difference:
+    """Return the mean difference of numbers that can be negative, by Student's test as in a report.
+
+    Unpaired: Welch's. `size` is what a share of a change is measured by.
+    """
+    samples = [np.asarray(values, dtype=np.float64) for values in (before, after)]
+    same = bool(np.array_equal(samples[0], samples[1])) if paired else len({*samples[0], *samples[1]}) == 1
+    if paired:
+        found = pair_differences(samples[1], samples[0])
+        if found is None:
+            raise ValueError("some run has no number")
+        return Difference(found.interval(LEVEL), found.difference, identical=same, size=size)
+    middle, error, freedom = _welch(*(_trimmed_mean(values, 0.0) for values in samples))
+    half = t_quantile(LEVEL, freedom) * error
+    interval = Interval(middle, middle - half, middle + half, min(map(len, samples)))
+    return Difference(interval, _two_sided(abs(middle), error, freedom), identical=same, size=size)
 
 
 def share_difference(before: tuple[int, int], after: tuple[int, int]) -> Difference:
@@ -151,7 +178,13 @@ def bracketed_difference(
     )
     straddled = least.ratio.estimate <= 1 <= most.ratio.estimate
     probability = 1.0 if straddled else max(found.probability, least.probability, most.probability)
-    return Difference(ratio, probability, exact=any(each.exact for each in (found, least, most)))
+    ends = (found, least, most)
+    return Difference(
+        ratio,
+        probability,
+        exact=any(each.exact for each in ends),
+        equality=lambda margin: max(each.equality(margin) for each in ends),
+    )
 
 
 def allow_for_runs(found: Difference, spread: float = RUN_SPREAD) -> Difference:
@@ -174,61 +207,28 @@ def allow_for_runs(found: Difference, spread: float = RUN_SPREAD) -> Difference:
         else end
         for side, end in ((-1, ratio.low), (1, ratio.high))
     )
-    return Difference(replace(ratio, low=low, high=high), probability)
+
+    def equality(margin: float) -> float:
+        """Return the p-value with that noise: what the estimate lacks to the margin is so many errors."""
+        room, alone = math.log(margin) - size, found.equality(margin)
+        if room <= 0 or alone >= 1:
+            return 1.0
+        error = room / normal_quantile(1 - max(alone, TINY))
+        return normal_probability(room / math.hypot(error, both))
+
+    return Difference(replace(ratio, low=low, high=high), probability, equality=equality)
 
 
 def difference_of_intervals(before: Interval, after: Interval) -> Difference:
     """Return the ratio of two quantities that one long trial each knows with its own 95 % interval."""
     ratio = independent_ratio(after, before)
+    same = before == after
     if not (ratio.bounded and ratio.low > 0):
-        return Difference(ratio, 1.0)
+        return Difference(ratio, 1.0, identical=same)
     error = math.log(ratio.high / ratio.low) / 2 / normal_quantile(LEVEL)
     size = abs(math.log(ratio.estimate))
-    return Difference(ratio, normal_probability(size / error) if error else float(size == 0))
-
-
-def judge(differences: Sequence[Difference], floor: float = FLOOR) -> list[Change]:
-    """Return the word for each difference, with Benjamini & Hochberg's correction over all of them.
-
-    Those that are exactly 1 throughout, such as a deterministic cost, are not tested and do not count.
-    One whose estimate is within the floor, whose interval holds 1 or that has too few runs is never claimed,
-    so its p-value counts as 1: else many small ones, however sure, would let the others pass for surer than
-    they are. So a p-value of at most 5 % and the words regressed or improved always come together.
-    regressed or improved: the adjusted p-value is at most 5 %, and the estimate is above 1 + floor, or below
-    1 / (1 + floor). no change: the whole interval is between those two. within noise: neither can be said.
-    """
-    probabilities = np.array(
-        [each.probability if _claimable(each, floor) else 1.0 for each in differences], dtype=np.float64
-    )
-    tested = np.array([not _equal(each.ratio) for each in differences], dtype=np.bool_)
-    adjusted = np.ones_like(probabilities)
-    adjusted[tested] = benjamini_hochberg(probabilities[tested])
-    return [
-        Change(each.ratio, float(own), float(together), _word(each.ratio, float(together), floor))
-        for each, own, together in zip(differences, probabilities, adjusted, strict=True)
-    ]
-
-
-def _equal(ratio: Interval) -> bool:
-    return ratio.low == ratio.estimate == ratio.high == 1
-
-
-def _claimable(found: Difference, floor: float) -> bool:
-    """Whether a p-value, if it is small enough, makes this a change."""
-    ratio, most = found.ratio, 1 + floor
-    # one long trial with an interval of its own counts; two or a bare one do not
-    enough = ratio.count >= FEWEST or (ratio.count == 1 and ratio.bounded)
-    if not enough or math.isnan(found.probability):
-        return False
-    if ratio.estimate > most:
-        return found.exact or ratio.low > 1
-    return ratio.estimate < 1 / most and (found.exact or ratio.high < 1)
-
-
-def _word(ratio: Interval, adjusted: float, floor: float) -> Word:
-    if adjusted <= 1 - LEVEL:
-        return "regressed" if ratio.estimate > 1 else "improved"
-    return "no change" if 1 / (1 + floor) <= ratio.low and ratio.high <= 1 + floor else "within noise"
+    found = normal_probability(size / error) if error else float(size == 0)
+    return Difference(ratio, found, identical=same)
 
 
 def _log_ratio(above: Floats, below: Floats) -> Floats:
@@ -237,12 +237,12 @@ def _log_ratio(above: Floats, below: Floats) -> Floats:
     return np.where(np.isnan(logs), 0.0, logs)  # 0/0: both were there at the start
 
 
-def _trimmed_mean(logs: Floats) -> tuple[float, float, int]:
-    """Return mean, standard error and degrees of freedom with the tenth at either end left out."""
+def _trimmed_mean(logs: Floats, share: float = TRIMMED) -> tuple[float, float, int]:
+    """Return mean, standard error and degrees of freedom with a share at either end left out."""
     count = len(logs)
     if count < 2:
         return float(np.sum(logs)), math.inf, 1
-    cut = int(TRIMMED * count)
+    cut = int(share * count)
     ordered = np.sort(logs)
     clipped = np.clip(logs, ordered[cut], ordered[count - cut - 1])
     error = float(np.std(clipped, ddof=1)) / ((1 - 2 * cut / count) * math.sqrt(count))
@@ -266,32 +266,28 @@ def _ranked_difference(ratio: Interval, above: Floats, below: Floats) -> Differe
     excess = float(np.sum(doubled[0])) - len(above) * (len(ordered) + 1)
     if not excess or (excess > 0) != (ratio.estimate > 1):
         return Difference(ratio, 1.0, exact=True)
-    return Difference(ratio, _rank_sum_probability(np.concatenate(doubled), len(above), excess), exact=True)
+    return Difference(ratio, rank_sum_probability(np.concatenate(doubled), len(above), excess), exact=True)
 
 
-def _rank_sum_probability(doubled: NDArray[np.int64], some: int, excess: float) -> float:
-    """Return the chance that the doubled ranks of some of all values are as far from their mean.
-
-    Exact, with ties (Lehmann 1975); of many values normal, corrected for ties and continuity.
-    """
-    count = len(doubled)
-    if count >= _MANY:
-        spread = float(np.std(doubled)) * math.sqrt(some * (count - some) / (count - 1))
-        return normal_probability(max(0.0, abs(excess) - 1) / spread)
-    # chances[k, s]: that of the values so far k are chosen, with the sum s, when each is with the same chance
-    chances = np.zeros((some + 1, int(np.sum(doubled)) + 1))
-    chances[0, 0] = 1.0
-    for rank in doubled:
-        chances[1:, rank:] += chances[:-1, :-rank]
-        chances /= 2
-    sums = chances[some]
-    far = np.abs(np.arange(len(sums)) - some * (count + 1)) >= abs(excess)
-    return float(np.sum(sums[far]) / np.sum(sums))
-
-
-def _welch(errors: Sequence[float], freedoms: Sequence[int]) -> int:
-    total = sum(error**2 for error in errors)
+def _welch(before: tuple[float, float, int], after: tuple[float, float, int]) -> tuple[float, float, int]:
+    """Return the difference of two means, its standard error, and Welch's degrees of freedom."""
+    (old, old_error, old_freedom), (new, new_error, new_freedom) = before, after
+    total = old_error**2 + new_error**2
     if not 0 < total < math.inf:  # no noise, or a sample of one
-        return 1
-    spread = sum(error**4 / freedom for error, freedom in zip(errors, freedoms, strict=True))
-    return max(1, math.floor(total**2 / spread))
+        return new - old, math.sqrt(total), 1
+    spread = old_error**4 / old_freedom + new_error**4 / new_freedom
+    return new - old, math.sqrt(total), max(1, math.floor(total**2 / spread))
+
+
+def _unpaired_equality(before: Floats, after: Floats, margin: float) -> float:
+    """Return the p-value of 'the ratio is outside of the margin', also with one more outermost value."""
+    edge, found = math.log(margin), []
+    for side in (1, -1):
+        for more in (False, True):
+            mine, theirs = side * after, side * before
+            if more:
+                mine, theirs = np.append(mine, np.max(mine)), np.append(theirs, np.min(theirs))
+            middle, error, freedom = _welch(_trimmed_mean(theirs, 0.0), _trimmed_mean(mine, 0.0))
+            room = edge - middle
+            found.append(_two_sided(room, error, freedom) if room > 0 else 1.0)
+    return max(found)

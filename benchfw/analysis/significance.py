@@ -13,7 +13,7 @@ from bisect import bisect_left
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from benchfw.analysis.intervals import Floats, Values, t_quantile
+from benchfw.analysis.intervals import Floats, Values, normal_probability, t_quantile
 from benchfw.analysis.medians import CHECKED_PAIRS, KEPT, is_typical, median_ends
 
 FEWEST_PAIRS = 3
@@ -33,6 +33,7 @@ BUDGET = 0.05
 
 CHANCE = 0.9
 MOST_REPETITIONS = 100_000
+_MANY = 100  # from so many values on the rank sum is as good as normal
 
 
 def least_probability(count: int, allowed: float = BUDGET) -> float:
@@ -147,6 +148,26 @@ def share_probability(mine: ArrayLike, runs: ArrayLike, theirs: ArrayLike, their
     below = np.sum(np.where(ways <= a[..., None], mass, 0.0), axis=-1)
     above = np.sum(np.where(ways >= a[..., None], mass, 0.0), axis=-1)
     return np.asarray(np.minimum(1.0, 2 * np.minimum(below, above)))
+
+
+def rank_sum_probability(doubled: NDArray[np.int64], some: int, excess: float) -> float:
+    """Return the chance that the doubled ranks of some of all values are as far from their mean.
+
+    Exact, with ties (Lehmann 1975); of many values normal, corrected for ties and continuity.
+    """
+    count = len(doubled)
+    if count >= _MANY:
+        spread = float(np.std(doubled)) * math.sqrt(some * (count - some) / (count - 1))
+        return normal_probability(max(0.0, abs(excess) - 1) / spread)
+    # chances[k, s]: that of the values so far k are chosen, with the sum s, when each is with the same chance
+    chances = np.zeros((some + 1, int(np.sum(doubled)) + 1))
+    chances[0, 0] = 1.0
+    for rank in doubled:
+        chances[1:, rank:] += chances[:-1, :-rank]
+        chances /= 2
+    sums = chances[some]
+    far = np.abs(np.arange(len(sums)) - some * (count + 1)) >= abs(excess)
+    return float(np.sum(sums[far]) / np.sum(sums))
 
 
 def benjamini_hochberg(probabilities: Values) -> Floats:

@@ -12,7 +12,7 @@ from typing import IO
 
 import click
 
-from benchfw.analysis.compare import FLOOR
+from benchfw.analysis.judgement import FLOOR
 from benchfw.api.planning import Planned, bring_data, datasets_of
 from benchfw.api.progress import DownloadBar, display
 from benchfw.api.running import can_write_pages, execute_planned, report_run, run_against, run_planned

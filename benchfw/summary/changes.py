@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from benchfw.analysis.compare import Change, Difference
+from benchfw.analysis.compare import Difference
+from benchfw.analysis.judgement import Change
 from benchfw.records import Cell
 from benchfw.summary.model import CPU_TIMES
 from benchfw.summary.noise import BUSY

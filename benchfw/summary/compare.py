@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from statistics import median
 from typing import TypeAlias
 
 from benchfw.analysis.compare import (
-    WORDS,
     Difference,
     Ends,
     allow_for_runs,
     bracketed_difference,
     difference_of_intervals,
     independent_difference,
-    judge,
     paired_difference,
     share_difference,
+    signed_difference,
 )
 from benchfw.analysis.intervals import median_interval
+from benchfw.analysis.judgement import WORDS, judge
 from benchfw.errors import BenchfwError
 from benchfw.provenance import Run
 from benchfw.records import Cell, Result, Status
 from benchfw.summary.changes import Pair, RunComparison, RunRow
 from benchfw.summary.histories import History, histories_by_cell
-from benchfw.summary.model import CPU_TIMES, Target
+from benchfw.summary.model import CPU_TIMES
 from benchfw.summary.noise import Slowdowns, allow_for_noise, describe_noise, slowdowns
-from benchfw.summary.quantities import TO_TARGET, Sample
+from benchfw.summary.quantities import Sample
 from benchfw.summary.refusals import (
     TIMES,
     different_trials,
@@ -35,12 +35,18 @@ from benchfw.summary.refusals import (
     refuse_values,
     unlike_machines,
 )
-from benchfw.summary.samples import sample_trials
 from benchfw.summary.shares import SHORT, Share, bad_ends, share_sentence, share_well
-from benchfw.summary.targets import choose_targets
+from benchfw.summary.sides import (
+    PREPARED,
+    WITH_PREPARATION,
+    Groups,
+    common_targets,
+    include_preparation,
+    sample_side,
+    share_looks,
+)
 
 Side: TypeAlias = tuple[Run, Sequence[Result]]
-Groups: TypeAlias = Mapping[Cell, Sequence[History]]
 Refused: TypeAlias = dict[str, list[str]]
 """Why something is not compared -> whom it is about."""
 
@@ -53,13 +59,15 @@ def compare_runs(before: Side, after: Side, floor: float) -> RunComparison:
 def compare_pairs(pairs: Sequence[tuple[Side, Side]], floor: float) -> RunComparison:
     """Return what `compare_runs` does for several pairs of runs, all of their rows judged together."""
     refused: Refused = {}
-    found = [row for before, after in pairs for row in _find_pairs(before, after, refused)]
+    by_pair = [list(_find_pairs(before, after, refused)) for before, after in pairs]
+    found = [row for rows in by_pair for row in rows]
     reasons = tuple(f"{why}: {', '.join(dict.fromkeys(whose))}" for why, whose in refused.items())
     if not found:
         why = "; ".join(reasons) or "they have no trial in common"
         names = ", ".join(f"run {before[0].id} and run {after[0].id}" for before, after in pairs)
         raise BenchfwError(f"nothing to compare between {names}: {why}")
-    changes = judge([each.difference for each in found], floor)
+    methods = sum(len({row.cell for row in rows}) for rows in by_pair)
+    changes = judge([each.difference for each in found], floor, methods)
     rows = [RunRow(**vars(each), change=change) for each, change in zip(found, changes, strict=True)]
     rows.sort(key=lambda row: WORDS.index(row.change.word))
     in_both = sum(_in_both(before, after) for before, after in pairs)
@@ -117,9 +125,12 @@ def _pair_quantities(
     if reason:
         refused.setdefault(reason, []).append(str(cell))
         return
-    targets = _targets(cell, old, new)
+    targets = common_targets(cell, old, new)
     paired = trials[0].seed == trials[1].seed
-    seen = [_sample(cell, group, targets) for group in (mine, theirs)]
+    seen = [sample_side(cell, group, targets) for group in (mine, theirs)]
+    seen = share_looks(*seen) if paired else seen
+    whole = include_preparation(*seen)
+    seen = whole or seen
     beside_cpu = any(all(each in one.values for one in seen) for each in CPU_TIMES.values())
     samples = [
         allow_for_noise(
@@ -127,8 +138,11 @@ def _pair_quantities(
             each.cpu,
             CPU_TIMES.values(),
         )
-        for sample, each in zip(_share_looks(*seen) if paired else seen, by, strict=True)
+        for sample, each in zip(seen, by, strict=True)
     ]
+    if whole and targets:
+        why = "iterations and CPU seconds to the target, since what `prepare` does is not part of them"
+        refused.setdefault(why, []).append(str(cell))
     yield from _pair_shares(cell, (mine, theirs), samples, unlike, refused)
     reason = refuse_values(cell, (mine, theirs), samples, paired=paired)
     if reason:
@@ -138,15 +152,14 @@ def _pair_quantities(
         values = [_numbers(sample, quantity) for sample in samples]
         never = any(math.isinf(value) for each in values for value in each.values())
         why = refuse_quantity(cell, quantity, mine, theirs, unlike, never=never)
+        if not why and never and _has_sign(values):
+            why = f"{quantity}, since it can be negative and some run has no end"
         if why:
             refused.setdefault(why, []).append(str(cell))
             continue
         if not any(any(each.values()) for each in values):
             continue
-        if any(value < 0 for each in values for value in each.values()):
-            refused.setdefault(f"{quantity} can be negative and has no ratio", []).append(str(cell))
-            continue
-        difference = _difference(samples[0], samples[1], quantity, paired)
+        difference = _signed(values, quantity, mine, paired) or _difference(*samples, quantity, paired)
         if separate and quantity in TIMES:
             difference = allow_for_runs(difference)
         if difference.ratio.count == 0:
@@ -154,7 +167,8 @@ def _pair_quantities(
             continue
         medians = [median_interval(list(each.values())).estimate for each in values]
         ended = _ended((mine, theirs), samples, quantity)
-        yield Pair(cell, quantity, medians[0], medians[1], difference, ended)
+        name = quantity + WITH_PREPARATION if whole and quantity in PREPARED else quantity
+        yield Pair(cell, name, medians[0], medians[1], difference, ended)
 
 
 def _pair_shares(
@@ -200,53 +214,6 @@ def _shared_quantities(old: Sample, new: Sample, *, by_cpu: bool) -> list[str]:
     return [each for each in shared if each not in twice or CPU_TIMES[each] not in shared]
 
 
-def _share_looks(old: Sample, new: Sample) -> list[Sample]:
-    """Return both without the brackets of trials that arrived between the same looks.
-
-    With the same seed the place between them, which nobody saw, is the same too.
-    """
-    steps = "iterations_to_target"
-    shared = old.values.get(steps, {}).keys() & new.values.get(steps, {}).keys()
-    same = {each for each in shared if old.bracket(steps, each) == new.bracket(steps, each)}
-    return [
-        replace(
-            sample,
-            brackets={
-                quantity: {each: ends for each, ends in found.items() if each not in same}
-                if quantity in TO_TARGET
-                else found
-                for quantity, found in sample.brackets.items()
-            },
-        )
-        for sample in (old, new)
-    ]
-
-
-def _sample(cell: Cell, group: Sequence[History], targets: Sequence[Target]) -> Sample:
-    """Return the sample of one run, with the memory that its trials took where that was asked for."""
-    sample = sample_trials(cell.kind, group, targets)
-    peaks = {each.repetition: each.outcome.peak_memory for each in group}
-    memory = {repetition: float(peak) for repetition, peak in peaks.items() if peak is not None}
-    return replace(sample, values={**sample.values, "peak_memory": memory}) if memory else sample
-
-
-def _targets(cell: Cell, old: Groups, new: Groups) -> tuple[Target, ...]:
-    """Return one target for both runs: where each sets its own, the one that is easier to reach.
-
-    A target from where the methods of one run end would be out of reach of half of the other's trials.
-    """
-    if cell.kind != "optimizer":
-        return ()
-    shared = [each for each in old if each[:2] == cell[:2] and each in new]
-    mine, theirs = (choose_targets([group[other] for other in shared]) for group in (old, new))
-    values = {target.metric: target.value for target in theirs}
-    return tuple(
-        Target(each.metric, max(each.value, values[each.metric]), each.automatic)
-        for each in mine
-        if each.metric in values
-    )
-
-
 def _difference(old: Sample, new: Sample, quantity: str, paired: bool) -> Difference:
     before, after = _numbers(old, quantity), _numbers(new, quantity)
     shared = [repetition for repetition in before if repetition in after]
@@ -261,6 +228,29 @@ def _difference(old: Sample, new: Sample, quantity: str, paired: bool) -> Differ
         for sample, numbers in ((old, before), (new, after))
     )
     return bracketed_difference(paired_difference, mine, theirs)
+
+
+def _signed(
+    values: Sequence[Mapping[int, float]], quantity: str, mine: Sequence[History], paired: bool
+) -> Difference | None:
+    """Return the difference of ends that can be negative; the size of a change is how far those of A came.
+
+    None where none is.
+    """
+    if not _has_sign(values):
+        return None
+    before, after = values
+    shared = [repetition for repetition in before if repetition in after]
+    curves = [each.curves[quantity] for each in mine if quantity in each.curves and each.finished]
+    size = median(abs(float(curve.values[0]) - curve.final) for curve in curves)
+    if not paired:
+        return signed_difference(list(before.values()), list(after.values()), size, paired=False)
+    pairs = [before[each] for each in shared], [after[each] for each in shared]
+    return signed_difference(*pairs, size, paired=True)
+
+
+def _has_sign(values: Sequence[Mapping[int, float]]) -> bool:
+    return any(value < 0 for each in values for value in each.values())
 
 
 def _ends(numbers: Mapping[int, float], sample: Sample, quantity: str) -> Ends:

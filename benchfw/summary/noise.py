@@ -13,7 +13,7 @@ from benchfw.summary.quantities import Sample
 WALL_TIMES = frozenset(
     {
         *("seconds_to_target", "seconds_per_draw", "setup_seconds", "seconds_per_call"),
-        *("variance_x_seconds", "mse_x_seconds"),
+        *("variance_x_seconds", "mse_x_seconds", "prepare_seconds"),
     }
 )
 """Quantities that other work on the machine makes longer."""

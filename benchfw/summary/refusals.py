@@ -11,7 +11,12 @@ from benchfw.summary.model import CPU_TIMES
 from benchfw.summary.quantities import TO_TARGET, Sample
 from benchfw.summary.shares import SHORT, finish_alike
 
-TIMES = frozenset({*CPU_TIMES, *CPU_TIMES.values(), "device_seconds_per_call", "copy_seconds_per_call"})
+TIMES = frozenset(
+    {
+        *(*CPU_TIMES, *CPU_TIMES.values(), "prepare_seconds"),
+        *("device_seconds_per_call", "copy_seconds_per_call"),
+    }
+)
 GIBIBYTE = 2**30
 
 

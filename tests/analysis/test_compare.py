@@ -17,11 +17,12 @@ from benchfw.analysis.compare import (
     bracketed_difference,
     difference_of_intervals,
     independent_difference,
-    judge,
     paired_difference,
     share_difference,
+    signed_difference,
 )
 from benchfw.analysis.intervals import Interval
+from benchfw.analysis.judgement import judge
 from benchfw.analysis.significance import benjamini_hochberg
 
 inf = math.inf
@@ -29,12 +30,13 @@ EXPERIMENTS = 2000
 positive = st.floats(1e-6, 1e6)
 
 
-def words(*differences, floor=0.05):
-    return [change.word for change in judge(differences, floor)]
+def words(*differences, floor=0.05, methods=1):
+    return [change.word for change in judge(differences, floor, methods)]
 
 
-def sure(ratio, width=0.001, probability=1e-9, count=10):
-    return Difference(Interval(ratio, ratio * (1 - width), ratio * (1 + width), count), probability)
+def sure(ratio, width=0.001, probability=1e-9, count=40):
+    interval = Interval(ratio, ratio * (1 - width), ratio * (1 + width), count)
+    return Difference(interval, probability, equality=lambda margin: 1e-9)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
@@ -91,10 +93,48 @@ def test_one_outlier_in_ten_does_not_hide_a_slow_down():
     assert words(paired_difference(np.ones(10), after)) == ["regressed"]
 
 
-def test_equal_runs_have_not_changed():
+def test_runs_with_the_same_numbers_are_identical_which_takes_no_test():
     found = paired_difference([3.0, 1.0, 2.0], [3.0, 1.0, 2.0])
     assert found.ratio == Interval(1, 1, 1, 3)
-    assert words(found) == ["no change"]
+    assert words(found, independent_difference([2.0, 2.0], [2.0] * 3)) == ["identical"] * 2
+    # with other data the same numbers in another order are not the same runs
+    assert words(independent_difference([3.0, 1.0, 2.0], [1.0, 2.0, 3.0])) == ["within noise"]
+
+
+@pytest.mark.parametrize("differ", [paired_difference, independent_difference])
+def test_no_change_needs_as_many_runs_as_equal_in_a_report_and_all_of_them_alike(differ):
+    before, after = np.exp(0.01 * np.random.default_rng(8).standard_normal((2, 44)))
+    assert words(differ(before[:28], after[:28])) == ["within noise"]
+    assert words(differ(before[:29], after[:29])) == ["no change"]
+    # one run of ten may be slow without being seen: once for each method
+    others = [sure(1.0, width=0.2, probability=0.5)] * 4
+    assert words(differ(before[:43], after[:43]), *others, methods=5)[0] == "within noise"
+    assert words(differ(before, after), *others, methods=5)[0] == "no change"
+    slow = after.copy()
+    slow[[3, 20, 30]] *= 20
+    found = differ(before, slow)
+    assert 0.98 < found.ratio.low <= found.ratio.high < 1.02  # of medians
+    assert words(found) == ["within noise"]
+
+
+def test_two_clusters_of_runs_may_make_three_pairs_alike():
+    doubled = paired_difference([1.0, 3.0, 1.0], [2.0, 6.0, 2.0])
+    assert words(doubled) == ["regressed"]
+    assert words(doubled, *[sure(1.0, width=0.2, probability=0.5)] * 3, methods=4)[0] == "within noise"
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_numbers_that_can_be_negative_have_a_difference_whose_size_decides(paired):
+    before = -1.2 + 0.01 * np.arange(10)
+    worse = signed_difference(before, before + 4.2 + 0.01 * (np.arange(10) % 3), 6.0, paired=paired)
+    assert worse.ratio.estimate == pytest.approx(4.209)
+    assert worse.ratio.low < 4.209 < worse.ratio.high
+    small = signed_difference(before, before + 0.2, 6.0, paired=paired)  # 3 % of the way that A came
+    same = signed_difference(before, before, 6.0, paired=paired)
+    better = signed_difference(before + 1, before, 6.0, paired=paired)
+    assert words(worse, small, same, better) == [
+        "regressed", "within noise", "identical" if paired else "within noise", "improved",
+    ]  # fmt: skip
 
 
 def test_what_has_no_noise_needs_no_more_than_three_runs():
@@ -165,7 +205,7 @@ def test_one_trial_with_its_own_standard_error_can_tell():
         (Difference(Interval(math.nan, math.nan, math.nan, 0), math.nan), "within noise"),
     ],
 )
-def test_the_four_words(difference, word):
+def test_the_words(difference, word):
     assert words(difference) == [word]
 
 
@@ -182,7 +222,7 @@ def test_one_small_p_value_among_many_rows_is_noise():
 
 def test_rows_without_noise_that_are_equal_do_not_dilute_the_others():
     lone = sure(1.2, probability=0.01)
-    equal = [Difference(Interval(1.0, 1.0, 1.0, 10), 1.0)] * 50
+    equal = [Difference(Interval(1.0, 1.0, 1.0, 10), 1.0, identical=True)] * 50
     assert words(lone, *equal)[0] == "regressed"
 
 

@@ -72,7 +72,7 @@ def test_a_noisier_estimator_and_a_slower_optimizer_are_found_and_named(reposito
     assert done.returncode == 1, done.stderr
     found = verdicts(done)
     assert found["noisy", "variance"] == found["slide", "iterations_to_target"] == "regressed"
-    assert found["noisy", "cost_per_draw"] == "no change"
+    assert found["noisy", "cost_per_draw"] == "identical"
     assert "run 1: 12 trials to run, 0 in the store already" in done.stderr  # each of 6 on both revisions
     assert_nothing_is_left(repository)
 

@@ -42,7 +42,7 @@ def test_a_bundle_runs_again_elsewhere_and_is_compared(cli, elsewhere):
     assert compared.returncode in {0, 1}, compared.stderr  # two runs of a busy machine may differ in time
     gaps = [line for line in compared.stdout.splitlines() if " gap " in line]
     assert len(gaps) == 2
-    assert all(line.endswith("no change") for line in gaps)
+    assert all(line.endswith("identical") for line in gaps)
     assert "in both runs" not in compared.stdout
 
 

@@ -82,10 +82,10 @@ def test_two_real_runs_of_one_suite_have_the_same_quality(cli):
     assert done.returncode == 0, done.stderr
     assert "gap" in done.stdout
     found = verdicts(cli("compare", 1, "last", "--json"))
-    assert found["noisy (scale=2)", "variance"] == "no change"
-    assert found["slide (step=0.5)", "cost_to_target"] == "no change"
-    # two repetitions are too few for times, unless they happen to agree
-    assert found["noisy (scale=2)", "cpu_seconds_per_draw"] in {"within noise", "no change"}
+    assert found["noisy (scale=2)", "variance"] == "identical"
+    assert found["slide (step=0.5)", "cost_to_target"] == "identical"
+    # two repetitions are too few for times
+    assert found["noisy (scale=2)", "cpu_seconds_per_draw"] == "within noise"
 
 
 def test_a_run_that_took_its_trials_over_says_that_nothing_was_measured_again(cli):
@@ -104,7 +104,7 @@ def test_a_slow_down_is_a_regression_and_exit_code_1(cli, write):
     found = verdicts(done)
     assert found["slide", "seconds_to_target"] == "regressed"
     assert found["noisy", "variance_x_seconds"] == "regressed"
-    assert found["noisy", "variance"] == "no change"
+    assert found["noisy", "variance"] == "identical"
     row = next(row for row in json.loads(done.stdout)["rows"] if row["quantity"] == "seconds_to_target")
     assert row["low"] < 1.3 < row["high"]
     assert row["count"] == 10
@@ -120,7 +120,7 @@ def test_times_of_a_busy_machine_are_not_called_regressed_and_the_loop_says_why(
     found = verdicts(done)
     times = ("slide", "seconds_to_target"), ("noisy", "seconds_per_draw"), ("noisy", "variance_x_seconds")
     assert {found[each] for each in times} == {"within noise"}
-    assert found["slide", "cost_to_target"] == "no change"
+    assert found["slide", "cost_to_target"] == "identical"
     assert done.returncode == 0
     (sentence,) = json.loads(done.stdout)["busy"]
     assert sentence.startswith("run 2: the machine was busy: a loop of known work took 2 times as long")
@@ -264,5 +264,5 @@ def test_a_label_cannot_steer_the_terminal(cli, write):
 
 def test_help_explains_the_four_words_and_the_second_store(cli):
     text = " ".join(cli("compare", "--help").stdout.split())
-    for said in ("regressed, improved", "no change", "within noise", "PATH:RUN", "Exit code 1"):
+    for said in ("regressed, improved", "no change", "identical", "within noise", "PATH:RUN", "Exit code 1"):
         assert said in text

@@ -1,10 +1,11 @@
 """What `compare` says of made-up runs in which trials fail, never arrive, wait, or work elsewhere."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchfw.cli.verbs.compare import print_comparison
+from benchfw.cli.verbs.compare import comparison_data, print_comparison
 from benchfw.errors import BenchfwError
 from benchfw.provenance import Burst, Noise, Run
 from benchfw.records import Budget, Ending, Outcome, Record, Result, Spec, Status, Trial
@@ -17,9 +18,13 @@ RAISED = "RuntimeError: boom"
 
 def side(
     kind="optimizer", *, number=1, seed=1, runs=RUNS, fails=0, short=0, wall=1.0, cpu=1.0,
-    noise=QUIET, budget=90, methods="a",
+    noise=QUIET, budget=90, methods="a", prepare=None, ending=Ending.ITERATIONS, step=1, overshoot=1.0,
+    signed=None,
 ):  # fmt: skip
-    """A run; the last of the method's runs fail, those before them stop short of the target."""
+    """A run; the last of the method's runs fail, those before them stop short of the target.
+
+    `prepare` is what preparing costs and takes, `signed` where the values end, `step` the cost of a step.
+    """
     results = []
     for method in methods:
         for r in range(runs):
@@ -30,8 +35,9 @@ def side(
             )  # fmt: skip
             pace = 1 + 0.01 * ((7 * r + 3 * number) % 10) + 0.1 * r
 
-            def record(name, step, value, pace=pace):
-                return Record(name, step, step * wall * pace, step, value, cpu_seconds=step * cpu * pace)
+            def record(name, step, value, pace=pace, each=step):
+                used = step * cpu * pace
+                return Record(name, step, step * wall * pace, step * each, value, cpu_seconds=used)
 
             if kind == "estimator":
                 found = {"variance": pace, "variance_std_error": 0.05, "variance_skewness": 0.0, "mse": pace}
@@ -39,12 +45,18 @@ def side(
                 records = [] if broken else records
             else:
                 arrives = r < runs - fails - short
-                records = [record("gap", step, 0.5**step) for step in range(6 if arrives else 3)]
+                gaps = [0.5**k for k in range(6 if arrives else 3)]
+                gaps[-1] *= overshoot
+                if signed is not None:
+                    gaps = [5.0, signed + 0.1 * pace]
+                records = [record("gap", k, value) for k, value in enumerate(gaps)]
             ended = (
                 Outcome(Status.FAILED, Ending.FAULT, RAISED, tuple(records))
                 if broken
-                else Outcome(Status.DONE, Ending.ITERATIONS, "", tuple(records))
+                else Outcome(Status.DONE, ending, "", tuple(records))
             )
+            if prepare is not None:
+                ended = replace(ended, prepare_cost=prepare, prepare_seconds=prepare * wall * pace)
             results.append(Result(len(results), trial, ended))
     return Run(number, "made-up", "", Path("s"), "", noise=noise), results
 
@@ -136,3 +148,67 @@ def test_waiting_is_a_change_only_beyond_the_noise_of_both_runs():
     rows, found = compare(side(), side(number=2, wall=2.0, cpu=2.0))
     assert rows["seconds_to_target"].change.word == rows["cpu_seconds_to_target"].change.word == "regressed"
     assert not list(found.times_apart())
+
+
+def test_rare_slow_runs_are_not_called_no_change_until_they_would_have_been_seen():
+    """B takes 20 times the steps in one run of ten, and ten runs need not have one of these."""
+
+    def costly(number, runs, slow):
+        run, results = side(number=number, runs=runs)
+        for r, each in enumerate(results):
+            factor = (20 if r in slow else 1) * (1 + 0.001 * number * (r % 3))
+            records = tuple(replace(one, cost=factor * one.cost) for one in each.outcome.records)
+            results[r] = replace(each, outcome=replace(each.outcome, records=records))
+        return run, results
+
+    def word(runs, slow=()):
+        return compare(costly(1, runs, ()), costly(2, runs, slow))[0]["cost_to_target"].change.word
+
+    assert word(10) == word(10, [4]) == "within noise"
+    assert word(30) == "no change"
+    assert word(30, [4, 11, 25]) == "within noise"
+    rows, _ = compare(side(), side(number=2))
+    assert rows["cost_to_target"].change.word == rows["gap"].change.word == "identical"
+
+
+def test_work_that_moved_into_prepare_is_no_improvement():
+    rows, found = compare(side(step=40), side(number=2, step=1, prepare=1000.0))
+    assert {name: row.change.word for name, row in rows.items() if "cost" in name} == {
+        "cost_to_target_with_prepare": "regressed",
+        "prepare_cost": "regressed",
+    }
+    total = rows["cost_to_target_with_prepare"]
+    assert (total.before, total.after) == (160, 1004)
+    assert not found.count("improved")
+    assert not {"iterations_to_target", "cpu_seconds_to_target", "cost_to_target"} & rows.keys()
+    assert "since what `prepare` does is not part of them: a on p (numpy)" in found.refused[0]
+    longer, _ = compare(side(prepare=10.0), side(number=2, prepare=1000.0))
+    names = ("prepare_cost", "prepare_seconds", "seconds_to_target_with_prepare")
+    assert {longer[name].change.word for name in names} == {"regressed"}
+    brief, _ = compare(side(prepare=0.001), side(number=2, prepare=0.002))
+    assert "prepare_seconds" not in brief  # it is hardly a part of the time
+    draws, _ = compare(side("estimator", prepare=10.0), side("estimator", number=2, prepare=1000.0))
+    assert draws["prepare_cost"].change.word == draws["prepare_seconds"].change.word == "regressed"
+
+
+def test_how_far_the_last_step_went_beyond_the_target_is_not_compared():
+    arrived = Ending.TARGET
+    rows, _ = compare(side(step=2, ending=arrived, overshoot=0.01), side(number=2, ending=arrived))
+    assert "gap" not in rows
+    assert rows["cost_to_target"].change.word == "improved"
+    ended, _ = compare(side(overshoot=0.01), side(number=2))
+    assert ended["gap"].change.word == "regressed"
+
+
+@pytest.mark.parametrize("seed", [1, 2], ids=["the same seed", "another seed"])
+def test_ends_that_can_be_negative_are_compared_by_their_difference(seed, capsys):
+    rows, found = compare(side(signed=-1.2), side(number=2, seed=seed, signed=3.0))
+    assert rows["gap"].change.word == "regressed"
+    print_comparison(found, 0.05)
+    assert "B - A 4.2" in capsys.readouterr().out
+    (row,) = (each for each in comparison_data(found, 0.05)["rows"] if each["quantity"] == "gap")
+    assert row["difference"] == pytest.approx(4.2, rel=0.02)
+    assert row["low"] <= row["difference"] <= row["high"]
+    assert "ratio" not in row
+    _, broken = compare(side(signed=-1.2), side(number=2, signed=3.0, fails=2))
+    assert "gap, since it can be negative and some run has no end: a on p (numpy)" in broken.refused

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchfw.analysis.compare import FLOOR, WORDS
+from benchfw.analysis.judgement import FLOOR, WORDS
 from benchfw.cli.options import echo_json, echo_table, json_option, store_option
 from benchfw.cli.verbs.completion import complete_runs
 from benchfw.report.text import plural, printable
@@ -43,10 +43,12 @@ def command(before: str, after: str, floor: float, store: Path, as_json: bool) -
     \b
     regressed, improved   by more than the floor, and not by chance: all rows together at 5 %
                           (Benjamini & Hochberg)
-    no change             the whole interval of the ratio lies within the floor
-    within noise          neither; more repetitions may decide
+    no change             equal within the floor, by the rule of a report: 29 runs or more
+    identical             every run has the same value in A and in B, bit by bit
+    within noise          none of these; more repetitions may decide
 
     Runs that fail or do not reach the target count against a side: a change in their share is a row too.
+    Cost and seconds to the target include what `prepare` takes. Metrics that can be negative have B - A.
     Times are compared beside CPU seconds where both runs have these, and only if processor, cores, memory,
     governor, threads and device are alike; variance and quality always. Exit code 1 if something regressed.
 
@@ -87,7 +89,7 @@ def _read(name: str, store: Path) -> Side:
 
 def print_comparison(found: RunComparison, floor: float, words: Sequence[str] = WORDS) -> None:
     """Print the rows with one of these words, what was not compared, and the number of rows with each."""
-    from benchfw.report.text import figures, ratio_text
+    from benchfw.report.text import figures
 
     shown = [row for row in found.rows if row.change.word in words]
     rows = [
@@ -97,7 +99,7 @@ def print_comparison(found: RunComparison, floor: float, words: Sequence[str] = 
             row.cell.backend,
             row.quantity,
             *(_value_text(row, side) for side in (0, 1)),
-            "—" if row.sentence else ratio_text(row.change.ratio),
+            _change_text(row),
             row.change.ratio.count,
             ", ".join(f"{each.well}/{each.runs}" for each in row.ended),
             figures(row.change.adjusted, 2),
@@ -133,6 +135,15 @@ def print_comparison(found: RunComparison, floor: float, words: Sequence[str] = 
         click.echo(f"{plural(found.in_both, 'trial')} in both runs, not measured again (use `run --fresh`)")
     said = ", ".join(f"{found.count(word)} {word}" for word in WORDS if found.count(word))
     click.echo(f"{said} (floor {floor:.0%}, medians, p for {plural(len(found.rows), 'row')} together)")
+
+
+def _change_text(row: RunRow) -> str:
+    """Return the ratio, or the difference of what can be negative."""
+    from benchfw.report.text import interval_text, ratio_text
+
+    if row.sentence:
+        return "—"
+    return f"B - A {interval_text(row.change.ratio)}" if row.change.signed else ratio_text(row.change.ratio)
 
 
 def _time_sentences(found: RunComparison) -> Iterator[str]:
@@ -176,7 +187,7 @@ def comparison_data(found: RunComparison, floor: float) -> dict[str, Any]:
                 "quantity": row.quantity,
                 "before": _plain(row.before),
                 "after": _plain(row.after),
-                "ratio": _plain(row.change.ratio.estimate),
+                "difference" if row.change.signed else "ratio": _plain(row.change.ratio.estimate),
                 "low": _plain(row.change.ratio.low),
                 "high": _plain(row.change.ratio.high),
                 "count": row.change.ratio.count,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,8 @@ class Machine:
     """The noise of one run's times, and by how much which methods are slowed.
 
     `shared` is the spread from run to run of what all times of a method in a run share, `fails` the share of
-    trials that break. Others' work makes times up to `busy` times as long as the CPU seconds.
+    trials that break. Others' work makes times up to `busy` times as long as the CPU seconds. Costs are 1 %
+    apart where `rare` is given, and 20 times as high in that share of the runs.
     """
 
     noise: float
@@ -36,6 +37,7 @@ class Machine:
     which: str = ""
     fails: float = 0.0
     busy: float = 1.0
+    rare: float | None = None
 
     def factor(self, rng: Rng, method: str) -> float:
         """Return by what a trial's times are multiplied."""
@@ -45,11 +47,13 @@ class Machine:
         )
 
 
-def made_up_run(rng: Rng, seed: int, machine: Machine) -> tuple[Run, list[Result]]:
+def made_up_run(
+    rng: Rng, seed: int, machine: Machine, trials: Sequence[Trial] | None = None
+) -> tuple[Run, list[Result]]:
     """Return a run whose data and randomness hang on the seed, and whose times on the machine."""
     results = []
     effects = {method: math.exp(rng.normal(0, machine.shared)) for method in "abcde"}
-    for trial in made_up_trials(seed):
+    for trial in trials or made_up_trials(seed):
         coordinates = [seed, *map(ord, trial.problem.use + trial.method.use), trial.repetition]
         own = np.random.default_rng(coordinates)
         pace = float(own.lognormal(0, 0.3)) * machine.factor(rng, trial.method.use + trial.problem.use)
@@ -61,6 +65,9 @@ def made_up_run(rng: Rng, seed: int, machine: Machine) -> tuple[Run, list[Result
         else:
             rate = float(own.normal(0.05, 0.005))
             records = [Record("gap", n, n * pace, n, math.exp(-rate * n)) for n in LOOKS]
+        if machine.rare is not None:
+            dearer = math.exp(rng.normal(0, 0.01)) * (20 if rng.random() < machine.rare else 1)
+            records = [replace(each, cost=dearer * each.cost) for each in records]
         if machine.busy > 1:
             slow = float(rng.uniform(1, machine.busy))
             records = [
@@ -109,6 +116,15 @@ def slow_down_is_found(rng: Rng, machine: Machine) -> bool:
     return ("p", "a", "seconds_to_target") in regressions(rng, machine, replace(machine, slowed=1.3))
 
 
+def cost_has_not_changed(rng: Rng, rare: float, runs: int) -> bool:
+    """Return whether the cost of one method is called unchanged; some runs of B are 20 times as costly."""
+    first = next(made_up_trials(int(rng.integers(2**31))))
+    trials = [replace(first, repetition=each) for each in range(runs)]
+    sides = [made_up_run(rng, first.seed, Machine(0.03, rare=share), trials) for share in (0.0, rare)]
+    rows = {row.quantity: row for row in compare_runs(*sides, 0.05).rows}
+    return rows["cost_to_target"].change.word == "no change"
+
+
 MACHINES = {
     "times 3 % apart": Machine(0.03),
     "times 5 % apart": Machine(0.05),
@@ -134,3 +150,9 @@ def comparisons() -> Iterator[Case]:
             least = 0.90 if which != "ap" and not machine.outliers else 0.0
             found = partial(slow_down_is_found, machine=replace(machine, which=which))
             yield Case("30 % slower", f"{said}, {name}", found, least, 1.0)
+    for runs in (10, 29, 40):
+        found = partial(cost_has_not_changed, rare=0.1, runs=runs)
+        yield Case("called no change", f"20 times the cost in 1 run of 10, {runs} runs", found, 0.0, 0.05)
+    for runs in (10, 29, 40):
+        found = partial(cost_has_not_changed, rare=0.0, runs=runs)
+        yield Case("called no change", f"costs 1 % apart, {runs} runs", found, 0.0 if runs < 29 else 0.9, 1.0)
