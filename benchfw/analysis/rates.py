@@ -21,10 +21,17 @@ Law: TypeAlias = Literal["sublinear", "linear"]
 Floats: TypeAlias = NDArray[np.float64]
 
 FEWEST_POINTS = 5
+FEWEST_OF_A_HALF = 3
 FEWEST_TO_AGREE = 3
 _TINY = 1e-300  # a misfit of exactly zero has no logarithm
 TAIL = 0.5
 """The share of the axis, from its end, that is fitted: a rate is a statement about the end."""
+
+STRAIGHT = 0.05
+"""By what share of the slope its two halves may differ, however sure that is."""
+
+BENT = 0.25
+"""By what share of the slope its two halves may not differ, even where noise might explain it."""
 
 FALLS = 100.0
 """A metric that no theorem is about is taken for an error if some run brings it down so many times."""
@@ -32,19 +39,25 @@ FALLS = 100.0
 
 @dataclass(frozen=True)
 class Rate:
-    """The slope of log metric against log iterations (sublinear) or iterations (linear), over repetitions."""
+    """The slope of log metric against log iterations (sublinear) or iterations (linear), over repetitions.
+
+    Nothing is `measured` where the curves do not follow the law: `halves`, the slopes of the two halves of
+    what is fitted, shows how they bend. `theorem` is the slope of a theorem's own curve, if that has one.
+    """
 
     cell: Cell
     metric: str
     law: Law
-    measured: Interval
+    measured: Interval | None
     theorem: Interval | None
+    halves: tuple[float, float]
 
     @property
     def intervals(self) -> Iterator[tuple[str, Interval]]:
         """Yield the slopes by the names that exports have for them."""
         name = f"{self.metric}_{self.law}_rate"
-        yield name, self.measured
+        if self.measured is not None:
+            yield name, self.measured
         if self.theorem is not None:
             yield f"{name}_of_theorem", self.theorem
 
@@ -79,10 +92,18 @@ def _rate(cell: Cell, metric: str, trials: Sequence[Curves]) -> Rate | None:
     law = likelier_law(_curves(trials, metric, "bound")) or likelier_law(_curves(trials, metric))
     if law is None:
         return None
-    found = rate_interval(_curves(trials, metric), law)
-    bounded = any(metric in each.bounded for each in trials)
-    theorem = rate_interval(_curves(trials, metric, "bound"), law) if bounded else None
-    return None if math.isnan(found.estimate) else Rate(cell, metric, law, found, theorem)
+    found = fit_law(_curves(trials, metric), law)
+    if math.isnan(found.slope.estimate) or not found.bends:
+        return None
+    theorem = fit_law(_curves(trials, metric, "bound"), law)
+    return Rate(
+        cell,
+        metric,
+        law,
+        found.slope if found.follows else None,
+        theorem.slope if theorem.follows else None,
+        found.halves,
+    )
 
 
 def _falling(trials: Mapping[Cell, Sequence[Curves]], metrics: Sequence[str]) -> str:
@@ -113,8 +134,7 @@ def slope(iterations: Values, errors: Values, law: Law, tail: float = TAIL) -> f
     positions, logs = _fitted_points(iterations, errors, law, tail)
     if len(positions) < FEWEST_POINTS:
         return math.nan
-    centred = positions - np.mean(positions)
-    return float(centred @ logs) / float(centred @ centred)
+    return _gradient(positions, logs)
 
 
 def rate_interval(curves: Iterable[Curve], law: Law, level: float = LEVEL, tail: float = TAIL) -> Interval:
@@ -125,6 +145,66 @@ def rate_interval(curves: Iterable[Curve], law: Law, level: float = LEVEL, tail:
     """
     slopes = [slope(curve.iterations, curve.values, law, tail) for curve in curves]
     return mean_interval([found for found in slopes if not math.isnan(found)], level)
+
+
+class Bend(NamedTuple):
+    """The slopes of two halves, and the variance of their difference by the points' distances from them."""
+
+    first: float
+    second: float
+    variance: float
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The slope of runs under a law, and how each run bends over what is fitted."""
+
+    slope: Interval
+    bends: tuple[Bend, ...]
+
+    @property
+    def halves(self) -> tuple[float, float]:
+        """Return the mean slopes of both halves of what is fitted."""
+        first, second, _ = (float(each) for each in np.mean(self.bends, axis=0))
+        return first, second
+
+    @property
+    def follows(self) -> bool:
+        """Whether the runs fall by the law: over what is fitted, one half is as steep as the other.
+
+        Not where the halves differ by a twentieth of the slope and more than by chance, or by a quarter in
+        any case; nor where the slope of several runs may be 0. So what stops at a level of noise, or has a
+        logarithm in it, is not taken for a power. Chance is Student's interval over runs, or twice the
+        standard error that the points' distances from the two lines suggest, whichever is wider.
+        """
+        slope = self.slope
+        if not self.bends or not slope.estimate < 0 or (slope.bounded and slope.high >= 0):
+            return False
+        bend = mean_interval([each.second - each.first for each in self.bends])
+        chance = 2 * math.sqrt(sum(each.variance for each in self.bends)) / len(self.bends)
+        if len(self.bends) >= FEWEST_TO_AGREE:
+            chance = max(chance, bend.high - bend.estimate)
+        most = BENT if abs(bend.estimate) <= chance else STRAIGHT
+        return abs(bend.estimate) <= most * abs(slope.estimate)
+
+
+def fit_law(curves: Iterable[Curve], law: Law) -> Fit:
+    """Return the slope of independent runs under a law, and whether they follow it."""
+    slopes, bends = [], []
+    for curve in curves:
+        positions, logs = _fitted_points(curve.iterations, curve.values, law, TAIL)
+        if len(positions) < FEWEST_POINTS:
+            continue
+        slopes.append(_gradient(positions, logs))
+        middle = (positions[0] + positions[-1]) / 2
+        halves = [(positions[chosen], logs[chosen]) for chosen in (positions <= middle, positions >= middle)]
+        if min(len(along) for along, _ in halves) >= FEWEST_OF_A_HALF:
+            noise = [
+                _misfit(along, heights) / (len(along) - 2) / float(np.var(along) * len(along))
+                for along, heights in halves
+            ]
+            bends.append(Bend(_gradient(*halves[0]), _gradient(*halves[1]), sum(noise)))
+    return Fit(mean_interval(slopes), tuple(bends))
 
 
 def likelier_law(curves: Iterable[Curve], tail: float = TAIL) -> Law | None:
@@ -159,7 +239,11 @@ def _fitted_points(iterations: Values, errors: Values, law: Law, tail: float) ->
     return along[late], np.log(values[late])
 
 
+def _gradient(positions: Floats, logs: Floats) -> float:
+    centred = positions - np.mean(positions)
+    return float(centred @ logs) / float(centred @ centred)
+
+
 def _misfit(positions: Floats, logs: Floats) -> float:
-    centred, heights = positions - np.mean(positions), logs - np.mean(logs)
-    gradient = float(centred @ heights) / float(centred @ centred)
-    return float(np.sum((heights - gradient * centred) ** 2))
+    heights = logs - np.mean(logs)
+    return float(np.sum((heights - _gradient(positions, logs) * (positions - np.mean(positions))) ** 2))

@@ -24,8 +24,8 @@ _RATES = (
     "The slope of the later half of each curve. k^p: the error falls like this power of the iterations, p is "
     "shown; % a step: by this much in each iteration. More negative is faster; a slope above its theorem's "
     "would cross the bound in the end. The law is the theorem's where there is one, else the one under which "
-    "the curves of all runs are straighter; where they disagree, no rate is shown. Mean over repetitions "
-    "[95 % interval]."
+    "the curves of all runs are straighter; where they disagree, no rate is shown. Nor is there one where "
+    "the slope changes within that half. Mean over repetitions [95 % interval]."
 )
 
 
@@ -67,7 +67,8 @@ def comparison_tables(comparison: Comparison) -> Iterator[SideTable]:
         yield SideTable("Restarts", _RESTARTS, _restarts(comparison))
     if comparison.rates:
         metrics = dict.fromkeys(rate.metric for rate in comparison.rates)
-        yield SideTable(f"Rates of {' and '.join(metrics)}", _RATES, _rates(comparison))
+        words = " ".join([_RATES, *_bent(comparison)])
+        yield SideTable(f"Rates of {' and '.join(metrics)}", words, _rates(comparison))
 
 
 def _restarts(comparison: Comparison) -> TextTable:
@@ -101,7 +102,7 @@ def _rates(comparison: Comparison) -> TextTable:
         (
             comparison.name(rate.cell),
             "k^p" if rate.law == "sublinear" else "%\N{NO-BREAK SPACE}a\N{NO-BREAK SPACE}step",
-            _slope(rate, rate.measured),
+            _slope(rate, rate.measured) if rate.measured else "—",
             _slope(rate, rate.theorem) if rate.theorem else "—",
         )
         for rate in comparison.rates
@@ -110,6 +111,19 @@ def _rates(comparison: Comparison) -> TextTable:
         header = ("method", "error", *header[1:])
         rows = [(row[0], rate.metric, *row[1:]) for row, rate in zip(rows, comparison.rates, strict=True)]
     return TextTable(header, tuple(rows), tuple(rate.cell for rate in comparison.rates))
+
+
+def _bent(comparison: Comparison) -> Iterator[str]:
+    """Yield a sentence on each method whose curves do not follow the law, so that they have no rate."""
+    for rate in comparison.rates:
+        if rate.measured is None:
+            first, second = (_slope(rate, Interval(each, each, each, 1)) for each in rate.halves)
+            unit = " % a step" if rate.law == "linear" else ""
+            yield (
+                f"No rate for {comparison.name(rate.cell)}: the slope is {first}{unit} over the first half "
+                f"of what is fitted and {second}{unit} over the second, so that this law does not describe "
+                "the curve: a level of noise may end its fall, or it follows another law."
+            )
 
 
 def _slope(rate: Rate, slope: Interval) -> str:

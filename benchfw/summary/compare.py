@@ -159,7 +159,9 @@ def _pair_quantities(
             continue
         if not any(any(each.values()) for each in values):
             continue
-        difference = _signed(values, quantity, mine, paired) or _difference(*samples, quantity, paired)
+        difference = _signed(values, quantity, mine, paired) or _difference(
+            samples[0], samples[1], quantity, paired
+        )
         if separate and quantity in TIMES:
             difference = allow_for_runs(difference)
         if difference.ratio.count == 0:

@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchfw.analysis.convergence import Curve
-from benchfw.analysis.rates import likelier_law, rate_interval, slope
+from benchfw.analysis.rates import Curves, find_rates, follows, likelier_law, rate_interval, slope
+from benchfw.records import Cell
 
+CELL = Cell("p", "optimizer", "m", "numpy")
 STEPS = np.unique(np.geomspace(1, 2000, 80).round())
 
 
@@ -62,3 +64,52 @@ def test_a_power_of_a_half_is_seldom_called_linear_and_disagreeing_runs_have_no_
     assert laws.count("linear") == 0
     assert laws.count("sublinear") >= 45
     assert likelier_law([curve(STEPS**-0.5), curve(0.995**STEPS), curve(STEPS**-1.0)]) is None
+
+
+LAWS = {
+    "power": STEPS**-1.0,
+    "linear": 0.995**STEPS,
+    "plateau": 1 / STEPS + 0.01,
+    "logarithm": np.log(STEPS + 1) / STEPS,
+    "faster and faster": 0.5 ** (1.005**STEPS),
+}
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize("runs", [1, 5])
+def test_what_does_not_follow_a_law_has_no_rate(runs, noise):
+    rng = np.random.default_rng(3)
+    found = {
+        name: find_rates(
+            {
+                CELL: [
+                    Curves({"gap": curve(errors * np.exp(noise * rng.standard_normal(len(STEPS))))}, {})
+                    for _ in range(runs)
+                ]
+            },
+            ["gap"],
+        )
+        for name, errors in LAWS.items()
+    }
+    given = {name for name, rates in found.items() if rates and rates[0].measured}
+    assert given == {"power", "linear"}
+    (bent,) = found["plateau"]
+    assert bent.halves[0] < -0.3 < -0.2 < bent.halves[1] < 0
+    assert not list(bent.intervals)
+
+
+def test_a_fall_that_ends_at_a_level_of_noise_is_not_taken_for_a_power():
+    steps, rng = np.unique(np.geomspace(1, 1000, 110).round()), np.random.default_rng(6)
+    curves = [curve(0.98**steps + 1e-3 * abs(rng.standard_normal(len(steps))), steps) for _ in range(5)]
+    assert rate_interval(curves, "sublinear").high < -2
+    (found,) = find_rates({CELL: [Curves({"gap": each}, {}) for each in curves]}, ["gap"])
+    assert found.measured is None
+    # all of the fitted half of the iterations is level: the slope may be 0
+    assert not follows(curves, "linear")
+
+
+def test_the_slope_of_a_theorem_that_is_no_power_is_not_shown_beside_a_rate():
+    bound = {"gap": curve(3 * np.log(STEPS + 1) / STEPS)}
+    (found,) = find_rates({CELL: [Curves({"gap": curve(1 / STEPS)}, bound)] * 3}, ["gap"])
+    assert found.measured is not None
+    assert found.theorem is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -75,6 +76,19 @@ def test_a_fitted_rate_stands_next_to_the_theorems_and_is_fitted_by_its_law(make
     (rates,) = comparison_tables(summary.comparisons[0])
     assert rates.title == "Rates of gap"
     assert rates.table.rows == (("gd", "k^p", "-1.50", "-1"), ("lbfgs", "%\xa0a\xa0step", "-1", "—"))
+
+
+def test_a_curve_that_ends_at_a_level_has_no_rate_and_the_note_says_why(make, run):
+    results = falling(make, "gd", STEPS**-1.0) + falling(make, "sgd", STEPS**-1.0 + 0.005)
+    summary = summarize(run, results)
+    (rates,) = comparison_tables(summary.comparisons[0])
+    assert [row[:3] for row in rates.table.rows] == [("gd", "k^p", "-1"), ("sgd", "k^p", "—")]
+    assert re.search(
+        r"No rate for sgd: the slope is -0\.\d+ over the first half of what is fitted and -0\.\d+ over the "
+        "second, so that this law does not describe the curve",
+        rates.words,
+    )
+    assert not any("rate" in quantity for quantity in rows_of(summary, "sgd"))
 
 
 def test_what_does_not_tend_to_zero_has_no_rate(make, run):

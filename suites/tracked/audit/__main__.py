@@ -2,8 +2,8 @@
 
 `python suites/tracked/audit` writes the tables of docs/statistics.md between their markers: verdicts of whole
 reports made from arrays (`--part reports`), whole reports made from records (`whole`), intervals of one row
-(`rows`), and `benchfw compare` (`compare`). Fixed seeds; ten minutes on one core for each part. Exit code 1
-if a share is outside its limits.
+(`rows`), `benchfw compare` (`compare`), and whether curves have a rate (`rates`). Fixed seeds; ten minutes on
+one core for each part. Exit code 1 if a share is outside its limits.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from pathlib import Path
 import numpy as np
 from _censored import judge
 from _laws import HEAVY, LAWS, SMOOTH
+from _rates import RUNS as RATE_RUNS
+from _rates import rate_lines
 from _reports import RUNS, SIZES, Shares, audit, median_covers, power, ratio_covers
 from _rows import Case, cases
 from _runs import comparisons
@@ -25,7 +27,7 @@ from _whole import RUNS as WHOLE_RUNS
 from _whole import whole_lines
 
 PAGE = Path(__file__).parents[3] / "docs" / "statistics.md"
-PARTS = ("reports", "whole", "rows", "compare")
+PARTS = ("reports", "whole", "rows", "compare", "rates")
 
 Line = tuple[str, Callable[[], list[float]], float, float]
 
@@ -34,10 +36,11 @@ def main() -> None:
     """Write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=PARTS, action="append")
-    parser.add_argument("--only", default="", help="Lines of reports whose name has this; others are kept.")
+    parser.add_argument("--only", default="", help="Lines whose name has this; others are kept.")
     parser.add_argument("--reports", type=int, default=2000)
     parser.add_argument("--whole", type=int, default=300)
     parser.add_argument("--experiments", type=int, default=1000)
+    parser.add_argument("--curves", type=int, default=200)
     parser.add_argument("--pairs", type=int, default=200)
     asked = parser.parse_args()
     missed = 0
@@ -47,9 +50,11 @@ def main() -> None:
             lines, bad = report_table(report_lines(asked.reports), RUNS, table_of(part), asked.only)
         elif part == "whole":
             lines, bad = report_table(whole_lines(asked.whole), WHOLE_RUNS, table_of(part), asked.only)
+        elif part == "rates":
+            lines, bad = report_table(rate_lines(asked.curves), RATE_RUNS, table_of(part), asked.only)
         else:
             found, count = (cases(), asked.experiments) if part == "rows" else (comparisons(), asked.pairs)
-            lines, bad = case_table(found, count)
+            lines, bad = case_table(found, count, printed_cases(part), asked.only)
         missed += bad
         before, _, after = split_page(part)
         PAGE.write_text(before + "\n" + "\n".join(lines) + "\n\n" + after, encoding="utf-8")
@@ -89,7 +94,9 @@ def report_table(
         missed += within.count(False)
         shown = " | ".join("—" if math.isnan(share) else f"{share:.1%}" for share in shares)
         limits = (
-            f"at most {most:.1%}"
+            "—"
+            if (least, most) == (0, 1)
+            else f"at most {most:.1%}"
             if least == 0
             else f"at least {least:.1%}"
             if most == 1
@@ -205,17 +212,30 @@ def worst_censored(effects: str, place: int, reports: int) -> list[float]:
     return [float(shares[place]) for shares in audit_censored(effects, reports)]
 
 
-def case_table(found: Iterator[Case], experiments: int) -> tuple[list[str], int]:
-    """Return the table of single cases, and how many are outside their limits."""
+def printed_cases(part: str) -> dict[str, str]:
+    """Return the lines of a table of single cases by what and how."""
+    lines = [line for line in split_page(part)[1].splitlines() if line.startswith("| ")]
+    return {" | ".join(line.removeprefix("| ").split(" | ")[:2]): line for line in lines}
+
+
+def case_table(
+    found: Iterator[Case], experiments: int, printed: dict[str, str], only: str
+) -> tuple[list[str], int]:
+    """Return the table of single cases, and how many are outside their limits.
+
+    Lines whose name does not have `only` are taken as they were printed.
+    """
     lines, missed = ["| what | how | share | asked for |", "|---|---|---|---|"], 0
     for case in found:
+        name = f"{case.group} | {case.name}"
+        if only not in name:
+            lines.append(printed[name])
+            continue
         held = share(case.holds, experiments)
         within = case.least <= held <= case.most
         missed += not within
         asked_for = "—" if (case.least, case.most) == (0, 1) else f"{case.least:.1%} to {case.most:.1%}"
-        lines.append(
-            f"| {case.group} | {case.name} | {held:.1%} | {asked_for}{'' if within else ': missed'} |"
-        )
+        lines.append(f"| {name} | {held:.1%} | {asked_for}{'' if within else ': missed'} |")
         print(lines[-1], flush=True)
     return lines, missed
 
