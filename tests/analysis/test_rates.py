@@ -69,7 +69,7 @@ def test_a_power_of_a_half_is_seldom_called_linear_and_disagreeing_runs_have_no_
 LAWS = {
     "power": STEPS**-1.0,
     "linear": 0.995**STEPS,
-    "plateau": 1 / STEPS + 0.01,
+    "plateau": 1 / STEPS + 0.005,
     "logarithm": np.log(STEPS + 1) / STEPS,
     "faster and faster": 0.5 ** (1.005**STEPS),
 }
@@ -94,7 +94,7 @@ def test_what_does_not_follow_a_law_has_no_rate(runs, noise):
     given = {name for name, rates in found.items() if rates and rates[0].measured}
     assert given == {"power", "linear"}
     (bent,) = found["plateau"]
-    assert bent.halves[0] < -0.3 < -0.2 < bent.halves[1] < 0
+    assert bent.halves[0] < -0.4 < -0.3 < bent.halves[1] < 0
     assert not list(bent.intervals)
 
 
