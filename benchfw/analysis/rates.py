@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchfw.analysis.convergence import ROUNDING_FLOOR, Curve
-from benchfw.analysis.intervals import LEVEL, Interval, Values, mean_interval
+from benchfw.analysis.intervals import Interval, Values, mean_interval
 from benchfw.records import Cell, Role
 
 Law: TypeAlias = Literal["sublinear", "linear"]
@@ -93,7 +93,7 @@ def _rate(cell: Cell, metric: str, trials: Sequence[Curves]) -> Rate | None:
     if law is None:
         return None
     found = fit_law(_curves(trials, metric), law)
-    if math.isnan(found.slope.estimate) or not found.bends:
+    if not found.bends:
         return None
     theorem = fit_law(_curves(trials, metric, "bound"), law)
     return Rate(
@@ -135,16 +135,6 @@ def slope(iterations: Values, errors: Values, law: Law, tail: float = TAIL) -> f
     if len(positions) < FEWEST_POINTS:
         return math.nan
     return _gradient(positions, logs)
-
-
-def rate_interval(curves: Iterable[Curve], law: Law, level: float = LEVEL, tail: float = TAIL) -> Interval:
-    """Return the mean slope of independent runs, with Student's interval.
-
-    The points of one curve depend on each other, so that the textbook interval of a regression would be far
-    too narrow: each run gives one slope, and runs are what is counted.
-    """
-    slopes = [slope(curve.iterations, curve.values, law, tail) for curve in curves]
-    return mean_interval([found for found in slopes if not math.isnan(found)], level)
 
 
 class Bend(NamedTuple):
@@ -189,21 +179,26 @@ class Fit:
 
 
 def fit_law(curves: Iterable[Curve], law: Law) -> Fit:
-    """Return the slope of independent runs under a law, and whether they follow it."""
+    """Return the mean slope of independent runs under a law, with Student's interval, and how they bend.
+
+    The points of one curve depend on each other, so that the textbook interval of a regression would be far
+    too narrow: each run gives one slope, and runs are what is counted.
+    """
     slopes, bends = [], []
     for curve in curves:
         positions, logs = _fitted_points(curve.iterations, curve.values, law, TAIL)
         if len(positions) < FEWEST_POINTS:
             continue
         slopes.append(_gradient(positions, logs))
-        middle = (positions[0] + positions[-1]) / 2
-        halves = [(positions[chosen], logs[chosen]) for chosen in (positions <= middle, positions >= middle)]
-        if min(len(along) for along, _ in halves) >= FEWEST_OF_A_HALF:
-            noise = [
-                _misfit(along, heights) / (len(along) - 2) / float(np.var(along) * len(along))
-                for along, heights in halves
-            ]
-            bends.append(Bend(_gradient(*halves[0]), _gradient(*halves[1]), sum(noise)))
+        # the halves of the axis, but three points each at least: five have one in common
+        middle = np.searchsorted(positions, (positions[0] + positions[-1]) / 2)
+        early, late = max(int(middle), FEWEST_OF_A_HALF), min(int(middle), len(positions) - FEWEST_OF_A_HALF)
+        halves = [(positions[part], logs[part]) for part in (slice(early), slice(late, None))]
+        noise = [
+            _misfit(along, heights) / (len(along) - 2) / float(np.var(along) * len(along))
+            for along, heights in halves
+        ]
+        bends.append(Bend(_gradient(*halves[0]), _gradient(*halves[1]), sum(noise)))
     return Fit(mean_interval(slopes), tuple(bends))
 
 

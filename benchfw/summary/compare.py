@@ -243,7 +243,7 @@ def _signed(
         return None
     before, after = values
     shared = [repetition for repetition in before if repetition in after]
-    curves = [each.curves[quantity] for each in mine if quantity in each.curves and each.finished]
+    curves = filter(None, (each.curve(quantity) for each in mine if each.finished))
     size = median(abs(float(curve.values[0]) - curve.final) for curve in curves)
     if not paired:
         return signed_difference(list(before.values()), list(after.values()), size, paired=False)

@@ -114,8 +114,7 @@ def _with_preparation(sample: Sample) -> Sample:
         for quantity, found in sample.brackets.items()
     }
     arrivals = {
-        each: replace(
-            arrival,
+        each: arrival._replace(
             seconds=arrival.seconds + spent["seconds_to_target"][each],
             cost=arrival.cost + spent["cost_to_target"][each],
         )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchfw.analysis.convergence import Curve
-from benchfw.analysis.rates import Curves, find_rates, follows, likelier_law, rate_interval, slope
+from benchfw.analysis.rates import find_rates, fit_law, likelier_law, slope
 from benchfw.records import Cell
 
 CELL = Cell("p", "optimizer", "m", "numpy")
@@ -17,6 +17,17 @@ STEPS = np.unique(np.geomspace(1, 2000, 80).round())
 
 def curve(errors, steps=STEPS):
     return Curve(steps, steps, steps, np.asarray(errors, dtype=float))
+
+
+class Run:
+    """One run: its curve, and a theorem's bound on it."""
+
+    def __init__(self, measured, bound=None):
+        self._curves = {"metric": measured, "bound": bound}
+        self.bounded = ["gap"] if bound else []
+
+    def curve(self, _metric, role="metric"):
+        return self._curves[role]
 
 
 @given(st.floats(-3, -0.1), st.floats(1e-3, 1e3))
@@ -37,7 +48,7 @@ def test_the_start_is_no_part_of_the_rate():
 
 
 def test_one_run_has_a_slope_and_no_interval():
-    found = rate_interval([curve(1 / STEPS)], "sublinear")
+    found = fit_law([curve(1 / STEPS)], "sublinear").slope
     assert found.estimate == pytest.approx(-1)
     assert not found.bounded
 
@@ -52,7 +63,7 @@ def test_the_straighter_law_is_the_likelier_one():
 @pytest.mark.parametrize("errors", [np.zeros(80), np.full(80, math.nan), -np.ones(80)])
 def test_what_has_no_logarithm_has_no_rate(errors):
     assert math.isnan(slope(np.arange(80), errors, "sublinear"))
-    assert rate_interval([curve(errors, np.arange(80.0))], "linear").count == 0
+    assert fit_law([curve(errors, np.arange(80.0))], "linear").slope.count == 0
 
 
 def test_a_power_of_a_half_is_seldom_called_linear_and_disagreeing_runs_have_no_law():
@@ -83,8 +94,7 @@ def test_what_does_not_follow_a_law_has_no_rate(runs, noise):
         name: find_rates(
             {
                 CELL: [
-                    Curves({"gap": curve(errors * np.exp(noise * rng.standard_normal(len(STEPS))))}, {})
-                    for _ in range(runs)
+                    Run(curve(errors * np.exp(noise * rng.standard_normal(len(STEPS))))) for _ in range(runs)
                 ]
             },
             ["gap"],
@@ -101,15 +111,15 @@ def test_what_does_not_follow_a_law_has_no_rate(runs, noise):
 def test_a_fall_that_ends_at_a_level_of_noise_is_not_taken_for_a_power():
     steps, rng = np.unique(np.geomspace(1, 1000, 110).round()), np.random.default_rng(6)
     curves = [curve(0.98**steps + 1e-3 * abs(rng.standard_normal(len(steps))), steps) for _ in range(5)]
-    assert rate_interval(curves, "sublinear").high < -2
-    (found,) = find_rates({CELL: [Curves({"gap": each}, {}) for each in curves]}, ["gap"])
+    assert fit_law(curves, "sublinear").slope.high < -2
+    (found,) = find_rates({CELL: [Run(each) for each in curves]}, ["gap"])
     assert found.measured is None
     # all of the fitted half of the iterations is level: the slope may be 0
-    assert not follows(curves, "linear")
+    assert not fit_law(curves, "linear").follows
 
 
 def test_the_slope_of_a_theorem_that_is_no_power_is_not_shown_beside_a_rate():
-    bound = {"gap": curve(3 * np.log(STEPS + 1) / STEPS)}
-    (found,) = find_rates({CELL: [Curves({"gap": curve(1 / STEPS)}, bound)] * 3}, ["gap"])
+    bound = curve(3 * np.log(STEPS + 1) / STEPS)
+    (found,) = find_rates({CELL: [Run(curve(1 / STEPS), bound)] * 3}, ["gap"])
     assert found.measured is not None
     assert found.theorem is None
