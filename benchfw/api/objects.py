@@ -68,9 +68,8 @@ class Objects:
                 return "problem", self._data_table(place, label, given)
             case Mapping():
                 use, rest = self._split(place, given)
-                if isinstance(use, str | list):
-                    return "problem", {"use": use, **rest}
-                return "problem", {"use": self._problem_use(place, label, use), **rest}
+                table = {"use": use} if isinstance(use, list) else self.problem_table(place, label, use)[1]
+                return "problem", {**table, **rest}
         found = self._registered("problem", given) if isinstance(given, type) else ""
         return "problem", {"use": found or self._problem_use(place, label, given)}
 

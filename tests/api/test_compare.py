@@ -196,6 +196,8 @@ def test_problems_of_every_kind_are_solved_and_counted(notebook):
     """)["sgd"]
     result = benchfw.compare(notebook["batches"], batched, **SMALL)
     assert result.frame["cost"].max() == 3.0
+    known = {"use": notebook["batches"], "best": -1.0}
+    assert benchfw.compare(known, batched, **SMALL, target={"gap": 1.1}).counts == {"reached": 1}
     assert set(result.frame["metric"]) == {"objective"}
     with pytest.raises(
         benchfw.BenchfwError, match="needs a FiniteSum problem, but problem 'object:Bowl' has no"
