@@ -39,6 +39,7 @@ from benchfw.loading import (
 
 if TYPE_CHECKING:
     from benchfw.parameters import Parameter
+    from benchfw.records import Trial
     from benchfw.sources import Modules
 
 KINDS = ("problem", "estimator", "optimizer", "distribution", "dataset", "figure")
@@ -250,6 +251,12 @@ class Registry:
         for key, value in table.items():
             if is_nested(key, value):
                 self.inspect(kind_of(key), value)
+
+    def inspect_trial(self, trial: Trial) -> None:
+        """Inspect the method and the problem of a trial: PluginError where a name is not known here."""
+        self.inspect(trial.kind, trial.method.table)
+        if trial.kind != "kernel":
+            self.inspect("problem", trial.problem.table)
 
     def entries_of(self, kind: str, table: Mapping[str, Any]) -> list[Entry]:
         """Return the entries that a table names, those of its nested tables included."""

@@ -217,9 +217,7 @@ class RunResult:
         found = self._find_trial(method, problem, repetition)
         registry = self._registry or trusted_registry(self.run, plugins)
         records, emit = collector()
-        registry.inspect(found.trial.kind, found.trial.method.table)
-        if found.trial.kind != "kernel":
-            registry.inspect("problem", found.trial.problem.table)
+        registry.inspect_trial(found.trial)
         with registry.activate():
             outcome = run_trial(found.trial, registry, emit, hear=_raise)
         return change(outcome, records=tuple(records))

@@ -44,6 +44,7 @@ def command(trial: int, debug: bool, plugins: tuple[str, ...], store: Path) -> N
     from benchfw.measure.trial import collector, run_trial
 
     registry = trusted_registry(run, plugins)
+    registry.inspect_trial(result.trial)
     records, emit = collector()
     with registry.activate():
         outcome = run_trial(result.trial, registry, emit, hear=_debug if debug else traceback.print_exception)
