@@ -22,7 +22,10 @@ Values: TypeAlias = Sequence[float] | Floats
 AXES: tuple[Axis, ...] = ("iterations", "seconds", "cost")
 RESOLUTION = 0.005  # of an arrival between two looks
 ROUNDING_FLOOR = 1e-10
-"""Below this share of the value at the start rounding decides: no target is set and ends are not compared."""
+"""Points below this share of a curve's largest value are left out of a rate: rounding may bend them."""
+
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
+"""Differences below this share of the numbers that they are computed from are rounding."""
 
 OVERSPENT = 0.01
 """The share of a budget by which a look may be beyond it and still be one within."""
@@ -256,20 +259,23 @@ def time_to_all(curves: Sequence[Curve], targets: Sequence[float]) -> Hit:
     return Hit(float(first.iterations[at]), float(first.seconds[at]), float(first.cost[at]))
 
 
-def rounding_floor(curve: Curve) -> float:
-    """Return the value below which rounding decides, from the curve's start; 0 for a metric with a sign."""
+def rounding_floor(curve: Curve, size: float = 0.0) -> float:
+    """Return the value below which rounding decides; 0 for a metric with a sign.
+
+    From the curve's start and from `size`, that of the numbers whose difference the metric is.
+    """
     if len(curve.values) == 0 or not math.isfinite(curve.values[0]) or np.any(curve.values < 0):
         return 0.0
-    return ROUNDING_FLOOR * float(curve.values[0])
+    return ROUNDING * max(float(curve.values[0]), abs(size) if math.isfinite(size) else 0.0)
 
 
-def automatic_target(methods: Sequence[Floats]) -> float:
+def automatic_target(methods: Sequence[Floats], floor: float = 0.0) -> float:
     """Return a target for all methods: the worst end of the last one among those that got far.
 
     `methods` are the first and the last value of each run: (runs, 2).
     The end of a method is the worst final value of its repetitions; it got far if that is FAR of the way from
     the start to the lowest of these ends. Which method is the reference plays no part. Rounded up to two
-    figures, so that the number printed is the number used; not below ROUNDING_FLOOR of the start.
+    figures, so that the number printed is the number used; not below the floor, where rounding decides.
     """
     ends, starts = _ends_and_starts(methods)
     if not ends:
@@ -278,7 +284,7 @@ def automatic_target(methods: Sequence[Floats]) -> float:
     edge = start - FAR * (start - best) if best < start < math.inf else best
     target = max(end for end in ends if end <= max(edge, best))
     if all(np.all(runs[np.isfinite(runs[:, 1]), 1] >= 0) for runs in methods):
-        target = max(target, ROUNDING_FLOOR * float(np.max(starts)) if len(starts) else 0.0)
+        target = max(target, floor)
         if target >= start:  # some run would be there before its first step
             target = start / 2
     return _rounded_up(target)
@@ -305,6 +311,7 @@ def _rounded_up(value: float, figures: int = 2) -> float:
     if value == 0 or not math.isfinite(value):
         return value
     digits = figures - 1 - math.floor(math.log10(abs(value)))
-    scaled = math.ceil(value * 10.0**digits * (1 - 1e-12) if digits < 300 else value)
+    less = value - 1e-12 * abs(value)  # 0.1 has more digits than it shows
+    scaled = math.ceil(less * 10.0**digits if digits < 300 else value)
     rounded = float(f"{scaled}e{-digits}") if digits < 300 else value
     return max(rounded, value)

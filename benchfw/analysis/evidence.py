@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from benchfw.analysis.intervals import Floats, Interval, Values
+from benchfw.analysis.intervals import Floats, Interval
 from benchfw.analysis.medians import CHECKED_PAIRS, is_typical, sign_depth, sign_probability
 from benchfw.analysis.significance import (
     BUDGET,
@@ -20,9 +20,6 @@ from benchfw.analysis.significance import (
     log_interval,
     share_probability,
 )
-
-ROUNDING = 1e-12
-"""Two numbers that differ by less than this part of them are the same."""
 
 
 class Evidence(ABC):
@@ -179,8 +176,11 @@ class PairedDifferences(_Student):
 class PairedSigns(_Pairs):
     """Log ratios of pairs of which some are known from one side only: the sign test.
 
-    They are never called equal: a run that did not arrive is not nearly equal to one that did.
+    They are never called equal: a run that did not arrive is not nearly equal to one that did. Where runs end
+    at 0 (`middle` then has what was seen, infinite ratios included), no factor is known of these.
     """
+
+    middle: Floats | None = None
 
     @property
     def testable(self) -> bool:
@@ -194,7 +194,7 @@ class PairedSigns(_Pairs):
 
     def interval(self, level: float) -> Interval:
         """Return the median of the ratios, of unknown ones the end nearer to 1, between order statistics."""
-        nearer = np.sort(np.clip(0.0, self.low, self.high))
+        nearer = np.sort(np.clip(0.0, self.low, self.high) if self.middle is None else self.middle)
         middle = float(nearer[(self.count - 1) // 2]), float(nearer[self.count // 2])
         median = middle[0] if middle[0] == middle[1] else (middle[0] + middle[1]) / 2
         depth = sign_depth(self.count, level)
@@ -244,58 +244,6 @@ class Arrivals(Evidence):
         decided = self.difference <= 1 - level
         low, high = (1.0 if decided and ratio > 1 else 0.0), (1.0 if decided and ratio < 1 else math.inf)
         return Interval(ratio, low, high, self.count)
-
-
-def pair(values: Values, reference: Values) -> PairedLogs | PairedSigns | None:
-    """Return the evidence of paired values, neither negative; +inf stands for never.
-
-    A pair of two that never arrive says nothing, nor does one of two zeros. None where nothing is left.
-    """
-    return pair_brackets(values, values, reference, reference)
-
-
-def pair_brackets(
-    low: Values,
-    high: Values,
-    reference_low: Values,
-    reference_high: Values,
-    pairs: tuple[Values, Values] | None = None,
-) -> PairedLogs | PairedSigns | None:
-    """Return the evidence of paired values of which each is known to lie between two numbers.
-
-    `pairs` are where the values probably are, those of the reference second.
-    """
-    under, over, start, end = (
-        np.asarray(each, dtype=np.float64) for each in (low, high, reference_low, reference_high)
-    )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        from_below, from_above = np.log(under) - np.log(end), np.log(over) - np.log(start)
-        probable = None if pairs is None else np.log(pairs[0]) - np.log(pairs[1])
-    # of two that never arrive, or two that are at zero, nothing is known
-    known = np.isfinite(from_below) | np.isfinite(from_above) | (from_below == from_above)
-    from_below, from_above = from_below[known], from_above[known]
-    if len(from_below) == 0:
-        return None
-    if np.all(np.isfinite(from_below) & (from_above > -np.inf)) or np.all(
-        np.isfinite(from_above) & (from_below < np.inf)
-    ):
-        # where one end is all that is known, what was seen says nothing more
-        seen = np.all(np.isfinite([from_below, from_above]))
-        return PairedLogs(from_below, from_above, probable[known] if probable is not None and seen else None)
-    return PairedSigns(from_below, from_above)
-
-
-def pair_differences(values: Values, reference: Values) -> PairedDifferences | None:
-    """Return the evidence of paired numbers that may be negative; None where some run has none.
-
-    Numbers that agree up to rounding have a difference of 0.
-    """
-    mine, theirs = (np.asarray(each, dtype=np.float64) for each in (values, reference))
-    if len(mine) == 0 or not np.all(np.isfinite(mine) & np.isfinite(theirs)):
-        return None
-    apart = mine - theirs
-    apart = np.where(np.abs(apart) > ROUNDING * np.maximum(np.abs(mine), np.abs(theirs)), apart, 0.0)
-    return PairedDifferences(apart, apart)
 
 
 def _exp(value: float) -> float:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from benchfw.analysis.decisions import Contrast, Decision, Family, Reason, decide_family, decide_part
-from benchfw.analysis.evidence import Arrivals, Evidence, pair_differences
+from benchfw.analysis.evidence import Arrivals, Evidence
+from benchfw.analysis.pairing import pair_differences
 from benchfw.records import Cell
 from benchfw.summary.draws import SPREADS, DrawSample
 from benchfw.summary.model import Comparison, Sweep

@@ -7,6 +7,7 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
+from statistics import median
 from typing import Any, NamedTuple, TypeAlias
 
 from benchfw.analysis.convergence import Curve, curve_within, curves_by_metric, time_to_all
@@ -183,7 +184,10 @@ def _up_to_arrival(result: Result) -> Sequence[Record]:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many trials of a method there were, how many of them ended well or not, and the first of them."""
+    """How many trials of a method there were, how many of them ended well or not, and the first of them.
+
+    `cost` is what they spent in the median, None where it was not counted.
+    """
 
     trials: int
     started: int
@@ -191,6 +195,7 @@ class Tally:
     declares_cost: bool
     from_scratch: bool
     first: Trial
+    cost: float | None = None
 
     @classmethod
     def of(cls, histories: Sequence[History]) -> Tally:
@@ -203,4 +208,11 @@ class Tally:
             any(each.outcome.counting is Counting.DECLARED for each in histories),
             any(each.outcome.from_scratch for each in histories),
             histories[0].trial,
+            _median_cost([each for each in histories if each.finished]),
         )
+
+
+def _median_cost(histories: Sequence[History]) -> float | None:
+    if not histories or any(each.outcome.counting is Counting.UNCOUNTED for each in histories):
+        return None
+    return median(each.spent.cost for each in histories)

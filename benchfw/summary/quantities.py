@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchfw.analysis.censored import expected_running_time, median_time
-from benchfw.analysis.evidence import Evidence, pair_brackets
+from benchfw.analysis.evidence import Evidence
 from benchfw.analysis.intervals import (
     LEVEL,
     Interval,
@@ -23,6 +23,7 @@ from benchfw.analysis.intervals import (
     mean_interval,
     median_interval,
 )
+from benchfw.analysis.pairing import pair_brackets
 from benchfw.records import MethodKind
 
 TO_TARGET = ("seconds_to_target", "cost_to_target", "iterations_to_target", "cpu_seconds_to_target")

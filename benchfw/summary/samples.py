@@ -15,7 +15,6 @@ from benchfw.analysis.convergence import (
     Curve,
     Hit,
     place_arrival,
-    rounding_floor,
     time_to_all,
     value_at,
 )
@@ -27,6 +26,7 @@ from benchfw.summary.draws import DrawSample
 from benchfw.summary.histories import History, Spent
 from benchfw.summary.model import Target
 from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Arrival, Sample
+from benchfw.summary.targets import find_floor
 
 # more time would not have helped: a run that timed out was merely cut short
 _BROKEN = frozenset({Status.DIVERGED, Status.OUT_OF_MEMORY, Status.CRASHED, Status.FAILED})
@@ -135,16 +135,22 @@ def _sample_optimizer(
                 if between:
                     brackets[quantity].add(repetition, *between[quantity])
         for metric in dict.fromkeys((*history.metrics, *metrics)):
-            curve = history.budgeted(metric)
-            ended = curve is not None and history.finished
-            values[metric].add(repetition, curve.final if curve and ended else math.inf)
-            if curve is not None and ended and 0 <= curve.final < (floor := rounding_floor(curve)):
-                brackets[metric].add(repetition, 0.0, floor)
-            if repetition in ends:
-                then = value_at(curve, "seconds", np.array([ends[repetition]])) if curve else [math.inf]
-                values[metric + WHEN_DONE].add(repetition, float(then[0]))
+            floor = find_floor(history, metric)
+            for quantity, value in _ends(history, metric, ends.get(repetition)):
+                values[quantity].add(repetition, value)
+                if 0 <= value < floor:
+                    brackets[quantity].add(repetition, 0.0, floor)
     seen = {quantity: found for quantity, found in {**values, **to_target}.items() if found}
     return Sample("optimizer", seen, brackets=dict(brackets), arrivals=arrivals)
+
+
+def _ends(history: History, metric: str, done: float | None) -> Iterator[tuple[str, float]]:
+    """Yield where a run ends, and where it was when the reference was done; infinity where it is unknown."""
+    curve = history.budgeted(metric)
+    yield metric, curve.final if curve is not None and history.finished else math.inf
+    if done is not None:
+        then = value_at(curve, "seconds", np.array([done])) if curve is not None else [math.inf]
+        yield metric + WHEN_DONE, float(then[0])
 
 
 def _to_target(arrival: Arrival) -> Iterator[tuple[str, float]]:

@@ -22,7 +22,7 @@ from benchfw.summary.kernels import rate_intervals
 from benchfw.summary.lines import find_hits, find_lines
 from benchfw.summary.model import CPU_TIMES, Comparison, Row, Summary
 from benchfw.summary.noise import BUSY, allow_for_noise, describe_noise, slowdown, waits
-from benchfw.summary.quantities import TO_TARGET, Sample
+from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Sample
 from benchfw.summary.samples import first_to_arrive, sample_trials
 from benchfw.summary.sweeps import find_sweep
 from benchfw.summary.targets import BestKnown, choose_targets, last_seconds, metric_names, with_gaps
@@ -152,6 +152,13 @@ def _compare(
             cell: count
             for cell, sample in samples.items()
             if (count := sum(each.reached and each.iterations == 0 for each in sample.arrivals.values()))
+        },
+        at_zero={
+            (cell, quantity): (count, len(found))
+            for cell, sample in samples.items()
+            for quantity, found in sample.values.items()
+            if kind == "optimizer" and quantity.removesuffix(WHEN_DONE) in metrics
+            if (count := sum(sample.bracket(quantity, each)[0] == 0 for each in found))
         },
         repeated=repeated,
         claims=tuple(

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from benchfw.analysis.convergence import Curve, Floats, automatic_target, none_improves
+from benchfw.analysis.convergence import Curve, Floats, automatic_target, none_improves, rounding_floor
 from benchfw.contract import clip_gap
 from benchfw.records import GAP, OBJECTIVE, Cell, Ending, Trial
 from benchfw.summary.histories import History
@@ -72,10 +72,20 @@ def choose_targets(methods: Sequence[Sequence[History]]) -> tuple[Target, ...]:
         return tuple(Target(metric, value) for metric, value in named)
     primary = first.metrics[0]
     ends = [_first_and_last(group, primary) for group in methods]
-    value = automatic_target(ends)
+    floors = (find_floor(each, primary) for group in methods for each in group if each.finished)
+    value = automatic_target(ends, max(floors, default=0.0))
     if math.isnan(value):
         return ()
     return (Target(primary, value, automatic=True, improved=not none_improves(ends)),)
+
+
+def find_floor(history: History, metric: str) -> float:
+    """Return the value of a metric below which rounding decides; a gap is a difference of objectives."""
+    curve = history.budgeted(metric)
+    if curve is None:
+        return 0.0
+    whole = history.budgeted(OBJECTIVE) if metric == GAP else None
+    return rounding_floor(curve, 0.0 if whole is None else whole.final)
 
 
 def _first_and_last(histories: Iterable[History], metric: str) -> Floats:

@@ -17,6 +17,7 @@ from benchfw.analysis.convergence import (
     automatic_target,
     curve_within,
     curves_by_metric,
+    rounding_floor,
     time_to_all,
     time_to_target,
     value_at,
@@ -102,9 +103,9 @@ def test_looks_that_overspent_the_budget_do_not_count_but_the_first_does():
     assert curve_within(whole, None, 1e-9).final == 9
 
 
-def target_of(methods):
+def target_of(methods, floor=0.0):
     """Return the automatic target of methods that are given as the first and last values of their runs."""
-    return automatic_target([np.array(runs, dtype=np.float64).reshape(-1, 2) for runs in methods])
+    return automatic_target([np.array(runs, dtype=np.float64).reshape(-1, 2) for runs in methods], floor)
 
 
 def test_automatic_target_is_met_by_all_runs_of_the_methods_that_got_far():
@@ -117,8 +118,17 @@ def test_automatic_target_is_met_by_all_runs_of_the_methods_that_got_far():
 
 
 def test_automatic_target_stays_above_rounding():
-    assert target_of([[[2.0, 1e-17]]]) == pytest.approx(2e-10)
+    curve = Curve([0, 1], [0, 1], [0, 1], [2.0, 1e-17])
+    assert rounding_floor(curve) == pytest.approx(2 * 8 * 2.0**-52)
+    assert rounding_floor(curve, -1e9) == pytest.approx(1e9 * 8 * 2.0**-52)
+    assert target_of([[[2.0, 1e-17]]], rounding_floor(curve)) == 3.6e-15
     assert target_of([[[0.0, 0.0]]]) == 0
+
+
+def test_automatic_target_of_a_negative_metric_is_its_worst_end():
+    assert target_of([[[5.0, -1.0]], [[5.0, -1.2]]]) == -1.0
+    assert target_of([[[5.0, -1.234]]]) == -1.2
+    assert target_of([[[5.0, -0.1]]]) == -0.1
 
 
 @given(st.floats(-1e12, 1e12).filter(lambda value: value == 0 or abs(value) > 1e-300))

@@ -7,15 +7,9 @@ import pytest
 from scipy import stats
 
 from benchfw.analysis.decisions import Contrast, Family, Verdict, decide, decide_family, decide_part
-from benchfw.analysis.evidence import (
-    Arrivals,
-    PairedLogs,
-    PairedSigns,
-    pair,
-    pair_brackets,
-    pair_differences,
-)
+from benchfw.analysis.evidence import Arrivals, PairedLogs, PairedSigns
 from benchfw.analysis.medians import sign_depth, sign_probability
+from benchfw.analysis.pairing import pair, pair_brackets, pair_differences
 from benchfw.analysis.significance import (
     difference_probability,
     equality_probability,
@@ -79,13 +73,22 @@ def test_a_bracket_widens_the_interval_and_what_lies_inside_it_is_not_claimed():
     assert wide.equality == 0
 
 
-def test_a_value_below_the_rounding_floor_gives_the_near_end_only():
-    found = pair_brackets([0.0] * 5, [1e-10] * 5, [0.01] * 5, [0.0101, 0.01, 0.0099, 0.01, 0.01])
-    assert isinstance(found, PairedLogs)
-    assert found.difference == 0
-    ends = found.interval(0.95)
-    assert (ends.low, ends.high) == (0, pytest.approx(1e-8, rel=0.01))
-    assert math.isnan(found.spread)
+def test_values_at_zero_have_a_side_and_no_factor_whatever_the_rounding_floor_is():
+    others = [0.01] * 6
+    for floor in (1e-10, 1e-3):
+        found = pair_brackets([0.0] * 6, [floor] * 6, others, others)
+        assert isinstance(found, PairedSigns)
+        assert found.difference == 2 / 64
+        ends = found.interval(0.95)
+        assert (ends.estimate, ends.low, ends.high) == (0, 0, 1)
+        worse = pair_brackets(others, others, [0.0] * 6, [floor] * 6)
+        assert worse.interval(0.95).estimate == inf
+    # 7 of 10 at 0, the others far above: no side is typical; five pairs cannot tell
+    mixed = pair([0.0] * 7 + [40.0] * 3, [1.0] * 10)
+    assert mixed.difference == pytest.approx(0.34375)
+    assert not pair([0.0] * 5, [2.0] * 5).testable
+    # both at 0 counts against either side
+    assert pair([0.0] * 10, [0.0] * 4 + [1.0] * 6).difference > 0.5
 
 
 def test_runs_that_ended_early_are_known_from_one_side_and_judged_by_students_test_of_that_end():

@@ -270,6 +270,40 @@ def scenes(make):
         "no target in the suite, and another ends lower in a metric with a sign": signed(make, "gd", -4.0, 10)
         + signed(make, "svrg", -4.1, 5)
         + signed(make, "saga", -4.4, 9),
+        "no target in the suite, and another ends at 0 in most runs": [
+            make.result("optimizer", "p", name, r, make.curve("errors", [50, end]))
+            for name, ends in (("gd", [2] * 9), ("svrg", [0] * 8 + [1]))
+            for r, end in enumerate(ends)
+        ],
+        "no target in the suite, and the first loses it again": [
+            make.result(
+                "optimizer", "p", name, r,
+                make.curve("gap", [9, 1, middle * pace, end * pace], cost=cost),
+            )
+            for name, middle, end, cost in (
+                ("gd", 0.5, 0.01, 10), ("svrg", 0.001, 4.0, 10), ("fast", 0.001, 0.02, 1)
+            )
+            for r, pace in enumerate(WOBBLE)
+        ],
+        "no target in the suite, and none but the first has it still": [
+            make.result("optimizer", "p", name, r, make.curve("gap", [9, 1, middle, end], cost=cost))
+            for name, middle, cost, ends in (
+                ("gd", 0.5, 10, [0.01] * 5), ("svrg", 0.001, 5, [0.001, 0.001, 0.02, 4.0, 1.0])
+            )
+            for r, end in enumerate(ends)
+        ],
+        "a budget of iterations that cost more": ending(make, "gd", 0.01, 10)
+        + ending(make, "five", 1e-4, 50),
+        "preparation that costs more than it saves": gd
+        + [
+            replace(each, outcome=replace(each.outcome, prepare_seconds=0.25, prepare_cost=1000.0))
+            for each in optimizer(make, "newton", 10, seconds=0.5)
+        ],
+        "the reference ends by itself, and another is at 0 then": [
+            make.result("optimizer", "p", name, r, make.curve("gap", [9, 1, end]), ending=how)
+            for name, end, how in (("exact", 0.01, Ending.BY_ITSELF), ("gd", 0.0, Ending.ITERATIONS))
+            for r in range(10)
+        ],
         "the reference ends by itself, and another is lower then": ending(
             make, "exact", 0.01, 10, ending=Ending.BY_ITSELF
         )
@@ -321,6 +355,8 @@ RULES = {
     r"beyond chance|does in \d+ of|never do|in any of its runs|too few of their runs|start at": "Arrivals",
     r"at least [\d.e+]+ times (fewer|less|more)": "Arrivals",
     r"At the end|At the second when|lowest median end": "Ends",
+    r"not counting preparation": "Preparation",
+    r"taken as normal": "Ratios",
     r"set by the methods' |the lowest start": "The target",
     r"\[[\d.]+, [\d.]+\] times|\d times|beyond noise": "Ratios",
     r"\[[\d.]+, [\d.]+\] lower": "Metrics with a sign",
@@ -341,7 +377,7 @@ def rules_of(sentence):
     found = [rule for pattern, rule in RULES.items() if re.search(pattern, sentence)]
     ratios = {"Ratios", "Metrics with a sign", "Equality", "Undecided"}
     others = {"Is it biased?", "Sweeps"}
-    judged = (ratios | others) & {*found} or re.search("beyond chance|at least", sentence)
+    judged = (ratios | others) & {*found} or re.search("beyond chance|at least|is lower in", sentence)
     return list(dict.fromkeys([*found, *(["The family of a report"] if judged else [])]))
 
 

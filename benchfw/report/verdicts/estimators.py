@@ -13,7 +13,6 @@ from benchfw.report.verdicts.phrases import (
     TAKEN,
     comparative,
     estimate_of,
-    first_family,
     paired_runs,
     rows_ahead,
     rows_of,
@@ -145,7 +144,7 @@ def _along_the_sweep(comparison: Comparison) -> str:
     where = f"at every {sweep.parameter} from {sweep.values[0]:g} to {sweep.values[-1]:g}"
     if not sweep.leader:
         return f"No family of methods is shown to have the smallest variance {where}"
-    runs = min(comparison.tallies[cell].trials for cell in first_family(sweep))
+    runs = min(comparison.tallies[cell].trials for cell in sweep.leaders)
     few = TAKEN if runs < CHECKED_PAIRS else ""
     times = f"at least {figures(sweep.margin, 2)} times below the next ({plural(runs, 'run')}{few})"
     return f"{sweep.leader} has the smallest variance {where}, {times}"

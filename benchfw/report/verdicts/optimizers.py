@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from benchfw.analysis.decisions import Reason, Verdict
 from benchfw.analysis.significance import FEWEST_PAIRS
 from benchfw.records import Cell
 from benchfw.report.text import figures, join_names, plural
+from benchfw.report.verdicts.ends import back_sentence, done_sentence, end_sentence
+from benchfw.report.verdicts.leaders import find_leader, has_factor, lowest
 from benchfw.report.verdicts.phrases import (
     Measure,
     always_arrives,
@@ -17,18 +19,15 @@ from benchfw.report.verdicts.phrases import (
     cells_with,
     choose_measure,
     comparative,
-    join_clauses,
     missing_text,
     observed_text,
     paired_runs,
     reached,
     target_text,
     undecided_text,
-    when_done,
 )
 from benchfw.summary.contrasts import ARRIVALS
 from benchfw.summary.model import Comparison
-from benchfw.summary.quantities import WHEN_DONE
 
 
 def optimizer_verdict(comparison: Comparison) -> str:
@@ -43,7 +42,9 @@ def optimizer_verdict(comparison: Comparison) -> str:
         sentence = _main(comparison, measure, leader)
     sentences = [sentence, _fastest(comparison, measure, leader)]
     if any(target.automatic for target in comparison.targets):
-        sentences.append(_done(comparison) or _end(comparison, leader))
+        praised = [leader or comparison.reference, find_leader(comparison, _time(comparison))]
+        sentences.append(done_sentence(comparison) or end_sentence(comparison, leader))
+        sentences += [back_sentence(comparison, cell) for cell in dict.fromkeys(praised) if cell is not None]
     return " ".join(f"{each}." for each in sentences if each)
 
 
@@ -57,6 +58,7 @@ def _main(comparison: Comparison, measure: Measure, leader: Cell | None) -> str:
     if leader is not None:
         said = comparative(comparison, leader, measure.quantity, measure.less, measure.more)
         after = _time_clause(comparison, leader) if measure.quantity == "cost_to_target" else ""
+        after += _preparation(comparison, leader)
         runs = paired_runs(comparison, leader, measure.quantity)
         way = f"{target} {measure.preposition} {said} than {reference} ({runs})"
         return f"{comparison.name(leader)} reaches {way}{after}{missing}"
@@ -65,13 +67,14 @@ def _main(comparison: Comparison, measure: Measure, leader: Cell | None) -> str:
     behind = [cell for cell in rivals if _is_behind(comparison, cell, measure.quantity)]
     if len(behind) < len(rivals):
         return _undecided(comparison, measure, [cell for cell in rivals if cell not in behind])
-    if not all(_factor(comparison, cell, measure.quantity) for cell in behind):
+    if not all(has_factor(comparison, cell, measure.quantity) for cell in behind):
         return _more_often(comparison, Verdict.WORSE)
-    rival = _lowest(comparison, behind, measure.quantity) or behind[0]
+    rival = lowest(comparison, behind, measure.quantity) or behind[0]
     more = comparative(comparison, rival, measure.quantity, measure.less, measure.more)
     runs = paired_runs(comparison, rival, measure.quantity)
     first = f"No method reaches {target} {measure.preposition} {measure.less} than {reference}"
-    return f"{first}; the next, {comparison.name(rival)}, needs {more} ({runs}){missing}"
+    prepared = _preparation(comparison, rival)
+    return f"{first}; the next, {comparison.name(rival)}, needs {more} ({runs}){prepared}{missing}"
 
 
 def _alone(comparison: Comparison, measure: Measure) -> str:
@@ -80,11 +83,6 @@ def _alone(comparison: Comparison, measure: Measure) -> str:
         return f"{target_text(comparison)} is reached by {arrivals_text(comparison)}; {alone}"
     seen = observed_text(comparison, measure, [comparison.reference])
     return f"{seen}; {alone}{missing_text(comparison)}"
-
-
-def _factor(comparison: Comparison, cell: Cell, quantity: str) -> bool:
-    """Return whether a method is better or worse by a factor that is known."""
-    return comparative(comparison, cell, quantity, "", "") is not None
 
 
 def _is_behind(comparison: Comparison, cell: Cell, quantity: str) -> bool:
@@ -107,12 +105,12 @@ def _undecided(comparison: Comparison, measure: Measure, rivals: list[Cell]) -> 
     target, reference = target_text(comparison), comparison.name(comparison.reference)
     words = (Verdict.EQUAL, Verdict.ALIKE, Verdict.UNDECIDED)
     compared = [cell for cell in rivals if comparison.verdict(cell, measure.quantity) in words]
-    rival = _lowest(
+    rival = lowest(
         comparison, [cell for cell in compared if always_arrives(comparison, cell)], measure.quantity
     )
     if rival is not None and always_arrives(comparison, comparison.reference):
         found = undecided_text(comparison, rival, measure.quantity)
-        between = f"between {reference} and {comparison.name(rival)}"
+        between = f"between {reference} and {comparison.name(rival)}{_preparation(comparison, rival)}"
         return f"{found} in {measure.noun} to {target} {between}{missing_text(comparison)}"
     if compared or any(comparison.verdict(cell, ARRIVALS) is Verdict.UNDECIDED for cell in rivals):
         return f"No difference beyond chance in who reaches {target}: {arrivals_text(comparison)}"
@@ -139,29 +137,67 @@ def _not_comparable(comparison: Comparison, measure: Measure, rivals: list[Cell]
 
 def _time_clause(comparison: Comparison, cell: Cell) -> str:
     """Return how a leader in cost compares in time."""
-    quantity, time = comparison.clocked("seconds_to_target"), comparison.time
+    quantity, time = _time(comparison), comparison.time
     decision = comparison.decision(cell, quantity)
     said = comparative(comparison, cell, quantity, f"less {time}", f"more {time}")
     if said is None:
         words = undecided_text(comparison, cell, quantity)
         return f"; in {time}: {words[0].lower()}{words[1:]}"
     joint = " and" if decision.verdict is Verdict.BETTER else ", but"
-    return f"{joint} in {said}{_preparation(comparison, cell)}"
+    return f"{joint} in {said}"
+
+
+def _time(comparison: Comparison) -> str:
+    return comparison.clocked("seconds_to_target")
 
 
 def _preparation(comparison: Comparison, cell: Cell) -> str:
-    """Return what a method and the reference took to prepare, which their times leave out."""
-    found = [
-        (each, comparison.row(each, "prepare_seconds"))
-        for each in dict.fromkeys((cell, comparison.reference))
-    ]
-    parts = [f"{comparison.name(each)} {figures(row.interval.estimate, 2)} s" for each, row in found if row]
-    return f", not counting the time to prepare ({', '.join(parts)})" if parts else ""
+    """Return what a method and the reference took to prepare, which cost and time to the target leave out.
+
+    Also where that turns a difference around.
+    """
+    parts = []
+    for each in (cell, comparison.reference):
+        taken = {unit: _mean(comparison, each, name) for name, unit in _prepared(comparison)}
+        amounts = [f"{figures(taken[unit], 2 if unit == 's' else 3)} {unit}" for unit in taken if taken[unit]]
+        if amounts:
+            parts.append(f"{comparison.name(each)} {' and '.join(amounts)}")
+    if not parts:
+        return ""
+    turned = [*_turned(comparison, cell)]
+    total = f"; with it, {' and '.join(turned)}" if turned else ""
+    return f", not counting preparation ({', '.join(parts)}{total})"
+
+
+def _prepared(comparison: Comparison) -> tuple[tuple[str, str], ...]:
+    return ("prepare_cost", comparison.cost_unit), ("prepare_seconds", "s")
+
+
+def _mean(comparison: Comparison, cell: Cell, quantity: str) -> float:
+    row = comparison.row(cell, quantity)
+    return 0.0 if row is None else row.interval.estimate
+
+
+def _turned(comparison: Comparison, cell: Cell) -> Iterator[str]:
+    """Yield how often more or less a method takes with preparation, where that is the opposite of without."""
+    words = ((f"more {comparison.cost_unit}", f"fewer {comparison.cost_unit}"), ("more time", "less time"))
+    both = zip(("cost_to_target", _time(comparison)), _prepared(comparison), words, strict=True)
+    for quantity, (extra, _), (more, less) in both:
+        mine, theirs = (
+            _mean(comparison, each, quantity) + _mean(comparison, each, extra)
+            for each in (cell, comparison.reference)
+        )
+        verdict = comparison.verdict(cell, quantity)
+        if not (0 < mine < math.inf and 0 < theirs < math.inf):
+            continue
+        if (verdict is Verdict.BETTER and mine > theirs) or (verdict is Verdict.WORSE and mine < theirs):
+            word = more if mine > theirs else less
+            yield f"{figures(max(mine, theirs) / min(mine, theirs), 2)} times {word}"
 
 
 def _fastest(comparison: Comparison, measure: Measure, leader: Cell | None) -> str:
     """Return a sentence on time where another method is ahead there than in cost, or only the reference."""
-    quantity = comparison.clocked("seconds_to_target")
+    quantity = _time(comparison)
     first = find_leader(comparison, quantity)
     if measure.quantity == quantity or (first is not None and first == leader):
         return ""
@@ -177,7 +213,9 @@ def _fastest(comparison: Comparison, measure: Measure, leader: Cell | None) -> s
 def _slower(comparison: Comparison, quantity: str) -> str:
     """Return a sentence on the methods that take longer than the reference, by the nearest of them."""
     behind = cells_with(comparison, quantity, Verdict.WORSE)
-    nearest = _lowest(comparison, [cell for cell in behind if _factor(comparison, cell, quantity)], quantity)
+    nearest = lowest(
+        comparison, [cell for cell in behind if has_factor(comparison, cell, quantity)], quantity
+    )
     if nearest is None:
         return ""
     names, reference = [comparison.name(cell) for cell in behind], comparison.name(comparison.reference)
@@ -185,37 +223,6 @@ def _slower(comparison: Comparison, quantity: str) -> str:
     than = f" than {comparison.name(nearest)}" if len(names) > 1 else ""
     ahead = f"In {comparison.time}, {reference} is ahead of {join_names(names)}: {less}{than}"
     return f"{ahead}{_preparation(comparison, nearest)} ({paired_runs(comparison, nearest, quantity)})"
-
-
-def _end(comparison: Comparison, leader: Cell | None) -> str:
-    """Return a sentence on the end of the budget: a target that all reach hides who went on."""
-    metric = comparison.targets[0].metric
-    lowest = find_leader(comparison, metric)
-    if lowest is None or lowest == leader:
-        return ""
-    smaller = comparative(comparison, lowest, metric, "smaller", "larger")
-    runs = paired_runs(comparison, lowest, metric)
-    reference = comparison.name(comparison.reference)
-    return f"At the end, {comparison.name(lowest)} has a {metric} {smaller} than {reference} ({runs})"
-
-
-def _done(comparison: Comparison) -> str:
-    """Return a sentence on the moment at which the reference was done by itself, if it was."""
-    parts = list(_parts_when_done(comparison))
-    reference = comparison.name(comparison.reference)
-    return f"At the second when {reference} is done, {join_clauses(parts)}" if parts else ""
-
-
-def _parts_when_done(comparison: Comparison) -> Iterator[str]:
-    for quantity in when_done(comparison):
-        metric = quantity.removesuffix(WHEN_DONE)
-        least = find_leader(comparison, quantity)
-        if least is None:
-            yield f"no method has a smaller {metric} beyond noise"
-        else:
-            smaller = comparative(comparison, least, quantity, "smaller", "larger")
-            runs = paired_runs(comparison, least, quantity)
-            yield f"{comparison.name(least)} has a {metric} {smaller} ({runs})"
 
 
 def _none_arrives(comparison: Comparison) -> str:
@@ -233,19 +240,3 @@ def _lowest_end(comparison: Comparison) -> str:
     lowest = figures(best.interval.estimate)
     names = [comparison.name(row.cell) for row in rows if figures(row.interval.estimate) == lowest]
     return f"; the lowest median end is {lowest}, of {join_names(names)}"
-
-
-def find_leader(comparison: Comparison, quantity: str) -> Cell | None:
-    """Return the method that is furthest ahead of the reference, by a factor that is known."""
-    ahead = cells_with(comparison, quantity, Verdict.BETTER)
-    return _lowest(comparison, [cell for cell in ahead if _factor(comparison, cell, quantity)], quantity)
-
-
-def _lowest(comparison: Comparison, cells: Iterable[Cell], quantity: str) -> Cell | None:
-    """Return the method with the lowest ratio to the reference among those that have one."""
-
-    def ratio(cell: Cell) -> float:
-        found = comparison.decision(cell, quantity).interval
-        return math.inf if found is None else found.estimate
-
-    return min(cells, key=ratio, default=None)

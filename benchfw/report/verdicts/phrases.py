@@ -12,7 +12,7 @@ from benchfw.analysis.medians import CHECKED_PAIRS
 from benchfw.analysis.significance import FEWEST_PAIRS
 from benchfw.records import Cell, Ending, Status
 from benchfw.report.text import FEW_NAMES, factor_text, figures, interval_text, join_names, plural, ratio_text
-from benchfw.summary.model import Comparison, Fault, Replays, Row, Summary, Sweep
+from benchfw.summary.model import Comparison, Fault, Replays, Row, Summary
 from benchfw.summary.quantities import WHEN_DONE
 
 _ADVICE = {
@@ -65,8 +65,8 @@ def comparative(comparison: Comparison, cell: Cell, quantity: str, less: str, mo
         ratio, word = ratio.inverted(), less
     else:
         word = more
-    if not math.isfinite(ratio.low):
-        return None  # too few runs of one of the two arrive to know a factor
+    if not 1 < ratio.low < math.inf:
+        return None  # too few runs of one of the two arrive to know a factor, or some end at 0
     if not ratio.bounded or not math.isfinite(ratio.estimate):  # only the near end is known
         return f"at least {factor_text(ratio.low)} times {word}"
     return f"{ratio_text(ratio)} times {word}"
@@ -110,7 +110,7 @@ def typical_note(comparison: Comparison) -> str:
     """Return what differences are about, and what those of few runs assume; nothing where there is none."""
     found = [each for each in comparison.decisions.values() if each.differs]
     sweep = comparison.sweep
-    led = [comparison.tallies[cell].trials for cell in first_family(sweep)] if sweep and sweep.leader else []
+    led = [comparison.tallies[cell].trials for cell in sweep.leaders] if sweep else []
     if not found and not led:
         return ""
     few = any(each.assumes_normal for each in found) or min(led, default=CHECKED_PAIRS) < CHECKED_PAIRS
@@ -119,11 +119,6 @@ def typical_note(comparison: Comparison) -> str:
         "more that is checked."
     )
     return f" Verdicts are about the typical run, not the mean over runs.{normal if few else ''}"
-
-
-def first_family(sweep: Sweep) -> list[Cell]:
-    """Return the members of the family that leads a sweep."""
-    return list(sweep.families[sweep.leader].values())
 
 
 def join_clauses(parts: Sequence[str]) -> str:

@@ -12,8 +12,9 @@ import numpy as np
 from _laws import Rng, draw_effects
 
 from benchfw.analysis.decisions import Contrast, Decisions, decide
-from benchfw.analysis.evidence import Arrivals, Evidence, pair_brackets
+from benchfw.analysis.evidence import Arrivals, Evidence
 from benchfw.analysis.medians import sign_probability
+from benchfw.analysis.pairing import pair_brackets
 from benchfw.analysis.significance import (
     BUDGET,
     FEWEST_PAIRS,

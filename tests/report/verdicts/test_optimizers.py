@@ -117,7 +117,7 @@ def test_done_is_in_seconds_and_says_so(make, run):
         for name in "ab"
         for r, pace in enumerate(WOBBLE)
     ]
-    assert "At the second when a is done, no method has a smaller gap" in verdict(compared(run, results))
+    assert "At the second when a is done, no method is lower in gap" in verdict(compared(run, results))
 
 
 @pytest.mark.parametrize("shift", [-4.0, 0.0, 4.0])

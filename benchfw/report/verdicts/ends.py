@@ -1,0 +1,103 @@
+"""Sentences on where optimizers end: at the end of the budget, or when the reference is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchfw.analysis.decisions import Reason, Verdict
+from benchfw.analysis.significance import MARGIN
+from benchfw.records import Cell
+from benchfw.report.text import figures, plural
+from benchfw.report.verdicts.leaders import has_factor, lowest
+from benchfw.report.verdicts.phrases import (
+    cells_with,
+    comparative,
+    join_clauses,
+    paired_runs,
+    reached,
+    when_done,
+)
+from benchfw.summary.model import Comparison
+from benchfw.summary.quantities import WHEN_DONE
+
+
+def end_sentence(comparison: Comparison, leader: Cell | None) -> str:
+    """Return a sentence on the end of the budget: a target that all reach hides who went on."""
+    metric = comparison.targets[0].metric
+    few = [cell for cell in comparison.measured if comparison.decision(cell, metric).reason is Reason.TOO_FEW]
+    first = lowest(comparison, cells_with(comparison, metric, Verdict.BETTER), metric)
+    there = [cell for cell in few if _is_zero(comparison, cell, metric)]
+    if there and not _is_zero(comparison, comparison.reference, metric):
+        return f"At the end, {_zeros(comparison, there[0], metric)}"
+    if first is None or first == leader:
+        return ""
+    after, reference = _after(comparison, first), comparison.name(comparison.reference)
+    return f"At the end, {_smaller(comparison, first, metric, reference, after)}"
+
+
+def _smaller(comparison: Comparison, cell: Cell, quantity: str, than: str = "", after: str = "") -> str:
+    """Return who is lower, by a factor, or, of what is at 0 in some runs, without one."""
+    metric, runs = quantity.removesuffix(WHEN_DONE), paired_runs(comparison, cell, quantity)
+    said = comparative(comparison, cell, quantity, "smaller", "larger")
+    reference = f" than {than}" if than else ""
+    if said is not None:
+        return f"{comparison.name(cell)} has {metric} {said}{reference}{after} ({runs})"
+    lower = f"{comparison.name(cell)} is lower in {metric}{reference}{after} ({runs})"
+    return f"{lower}: {_zeros(comparison, cell, quantity)}"
+
+
+def _zeros(comparison: Comparison, cell: Cell, quantity: str) -> str:
+    """Return in how many runs a method is at 0, and where the reference is, in the median."""
+    there, runs = comparison.at_zero.get((cell, quantity), (0, 0))
+    row = comparison.row(comparison.reference, quantity)
+    metric, reference = quantity.removesuffix(WHEN_DONE), comparison.name(comparison.reference)
+    others = f", {reference} at {figures(row.interval.estimate)} (median)" if row else ""
+    return f"{comparison.name(cell)} is at {metric} 0 in {there} of {plural(runs, 'run')}{others}"
+
+
+def _is_zero(comparison: Comparison, cell: Cell, quantity: str) -> bool:
+    """Return whether most runs of a method are at 0."""
+    there, runs = comparison.at_zero.get((cell, quantity), (0, 0))
+    return 2 * there > runs
+
+
+def _after(comparison: Comparison, cell: Cell) -> str:
+    """Return how much more or less than the reference a method spent, where that is not about the same."""
+    mine, theirs = (comparison.tallies[each].cost for each in (cell, comparison.reference))
+    if not mine or not theirs or max(mine, theirs) <= MARGIN * min(mine, theirs):
+        return ""
+    more = "more" if mine > theirs else "fewer"
+    return f" after {figures(max(mine, theirs) / min(mine, theirs), 2)} times {more} {comparison.cost_unit}"
+
+
+def back_sentence(comparison: Comparison, cell: Cell) -> str:
+    """Return a sentence on a method that reached the target first and lost it again."""
+    metric = comparison.targets[0].metric
+    row, name = comparison.row(cell, metric), comparison.name(cell)
+    if comparison.verdict(cell, metric) is Verdict.WORSE and has_factor(comparison, cell, metric):
+        more = comparative(comparison, cell, metric, "smaller", "larger")
+        than = f"than {comparison.name(comparison.reference)}{_after(comparison, cell)}"
+        return f"At the end, {name} has {metric} {more} {than} ({paired_runs(comparison, cell, metric)})"
+    if (
+        row is None
+        or not reached(comparison, cell)[0]
+        or row.interval.estimate <= comparison.targets[0].value
+    ):
+        return ""
+    return f"At the end, {name} is above the target again: {metric} {figures(row.interval.estimate)} (median)"
+
+
+def done_sentence(comparison: Comparison) -> str:
+    """Return a sentence on the moment at which the reference was done by itself, if it was."""
+    parts = list(_parts_when_done(comparison))
+    reference = comparison.name(comparison.reference)
+    return f"At the second when {reference} is done, {join_clauses(parts)}" if parts else ""
+
+
+def _parts_when_done(comparison: Comparison) -> Iterator[str]:
+    for quantity in when_done(comparison):
+        least = lowest(comparison, cells_with(comparison, quantity, Verdict.BETTER), quantity)
+        if least is None:
+            yield f"no method is lower in {quantity.removesuffix(WHEN_DONE)} beyond noise"
+        else:
+            yield _smaller(comparison, least, quantity)
