@@ -15,7 +15,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw.analysis.evidence import pair_differences
 from benchfw.analysis.intervals import (
     LEVEL,
     Interval,
@@ -27,6 +26,7 @@ from benchfw.analysis.intervals import (
     t_probability,
     t_quantile,
 )
+from benchfw.analysis.pairing import pair_differences
 from benchfw.analysis.significance import equality_probability, rank_sum_probability, share_probability
 
 Floats: TypeAlias = NDArray[np.float64]
