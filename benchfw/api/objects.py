@@ -49,6 +49,8 @@ class Objects:
         make = self.problem_table if argument == "problems" else self.method_table
         for place, label, each in named:
             kind, table = make(place, label, each)
+            if kind == "distribution":
+                raise BenchfwError(f"{place} is a distribution; give a method that takes it")
             use = table["use"]
             if not label and isinstance(use, str) and use.startswith(GIVEN):
                 label = use.removeprefix(GIVEN)
@@ -141,13 +143,11 @@ class Objects:
 
     def _fields(self, place: str, given: Any) -> dict[str, Any] | None:
         """Return the fields of a dataclass as a table; None where an object is not made by them alone."""
-        if not dataclasses.is_dataclass(given):
+        if not dataclasses.is_dataclass(given) or not _is_made_by_fields(given):
             return None
         found: dict[str, Any] = {}
         for each in dataclasses.fields(given):
             value = getattr(given, each.name)
-            if not each.init:
-                return None
             if _is_part(each.name, value):
                 found[each.name] = self.method_table(f"{place}, {each.name}", "", value)[1]
             elif isinstance(value, PLAIN):
@@ -256,14 +256,22 @@ def _kind_of(given: Any) -> str:
         member = getattr(given, name, None)
         if callable(member) or isinstance(member, CallbackRun):
             return kind
-    return ""
+    both = all(callable(getattr(given, name, None)) for name in ("survival", "sample"))
+    return "distribution" if both else ""
+
+
+def _is_made_by_fields(given: Any) -> bool:
+    """Return whether an object is what its class makes of its fields, and nothing was added to it."""
+    fields = dataclasses.fields(given)
+    if set(getattr(given, "__dict__", ())) - {each.name for each in fields}:
+        return False
+    try:
+        return bool(type(given)(**{each.name: getattr(given, each.name) for each in fields}) == given)
+    except Exception:  # noqa: BLE001 - a stranger's class may raise anything
+        return False
 
 
 def _is_part(name: str, value: Any) -> bool:
     """Return whether a parameter holds another method, as an object."""
     plain = isinstance(value, (*PLAIN, Mapping, list, tuple)) or value is None
-    return kind_of(name) in NESTABLE and not plain and bool(_kind_of(value) or _is_distribution(value))
-
-
-def _is_distribution(value: Any) -> bool:
-    return callable(getattr(value, "survival", None)) and callable(getattr(value, "sample", None))
+    return kind_of(name) in NESTABLE and not plain and bool(_kind_of(value))

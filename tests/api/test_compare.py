@@ -298,6 +298,58 @@ def test_an_instance_of_a_registered_class_is_its_name_with_parameters():
     assert set(result.frame["estimator.size"].dropna()) == {4}
 
 
+def test_an_object_that_its_fields_do_not_make_is_copied_as_it_is(notebook):
+    notebook("""
+    @dataclass
+    class Halved:
+        step: float
+
+        def __post_init__(self):
+            self.step /= 2
+
+        def run(self, problem, rng):
+            return steps(problem, rng, self.step)
+
+    @dataclass
+    class Open:
+        step: float = 0.5
+        more: float = 0.0
+
+        def run(self, problem, rng):
+            return steps(problem, rng, self.step + getattr(self, "added", 0.0))
+
+    grown = Open()
+    grown.added = 0.25
+
+    @dataclass(frozen=True)
+    class Law:
+        mean: float = 2.0
+
+        def survival(self, degree, decay):
+            return 1.0
+
+        def sample(self, rng, decay, size=None):
+            return self.mean
+
+    @dataclass(frozen=True)
+    class Nested:
+        distribution: Law
+
+        def run(self, problem, rng):
+            return steps(problem, rng, 1 / self.distribution.sample(rng, 1.0))
+    """)
+    methods = {"halved": notebook["Halved"](1.0), "grown": notebook["grown"]}
+    methods["nested"] = notebook["Nested"](notebook["Law"](4.0))
+    result = benchfw.compare(notebook["bowl"], methods, **SMALL)
+    found = {method: value for (_, method), value in ends(result).items()}
+    assert found["halved"] == pytest.approx(1.5 * 0.5**24)
+    assert found["grown"] == pytest.approx(1.5 * 0.25**24)
+    assert found["nested"] == pytest.approx(1.5 * 0.75**24)
+    assert set(result.frame["distribution.mean"].dropna()) == {4.0}
+    with pytest.raises(benchfw.BenchfwError, match="methods is a distribution; give a method that takes it"):
+        benchfw.compare(notebook["bowl"], notebook["Law"](), **SMALL)
+
+
 def test_a_worker_that_dies_does_not_take_the_call_with_it(notebook):
     notebook("""
     def dies(problem, rng):
