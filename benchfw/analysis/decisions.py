@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from benchfw.analysis.evidence import Evidence, PairedLogs
 from benchfw.analysis.intervals import Floats, Interval, Values
+from benchfw.analysis.power import FACTOR, largest_spread, repetitions_needed, too_few_to_plan
 from benchfw.analysis.significance import (
     BUDGET,
-    FACTOR,
     MARGIN,
     benjamini_hochberg,
     least_equality,
     least_probability,
-    repetitions_needed,
 )
 from benchfw.records import Cell
 
@@ -76,13 +75,15 @@ class Decision:
     """The word for a contrast, and the interval that decided it, which is at `level`.
 
     The interval is that of a ratio, or of a difference where the quantity has a sign (`evidence.null` is 0).
-    `needed` is how many repetitions would show a factor of 1.25 with 90 % chance, where that is undecided.
+    `needed` is how many repetitions would show a factor of 1.25 with 90 % chance, where that is undecided;
+    `unplanned` says that there are too few runs to tell.
     """
 
     verdict: Verdict
     interval: Interval | None = None
     level: float = 1 - BUDGET
     needed: int | None = None
+    unplanned: bool = False
     reason: Reason = Reason.NONE
     evidence: Evidence | None = field(default=None, compare=False, repr=False)
 
@@ -214,12 +215,22 @@ def _decision(
     if equal:
         return Decision(Verdict.EQUAL, found, float(level))
     factor = FACTOR / math.exp(min(evidence.width, 700.0)) if isinstance(evidence, PairedLogs) else FACTOR
-    needed = repetitions_needed(evidence.spread, float(level), factor, allowed)
+    needed, unplanned = _plan(evidence, float(level), factor, allowed)
     # too few pairs for an interval at the level that is asked for have one at theirs, which may leave out 1
     shown = min(float(level), 1 - _least(evidence, allowed))
     if evidence.alike:
         return Decision(Verdict.ALIKE, evidence.interval(shown), shown)
-    return Decision(Verdict.UNDECIDED, evidence.interval(shown), shown, needed)
+    return Decision(Verdict.UNDECIDED, evidence.interval(shown), shown, needed, unplanned=unplanned)
+
+
+def _plan(evidence: Evidence, level: float, factor: float, allowed: float) -> tuple[int | None, bool]:
+    """Return how many pairs would show a factor, and whether these are too few to say so."""
+    spread = largest_spread(evidence.spread, evidence.count)
+    if not math.isfinite(spread) or factor <= 1:  # the brackets alone are as wide as the factor
+        return None, False
+    needed = repetitions_needed(spread, level, factor, allowed)
+    unplanned = too_few_to_plan(needed, evidence.count)
+    return None if unplanned else needed, unplanned
 
 
 def _least(evidence: Evidence, allowed: float) -> float:

@@ -8,13 +8,12 @@ last axis; leading axes are other comparisons.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from benchfw.analysis.intervals import Floats, Values, normal_probability, t_quantile
-from benchfw.analysis.medians import CHECKED_PAIRS, KEPT, is_typical, median_ends
+from benchfw.analysis.intervals import Floats, Values, normal_probability
+from benchfw.analysis.medians import is_typical, median_ends
 
 FEWEST_PAIRS = 3
 """Below three pairs no verdict is made."""
@@ -25,14 +24,9 @@ MARGIN = 1.1
 SELDOM = 0.1
 """What happens in this share of the runs may make two methods unequal; what is rarer is not looked for."""
 
-FACTOR = 1.25
-"""The ratio that an undecided comparison is planned for."""
-
 BUDGET = 0.05
 """The false discovery rate of a report's verdicts; when nothing differs, the chance of any false one."""
 
-CHANCE = 0.9
-MOST_REPETITIONS = 100_000
 _MANY = 100  # from so many values on the rank sum is as good as normal
 
 
@@ -183,45 +177,6 @@ def benjamini_hochberg(probabilities: Values) -> Floats:
     adjusted = np.empty_like(given)
     np.put_along_axis(adjusted, order, np.minimum.accumulate(scaled, axis=-1), -1)
     return np.minimum(adjusted, 1.0)
-
-
-def repetitions_needed(
-    spread: float, level: float, factor: float = FACTOR, allowed: float = BUDGET, chance: float = CHANCE
-) -> int | None:
-    """Return how many pairs would show a factor with this chance, given the spread of the log ratios.
-
-    None where that is more than MOST_REPETITIONS.
-    """
-    if not math.isfinite(spread):
-        return None
-
-    def enough(count: int) -> bool:
-        return smallest_ratio(spread, count, level, allowed, chance) <= factor
-
-    most = FEWEST_PAIRS
-    while not enough(most):
-        most *= 2
-        if most > MOST_REPETITIONS:
-            return None
-    return bisect_left(range(most), True, lo=max(FEWEST_PAIRS, most // 2), key=enough)
-
-
-def smallest_ratio(
-    spread: float, count: int, level: float, allowed: float = BUDGET, chance: float = CHANCE
-) -> float:
-    """Return the ratio that so many pairs show with this chance, given the spread of the log ratios.
-
-    By the t interval of this level, with the noncentral t distribution. (A sum of two quantiles of t would
-    promise 90 % where five pairs at a level of 99.7 % have 79 %.) Infinite where so few pairs decide nothing.
-    """
-    from scipy.special import nctdtrinc
-
-    if count < FEWEST_PAIRS or least_probability(count, allowed) > (1 - level) * (1 + 1e-9):
-        return math.inf
-    found = chance / KEPT if count >= CHECKED_PAIRS else chance
-    shift = float(nctdtrinc(count - 1, 1 - found, t_quantile(level, count - 1)))
-    exponent = shift * spread / math.sqrt(count)
-    return math.exp(exponent) if exponent < 700 else math.inf
 
 
 def _moments(values: Values) -> tuple[Floats, Floats, int]:

@@ -15,7 +15,9 @@ import click
 
 from benchfw.analysis.decisions import Family
 from benchfw.analysis.evidence import PairedLogs
-from benchfw.analysis.significance import FEWEST_PAIRS, smallest_ratio
+from benchfw.analysis.medians import CHECKED_PAIRS
+from benchfw.analysis.power import largest_spread, smallest_ratio
+from benchfw.analysis.significance import FEWEST_PAIRS
 from benchfw.api.planning import Planned
 from benchfw.api.running import look_up
 from benchfw.cli.options import echo_json, echo_table
@@ -30,6 +32,9 @@ from benchfw.summary.summarize import summarize
 PLAN_HEADER = ("problem", "method", "backend", "repetition", "stored")
 COMPARED_FACTS = ("python", "packages.", "sources.", "datasets.", "backends.", "threads", "jobs")
 """The facts, by the start of their names, that may make a difference to records or times."""
+
+
+LARGEST_RATIO = 100.0  # a promise to find a larger one helps nobody
 
 
 @dataclass(frozen=True)
@@ -108,15 +113,15 @@ def describe_reach(agenda: Agenda, store: Path) -> Iterator[str]:
     if found is None:
         yield (
             f"{name}: how small a difference {times} can find is not known before a pilot: "
-            f"run it with --repetitions {FEWEST_PAIRS}, then --dry-run again"
+            f"run it with --repetitions {CHECKED_PAIRS}, then --dry-run again"
         )
         return
     run, reaches, comparisons = found
     yield (
-        f"{name}: the smallest ratios that {times} find with 90 % chance, by the spread of run {run} "
-        f"({plural(comparisons, 'comparison')} in the report):"
+        f"{name}: the smallest ratios that {times} find with 90 % chance, by the largest normal noise that "
+        f"run {run} allows for ({plural(comparisons, 'comparison')} in the report):"
     )
-    rows = [(each.problem, each.quantity, _range_text(each.ratios)) for each in reaches]
+    rows = [(each.problem, each.quantity, _ratio_text(each.ratios)) for each in reaches]
     yield from align(("problem", "quantity", "smallest ratio"), rows, left=3)
 
 
@@ -137,8 +142,9 @@ def find_reach(trials: Sequence[Trial], run: Run, results: Iterable[Result]) -> 
     """Return what planned trials can find, by those of an earlier run, and how many comparisons share 5 %.
 
     A lone difference is meant, whose interval has the level 1 - 5 % / comparisons; where many methods differ,
-    each is found more easily. The spread is that of the log ratios over the earlier repetitions; brackets, of
-    looks and of a busy machine, add to it. Nothing where the run has no trials like these, or one of each.
+    each is found more easily. The spread is what that of the log ratios is at most by the earlier
+    repetitions, which are few; brackets, of looks and of a busy machine, add to it. Nothing where the run
+    has no trials like these, or one of each.
     """
     wanted = {_setting(trial) for trial in trials}
     alike = [each for each in results if _setting(each.trial) in wanted]
@@ -157,7 +163,8 @@ def find_reach(trials: Sequence[Trial], run: Run, results: Iterable[Result]) -> 
     ratios: dict[tuple[str, str], dict[str, float]] = {}
     for comparison, cell, quantity, evidence in found:
         if isinstance(evidence, PairedLogs) and math.isfinite(evidence.spread):
-            ratio = smallest_ratio(evidence.spread, count, family.lone_level, allowed)
+            spread = largest_spread(evidence.spread, evidence.count)
+            ratio = smallest_ratio(spread, count, family.lone_level, allowed)
             ratio *= math.exp(min(evidence.width, 700.0))
             unit = f"{comparison.cost_unit} to target"
             label = unit if quantity == "cost_to_target" else quantity.replace("_", " ")
@@ -171,11 +178,13 @@ def _setting(trial: Trial) -> tuple[object, ...]:
     return trial.cell, *tables, trial.budget, str(dict(trial.target)), trial.precision, trial.at, trial.best
 
 
-def _range_text(ratios: Mapping[str, float]) -> str:
-    """Return the smallest and the largest of the ratios, with their methods."""
-    least, most = min(ratios, key=lambda each: ratios[each]), max(ratios, key=lambda each: ratios[each])
-    said = [f"{figures(ratios[each])} ({printable(each)})" for each in dict.fromkeys((least, most))]
-    return " to ".join(said)
+def _ratio_text(ratios: Mapping[str, float]) -> str:
+    """Return the largest of the ratios with its method: the smallest may owe that to luck."""
+    most = max(ratios, key=lambda each: ratios[each])
+    if ratios[most] > LARGEST_RATIO:
+        return "too few runs to plan from"
+    among = f", the largest of {len(ratios)}" if len(ratios) > 1 else ""
+    return f"{figures(ratios[most])} ({printable(most)}{among})"
 
 
 def describe_outdated(outdated: Mapping[str, int]) -> Iterator[str]:

@@ -14,9 +14,7 @@ from benchfw.analysis.significance import (
     difference_probability,
     equality_probability,
     log_interval,
-    repetitions_needed,
     share_probability,
-    smallest_ratio,
 )
 from benchfw.records import Cell
 
@@ -234,27 +232,3 @@ def test_shares_of_arrivals_are_fishers():
     assert Arrivals(5, 5, 0, 5).testable
     assert Arrivals(5, 5, 0, 5).interval(0.95).high == 1
     assert Arrivals(2, 5, 1, 5).interval(0.95).low == 0
-
-
-def test_so_many_repetitions_find_a_factor_of_1_25_nine_times_in_ten():
-    needed = repetitions_needed(0.3, 0.95)
-    assert needed is not None
-    rng = np.random.default_rng(8)
-    logs = rng.normal(math.log(1.25), 0.3, (4000, needed))
-    power = np.mean(difference_probability(logs, logs) <= 0.05)
-    assert 0.9 - 3 * math.sqrt(0.09 / 4000) <= power <= 0.93
-    assert repetitions_needed(1000.0, 0.95) is None
-
-
-@pytest.mark.parametrize(("count", "level"), [(3, 0.95), (5, 0.997), (10, 0.997), (20, 0.95)])
-def test_the_smallest_ratio_is_found_nine_times_in_ten(count, level):
-    ratio = smallest_ratio(0.2, count, level)
-    logs = np.random.default_rng(9).normal(math.log(ratio), 0.2, (20_000, count))
-    power = np.mean(difference_probability(logs, logs) <= 1 - level)
-    # the part that the check of the typical run costs is a round number
-    assert 0.9 - 3 * math.sqrt(0.09 / 20_000) <= power <= 0.94
-    assert smallest_ratio(0.2, 2, level) == math.inf
-
-
-def test_no_spread_needs_the_fewest_pairs():
-    assert repetitions_needed(0.0, 0.95) == 3

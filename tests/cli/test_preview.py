@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchfw.analysis.decisions import Verdict
-from benchfw.analysis.significance import smallest_ratio
+from benchfw.analysis.power import largest_spread, smallest_ratio
 from benchfw.cli.preview import find_reach
 from benchfw.summary.summarize import summarize
 
@@ -33,7 +33,7 @@ def test_the_spread_of_earlier_pairs_tells_the_smallest_ratio(make, run):
     (found,) = [each for each in reaches if each.quantity == "gradients to target"]
     logs = [each.outcome.records[-1].cost for each in results]
     spread = float(np.std(np.log(logs[5:]) - np.log(logs[:5]), ddof=1))
-    assert found.ratios == {"b": pytest.approx(smallest_ratio(spread, 10, 0.975))}
+    assert found.ratios == {"b": pytest.approx(smallest_ratio(largest_spread(spread, 5), 10, 0.975))}
 
 
 def test_a_ratio_of_that_size_is_found_nine_times_in_ten(make, run):

@@ -51,12 +51,15 @@ def test_a_dry_run_tells_how_small_a_difference_can_be_found(cli):
     two = cli("run", "bowls.toml", "--dry-run").stdout
     assert "2 repetitions can find no difference; 3 are the fewest that can" in two
     assert (
-        "4 repetitions can find is not known before a pilot: run it with --repetitions 3"
+        "4 repetitions can find is not known before a pilot: run it with --repetitions 6"
         in cli(*words, "--dry-run").stdout
     )
     cli("run", "bowls.toml", "--repetitions", "3", "--no-report")
     told = cli(*words, "--dry-run").stdout
-    assert "the smallest ratios that 4 repetitions find with 90 % chance, by the spread of run 1 (" in told
+    assert (
+        "the smallest ratios that 4 repetitions find with 90 % chance, "
+        "by the largest normal noise that run 1 allows for ("
+    ) in told
     assert any(line.split()[:2] == ["bowl", "gradients"] for line in told.splitlines())
     assert "bowls: " not in cli(*words, "--only", "slide*0.5", "--dry-run").stdout  # no other method
 

@@ -148,6 +148,12 @@ def scenes(make):
             for r, pace in enumerate((0.5, 2.0, 1.1, 0.7, 1.6)[::order])
             for each in optimizer(make, name, 100 * pace)[r : r + 1]
         ],
+        "too few runs to plan from": [
+            each
+            for name, order in (("gd", 1), ("svrg", -1))
+            for r, pace in enumerate((0.2, 5.0, 1.1)[::order])
+            for each in optimizer(make, name, 100 * pace)[r : r + 1]
+        ],
         "within 10 % in each run": optimizer(make, "gd", 100) + optimizer(make, "svrg", 100),
         "equal in many runs, though not exactly": [
             each

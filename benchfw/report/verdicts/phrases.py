@@ -87,10 +87,18 @@ def undecided_text(comparison: Comparison, cell: Cell, quantity: str) -> str:
     if decision.verdict is Verdict.ALIKE:
         return f"Within 10 % in each of {runs} (ratio {ratio_text(decision.interval)})"
     more = decision.needed is not None and decision.needed > decision.interval.count
-    needed = f"; {decision.needed:,} would show a factor of 1.25" if more else ""
+    needed = "; too few runs to plan from" if decision.unplanned else ""
+    if decision.needed is not None and more:
+        needed = f"; about {_round_up(decision.needed):,} would show a factor of 1.25 with 90 % chance"
     if not decision.interval.low <= 1 <= decision.interval.high:
         return f"Too few runs for so many comparisons ({ratio}{needed})"
     return f"No difference beyond noise ({ratio}{needed})"
+
+
+def _round_up(count: int) -> int:
+    """Return a number with two figures that is not below."""
+    step = int(10 ** max(0, len(str(count)) - 2))
+    return -(-count // step) * step
 
 
 def cells_with(comparison: Comparison, quantity: str, verdict: Verdict) -> list[Cell]:

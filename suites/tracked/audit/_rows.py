@@ -18,6 +18,7 @@ from benchfw.analysis.intervals import (
     median_interval,
     ratio_interval,
 )
+from benchfw.analysis.power import largest_spread, repetitions_needed, smallest_ratio
 from benchfw.analysis.profiles import average_ranks
 from benchfw.analysis.rates import fit_law
 
@@ -99,6 +100,21 @@ def time_ratio_covers(rng: Rng) -> bool:
     return covers(censored_ratio_interval(above, below), 1.5)
 
 
+# plans
+
+
+def plan_is_kept(rng: Rng, pilot: int) -> bool:
+    """Return whether the repetitions that a pilot asks for show a factor of 1.25 with 90 % chance."""
+    spread = largest_spread(float(np.std(rng.normal(0, 0.3, pilot), ddof=1)), pilot)
+    return (repetitions_needed(spread, 0.975) or math.inf) >= (repetitions_needed(0.3, 0.975) or math.inf)
+
+
+def ratio_is_found(rng: Rng, pilot: int) -> bool:
+    """Return whether ten repetitions find the ratio that a pilot promises with 90 % chance."""
+    spread = largest_spread(float(np.std(rng.normal(0, 0.3, pilot), ddof=1)), pilot)
+    return smallest_ratio(spread, REPETITIONS, 0.975) >= smallest_ratio(0.3, REPETITIONS, 0.975)
+
+
 # rates and ranks
 
 
@@ -124,5 +140,11 @@ def cases() -> Iterator[Case]:
     yield Case("time to target", "expected running time", running_time_covers)
     yield Case("time to target", "ratio of censored pairs", time_ratio_covers)
     yield Case("rate", "slope of 10 correlated curves", rate_covers)
+    for pilot in (3, 5, 10):
+        kept = partial(plan_is_kept, pilot=pilot)
+        yield Case("plan", f"{pilot} runs: so many repetitions have the chance promised", kept, 0.8, 1.0)
+    for pilot in (3, 5, 10):
+        kept = partial(ratio_is_found, pilot=pilot)
+        yield Case("plan", f"{pilot} runs: ten repetitions find the ratio promised", kept, 0.8, 1.0)
     # 5 % and two standard errors of a thousand experiments
     yield Case("errors", "ranks: 5 equal methods found different", like_methods_are_ranked_apart, 0.0, 0.065)

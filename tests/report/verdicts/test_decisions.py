@@ -145,7 +145,7 @@ def test_time_is_never_called_the_same_where_its_interval_is_wide(make, run):
     slow = optimizer(make, "gd", [2 * cost for cost in EVEN], seconds=[1.0, 9.0, 2.0, 4.0, 1.0])
     text = said(run, slow + optimizer(make, "svrg", EVEN, seconds=[2.0, 1.0, 3.0, 1.0, 2.0]))
     assert "; in time: no difference beyond noise (ratio 0.70 [0.09, 5.72], 5 paired runs; " in text
-    assert re.search(r"; \d+ would show a factor of 1\.25\)", text)
+    assert "5 paired runs; too few runs to plan from)" in text
     assert "same" not in text
 
 
