@@ -44,6 +44,7 @@ class Reach:
     problem: str
     quantity: str
     ratios: Mapping[str, float]
+    pairs: int  # of the earlier run, the fewest
 
 
 def print_plans(planned: Sequence[Planned], store: Path, options: Options, *, as_json: bool) -> None:
@@ -123,6 +124,12 @@ def describe_reach(agenda: Agenda, store: Path) -> Iterator[str]:
     )
     rows = [(each.problem, each.quantity, _ratio_text(each.ratios)) for each in reaches]
     yield from align(("problem", "quantity", "smallest ratio"), rows, left=3)
+    fewest = min(each.pairs for each in reaches)
+    if fewest < CHECKED_PAIRS:
+        yield (
+            f"{name}: run {run} has {plural(fewest, 'paired run')}, in which data of two kinds need not "
+            f"show: a pilot of {CHECKED_PAIRS} is safer"
+        )
 
 
 def _earlier_reach(agenda: Agenda, store: Path) -> tuple[int, list[Reach], int] | None:
@@ -161,6 +168,7 @@ def find_reach(trials: Sequence[Trial], run: Run, results: Iterable[Result]) -> 
     family = Family(len(found), others)
     allowed = family.budget / max(len({cell for _, cell, *_ in found}), 1)
     ratios: dict[tuple[str, str], dict[str, float]] = {}
+    pairs: dict[tuple[str, str], int] = {}
     for comparison, cell, quantity, evidence in found:
         if isinstance(evidence, PairedLogs) and math.isfinite(evidence.spread):
             spread = largest_spread(evidence.spread, evidence.count)
@@ -168,8 +176,10 @@ def find_reach(trials: Sequence[Trial], run: Run, results: Iterable[Result]) -> 
             ratio *= math.exp(min(evidence.width, 700.0))
             unit = f"{comparison.cost_unit} to target"
             label = unit if quantity == "cost_to_target" else quantity.replace("_", " ")
-            ratios.setdefault((comparison.problem, label), {})[comparison.name(cell)] = ratio
-    return [Reach(*place, each) for place, each in ratios.items()], family.comparisons
+            place = comparison.problem, label
+            ratios.setdefault(place, {})[comparison.name(cell)] = ratio
+            pairs[place] = min(pairs.get(place, evidence.count), evidence.count)
+    return [Reach(*place, each, pairs[place]) for place, each in ratios.items()], family.comparisons
 
 
 def _setting(trial: Trial) -> tuple[object, ...]:
