@@ -20,6 +20,9 @@ LONGEST_TEXT = 1000
 MOST_CAVEATS, MOST_FACTS = 20, 200
 """Of one trial."""
 
+OVERSPENT = 0.01
+"""The share of a budget by which a look may be beyond it and still be one within."""
+
 T = TypeVar("T")
 
 Role = Literal["metric", "bound"]
@@ -112,6 +115,11 @@ class Budget:
     seconds: float | None = None
     iterations: int | None = None
     cost: float | None = None
+
+    def covers(self, seconds: float, cost: float) -> bool:
+        """Whether so much is within the budget, or beyond it by the share OVERSPENT at most."""
+        limits = ((seconds, self.seconds), (cost, self.cost))
+        return all(most is None or spent <= (1 + OVERSPENT) * most for spent, most in limits)
 
 
 class Cell(NamedTuple):

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw.records import Record, Role
+from benchfw.records import OVERSPENT, Record, Role
 
 Axis: TypeAlias = Literal["iterations", "seconds", "cost"]
 Floats: TypeAlias = NDArray[np.float64]
@@ -26,9 +26,6 @@ ROUNDING_FLOOR = 1e-10
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 """Differences below this share of the numbers that they are computed from are rounding."""
-
-OVERSPENT = 0.01
-"""The share of a budget by which a look may be beyond it and still be one within."""
 
 FAR = 0.9
 """The share of the way from the start to the lowest end that a method goes which helps to set the target."""

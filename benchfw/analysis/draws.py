@@ -26,9 +26,6 @@ FEWEST_CARRIERS = 8.0
 MANY_CARRIERS = 60.0
 """So many are enough, of however many draws; of few draws, the square root of their number."""
 
-MATCH = 1.5
-"""Of two estimators, the squares of one may vary by so many times more than those of the other."""
-
 _RARE = 0.025  # a spread between repetitions this unlikely given the draws' own is a coincidence
 
 
@@ -177,12 +174,13 @@ def log_ratios(
 
     Also of what is proportional to variances. `errors` are the relative standard errors of each repetition's
     variance. The logarithm of a variance is low by half of that squared, and lower for heavier tails: it is
-    added back, so that unlike laws compare. Where some repetition never varied, the logs are those of the
-    ratio of the means by the delta method. An end that rests on a variance that is not known from above is
-    infinite, unless the other's tail shows as heavy: what both lack cancels. Both ends are where one of the
-    two is not decisive. They allow for what stopping may have done to either (`Pool.drift`).
+    added back, so that unlike laws compare, but for two that are alike, where it cancels and only adds noise.
+    Where some repetition never varied, the logs are those of the ratio of the means by the delta method. An
+    end that rests on a variance that is not known from above is infinite, unless the other's tail shows as
+    heavy: what both lack cancels. Both ends are where one of the two is not decisive. They allow for what
+    stopping may have done to either (`Pool.drift`).
     """
-    logs = _paired_logs(values, errors, others, other_errors)
+    logs = _paired_logs(values, errors, pool, others, other_errors, other_pool)
     drift = np.expand_dims(pool.noise * pool.drift + other_pool.noise * other_pool.drift, -1)
     decisive = pool.decisive & other_pool.decisive
     known, other_known = (
@@ -192,7 +190,9 @@ def log_ratios(
     return np.where(other_known, logs - drift, -np.inf), np.where(known, logs + drift, np.inf)
 
 
-def _paired_logs(values: Values, errors: Values, others: Values, other_errors: Values) -> Floats:
+def _paired_logs(
+    values: Values, errors: Values, pool: Pool, others: Values, other_errors: Values, other_pool: Pool
+) -> Floats:
     above, below, own, their = (
         np.asarray(each, dtype=np.float64) for each in (values, others, errors, other_errors)
     )
@@ -200,7 +200,8 @@ def _paired_logs(values: Values, errors: Values, others: Values, other_errors: V
     mean, other = (np.mean(each, axis=-1, keepdims=True) for each in (above, below))
     mean, other = (np.where(each > 0, each, 1.0) for each in (mean, other))
     safe, safe_other = np.where(varied, above, 1.0), np.where(varied, below, 1.0)
-    of_pairs = np.log(safe / safe_other) + np.where(varied, own**2 - their**2, 0.0) / 2
+    corrected = varied & ~np.expand_dims(_are_alike(pool, other_pool), -1)
+    of_pairs = np.log(safe / safe_other) + np.where(corrected, own**2 - their**2, 0.0) / 2
     return np.where(varied, of_pairs, np.log(mean / other) + above / mean - below / other)
 
 
@@ -211,13 +212,25 @@ def pair_spreads(
     if not (pool.decisive and other_pool.decisive):
         return None
     ends = log_ratios(values, errors, pool, others, other_errors, other_pool)
-    return PairedLogs(*ends, _paired_logs(values, errors, others, other_errors))
+    return PairedLogs(*ends, _paired_logs(values, errors, pool, others, other_errors, other_pool))
 
 
 def _is_matched(pool: Pool, other: Pool) -> NDArray[np.bool_]:
-    """Return whether the squares of another estimator vary and lean nearly as much as those of this one."""
-    noise, skewness = pool.noise <= MATCH * other.noise, pool.skewness <= MATCH * other.skewness
+    """Return whether the squares of another estimator vary and lean nearly as much as those of this one.
+
+    Chosen by simulation: few repetitions know little about either, and have intervals that bear more.
+    """
+    runs = min(pool.trials, other.trials)
+    noise = pool.noise <= (1.2 + 1.8 / runs) * other.noise
+    skewness = pool.skewness <= (1.3 + 9 / runs) * other.skewness
     return np.asarray(pool.broad & other.broad & noise & skewness)
+
+
+def _are_alike(pool: Pool, other: Pool) -> NDArray[np.bool_]:
+    """Return whether each matches the other, with nearly the same noise."""
+    most = 1 + 9 / min(pool.trials, other.trials) ** 2
+    noise = (pool.noise <= most * other.noise) & (other.noise <= most * pool.noise)
+    return np.asarray(_is_matched(pool, other) & _is_matched(other, pool) & noise)
 
 
 @lru_cache(maxsize=128)

@@ -19,7 +19,13 @@ FEWEST_DRAWS = 32
 FEWEST_EQUAL_DRAWS = 1000
 """So many equal draws, and an estimator is called constant: an event of 1 % would have been seen."""
 
-_ROUNDING = 8 * float(np.finfo(np.float64).eps)
+_EPSILON = float(np.finfo(np.float64).eps)
+_LAST_PLACES = 2 * _EPSILON
+"""Draws whose root mean square deviation is at most this share of their mean do not vary beyond rounding."""
+
+_ROUNDING = 8 * _EPSILON
+"""The share of an exact value, which is rounded itself, below which an error of the mean is not a bias."""
+
 _SAFE = 2.0**-200
 """Squares above this and below its inverse have cubes far from the ends of double precision."""
 
@@ -113,7 +119,7 @@ class DrawStatistics:
     def _varied(self) -> bool:
         """Whether the draws differ by more than their rounding."""
         mean = self._mean if self._unit == 1 else self._mean / self._unit
-        return self._squares > _ROUNDING**2 * float(mean @ mean)
+        return self._squares > _LAST_PLACES**2 * float(mean @ mean)
 
     @property
     def variance_std_error(self) -> float:

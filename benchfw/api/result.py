@@ -16,7 +16,7 @@ from benchfw.errors import BenchfwError, nearest
 from benchfw.provenance import Run
 from benchfw.records import Outcome, Result, change
 from benchfw.registry import GIVEN, Registry
-from benchfw.report.tables import heading
+from benchfw.report.captions import heading
 from benchfw.report.terminal import describe_counts, plain_lines
 from benchfw.report.text import printable
 from benchfw.report.verdicts import verdict

@@ -194,7 +194,7 @@ def _ratio_text(ratios: Mapping[str, float]) -> str:
     if ratios[most] > LARGEST_RATIO:
         return "too few runs to plan from"
     among = f", the largest of {len(ratios)}" if len(ratios) > 1 else ""
-    return f"{figures(ratios[most])} ({printable(most)}{among})"
+    return f"{figures(ratios[most], side=1)} ({printable(most)}{among})"
 
 
 def describe_outdated(outdated: Mapping[str, int]) -> Iterator[str]:

@@ -43,7 +43,7 @@ class Observer:
         counted_in: str = "iteration",
     ) -> None:
         self._problem, self._meter, self._emit = problem, meter, emit
-        self._target, self._best = trial.target, trial.best
+        self._target, self._best, self._budget = trial.target, trial.best, trial.budget
         self._counted_in = counted_in
         self._floors = {**FLOORS, **getattr(problem, "floors", {})}
         self._size_at_start = 0.0
@@ -133,7 +133,10 @@ class Observer:
         return {name: metrics[name] for name in self._target}
 
     def _check_target(self, iteration: int) -> Outcome | None:
-        aims = self.aims
+        """Return that the target is reached: at the first look, or within the budget, as in a report."""
+        aims, first, last = self.aims, self.taken[0], self.taken[-1]
+        if first.iteration != iteration and not self._budget.covers(last.seconds, last.cost):
+            return None
         if aims and all(aims[name] <= value for name, value in self._target.items()):
             goals = ", ".join(f"{name} ≤ {value:g}" for name, value in self._target.items())
             return Outcome(Status.REACHED, Ending.TARGET, f"{goals} at {self._counted_in} {iteration}")

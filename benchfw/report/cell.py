@@ -11,11 +11,12 @@ from pathlib import Path
 
 from benchfw.provenance import Run
 from benchfw.records import Cell
+from benchfw.report.captions import caption, heading
 from benchfw.report.figures import method_styles
 from benchfw.report.figures.chosen import find_headline
 from benchfw.report.figures.plot import Figure, Style, View
 from benchfw.report.figures.svg import BRIGHTER, draw_svg
-from benchfw.report.tables import caption, heading, headline_table
+from benchfw.report.tables import headline_table
 from benchfw.report.text import plural
 from benchfw.report.verdicts import verdict
 from benchfw.report.verdicts.phrases import caveat_sentences, fault_advice, fault_place, fault_sentence

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchfw.provenance import Run
-from benchfw.report.tables import TextTable, caption, heading, headline_table
+from benchfw.report.captions import caption, heading
+from benchfw.report.tables import TextTable, headline_table
 from benchfw.report.text import escape_markdown, flat_facts, plural, printable
 from benchfw.report.verdicts import verdict
 from benchfw.report.verdicts.phrases import caveat_sentences, fault_advice, fault_place, fault_sentence

@@ -17,10 +17,11 @@ from typing import IO, Any, TypeAlias
 from benchfw.errors import BenchfwError
 from benchfw.provenance import Run
 from benchfw.records import Cell, Result
+from benchfw.report.captions import caption, heading
 from benchfw.report.figures import build_figures, method_styles
 from benchfw.report.figures.plot import Figure, Style, extra_figure
 from benchfw.report.side_tables import comparison_tables, summary_tables
-from benchfw.report.tables import EXACT_COLUMNS, caption, exact_rows, full_table, heading, headline_table
+from benchfw.report.tables import EXACT_COLUMNS, exact_rows, full_table, headline_table
 from benchfw.report.text import flat_facts, plural, script_json
 from benchfw.report.verdicts import verdict
 from benchfw.report.verdicts.phrases import (

@@ -8,13 +8,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchfw.records import Cell
-from benchfw.report.text import bound_text, figures, interval_text, ratio_text, spread_text, time_unit
-from benchfw.report.verdicts.estimators import PRODUCTS
-from benchfw.report.verdicts.kernels import kernel_caption, measured_backends, share_text
-from benchfw.report.verdicts.phrases import target_text, typical_note, when_done
+from benchfw.report.text import (
+    Side,
+    bound_text,
+    figures,
+    interval_text,
+    ratio_text,
+    spread_text,
+    time_unit,
+)
+from benchfw.report.verdicts.kernels import measured_backends, share_text
+from benchfw.report.verdicts.phrases import when_done
 from benchfw.summary.draws import SPREADS
 from benchfw.summary.model import Comparison, Row
-from benchfw.summary.quantities import FEWEST_FOR_MEDIAN, WHEN_DONE
+from benchfw.summary.quantities import WHEN_DONE
 
 _CALLS = ("seconds_per_call", "device_seconds_per_call", "copy_seconds_per_call")
 _CPU = {
@@ -48,10 +55,6 @@ _HEADERS = {
     "relative_efficiency": "relative efficiency",
 }
 
-
-_HEADINGS = {"optimizer": "optimizers", "estimator": "estimators", "kernel": "kernels"}
-
-
 EXACT_COLUMNS = (
     "method", "backend", "quantity", "estimate", "low", "high", "count", "ratio", "ratio_low", "ratio_high",
 )  # fmt: skip
@@ -66,90 +69,6 @@ class TextTable:
     cells: tuple[Cell, ...]
 
 
-def heading(comparison: Comparison) -> str:
-    """Return what a comparison is about: 'least-squares, optimizers'."""
-    if comparison.by_size:
-        return comparison.problem
-    kind = _HEADINGS[comparison.kind]
-    return f"{comparison.problem}, {kind}" if comparison.problem else kind
-
-
-_BEST = {
-    "": "",
-    "given": "The gap is the distance to the objective that the suite gives as best. ",
-    "run": "The gap is the distance to the lowest objective of the repetition in this run, by any method. ",
-    "store": "The gap is the distance to the lowest objective of the repetition in this store, in any run. ",
-}
-
-
-def caption(comparison: Comparison) -> str:
-    """Return the line above a table: the target if there is one, and what the brackets are."""
-    if comparison.kind == "kernel":
-        return kernel_caption(comparison)
-    aim = f"Target: {target_text(comparison)}. {_target_rule(comparison)}" if comparison.targets else ""
-    aim += _BEST[comparison.best]
-    what = f"{_middle(comparison)}; ratios to {reference_text(comparison)}, paired by repetition."
-    held = " Their 95 % intervals are for one row at a time; those of the verdict allow for the whole report."
-    several = held if comparison.decisions else ""
-    return f"{aim}{what}{several}{typical_note(comparison)}{_estimator_notes(comparison)}"
-
-
-def reference_text(comparison: Comparison) -> str:
-    """Return the method that ratios are relative to, and why, where it is not the one that was asked for."""
-    name = comparison.name(comparison.reference)
-    if comparison.replaced is None:
-        return name
-    return f"{name} ({comparison.name(comparison.replaced)} never reaches the target)"
-
-
-def _middle(comparison: Comparison) -> str:
-    """Return what the numbers of a table are, and their brackets."""
-    if comparison.kind != "optimizer":
-        return "Mean over repetitions (geometric for times) [95 % interval]"
-    runs = max((row.interval.count for row in comparison.rows if row.reached is None), default=0)
-    # five values have no interval for their median but their range, which covers it at 15/16
-    level = {5: " [94 % interval]"}.get(runs, " [95 % interval]" if runs > FEWEST_FOR_MEDIAN else "")
-    return (
-        f"At the end the median over repetitions{level}; to the target the geometric mean [lowest, highest "
-        "run, as far as looks and the machine tell], the median [its interval] where some run never arrives"
-    )
-
-
-def _target_rule(comparison: Comparison) -> str:
-    """Return how a target was set that the suite does not name; no method is treated apart."""
-    if not any(target.automatic for target in comparison.targets):
-        return ""
-    if not all(target.improved for target in comparison.targets):
-        return "No method ends below the lowest start in all of its runs. "
-    return (
-        "It is the worst end of the last method among those that come nine tenths of the way from the start "
-        "to the lowest end. "
-    )
-
-
-def _estimator_notes(comparison: Comparison) -> str:
-    """Return what the columns of estimators are, and how their bias was tested."""
-    if comparison.kind != "estimator":
-        return ""
-    notes = ""
-    rows = [row for row in comparison.rows if row.quantity in ("variance", comparison.product)]
-    if any(row.interval.low > 0 and math.isinf(row.interval.high) for row in rows):
-        notes += ' "At least": a few draws carry most of the variance, and rarer ones may be missing.'
-    if comparison.uneven:
-        notes += (
-            " Some runs stopped after fewer draws than others, maybe because of what they drew: their "
-            "intervals are wider for it."
-        )
-    if any(row.quantity == "relative_efficiency" for row in comparison.rows):
-        notes += f" Relative efficiency: the reference's {PRODUCTS[comparison.product]} over the method's."
-    if comparison.tested:
-        level = figures(100 * (1 - comparison.family.others_level), 2)
-        notes += f" Bias is tested over repetitions at {level} %, a part of the report's 5 %."
-        if comparison.biased:
-            notes += " A mean may be off because draws too rare to have come are missing from it."
-    return notes
-
-
 def headline_table(comparison: Comparison, *, brief: bool = False) -> TextTable:
     """Return the table that answers the question: a row a method, each quantity with its ratio.
 
@@ -162,7 +81,7 @@ def headline_table(comparison: Comparison, *, brief: bool = False) -> TextTable:
     ]
     if brief:
         quantities = [(name, ratio and name == quantities[-1][0]) for name, ratio in quantities]
-    header = [_first_header(comparison)]
+    header = ["size" if comparison.by_size else "method"]
     columns: list[list[str]] = [[comparison.name(cell) for cell in comparison.measured]]
     for quantity, with_ratio in quantities:
         scale, unit = _unit(comparison, quantity)
@@ -175,23 +94,22 @@ def headline_table(comparison: Comparison, *, brief: bool = False) -> TextTable:
     return TextTable(tuple(header), tuple(zip(*columns, strict=True)), comparison.measured)
 
 
-def _first_header(comparison: Comparison) -> str:
-    return "size" if comparison.by_size else "method"
-
-
 def full_table(comparison: Comparison) -> TextTable:
     """Return every number of the comparison: a row a method and quantity, in seconds where it is a time."""
     numbers = ("estimate", "low", "high", "runs", "ratio", "ratio low", "ratio high")
     cells = tuple(row.cell for row in comparison.rows)
     rows = tuple(
-        (comparison.name(cell), quantity, *map(_text, values[:3]), str(values[3]), *map(_text, values[4:]))
+        (comparison.name(cell), quantity, *_texts(values[:3]), str(values[3]), *_texts(values[4:]))
         for cell, (_, _, quantity, *values) in zip(cells, exact_rows(comparison), strict=True)
     )
-    return TextTable((_first_header(comparison), "quantity", *numbers), rows, cells)
+    return TextTable(("size" if comparison.by_size else "method", "quantity", *numbers), rows, cells)
 
 
-def _text(value: float | None) -> str:
-    return "" if value is None else figures(value, 4)
+def _texts(values: Sequence[float | None]) -> Iterator[str]:
+    """Yield an estimate and its ends, which are rounded outwards."""
+    sides: tuple[Side, ...] = (0, -1, 1)
+    for value, side in zip(values, sides, strict=True):
+        yield "" if value is None else figures(value, 4, side)
 
 
 def exact_rows(comparison: Comparison) -> list[tuple[Any, ...]]:

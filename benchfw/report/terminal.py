@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from benchfw.provenance import Run
-from benchfw.report.tables import TextTable, caption, heading, headline_table
+from benchfw.report.captions import caption, heading
+from benchfw.report.tables import TextTable, headline_table
 from benchfw.report.text import align, plural, printable
 from benchfw.report.verdicts import verdict
 from benchfw.report.verdicts.phrases import (

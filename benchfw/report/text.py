@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from benchfw.sweep import leaves
 
@@ -17,7 +17,14 @@ LONGEST_NAME = 60  # characters of a name in a figure; the tables have all of it
 
 _MARKDOWN = re.compile(r"[\\`*_<>|~&#]|(?<=\])\(")
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
-_MOST_FIGURES = 7
+Side: TypeAlias = Literal[-1, 0, 1]
+"""Where a number is rounded to: down, to the nearest, up."""
+
+_DOWN: Side = -1
+_UP: Side = 1
+_EXACT = 17  # figures that tell all doubles apart
+_MOST_FIGURES = 12
+_MORE_FIGURES = 2  # of a ratio with a narrow interval
 _FIXED = (-3, 5)  # powers of ten that are written out; others as 1.24e-05
 
 
@@ -28,14 +35,16 @@ def time_unit(seconds: Iterable[float]) -> tuple[float, str]:
     return next(((size, name) for size, name in _UNITS if smallest >= 0.1 * size), _UNITS[-1])
 
 
-def figures(value: float, count: int = 3) -> str:
-    """Return the value to so many figures: 0.0124, 12.4, 12400, 1.24e-05."""
+def figures(value: float, count: int = 3, side: Side = 0) -> str:
+    """Return the value to so many figures: 0.0124, 12.4, 12400, 1.24e-05; a bound is rounded to its side."""
     if math.isnan(value):
         return "—"
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     if value == 0:
         return "0"
+    if side:  # 9.996 is at least 9.99, not at least 9.9
+        value = _rounded(value, count - 1 - _exponent(value, _EXACT), side)
     exponent = _exponent(value, count)
     if not _FIXED[0] <= exponent <= _FIXED[1]:
         return f"{value:.{count - 1}e}"
@@ -43,7 +52,10 @@ def figures(value: float, count: int = 3) -> str:
 
 
 def interval_text(interval: Interval, unit: str = "", count: int = 3) -> str:
-    """Return '12.4 ms [12.1, 12.9]': the ends to the place of the estimate, no brackets if unknown."""
+    """Return '12.4 ms [12.1, 12.9]', no brackets if unknown.
+
+    The ends have the place of the estimate and are rounded outwards: what is printed holds for certain.
+    """
     value, low, high = interval.estimate, interval.low, interval.high
     if not math.isfinite(value):
         return f"{figures(value, count)} {unit}".rstrip()
@@ -56,37 +68,45 @@ def interval_text(interval: Interval, unit: str = "", count: int = 3) -> str:
     unknown = math.isinf(high) and (low == 0 or math.isinf(low))
     if unknown:
         return shown
-    return f"{shown} [{_alike(low, value, count)}, {_alike(high, value, count)}]"
+    return f"{shown} [{_end_text(low, value, count, -1)}, {_end_text(high, value, count, 1)}]"
 
 
 def spread_text(interval: Interval, unit: str = "") -> str:
     """Return a variance with its interval, or 'at least 0.83' where only the lower end holds."""
     if math.isinf(interval.high) and interval.low > 0:
-        return f"at least {figures(interval.low)} {unit}".rstrip()
+        return f"at least {figures(interval.low, side=-1)} {unit}".rstrip()
     return interval_text(interval, unit)
 
 
 def ratio_text(ratio: Interval) -> str:
-    """Return '2.3 [2.1, 2.6]': two figures, more where an interval that leaves out 1 would read as 1."""
+    """Return '2.3 [2.1, 2.6]': two figures, more for an interval that is narrower than their last place.
+
+    Also where an interval that leaves out 1 would read as if it held it.
+    """
     least = 3 if 0.9 < ratio.estimate < 1.1 else 2
-    ends = (ratio.estimate, ratio.low if ratio.low > 1 else ratio.high)
-    if ratio.low <= 1 <= ratio.high or not 0 < ratio.estimate < math.inf:
+    if not 0 < ratio.estimate < math.inf:
         return interval_text(ratio, count=least)
-    return interval_text(ratio, count=_figures_beside_one(ends, ratio.estimate, least))
-
-
-def factor_text(value: float) -> str:
-    """Return the near end of a ratio: two figures, more where it would read as 1."""
-    return figures(value, _figures_beside_one([value], value, 2))
-
-
-def _figures_beside_one(values: Sequence[float], first: float, least: int) -> int:
-    """Return how many figures, to the place of the first value, tell values from 1 that are not rounding."""
+    width = ratio.high - ratio.low
+    for _ in range(_MORE_FIGURES):
+        if 1e-9 * ratio.estimate < width < 10.0 ** (_exponent(ratio.estimate, least) + 1 - least):
+            least += 1
+    if ratio.low <= 1 <= ratio.high:
+        return interval_text(ratio, count=least)
+    near, side = (ratio.low, _DOWN) if ratio.low > 1 else (ratio.high, _UP)
     for count in range(least, _MOST_FIGURES + 1):
-        place = count - 1 - _exponent(first, count)
-        if all(round(value, place) != 1 for value in values):
-            return count
-    return least
+        place = count - 1 - _exponent(ratio.estimate, count)
+        if round(ratio.estimate, place) != 1 != _rounded(near, place, side):
+            return interval_text(ratio, count=count)
+    return interval_text(ratio, count=least)
+
+
+def factor_text(value: float, side: Side = -1) -> str:
+    """Return a bound of a ratio, rounded to its side: two figures, more where it would read as 1."""
+    for count in range(2, _MOST_FIGURES + 1):
+        shown = figures(value, count, side)
+        if not math.isfinite(value) or float(shown) != 1:
+            return shown
+    return figures(value, 2, side)
 
 
 def bound_text(ratio: Interval) -> str:
@@ -94,21 +114,29 @@ def bound_text(ratio: Interval) -> str:
     if ratio.count == 1 or (ratio.low > 0 and math.isfinite(ratio.high)):
         return ratio_text(ratio)
     if ratio.low > 0:
-        return f"at least {figures(ratio.low, 2)}"
-    return f"at most {figures(ratio.high, 2)}" if math.isfinite(ratio.high) else "—"
+        return f"at least {factor_text(ratio.low)}"
+    return f"at most {factor_text(ratio.high, _UP)}" if math.isfinite(ratio.high) else "—"
 
 
-def _alike(end: float, estimate: float, count: int) -> str:
+def _end_text(end: float, estimate: float, count: int, side: Side) -> str:
     """Return the end of an interval in the notation of its estimate, to the same decimal place."""
-    if not math.isfinite(end) or estimate == 0:
-        return figures(end, count)
+    if not math.isfinite(end) or estimate == 0 or end == 0 or abs(end) >= 10.0 ** (_FIXED[1] + 1):
+        return figures(end, count, side)
     exponent = _exponent(estimate, count)
     if not _FIXED[0] <= exponent <= _FIXED[1]:
-        return f"{end:.{count - 1}e}" if end else "0"
-    if abs(end) >= 10.0 ** (_FIXED[1] + 1):
-        return figures(end, count)
-    text = _format_fixed(end, count - 1 - exponent)
-    return figures(end, count) if end and float(text) == 0 else text
+        return f"{_rounded(end, count - 1 - _exponent(end, _EXACT), side):.{count - 1}e}"
+    place = count - 1 - exponent
+    text = _format_fixed(_rounded(end, place, side), place)
+    return figures(end, count, side) if float(text) == 0 else text
+
+
+def _rounded(value: float, decimals: int, side: Side) -> float:
+    """Return the value to a decimal place, not above it (side -1) or not below it (side 1)."""
+    nearest = round(value, decimals)
+    # 2.6 is 2.6, though the binary number is above it
+    if not side or math.isclose(nearest, value, rel_tol=1e-9) or (nearest > value) == (side > 0):
+        return nearest
+    return round(nearest + side * 10.0**-decimals, decimals)
 
 
 def _format_fixed(value: float, decimals: int) -> str:

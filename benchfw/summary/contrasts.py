@@ -181,7 +181,7 @@ def _evidence(sample: Sample, reference: Sample, quantity: str) -> tuple[Evidenc
         shared = [repetition for repetition in mine if repetition in theirs]
         apart = pair_differences([mine[each] for each in shared], [theirs[each] for each in shared])
         return apart, Reason.NONE if apart else Reason.UNFINISHED
-    if quantity in TO_TARGET and 0.0 in values:
+    if not sample.comparable(reference, quantity):
         return None, Reason.AT_START
     evidence = sample.evidence(reference, quantity)
     if evidence is not None:

@@ -99,9 +99,12 @@ def find_stop(history: History, curve: Curve) -> Stop | None:
 
 
 def find_hits(groups: Mapping[Cell, Iterable[History]], metric: str) -> dict[Axis, Floats]:
-    """Return when each method met each target in each repetition: (pairs of these, methods), by axis."""
+    """Return when each method met each target in each repetition, by axis: (pairs of these, methods).
+
+    What a last step overspent does not count, as in the verdicts.
+    """
     found = {
-        cell: {each.repetition: curve for each in histories if (curve := each.curve(metric))}
+        cell: {each.repetition: curve for each in histories if (curve := each.budgeted(metric))}
         for cell, histories in groups.items()
     }
     targets = spaced_targets([curve for curves in found.values() for curve in curves.values()], TARGETS)

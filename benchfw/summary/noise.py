@@ -110,7 +110,7 @@ def describe_noise(run: Run) -> str:
         return ""
     known = slowdown(run.noise) > 1
     effect = (
-        "be too long by that much, which their intervals allow for; CPU seconds hardly are"
+        "be too long by that much, which their intervals allow for; CPU seconds are hardly affected"
         if known
         else "include that work; CPU seconds hardly do"
     )

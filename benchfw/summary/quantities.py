@@ -91,12 +91,21 @@ class Sample:
         """Return (trials that met the target, trials that count)."""
         return sum(arrival.reached for arrival in self.arrivals.values()), len(self.arrivals)
 
+    @property
+    def at_start(self) -> int:
+        """Return how many trials start at the target, which makes a ratio of arrivals meaningless."""
+        return sum(arrival.reached and arrival.iterations == 0 for arrival in self.arrivals.values())
+
+    def comparable(self, reference: Sample, quantity: str) -> bool:
+        """Whether a quantity has a ratio to the reference's: an arrival at the start has none."""
+        return quantity not in TO_TARGET or not (self.at_start or reference.at_start)
+
     def interval(self, quantity: str) -> Interval:
         """Return the quantity over the repetitions.
 
         Optimizers: to the target the geometric mean, so that ratios of rows are the ratios shown, with the
         lowest and the highest run, since an interval of that mean would not hold for skewed laws; the median
-        of ends, as in the figures, and of arrivals where some run never arrives.
+        of ends, as in the figures, and of arrivals where some run never arrives, or starts there.
         Kernels, and the times of estimators: the geometric mean.
         """
         values = list(self.values[quantity].values())
@@ -104,7 +113,7 @@ class Sample:
             return self._allow_for_bracket(quantity, next(iter(self.within[quantity].values())))
         estimate: Callable[[Values], Interval] = geometric_interval
         if self.kind == "optimizer":
-            arrived = quantity in TO_TARGET and np.all(np.isfinite(values))
+            arrived = quantity in TO_TARGET and np.all(np.isfinite(values)) and not self.at_start
             estimate = _range if arrived else _median
         found = _not_below_zero(estimate(values), values)
         if quantity not in self.brackets:
@@ -181,7 +190,7 @@ class Sample:
         """Return the ratio to the reference over the repetitions that both have; None where there is none."""
         mine, theirs = self.values[quantity], reference.values.get(quantity, {})
         shared = [repetition for repetition in mine if repetition in theirs]
-        if not shared:
+        if not shared or not self.comparable(reference, quantity):
             return None
         above = np.array([mine[repetition] for repetition in shared])
         below = np.array([theirs[repetition] for repetition in shared])

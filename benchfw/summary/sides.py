@@ -46,11 +46,11 @@ def common_targets(cell: Cell, old: Groups, new: Groups) -> tuple[Target, ...]:
         return ()
     shared = [each for each in old if each[:2] == cell[:2] and each in new]
     mine, theirs = (choose_targets([group[other] for other in shared]) for group in (old, new))
-    values = {target.metric: target.value for target in theirs}
+    others = {target.metric: target for target in theirs}
     return tuple(
-        Target(each.metric, max(each.value, values[each.metric]), each.automatic)
+        max(each, others[each.metric], key=lambda target: target.value)
         for each in mine
-        if each.metric in values
+        if each.metric in others
     )
 
 

@@ -148,11 +148,7 @@ def _compare(
         cost_unit=next(filter(None, units), "gradients"),
         jobs=jobs,
         replaced=wanted if kind == "optimizer" and reference != wanted else None,
-        at_start={
-            cell: count
-            for cell, sample in samples.items()
-            if (count := sum(each.reached and each.iterations == 0 for each in sample.arrivals.values()))
-        },
+        at_start={cell: count for cell, sample in samples.items() if (count := sample.at_start)},
         at_zero={
             (cell, quantity): (count, len(found))
             for cell, sample in samples.items()
@@ -207,6 +203,10 @@ def _has_cpu_times(sample: Sample) -> bool:
 
 def _rows(cell: Cell, sample: Sample, reference: Sample, comparison: Comparison) -> Iterator[Row]:
     same = sample is reference
+    # what stopped some run of an estimator would be in its variance: nothing of it is compared
+    broken = comparison.kind == "estimator" and any(
+        comparison.runs(each)[0] for each in (cell, comparison.reference)
+    )
     known = all("mse_x_seconds" in each.values for each in (sample, reference))
     product = comparison.clocked("mse_x_seconds" if known else "variance_x_seconds")
     for quantity in sample.values:
@@ -214,7 +214,7 @@ def _rows(cell: Cell, sample: Sample, reference: Sample, comparison: Comparison)
             cell,
             quantity,
             sample.interval(quantity),
-            None if same else sample.ratio(reference, quantity),
+            None if same or broken else sample.ratio(reference, quantity),
             sample.reached if quantity in TO_TARGET else None,
         )
         yield row

@@ -2,7 +2,6 @@
 
 import importlib
 import math
-import re
 import sys
 from pathlib import Path
 
@@ -10,10 +9,10 @@ import numpy as np
 import pytest
 
 from benchfw.analysis.decisions import decide_family
+from benchfw.analysis.variance import DrawStatistics
+from benchfw.measure.meter import next_look
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
-TABLES = dict(re.findall(r"<!-- audit: (\w+) -->\n(.*?)<!-- end of audit", PAGE, re.DOTALL))
 
 
 def load(name):
@@ -26,44 +25,131 @@ def load(name):
         sys.path.remove(folder)
 
 
-REPORTS, CENSORED = load("_reports"), load("_censored")
-PRINTED = {
-    (group, name): float(share) / 100
-    for group, name, share in re.findall(
-        r"^\| ([^|]+) \| ([^|]+) \| ([\d.]+)% \|", TABLES["rows"] + TABLES["compare"], re.MULTILINE
-    )
-}
-# (case, experiments of the table, experiments here)
-CASES = [(case, 1000, 100) for case in load("_rows").cases()]
-CASES += [(case, 200, 8) for case in load("_runs").comparisons()]
-
-
-@pytest.mark.parametrize(
-    ("case", "many", "few"), [pytest.param(*each, id=f"{each[0].group}: {each[0].name}") for each in CASES]
+REPORTS, CENSORED, DRAWS, LINES, TABLES_OF = map(
+    load, ("_reports", "_censored", "_draws", "_lines", "_tables")
 )
-@pytest.mark.sampled(10)
-def test_a_fresh_simulation_finds_the_share_that_the_manual_prints(case, many, few):
-    held = sum(case.holds(np.random.default_rng([21, number])) for number in range(few))
-    printed = PRINTED[case.group, case.name]
+MAKERS = {
+    "reports": LINES.report_tables,
+    "whole": load("_whole").whole_tables,
+    "rows": LINES.row_tables,
+    "compare": LINES.compare_tables,
+    "estimators": load("_estimators").estimator_tables,
+    "bias": load("_bias").bias_tables,
+    "rates": load("_rates").rate_tables,
+}
+MANY = {"rows": 1000, "compare": 200, "estimators": 2000, "bias": 2000}
+PRINTED = {part: TABLES_OF.printed_lines(part) for part in MAKERS}
+# what the rules were made for: an easy law, skewed and heavy ones, rare events, whole reports, stopping
+FEW = [
+    ("estimators", "The variance, runs", "exponential", 1),
+    ("estimators", "The variance, runs", "t, 3 degrees", 2),
+    ("estimators", "The variance, one", "normal", 0),
+    ("estimators", "Ratio", "log-normal / normal", 2),
+    ("estimators", "Ratio", "exponential / normal", 0),
+    ("estimators", "Equal methods", "normal, 5 methods", 0),
+    ("bias", "Bias, of", "log-normal", 0),
+    ("bias", "An unbiased estimator", "event of 0.1 %, 1 of them", 0),
+    ("bias", "An unbiased estimator", "Pareto 1.2, 1 of them", 1),
+    ("bias", "Single runs", "normal, at 5 %", 0),
+    ("bias", "drew, an unbiased estimator: the mean", "a budget of 10 that exponential draws use up", 1),
+    ("bias", "Length", "10 coordinates, 0.3", 1),
+]
+
+
+def printed_shares(part, title, name):
+    """Return the shares of a line of the manual."""
+    cells = PRINTED[part][title, name].strip("| ").split(" | ")[name.count(" | ") + 1 : -1]
+    return [float(cell.split("%")[0]) / 100 if "%" in cell else math.nan for cell in cells]
+
+
+def agrees(held, few, printed, many):
+    """Return whether a share among few experiments may be the one that was printed."""
     # Laplace's rule for both together: a share of 0 or 1 among few has a standard error, too
-    share = (printed * many + held + 1) / (many + few + 2)
-    error = math.sqrt(share * (1 - share) * (1 / many + 1 / few))
-    assert abs(held / few - printed) < 4 * error
+    share = (printed * many + held * few + 1) / (many + few + 2)
+    return abs(held - printed) < 4 * math.sqrt(share * (1 - share) * (1 / many + 1 / few))
 
 
-def test_the_manual_prints_no_simulation_that_cannot_be_run():
-    assert set(PRINTED) == {(case.group, case.name) for case, *_ in CASES}
+CASES = [
+    pytest.param(part, number, few, id=line.name)
+    for part, few in (("rows", 100), ("compare", 8))
+    for number, line in enumerate(next(MAKERS[part](few)).lines)
+]
 
 
-def test_the_manual_prints_a_share_for_every_law_and_none_that_was_missed():
-    lines = [line for line in TABLES["reports"].splitlines() if line.startswith("| ")][1:]
-    laws = [*load("_laws").LAWS, "deterministic, looks", "a third of the runs never arrives"]
-    for law in laws:
-        assert any(f"; {law} |" in line for line in lines if line.startswith("| all alike"))
-        assert sum(f"; {law} |" in line for line in lines if line.startswith("| half differ")) >= 2
-    for name, *_ in load("_whole").whole_lines(1):
-        assert f"| {name} |" in TABLES["whole"]
-    assert not any(": missed" in table for table in TABLES.values())
+@pytest.mark.parametrize(("part", "number", "few"), CASES)
+@pytest.mark.sampled(10)
+def test_a_fresh_simulation_finds_the_share_that_the_manual_prints(part, number, few):
+    case = list(LINES.PARTS[part]())[number]
+    held = sum(case.holds(np.random.default_rng([21, experiment])) for experiment in range(few))
+    (printed,) = printed_shares(part, "", f"{case.group} | {case.name}")
+    assert agrees(held / few, few, printed, MANY[part])
+
+
+@pytest.mark.parametrize(("part", "title", "name", "column"), FEW)
+def test_a_fresh_simulation_of_estimators_finds_the_share_that_the_manual_prints(part, title, name, column):
+    few = 60
+    (table,) = [each for each in MAKERS[part](few) if title in each.title]
+    (line,) = [each for each in table.lines if each.name == name]
+    found = []
+    for task in line.columns[column]:
+        judge, _, runs, draws, _, *arguments = task.arguments
+        found.append(task.function(judge, few, runs, draws, 21, *arguments))
+    held = float(np.atleast_1d(line.combine(found))[0])
+    stopping = 4 if "stop" in table.heads[0] else 1
+    assert agrees(held, few, printed_shares(part, table.title, name)[column], MANY[part] / stopping)
+
+
+@pytest.mark.parametrize("part", MAKERS)
+def test_the_manual_has_a_number_for_every_line_and_none_is_outside_its_limits(part):
+    made = {(table.title, line.name) for table in MAKERS[part](1) for line in table.lines}
+    printed = PRINTED[part]
+    assert made == {key for key in printed if "asked for" not in printed[key]}
+    assert not [line for line in printed.values() if "missed" in line]
+
+
+def test_the_number_of_jobs_changes_no_share_and_lines_that_were_not_asked_for_stay():
+    (table,) = LINES.row_tables(20)
+    only = "rate"
+    alone, shared = (TABLES_OF.run_tasks(list(table.tasks(only)), jobs) for jobs in (1, 2))
+    assert alone == shared
+    lines, missed = TABLES_OF.format_table(table, alone, PRINTED["rows"], only)
+    assert len(lines) == len(table.lines) + 2
+    assert [line for line in lines[2:] if line not in PRINTED["rows"].values()] == [
+        line for line in lines if line.startswith("| rate ") and line not in PRINTED["rows"].values()
+    ]
+    assert missed in (0, 1)
+
+
+def test_the_audit_records_what_a_trial_does():
+    draws = np.random.default_rng(3).exponential(size=(2, 3, 50))
+    whole, bias = DRAWS.record(draws, 1.0), load("_bias")
+    count = np.array([[50, 32, 40], [2, 20, 35]])
+    squares = DRAWS.increments(draws)
+    sums = tuple(np.cumsum(squares**power, axis=-1) for power in (1, 2, 3))
+    stopped = bias.record_stopped(draws, 1.0, count, sums)
+    for report, run in np.ndindex(2, 3):
+        for found, length in ((whole, 50), (stopped, count[report, run])):
+            statistics = DrawStatistics(1.0)
+            for draw in draws[report, run, :length]:
+                statistics.add(draw)
+            assert found.bias[report, run] == pytest.approx(statistics.bias)
+            assert found.variance[report, run] == pytest.approx(statistics.variance)
+            if length > 2:
+                assert found.std_error[report, run] == pytest.approx(statistics.variance_std_error)
+
+
+def test_a_precision_stops_a_run_where_the_harness_would():
+    draws, limit = np.random.default_rng(4).exponential(size=(1, 2, 1000)), 0.3
+    stops, _ = load("_bias")._stops(draws, "exponential", limit)
+    for run, stop in enumerate(stops[0]):
+        statistics, look = DrawStatistics(), 2
+        for number, draw in enumerate(draws[0, run], 1):
+            statistics.add(draw)
+            if number == look:
+                look = next_look(number)
+                if statistics.relative_half_width() <= limit:
+                    break
+        assert stop == number
 
 
 @pytest.mark.parametrize(

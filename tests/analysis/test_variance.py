@@ -102,8 +102,11 @@ def test_rounding_is_reported_neither_as_variance_nor_as_bias(shape):
     statistics = fed([near[i] for i in rng.integers(0, 3, FEWEST_EQUAL_DRAWS)], exact)
     assert (statistics.variance, statistics.bias) == (0, 0)
     assert statistics.relative_half_width() == 0
-    # a spread that is small, but no rounding, is not lost
+    # a spread that is small, but not rounding, is not lost: doubles near 1e15 are 1/8 apart
     assert fed(0.1 + 1e-12 * rng.standard_normal(100)).variance == pytest.approx(1e-24, rel=0.5)
+    large = fed(1e15 + rng.standard_normal(1000), 1e15)
+    assert large.variance == pytest.approx(1.0, rel=4 * math.sqrt(2 / 1000))
+    assert large.mse == pytest.approx(large.variance, rel=0.02)
 
 
 def test_few_draws_are_never_precise_enough():

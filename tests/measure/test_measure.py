@@ -285,6 +285,21 @@ def test_the_target_ends_the_trial_as_reached(follow):
     assert (records[-1].iteration, records[-1].value) == (7, 0.5**7)
 
 
+def test_a_step_that_overspends_the_budget_by_more_than_a_hundredth_does_not_reach_the_target(follow):
+    class Leap(Steps):
+        def run(self, problem, rng):
+            yield 1.0
+            problem.charge(self.answers)
+            yield 1e-9
+
+    goal = {"gap": 0.01}
+    late, _ = follow(Leap(5.0), target=goal, budget=Budget(cost=1))
+    assert (late.status, late.ending) == (Status.DONE, Ending.COST)
+    assert follow(Leap(1.005), target=goal, budget=Budget(cost=1))[0].status is Status.REACHED
+    # the start is always looked at
+    assert follow(Leap(5.0), target={"gap": 1.0}, budget=Budget(cost=1))[0].status is Status.REACHED
+
+
 def test_a_target_of_two_metrics_needs_both(follow):
     outcome, _ = follow(halving(), target={"gap": 0.01, "steps": -1.0})
     assert outcome.status is Status.DONE

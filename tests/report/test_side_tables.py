@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from benchfw.records import Record, Status
+from benchfw.report.captions import caption
 from benchfw.report.side_tables import comparison_tables
-from benchfw.report.tables import caption, headline_table
+from benchfw.report.tables import headline_table
 from benchfw.summary.exports import summary_rows
 from benchfw.summary.summarize import summarize
 

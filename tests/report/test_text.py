@@ -3,10 +3,13 @@
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchfw.analysis.intervals import Interval
 from benchfw.report.text import (
     align,
+    bound_text,
     factor_text,
     figures,
     flat_facts,
@@ -15,6 +18,7 @@ from benchfw.report.text import (
     plural,
     printable,
     ratio_text,
+    spread_text,
     time_unit,
 )
 
@@ -66,10 +70,10 @@ def test_three_figures(value, text):
 @pytest.mark.parametrize(
     ("interval", "text"),
     [
-        (Interval(12.43, 12.11, 12.92, 5), "12.4 ms [12.1, 12.9]"),
-        (Interval(299_412, 270_833, 300_000, 5), "299000 ms [271000, 300000]"),
+        (Interval(12.43, 12.11, 12.92, 5), "12.4 ms [12.1, 13.0]"),
+        (Interval(299_412, 270_833, 300_000, 5), "299000 ms [270000, 300000]"),
         (Interval(8.14e-4, 6.02e-4, 1.1e-3, 5), "8.14e-04 ms [6.02e-04, 1.10e-03]"),
-        (Interval(0.411, -0.0001, 0.444, 5), "0.411 ms [-1.00e-04, 0.444]"),
+        (Interval(0.411, -0.0001, 0.444, 5), "0.411 ms [-0.001, 0.444]"),
         (Interval(5.0, 4.0, math.inf, 5), "5.00 ms [4.00, ∞]"),
         (Interval(5.2, -math.inf, math.inf, 1), "5.20 ms"),
         (Interval(5.2, 0.0, math.inf, 1), "5.20 ms"),
@@ -81,8 +85,9 @@ def test_an_interval_stands_behind_its_estimate(interval, text):
 
 
 def test_a_ratio_near_one_gets_a_third_figure():
-    assert ratio_text(Interval(2.31, 2.08, 2.59, 5)) == "2.3 [2.1, 2.6]"
+    assert ratio_text(Interval(2.31, 2.18, 2.59, 5)) == "2.3 [2.1, 2.6]"
     assert ratio_text(Interval(1.03, 1.01, 1.05, 5)) == "1.03 [1.01, 1.05]"
+    assert ratio_text(Interval(2.8, 2.7996, 2.8003, 5)) == "2.800 [2.799, 2.801]"  # a narrow one gets more
 
 
 def test_one_unit_serves_a_whole_table():
@@ -96,6 +101,25 @@ def test_a_ratio_that_is_not_one_does_not_read_as_one():
     assert ratio_text(Interval(1.7, 1.04, 2.9, 5)) == "1.70 [1.04, 2.90]"
     assert ratio_text(Interval(0.8, 0.5, 0.996, 5)) == "0.800 [0.500, 0.996]"
     assert ratio_text(Interval(1.0001, 1.0001, 1.0001, 5)) == "1.0001"
-    assert ratio_text(Interval(1.0, 0.96, 1.004, 5)) == "1.00 [0.96, 1.00]"
-    assert ratio_text(Interval(2.31, 2.12, 2.58, 5)) == "2.3 [2.1, 2.6]"
-    assert [factor_text(value) for value in (1.004, 1.04, 1.26, 15.2)] == ["1.004", "1.04", "1.3", "15"]
+    assert ratio_text(Interval(1.0, 0.96, 1.004, 5)) == "1.00 [0.96, 1.01]"
+    assert ratio_text(Interval(1.3, 1.009, 1.7, 5)) == "1.300 [1.009, 1.700]"
+    assert [factor_text(value) for value in (1.004, 1.04, 1.26, 15.9)] == ["1.004", "1.04", "1.2", "15"]
+
+
+@given(st.floats(1e-12, 1e12), st.integers(1, 4))
+def test_a_bound_is_never_rounded_beyond_what_it_bounds(value, count):
+    hair = 1e-9 * value
+    for sign in (1, -1):
+        down, up = (float(figures(sign * value, count, side)) for side in (-1, 1))
+        assert down - hair <= sign * value <= up + hair
+    shown = interval_text(Interval(2 * value, value, 3 * value, 5), count=count)
+    low, high = (float(end) for end in shown.partition("[")[2].rstrip("]").split(","))
+    assert low <= value + hair
+    assert high >= 3 * (value - hair)
+    assert float(factor_text(value)) <= value + hair <= float(factor_text(value, 1)) + 2 * hair
+
+
+def test_bounds_say_at_least_downwards_and_at_most_upwards():
+    heavy, light = Interval(3.0, 1.996, math.inf, 5), Interval(0.3, 0.0, 0.9996, 5)
+    assert (bound_text(heavy), bound_text(light)) == ("at least 1.9", "at most 0.9996")
+    assert spread_text(Interval(1.0, 0.8689, math.inf, 5)) == "at least 0.868"

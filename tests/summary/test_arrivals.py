@@ -10,6 +10,7 @@ from benchfw.analysis.convergence import Curve, place_arrival
 from benchfw.analysis.decisions import Verdict
 from benchfw.measure.meter import next_look
 from benchfw.provenance import Burst, Noise
+from benchfw.records import Budget
 from benchfw.report.tables import headline_table
 from benchfw.summary.summarize import summarize
 
@@ -127,3 +128,36 @@ def test_cpu_seconds_have_a_column_where_they_differ_from_the_time_or_trials_ran
         assert columns.get("CPU time to target, s") == shown
         assert columns["time to target, s"] == ("2", "2")
         assert comparison.row(comparison.cells[0], "cpu_seconds_to_target").interval.estimate == 2 * share
+
+
+def test_arrivals_of_which_some_are_at_the_start_have_no_ratio_in_any_unit(make, run):
+    results = [
+        make.result(
+            "optimizer", "p", name, r,
+            make.curve("gap", [0.5, 0.4] if r < 2 else [9, 0.5], cost=cost * (1 + r), seconds=0.1),
+            target={"gap": 1.0},
+        )
+        for name, cost in (("a", 10.0), ("b", 20.0))
+        for r in range(6)
+    ]  # fmt: skip
+    (comparison,) = summarize(run, results).comparisons
+    _, other = comparison.cells
+    for quantity in ("cost_to_target", "seconds_to_target", "iterations_to_target"):
+        assert comparison.row(other, quantity).ratio is None
+    assert comparison.verdict(other, "seconds_to_target") is Verdict.NOT_COMPARABLE
+    header, (_, row) = headline_table(comparison).header, headline_table(comparison).rows
+    assert [cell for name, cell in zip(header, row, strict=True) if name == "ratio"] == ["—", "—"]
+    # the median: a geometric mean of zeros is none
+    assert comparison.row(other, "cost_to_target").interval.estimate == pytest.approx(70, rel=0.2)
+
+
+def test_targets_that_a_last_step_beyond_the_budget_met_are_not_met_in_figures(make, run):
+    def result(name, cost):
+        curve = make.curve("gap", [9, 0.5], cost=cost)
+        found = make.result("optimizer", "p", name, 0, curve, target={"gap": 1.0})
+        return replace(found, trial=replace(found.trial, budget=Budget(cost=100)))
+
+    (comparison,) = summarize(run, [result("a", 100.0), result("late", 500.0)]).comparisons
+    first, late = comparison.hits["cost"].T
+    assert np.all(np.isfinite(first))
+    assert not np.any(np.isfinite(late[first > 0]))

@@ -10,6 +10,8 @@ from benchfw.errors import BenchfwError
 from benchfw.provenance import Burst, Noise, Run
 from benchfw.records import Budget, Ending, Outcome, Record, Result, Spec, Status, Trial
 from benchfw.summary.compare import compare_runs
+from benchfw.summary.histories import histories_by_cell
+from benchfw.summary.sides import common_targets
 
 RUNS = 10
 QUIET = Noise(tuple(Burst(float(k), 0.001, 0.001, 0.001) for k in range(3)))
@@ -212,3 +214,19 @@ def test_ends_that_can_be_negative_are_compared_by_their_difference(seed, capsys
     assert "ratio" not in row
     _, broken = compare(side(signed=-1.2), side(number=2, signed=3.0, fails=2))
     assert "gap, since it can be negative and some run has no end: a on p (numpy)" in broken.refused
+
+
+@pytest.mark.parametrize(("ends", "improved"), [((5.0, 0.1), True), ((5.0, 7.0), False)])
+def test_a_target_for_both_runs_is_the_easier_one_with_what_set_it(make, ends, improved):
+    old, new = (
+        histories_by_cell(
+            [make.result("optimizer", "p", "gd", r, make.curve("gap", [1, end])) for r in (0, 1)]
+        )
+        for end in ends
+    )
+    (cell,) = old
+    (target,) = common_targets(cell, old, new)
+    # a run that does not get below its start sets half of it
+    assert (target.value, target.improved) == (0.5, False)
+    (target,) = common_targets(cell, new, new)
+    assert target.improved is improved

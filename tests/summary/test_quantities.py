@@ -10,7 +10,8 @@ import pytest
 from benchfw.analysis.decisions import Verdict
 from benchfw.provenance import Burst, Noise
 from benchfw.records import Ending, Record, Status
-from benchfw.report.tables import caption, headline_table
+from benchfw.report.captions import caption
+from benchfw.report.tables import headline_table
 from benchfw.report.verdicts import verdict
 from benchfw.summary.summarize import summarize
 
@@ -146,7 +147,7 @@ def test_methods_are_seen_at_the_second_at_which_the_reference_was_done(make, ru
     assert found["steps"].interval.estimate == 0.1  # after three of its seconds, not at its end
     said = verdict(summary.comparisons[0])
     assert (
-        "At the second when exact is done, steps has gap 10 times smaller (5 paired runs, taken as normal)."
+        "In the time that exact takes, steps has gap 10 times smaller (5 paired runs, taken as normal)."
         in said
     )
     assert "gap when exact is done" in headline_table(summary.comparisons[0]).header

@@ -91,7 +91,7 @@ def done_sentence(comparison: Comparison) -> str:
     """Return a sentence on the moment at which the reference was done by itself, if it was."""
     parts = list(_parts_when_done(comparison))
     reference = comparison.name(comparison.reference)
-    return f"At the second when {reference} is done, {join_clauses(parts)}" if parts else ""
+    return f"In the time that {reference} takes, {join_clauses(parts)}" if parts else ""
 
 
 def _parts_when_done(comparison: Comparison) -> Iterator[str]:

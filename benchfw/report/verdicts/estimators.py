@@ -8,7 +8,7 @@ from benchfw.analysis.bias import FEWEST_RUNS
 from benchfw.analysis.decisions import Verdict
 from benchfw.analysis.medians import CHECKED_PAIRS
 from benchfw.records import Cell
-from benchfw.report.text import FEW_NAMES, figures, join_names, plural, ratio_text, spread_text
+from benchfw.report.text import FEW_NAMES, factor_text, figures, join_names, plural, ratio_text, spread_text
 from benchfw.report.verdicts.phrases import (
     TAKEN,
     comparative,
@@ -98,9 +98,12 @@ def _repeated(comparison: Comparison) -> Iterator[str]:
     """Yield who drew the same numbers in every run, so that its runs are one."""
     if comparison.repeated:
         runs = plural(max(comparison.tallies[cell].started for cell in comparison.repeated), "run")
+        one = len(comparison.repeated) == 1
+        subject, verb, whose = ("it", "does", "its") if one else ("they", "do", "their")
+        names = _names(comparison, comparison.repeated)
         yield (
-            f"The same draws in all of {runs}: {_names(comparison, comparison.repeated)}; the random "
-            "generator of a run is not used, and the runs count as one"
+            f"{names} drew the same numbers in all {runs}: {subject} {verb} not use the random generator of "
+            f"the run, so {whose} runs count as one"
         )
 
 
@@ -146,7 +149,7 @@ def _along_the_sweep(comparison: Comparison) -> str:
         return f"No family of methods is shown to have the smallest variance {where}"
     runs = min(comparison.tallies[cell].trials for cell in sweep.leaders)
     few = TAKEN if runs < CHECKED_PAIRS else ""
-    times = f"at least {figures(sweep.margin, 2)} times below the next ({plural(runs, 'run')}{few})"
+    times = f"at least {factor_text(sweep.margin)} times below the next ({plural(runs, 'run')}{few})"
     return f"{sweep.leader} has the smallest variance {where}, {times}"
 
 
@@ -170,7 +173,7 @@ def _bias(comparison: Comparison) -> Iterator[str]:
     varied = {row.cell for row in rows_of(comparison, "variance") if row.interval.estimate > 0}
     unsure = [cell for cell in enough if cell in comparison.narrow and cell in varied]
     if unsure:
-        yield f"Too few draws carry the variance to test a bias of {_names(comparison, unsure)}"
+        yield f"Too few draws carry the variance of {_names(comparison, unsure)} to test for a bias"
     off = {*comparison.biased, *comparison.biased_singly}
     fair = [cell for cell in comparison.tested if cell not in off]
     if fair:
@@ -187,7 +190,7 @@ def _off(comparison: Comparison, cells: Sequence[Cell]) -> str:
     for cell in cells[:FEW_NAMES]:
         interval = comparison.biased.get(cell)
         near = min(abs(interval.low), abs(interval.high)) if interval else comparison.biased_singly[cell]
-        shown.append(f"{comparison.name(cell)} by at least {figures(near)}")
+        shown.append(f"{comparison.name(cell)} by at least {figures(near, side=-1)}")
     more = len(cells) - FEW_NAMES
     return join_names([*shown, f"{more} more"] if more > 0 else shown)
 

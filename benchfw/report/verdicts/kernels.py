@@ -75,7 +75,10 @@ def _sizes_verdict(comparison: Comparison) -> str:
                 key=lambda row: comparison.size(row.cell),
             )
             times = comparative(comparison, last.cell, last.quantity, "faster", "slower")
-            said.append(f"{backend} is faster than {first} {start}, {times} at {last.cell.problem}.")
+            if len(faster) == 1 < len(sizes):
+                said.append(f"{backend} is {times} than {first} {start}.")
+            else:
+                said.append(f"{backend} is faster than {first} {start}, {times} at {last.cell.problem}.")
     return " ".join(said)
 
 

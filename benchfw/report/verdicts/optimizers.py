@@ -124,7 +124,7 @@ def _not_comparable(comparison: Comparison, measure: Measure, rivals: list[Cell]
             f"{comparison.name(cell)} in {count} of {plural(reached(comparison, cell)[1], 'run')}"
             for cell, count in comparison.at_start.items()
         ]
-        at = f"some runs start at {target_text(comparison)}"
+        at = f"because some runs start at {target_text(comparison)}"
         return f"Not comparable in {measure.noun}, {at}: {join_names(there)}"
     runs = min(comparison.runs(cell)[1] for cell in (comparison.reference, *rivals))
     few = "three paired runs are needed" if runs < FEWEST_PAIRS else "too few of their runs arrive"

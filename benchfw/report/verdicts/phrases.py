@@ -283,8 +283,8 @@ def caveat_sentences(summary: Summary) -> list[str]:
     if summary.jobs > 1:
         found.append(
             f"trials ran {summary.jobs} at a time (--jobs {summary.jobs}) and shared caches and memory: "
-            "times, and CPU seconds of what waits for memory, may be longer than alone; "
-            "--jobs 1 for times to publish"
+            "times, and CPU seconds of methods that wait for memory, may be longer than if each ran alone; "
+            "use --jobs 1 for times that you publish"
         )
     found += [
         f"{cell} is not reproducible from its seed: {difference}"

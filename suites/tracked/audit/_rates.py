@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from operator import itemgetter
 
 import numpy as np
+from _tables import Line, Table, Task
 
 from benchfw.analysis.convergence import Curve
 from benchfw.analysis.rates import find_rates
@@ -43,6 +44,9 @@ OTHER: dict[str, tuple[int, Law]] = {
 }
 
 
+LAWS = {"follows a law": TRUE, "does not": OTHER}
+
+
 @dataclass(frozen=True)
 class OneCurve:
     """A run of which one curve is known."""
@@ -62,9 +66,9 @@ def looks(most: int) -> np.ndarray:
     return np.array(found[:-1], dtype=np.float64)
 
 
-def given(curve: tuple[int, Law, float], noise: float, runs: int, experiments: int) -> float:
+def given(kind: str, name: str, noise: float, runs: int, experiments: int) -> float:
     """Return the share of experiments in which the curves have a rate."""
-    most, law, height = curve
+    (most, law), height = LAWS[kind][name], LEVEL.get(name, 0.0)
     rng, steps, count = np.random.default_rng([23, runs]), looks(most), 0
     for _ in range(experiments):
         curves = []
@@ -76,16 +80,19 @@ def given(curve: tuple[int, Law, float], noise: float, runs: int, experiments: i
     return count / experiments
 
 
-def rate_lines(experiments: int) -> Iterator[tuple[str, Callable[[], list[float]], float, float]]:
-    """Yield a line for each curve and noise: name, what finds a share for each number of runs, its limits."""
-    for curves, said, least, most in ((TRUE, "follows a law", 0.8, 1.0), (OTHER, "does not", 0.0, 1.0)):
-        for name, (steps, law) in curves.items():
-            for noise in NOISE:
-                find = partial(_shares, (steps, law, LEVEL.get(name, 0.0)), noise, experiments)
-                # a tenth of noise hides a logarithm from few runs, and a slow mixture
-                limit = 0.2 if said == "does not" and noise < 0.1 else most
-                yield f"{said}: {name}, {noise:.0%} noise", find, least, limit
-
-
-def _shares(curve: tuple[int, Law, float], noise: float, experiments: int) -> list[float]:
-    return [given(curve, noise, runs, experiments) for runs in RUNS]
+def rate_tables(experiments: int) -> Iterator[Table]:
+    """Yield the table: a line for each curve and noise, a column for each number of runs."""
+    lines = tuple(
+        Line(
+            f"{kind}: {name}, {noise:.0%} noise",
+            tuple((Task(given, (kind, name, noise, runs, experiments)),) for runs in RUNS),
+            itemgetter(0),
+            0.8 if curves is TRUE else 0.0,
+            # a tenth of noise hides a logarithm from few runs, and a slow mixture
+            0.2 if curves is OTHER and noise < 0.1 else 1.0,
+        )
+        for kind, curves in LAWS.items()
+        for name in curves
+        for noise in NOISE
+    )
+    yield Table(("what, law", *(f"{runs} runs" for runs in RUNS)), lines)

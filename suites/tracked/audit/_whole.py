@@ -7,13 +7,14 @@ share one budget. The logs of what two methods take differ by a known number, or
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from _laws import LAWS, Rng, draw_effects
+from _tables import Line, Table, Task
 
 from benchfw.analysis.decisions import Decision, Verdict
 from benchfw.analysis.significance import MARGIN
@@ -36,6 +37,7 @@ from benchfw.summary.model import Summary
 from benchfw.summary.summarize import summarize
 
 RUNS = (5, 10)
+CHUNK = 25  # reports a task
 OPTIMIZERS, ESTIMATORS, PROBLEMS = 5, 3, 4
 DRAWS = 100
 RUN = Run(1, "made-up", "", Path("made-up"), "")
@@ -53,30 +55,41 @@ class Found:
     equal: float
 
 
-def whole_lines(reports: int) -> Iterator[tuple[str, Callable[[], list[float]], float, float]]:
-    """Yield a line each: what is said, what finds its share for each number of runs, and its limits."""
+def whole_tables(reports: int) -> Iterator[Table]:
+    """Yield the table: what is said, its share for each number of runs, and its limits."""
     chance = 0.05 + 2 * math.sqrt(0.05 * 0.95 / reports)
     leader = "half differ: the interval of a named leader misses the truth"
-    for name, law, effects, attribute, most in (
-        ("all alike: a report claims a difference or a bias", "log-normal", "none", "claims", chance),
-        ("half differ: a sentence is false", "log-normal", "half", "false", 0.05),
-        ("half differ: the interval misses the truth", "log-normal", "half", "uncovered", 0.05),
-        (leader, "log-normal", "half", "leaders", 0.05),
-        ("10 % apart: called equal", "quiet log-normal", "edge", "equal", 0.05),
-    ):
-        yield name, partial(_shares, law, effects, attribute, reports), 0.0, most
+    lines = tuple(
+        Line(
+            name,
+            tuple(
+                tuple(
+                    Task(judge_reports, (law, effects, runs, at, min(at + CHUNK, reports)))
+                    for at in range(0, reports, CHUNK)
+                )
+                for runs in RUNS
+            ),
+            partial(_share, attribute=attribute),
+            0.0,
+            most,
+        )
+        for name, law, effects, attribute, most in (
+            ("all alike: a report claims a difference or a bias", "log-normal", "none", "claims", chance),
+            ("half differ: a sentence is false", "log-normal", "half", "false", 0.05),
+            ("half differ: the interval misses the truth", "log-normal", "half", "uncovered", 0.05),
+            (leader, "log-normal", "half", "leaders", 0.05),
+            ("10 % apart: called equal", "quiet log-normal", "edge", "equal", 0.05),
+        )
+    )
+    yield Table(("what, law", *(f"{runs} runs" for runs in RUNS)), lines)
 
 
-def _shares(law: str, effects: str, attribute: str, reports: int) -> list[float]:
-    return [
-        float(np.mean([getattr(each, attribute) for each in judge_reports(law, effects, runs, reports)]))
-        for runs in RUNS
-    ]
+def _share(found: list[list[Found]], attribute: str) -> float:
+    return float(np.mean([getattr(each, attribute) for part in found for each in part]))
 
 
-@cache
-def judge_reports(law: str, effects: str, runs: int, reports: int) -> list[Found]:
-    seeds = ([23, runs, number] for number in range(reports))
+def judge_reports(law: str, effects: str, runs: int, start: int, end: int) -> list[Found]:
+    seeds = ([23, runs, number] for number in range(start, end))
     return [judge_report(np.random.default_rng(seed), law, runs, effects) for seed in seeds]
 
 

@@ -12,7 +12,8 @@ from benchfw.analysis.decisions import Verdict
 from benchfw.analysis.variance import DrawStatistics
 from benchfw.provenance import Burst, Noise
 from benchfw.records import Record, Status
-from benchfw.report.tables import caption, headline_table
+from benchfw.report.captions import caption
+from benchfw.report.tables import headline_table
 from benchfw.report.verdicts import verdict
 from benchfw.summary.summarize import summarize
 
@@ -194,7 +195,7 @@ def test_an_estimator_that_draws_the_same_in_every_run_has_one_run(estimator, ru
     results += estimator("shifted", shifted)
     comparison = summarize(run, results).comparisons[0]
     said = verdict(comparison)
-    assert said.startswith("The same draws in all of 5 runs: same and shifted; the random generator")
+    assert said.startswith("same and shifted drew the same numbers in all 5 runs: they do not use the")
     assert comparison.verdict(comparison.cells[1], "mse_x_seconds") is Verdict.NOT_COMPARABLE
     assert not {cell.method for cell in comparison.tested} - {"fair"}
     # few kinds of draws in another order, or hardly any draws, are not the same
@@ -211,3 +212,17 @@ def test_a_method_that_never_finished_is_named(estimator, run, make):
         ]
     )
     assert "no other method finished a run. Did not finish: b in 5 of 5 runs." in said
+
+
+def test_an_estimator_with_a_run_that_broke_has_no_ratio_in_the_table(make, run):
+    results = [
+        make.result("estimator", "p", name, r, make.draws(1.0 + 0.1 * r, seconds=1.0))
+        for name in ("whole", "fragile")
+        for r in range(5)
+    ]
+    results[-1] = make.result("estimator", "p", "fragile", 4, [], status=Status.FAILED, reason="boom")
+    comparison = summarize(run, results).comparisons[0]
+    _, fragile = comparison.cells
+    assert "Not comparable (some runs did not finish)" in verdict(comparison)
+    assert comparison.row(fragile, "variance").ratio is None
+    assert comparison.row(fragile, "relative_efficiency") is None

@@ -10,7 +10,8 @@ import pytest
 
 from benchfw.provenance import Burst, Noise
 from benchfw.records import Budget, Ending, Status
-from benchfw.report.tables import caption, headline_table
+from benchfw.report.captions import caption
+from benchfw.report.tables import headline_table
 from benchfw.report.verdicts import verdict
 from benchfw.summary.summarize import summarize
 
@@ -103,7 +104,7 @@ def test_a_target_is_explained_by_the_starts_where_no_method_improves(make, run)
 def test_runs_that_start_at_the_target_are_counted(make, run):
     some = [*runs(make, "a", start=0.9)[:2], *runs(make, "a")[2:]]
     text = verdict(compared(run, some + runs(make, "b")))
-    assert text == "Not comparable in gradients, some runs start at gap 1: a in 2 of 5 runs."
+    assert text == "Not comparable in gradients, because some runs start at gap 1: a in 2 of 5 runs."
 
 
 def test_all_who_share_the_lowest_end_are_named(make, run):
@@ -117,7 +118,7 @@ def test_done_is_in_seconds_and_says_so(make, run):
         for name in "ab"
         for r, pace in enumerate(WOBBLE)
     ]
-    assert "At the second when a is done, no method is lower in gap" in verdict(compared(run, results))
+    assert "In the time that a takes, no method is lower in gap" in verdict(compared(run, results))
 
 
 @pytest.mark.parametrize("shift", [-4.0, 0.0, 4.0])
