@@ -7,6 +7,8 @@ have the repetitions along their last axis; leading axes are other estimators.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +17,9 @@ from benchfw.analysis.intervals import LEVEL, Floats, Interval, Values, t_quanti
 
 FEWEST_RUNS = 3
 """Fewer repetitions test no bias."""
+
+BATCHES = 8
+"""The draws of a run in so many parts, whose means scatter more than they should where draws depend."""
 
 
 def bias_error(biases: Values, pool: Pool) -> Floats:
@@ -83,6 +88,43 @@ def single_bias(biases: Values, variances: Values, draws: Values, pool: Pool, le
     data, expected, freedom, others = _single_runs(biases, variances, draws, pool)
     noise = float(fdtri(freedom, others, level) * expected)
     return max(0.0, math.sqrt(float(np.sum(data**2))) - math.sqrt(noise)) / math.sqrt(pool.trials)
+
+
+class Scatter(NamedTuple):
+    """How the means of batches of a run's draws scatter about the mean of all: m (mean - all)², summed."""
+
+    squares: float
+    freedom: int
+    size: float
+
+
+def batch_scatter(draws: Values, means: Values) -> Scatter:
+    """Return the scatter of about BATCHES parts of a run, from its means after so many draws.
+
+    What the means are relative to plays no part.
+    """
+    counts, running = (np.asarray(each, dtype=np.float64) for each in (draws, means))
+    ends = np.unique(np.searchsorted(counts, np.linspace(0, counts[-1], BATCHES + 1)[1:]))
+    sizes = np.diff(counts[ends], prepend=0.0)
+    parts = np.diff(counts[ends] * (running[ends] - running[-1]), prepend=0.0) / sizes
+    return Scatter(float(np.sum(sizes * parts**2)), len(ends) - 1, float(np.min(sizes)))
+
+
+def dependence_probability(scatters: Sequence[Scatter], pool: Pool) -> float:
+    """Return the p-value of 'the draws of a run do not depend on each other'.
+
+    The means of batches of independent draws scatter as their variance says: F, as for single runs. A bias of
+    a run is in all of its batches, and so does not count.
+    """
+    from scipy.special import fdtrc
+
+    freedom = sum(each.freedom for each in scatters)
+    if not freedom or not pool.variance > 0:
+        return 1.0
+    excess = max(0.0, float(pool.draws / max(float(pool.carriers), 1.0) - 3))
+    matched = freedom / (1 + excess / (2 * min(each.size for each in scatters)))
+    seen = sum(each.squares for each in scatters) / freedom / float(pool.variance)
+    return float(fdtrc(matched, 2 / max(float(pool.noise), 1e-6) ** 2, seen))
 
 
 def _single_runs(

@@ -90,7 +90,10 @@ def _estimator_notes(comparison: Comparison) -> str:
             "intervals are wider to allow for that."
         )
     if any(row.quantity == "relative_efficiency" for row in comparison.rows):
-        notes += f" Relative efficiency: the reference's {PRODUCTS[comparison.product]} over the method's."
+        notes += (
+            f" Efficiency: the reference's {PRODUCTS[comparison.product]} over the method's. Typical: the "
+            "geometric mean over pairs of runs, not the ratio of the means beside it."
+        )
     if comparison.tested:
         level = figures(100 * (1 - comparison.family.others_level), 2)
         notes += f" Bias is tested over repetitions at {level} %, a part of the report's 5 %."

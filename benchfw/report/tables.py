@@ -52,7 +52,7 @@ _HEADERS = {
     "mse_x_seconds": "mse x seconds",
     "variance_x_cpu_seconds": "variance x CPU seconds",
     "mse_x_cpu_seconds": "mse x CPU seconds",
-    "relative_efficiency": "relative efficiency",
+    "relative_efficiency": "typical efficiency",
 }
 
 EXACT_COLUMNS = (
@@ -89,7 +89,7 @@ def headline_table(comparison: Comparison, *, brief: bool = False) -> TextTable:
         rows = [comparison.row(cell, quantity) for cell in comparison.measured]
         columns.append([_cell(comparison, row, scale) for row in rows])
         if with_ratio:
-            header.append("ratio")
+            header.append("typical ratio" if comparison.kind == "estimator" else "ratio")
             columns.append([_ratio_cell(comparison, row) for row in rows])
     return TextTable(tuple(header), tuple(zip(*columns, strict=True)), comparison.measured)
 

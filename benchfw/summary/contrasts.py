@@ -79,15 +79,19 @@ def _with_biases(comparison: Comparison, samples: Mapping[Cell, DrawSample]) -> 
         for cell in comparison.tested
         if samples[cell].unbiased_probability() <= 1 - level
     }
+    singly = [
+        cell
+        for cell in comparison.tested
+        if cell not in biased and samples[cell].single_probability() <= 1 - level
+    ]
     pools = {cell: sample.pool for cell, sample in samples.items() if "variance" in sample.values}
     return replace(
         comparison,
         biased=biased,
         biased_singly={
-            cell: samples[cell].single_bias(level)
-            for cell in comparison.tested
-            if cell not in biased and samples[cell].single_probability() <= 1 - level
+            cell: samples[cell].single_bias(level) for cell in singly if not samples[cell].dependent()
         },
+        dependent=tuple(cell for cell in singly if samples[cell].dependent()),
         uneven=tuple(cell for cell, pool in pools.items() if pool is not None and pool.drift > NOTABLE_DRIFT),
         narrow=tuple(cell for cell, pool in pools.items() if pool is None or not pool.broad),
         scarce=tuple(cell for cell, pool in pools.items() if pool is None or not pool.decisive),

@@ -10,7 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from benchfw.analysis.bias import (
+    Scatter,
     bias_interval,
+    dependence_probability,
     length_interval,
     length_probability,
     single_bias,
@@ -27,14 +29,21 @@ _PRODUCTS = ("variance_x_seconds", "mse_x_seconds", "variance_x_cpu_seconds", "m
 SPREADS = frozenset({"variance", "worst_variance", "mse", *_PRODUCTS})
 """What is proportional to the variance of an estimator's draws."""
 
+DEPENDENT = 0.01
+"""Where runs seem to have a bias each, draws that scatter so unlikely are said to depend on each other."""
+
 _ROUNDING = 1e-9  # of moments of the same draws about different means
 
 
 @dataclass(frozen=True)
 class DrawSample(Sample):
-    """The sample of an estimator; `moments` says of each repetition what its draws were like."""
+    """The sample of an estimator; `moments` says of each repetition what its draws were like.
+
+    `scatters` says of numbers how the means of parts of a repetition's draws scatter.
+    """
 
     moments: Mapping[int, Moments] = field(default_factory=dict)
+    scatters: Mapping[int, Scatter] = field(default_factory=dict)
 
     @cached_property
     def pool(self) -> Pool | None:
@@ -143,6 +152,11 @@ class DrawSample(Sample):
         if self.pool is None or not self.scalar:
             return math.nan
         return float(single_probability(*self._single_runs(), self.pool))
+
+    def dependent(self) -> bool:
+        """Whether the draws of a run depend on each other, as far as a run's own means show it."""
+        found = list(self.scatters.values())
+        return self.pool is not None and bool(found) and dependence_probability(found, self.pool) <= DEPENDENT
 
     def single_bias(self, level: float) -> float:
         """Return what the root mean square over the runs of a number's bias is at least."""

@@ -92,7 +92,8 @@ class Comparison:
     those in which a quantity is 0 up to rounding, and of how many.
     `family` counts the tests of the whole report, which share 5 %. Of estimators, `tested` are those whose
     bias is one of them, `biased` those whose bias is not noise, each with the interval that decided it;
-    `biased_singly` those whose biases cancel over the runs, with what their root mean square is at least;
+    `biased_singly` those whose biases cancel over the runs, with what their root mean square is at least,
+    `dependent` those that only seem to, since the draws of a run depend on each other;
     `narrow` are those of whose draws too few carry the variance to test a bias, `scarce` those of which they
     are too few to say anything; `claims` are those that call themselves unbiased, `repeated` those that
     drew the same numbers in all of their runs, `uneven` those whose runs stopped after unlike numbers of
@@ -109,6 +110,7 @@ class Comparison:
     cost_unit: str = "gradients"
     biased: Mapping[Cell, Interval] = field(default_factory=dict)
     biased_singly: Mapping[Cell, float] = field(default_factory=dict)
+    dependent: tuple[Cell, ...] = ()
     narrow: tuple[Cell, ...] = ()
     scarce: tuple[Cell, ...] = ()
     claims: tuple[Cell, ...] = ()

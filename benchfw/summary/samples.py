@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from benchfw.analysis.bias import Scatter, batch_scatter
 from benchfw.analysis.convergence import (
     NEVER,
     Curve,
@@ -70,6 +71,7 @@ def prepared_facts(outcome: Outcome) -> dict[str, float]:
 def _sample_draws(histories: Sequence[History]) -> Sample:
     values: dict[str, Columns[float]] = defaultdict(numbers)
     moments: dict[int, Moments] = {}
+    scatters: dict[int, Scatter] = {}
     for history in histories:
         if not history.finished:
             continue
@@ -80,13 +82,18 @@ def _sample_draws(histories: Sequence[History]) -> Sample:
         seen = _moments(history.curves)
         if seen is not None:
             moments[history.repetition] = seen
+        if "bias" in history.metrics and "worst_variance" not in history.metrics:
+            running = history.curves["bias"]
+            scatters[history.repetition] = batch_scatter(running.iterations, running.values)
     within = {
         "variance": {
             repetition: spread_interval([seen.variance], pool_moments([seen]))
             for repetition, seen in moments.items()
         }
     }
-    return DrawSample("estimator", dict(values), within if moments else {}, moments=moments)
+    return DrawSample(
+        "estimator", dict(values), within if moments else {}, moments=moments, scatters=scatters
+    )
 
 
 def _sample_kernel(histories: Sequence[History]) -> Sample:

@@ -239,6 +239,16 @@ def scenes(make):
             for name, size in (("claimed", 1.0), ("frank", 2.0))
             for r, pace in enumerate(WOBBLE)
         ],
+        "estimators: one whose draws are a chain": [
+            make.result(
+                "estimator", "p", "chain", r,
+                [
+                    *(Record("bias", n, n, n, (-1) ** (r + n // 25) * pace) for n in range(10, 100, 10)),
+                    *make.draws(pace, bias=(-1) ** r * pace),
+                ],
+            )
+            for r, pace in enumerate(WOBBLE)
+        ],
         "estimators: the same draws in every run": estimator(make, "fair", 1.0)
         + [make.result("estimator", "p", "fixed", r, make.draws(2.0)) for r in range(5)],
         "estimators: the other one never finishes": estimator(make, "a", 1.0)
@@ -352,7 +362,7 @@ RULES = {
     r"CPU time": "Noise of the machine",
     r"[Tt]oo few draws carry|[Nn]ever varied|has variance|drew the same": "What the draws allow",
     r"smallest variance": "Sweeps",
-    r"[Bb]ias beyond noise|mean is off|off in single runs|Off in single runs": "Is it biased?",
+    r"[Bb]ias beyond noise|mean is off|[Oo]ff in single runs|depend on each other": "Is it biased?",
     r"(mean squared error|variance) x (CPU )?time": "Which estimator for the time?",
     r"three (paired runs )?are needed|six are needed|too few of their runs": "Too few runs",
     r"[Tt]oo few runs for so many comparisons": "Undecided",

@@ -166,15 +166,20 @@ def _bias(comparison: Comparison) -> Iterator[str]:
         if singly:
             yield (
                 f"{words} in single runs, with signs that cancel over the runs: {_off(comparison, singly)} "
-                "(root mean square)"
+                "(root mean square), unless the draws of a run have something in common"
             )
+    if comparison.dependent:
+        yield (
+            f"The draws of a run depend on each other: {_names(comparison, comparison.dependent)}; what is "
+            "said of variance and bias assumes that they do not"
+        )
     whole = [row for row in rows_of(comparison, "bias") if not comparison.runs(row.cell)[0]]
     enough = [row.cell for row in whole if row.interval.count >= FEWEST_RUNS]
     varied = {row.cell for row in rows_of(comparison, "variance") if row.interval.estimate > 0}
     unsure = [cell for cell in enough if cell in comparison.narrow and cell in varied]
     if unsure:
         yield f"Too few draws carry the variance of {_names(comparison, unsure)} to test for a bias"
-    off = {*comparison.biased, *comparison.biased_singly}
+    off = {*comparison.biased, *comparison.biased_singly, *comparison.dependent}
     fair = [cell for cell in comparison.tested if cell not in off]
     if fair:
         alone = len(fair) == len(rows_of(comparison, "bias"))
