@@ -89,7 +89,7 @@ OWN = (
     "data/split.py",
     "kernels/blocks.py",
     "contract.py",
-    "registry.py",
+    "registry/registry.py",
 )
 
 

@@ -223,7 +223,8 @@ def test_one_edit_in_any_module_of_a_trial_is_noticed_and_a_comment_in_none(copi
     files = sorted(core.files | own.files)
     names = {str(Path(each).relative_to(copied)) for each in files}
     assert {
-        "toys.py", "toy_helper.py", "benchfw/contract.py", "benchfw/registry.py", "benchfw/loading.py",
+        "toys.py", "toy_helper.py", "benchfw/contract.py", "benchfw/registry/registry.py",
+        "benchfw/loading.py",
         "benchfw/parameters.py", "benchfw/records.py", "benchfw/sources/closure.py", "benchfw/__init__.py",
         "benchfw/harness/workers/worker.py", "benchfw/harness/workers/surroundings.py",
     } < names  # fmt: skip

@@ -1,0 +1,189 @@
+"""Looks up what plugins register, and builds objects from suite tables."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import benchfw
+from benchfw import hookspecs
+from benchfw.backends import current_table
+from benchfw.errors import BenchfwError, PluginError, nearest
+from benchfw.loading import EntryPoint, Plugin, find_entry_points, is_file_name, package_with
+from benchfw.registry.collecting import Collector
+from benchfw.registry.entries import GIVEN, PARAMETRIC, Entry, Given, is_nested, kind_of
+
+if TYPE_CHECKING:
+    from benchfw.records import Trial
+    from benchfw.sources import Modules
+
+
+class Registry:
+    """All names that the installed and the named plugins register; who knows the installed may say so.
+
+    `objects` are registered beside them.
+    """
+
+    def __init__(
+        self,
+        plugins: Iterable[str] = (),
+        installed: Sequence[EntryPoint] | None = None,
+        objects: Iterable[Given] = (),
+    ) -> None:
+        self.sources = tuple(dict.fromkeys(plugins))
+        self.objects = tuple(objects)
+        self.installed = find_entry_points(hookspecs.PROJECT) if installed is None else tuple(installed)
+        found = Collector(self.installed, self.sources)
+        for each in self.objects:
+            found.add(Entry(each.kind, each.name, each.factory, _SESSION, given=each))
+        self.plugins, self.broken, self.hook = found.plugins, found.broken, found.hook
+        self.backends, self.commands = found.backends, found.commands
+        self._entries, self._suite_folders = found.entries, found.suite_folders
+
+    def with_objects(self, objects: Iterable[Given]) -> Registry:
+        """Return a registry that has these objects too."""
+        return Registry(self.sources, self.installed, [*self.objects, *objects])
+
+    def with_plugins(self, plugins: Iterable[str]) -> Registry:
+        """Return a registry that has these plugins too."""
+        return Registry([*self.sources, *plugins], self.installed, self.objects)
+
+    @property
+    def suite_folders(self) -> list[Path]:
+        """Where suites are looked up by name: ./suites, then those of the plugins."""
+        return [folder for folder in (Path("suites"), *self._suite_folders) if folder.is_dir()]
+
+    def entries(self, kind: str) -> dict[str, Entry]:
+        """Return the entries of one kind by name, in alphabetical order."""
+        return {name: entry for (k, name), entry in sorted(self._entries.items()) if k == kind}
+
+    def get(self, kind: str, name: str, place: str = "") -> Entry:
+        """Return one entry; an unknown name is explained with the nearest one and the broken plugins."""
+        entry = self._entries.get((kind, name))
+        if entry is None:
+            if name.startswith(GIVEN):
+                raise PluginError(
+                    f"{kind} '{name.removeprefix(GIVEN)}'{place and f' in {place}'} was an object of a "
+                    "Python session, whose code is not kept; run the code that made it again"
+                )
+            names = self.entries(kind)
+            package = package_with(kind, name)
+            if package:
+                raise PluginError(f"unknown {kind} '{name}'{place and f' in {place}'}; pip install {package}")
+            choice = f"choose from: {', '.join(names)}, or " if names else ""
+            advice = f"; {choice}load the plugin that has it: install it, or give --plugin FILE"
+            hint = nearest(name, names, advice)
+            broken = f" (not loaded: {'; '.join(self.broken)})" if self.broken else ""
+            raise PluginError(f"unknown {kind} '{name}'{place and f' in {place}'}{hint}{broken}")
+        return entry
+
+    def build(self, kind: str, table: Mapping[str, Any], *leading: Any) -> Any:
+        """Build the object that a suite table `{use = …, parameter = …}` describes, nested tables first.
+
+        A value that its parameter does not take is a BenchfwError; in a suite, plan found it before.
+        """
+        entry = self.get(kind, table["use"])
+        given = {key: value for key, value in table.items() if key != "use"}
+        if given and kind in PARAMETRIC:
+            self._check(entry, given)
+        params = {
+            key: self.build(kind_of(key), value) if is_nested(key, value) else value
+            for key, value in given.items()
+        }
+        return entry.factory(*leading, **params)
+
+    def _check(self, entry: Entry, given: Mapping[str, Any]) -> None:
+        from benchfw.parameters import fits, misfit
+
+        for name, parameter in entry.parameters.items():
+            if name in given and not fits(given[name], parameter.hint):
+                fault = misfit(name, given[name], parameter.hint)
+                raise BenchfwError(f"{fault}, in {entry.kind} '{entry.name}'")
+
+    def inspect(self, kind: str, table: Mapping[str, Any]) -> None:
+        """Import what a table names and look at its parameters, as `build` will, but build nothing."""
+        entry = self.get(kind, table["use"])
+        _ = entry.factory, entry.parameters if kind in PARAMETRIC else None
+        for key, value in table.items():
+            if is_nested(key, value):
+                self.inspect(kind_of(key), value)
+
+    def inspect_trial(self, trial: Trial) -> None:
+        """Inspect the method and the problem of a trial: PluginError where a name is not known here."""
+        self.inspect(trial.kind, trial.method.table)
+        if trial.kind != "kernel":
+            self.inspect("problem", trial.problem.table)
+
+    def entries_of(self, kind: str, table: Mapping[str, Any]) -> list[Entry]:
+        """Return the entries that a table names, those of its nested tables included."""
+        found = [self.get(kind, table["use"])]
+        for key, value in table.items():
+            if is_nested(key, value):
+                found += self.entries_of(kind_of(key), value)
+        return found
+
+    def modules(self) -> Modules:
+        """Return a finder of modules that follows those of benchfw and of plugins wherever they lie."""
+        from benchfw.sources import Modules
+
+        return Modules(hashed=[benchfw.__name__, *(plugin.distribution for plugin in self.plugins)])
+
+    def dataset_of(self, kind: str, table: Mapping[str, Any]) -> str | None:
+        """Return the data set that a table names, or that its plugin takes by default."""
+        parameters = self.get(kind, table["use"]).parameters if kind in PARAMETRIC else {}
+        names = (table.get(each.name, each.default) for each in parameters.values() if each.names_dataset)
+        return next((name for name in names if isinstance(name, str)), None)
+
+    def activate(self) -> contextlib.ExitStack:
+        """Make this the registry whose backends and data sets are found by name.
+
+        It stays so until the end of `with registry.activate():`, or, where nobody enters or closes what is
+        returned, for good.
+        """
+        restore = contextlib.ExitStack()
+        restore.callback(_active.reset, _active.set(self))
+        restore.callback(current_table.reset, current_table.set(self.backends))
+        return restore
+
+    def note(self, fault: str) -> None:
+        """Remember a fault of a plugin, once."""
+        if fault not in self.broken:
+            self.broken.append(fault)
+
+    def lacks(self, plugins: Iterable[str]) -> list[str]:
+        """Return those of a stored run's plugins that are neither installed nor given by hand.
+
+        What a store names is never imported: it may be someone else's. Files are compared by name, since
+        their folder may be another one here.
+        """
+        known = {name for each in self.plugins for name in (each.name, each.module, each.distribution)}
+        files = {each.path.name for each in self.plugins if each.path is not None}
+        return [
+            each
+            for each in dict.fromkeys(plugins)
+            if not (Path(each).name in files if is_file_name(each) else each in known)
+        ]
+
+
+_SESSION = Plugin("session", "__main__", "this session", "", None)
+"""Where objects that were given come from."""
+
+_active: ContextVar[Registry] = ContextVar("active_registry")
+
+
+def active_registry() -> Registry:
+    """Return the registry that was activated; where nobody did, that of the installed plugins is."""
+    found = _active.get(None)
+    if found is None:
+        found = _installed_registry()
+        found.activate()
+    return found
+
+
+@cache
+def _installed_registry() -> Registry:
+    return Registry()
