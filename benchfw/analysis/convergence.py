@@ -137,8 +137,8 @@ def curves_by_metric(records: Iterable[Record], role: Role = "metric") -> dict[s
 
 
 def _curve(points: list[tuple[float, ...]]) -> Curve:
-    iterations, seconds, cost, values, used = np.array(sorted(points), dtype=np.float64).T
-    return Curve(iterations, seconds, cost, values, None if np.any(np.isnan(used)) else used)
+    iterations, seconds, cost, values, used = zip(*sorted(points), strict=True)
+    return Curve(iterations, seconds, cost, values, None if any(map(math.isnan, used)) else used)
 
 
 def value_at(curve: Curve, axis: Axis, grid: Floats) -> Floats:

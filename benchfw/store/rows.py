@@ -17,7 +17,20 @@ from typing import Any
 
 from benchfw.errors import StoreError
 from benchfw.provenance import Environment, Noise, Run
-from benchfw.records import Budget, Counting, Ending, Outcome, Record, Result, Role, Spec, Status, Trial
+from benchfw.records import (
+    Budget,
+    Counting,
+    Ending,
+    MethodKind,
+    Outcome,
+    Record,
+    Result,
+    Role,
+    Spec,
+    Status,
+    Trial,
+    change,
+)
 from benchfw.store.checks import (
     LONGEST,
     REAL_OR_NONE,
@@ -29,6 +42,7 @@ from benchfw.store.checks import (
     check_text,
     load_json,
 )
+from benchfw.store.schema import WALL_COLUMN
 
 Row = tuple[Any, ...]
 
@@ -120,48 +134,65 @@ def record_of(
 def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: Row) -> Result:
     """Return the result that a row of TRIAL_COLUMNS, its records and a row of LINK_COLUMNS describe."""
     check_digest(f"trial {number}", digest, row, records)
-    key, kind, problem, method, backend, repetition, settings, *ended, _ = row
-    (
-        status,
-        ending,
-        reason,
-        facts,
-        caveats,
-        unbiased,
-        peak_memory,
-        cost_unit,
-        *prepared,
-        wall,
-        device,
-        reads,
-    ) = ended
-    counting, prepare_seconds, prepare_cost, replay, from_scratch = prepared
+    key, kind, problem, method, backend, repetition, settings = row[:7]
     _, _, _, problem_label, method_label, reused = link
-    check_text(key, backend, problem_label, method_label, longest=LONGEST)
-    check_text(reason, cost_unit, device, replay or "")
-    check_kind(kind)
+    wall = row[WALL_COLUMN]
+    check_text(key, longest=LONGEST)
     check_numbers([repetition], {int})
-    check_numbers([peak_memory, prepare_seconds, prepare_cost], REAL_OR_NONE)
     check_numbers([wall])
     check_records(records)
-    known = load_json(facts) if facts != "{}" else {}
-    check_numbers(known.values())
-    trial = Trial(
-        kind=kind,
-        problem=spec_of(problem, problem_label),
-        method=spec_of(method, method_label),
-        backend=backend,
-        repetition=repetition,
-        key=key,
-        **_settings_of(settings),
+    trial = _trial_of(kind, problem, problem_label, method, method_label, backend, settings)
+    outcome = _outcome_of(*row[7:WALL_COLUMN], *row[WALL_COLUMN + 1 : -1])
+    measured = tuple([record_of(*each) for each in records])
+    return Result(
+        number,
+        change(trial, repetition=repetition, key=key),
+        change(outcome, records=measured, seconds=wall),
+        bool(reused),
     )
-    measured = tuple(record_of(*each) for each in records)
-    outcome = Outcome(
-        Status(status), Ending(ending), reason, measured, known, _caveats_of(caveats),
-        bool(unbiased), peak_memory, wall, cost_unit, device, Counting(counting),
+
+
+# most trials differ in their repetition and what they measured only; 1, 1.0 and True are not the same here
+@functools.lru_cache(maxsize=1024, typed=True)
+def _trial_of(
+    kind: MethodKind, problem: str, its_label: str, method: str, label: str, backend: str, settings: str
+) -> Trial:
+    """Return a trial of a cell, without its repetition and key."""
+    check_text(backend, its_label, label, longest=LONGEST)
+    check_kind(kind)
+    return Trial(
+        kind, spec_of(problem, its_label), spec_of(method, label), backend, 0, **_settings_of(settings)
+    )
+
+
+@functools.lru_cache(maxsize=1024, typed=True)
+def _outcome_of(
+    status: str,
+    ending: str,
+    reason: str,
+    facts: str,
+    caveats: str,
+    unbiased: int,
+    peak_memory: int | None,
+    cost_unit: str,
+    counting: str,
+    prepare_seconds: float | None,
+    prepare_cost: float | None,
+    replay: str | None,
+    from_scratch: int,
+    device: str,
+    reads: str,
+) -> Outcome:
+    """Return how a trial ended, without its records and seconds."""
+    check_text(reason, cost_unit, device, replay or "")
+    check_numbers([peak_memory, prepare_seconds, prepare_cost], REAL_OR_NONE)
+    known = load_json(facts)
+    check_numbers(known.values())
+    return Outcome(
+        Status(status), Ending(ending), reason, (), known, _caveats_of(caveats),
+        bool(unbiased), peak_memory, 0.0, cost_unit, device, Counting(counting),
         prepare_seconds, prepare_cost, reads_of(reads), replay, bool(from_scratch),
     )  # fmt: skip
-    return Result(number, trial, outcome, bool(reused))
 
 
 def run_of(store: Path, digest: str, row: Row, counts: Mapping[str, int], *, going: bool) -> Run:

@@ -37,7 +37,7 @@ TRIAL_COLUMNS = (
     "claims_unbiased, peak_memory, cost_unit, counting, prepare_seconds, prepare_cost, replay, from_scratch, "
     "wall, device, reads, ended"
 )
-REPLAY_COLUMN = TRIAL_COLUMNS.split(", ").index("replay")
+REPLAY_COLUMN, WALL_COLUMN = map(TRIAL_COLUMNS.split(", ").index, ("replay", "wall"))
 LINK_COLUMNS = "run, position, trial, problem, method, reused"
 RECORD_COLUMNS = "metric, role, iteration, seconds, cpu_seconds, cost, value"
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, TypeAlias
 from benchfw.analysis.convergence import Curve, curve_within, curves_by_metric, time_to_all
 from benchfw.records import Cell, Counting, Outcome, Record, Result, Role, Status, Trial, change
 
-_AXES = (attrgetter("iteration"), attrgetter("seconds"), attrgetter("cost"))
+_axes = attrgetter("iteration", "seconds", "cost")
 _OWN = ("records", "seconds", "reads", "facts")
-_SHARED = ("problem", "method", "seed", "budget", "target", "precision", "at", "best")
+_shared = attrgetter("problem", "method", "seed", "budget", "target", "precision", "at", "best")
 _alike = attrgetter(*(each.name for each in fields(Outcome) if each.name not in _OWN))
 _SPENT = struct.Struct("4d")
 MOST_ALIKE = 100  # outcomes and layouts that are remembered, for others that are equal
@@ -126,7 +126,10 @@ class Reader:
         spent = [0.0, 0.0, 0.0, math.nan]
         if records:
             used = records[-1].cpu_seconds
-            spent = [*(max(map(axis, records)) for axis in _AXES), math.nan if used is None else used]
+            spent = [
+                *map(max, zip(*map(_axes, records), strict=True)),
+                math.nan if used is None else used,
+            ]
         return History(
             trial.repetition,
             self._share_trial(trial),
@@ -137,8 +140,7 @@ class Reader:
 
     def _share_trial(self, trial: Trial) -> Trial:
         first = self._trials.setdefault(trial.cell, trial)
-        alike = all(getattr(first, name) == getattr(trial, name) for name in _SHARED)
-        return first if alike else trial
+        return first if _shared(first) == _shared(trial) else trial
 
     def _share_outcome(self, outcome: Outcome) -> Outcome:
         key = (*_alike(outcome), *outcome.facts.items())

@@ -180,17 +180,17 @@ def first_to_arrive(
     if not targets:
         return wanted
 
-    def arrivals(cell: Cell) -> list[bool]:
-        return [
+    def arrivals(cell: Cell) -> Iterator[bool]:
+        return (
             _arrival(each, targets)[0].reached for each in groups[cell] if each.metrics and not each.skipped
-        ]
+        )
 
-    if any(arrivals(wanted)):
+    if len(groups) < 3 or any(arrivals(wanted)):
         return wanted
-    found = {cell: each for cell in groups if any(each := arrivals(cell))}
+    found = [cell for cell in groups if any(arrivals(cell))]
     if len(found) < 2:
         return wanted
-    return next((cell for cell, each in found.items() if all(each)), next(iter(found)))
+    return next((cell for cell in found if all(arrivals(cell))), found[0])
 
 
 def _arrival(history: History, targets: Sequence[Target]) -> tuple[Arrival, Brackets]:
