@@ -180,67 +180,6 @@ def time_to_target(curve: Curve, target: float) -> Hit:
     return time_to_all([curve], [target])
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where between two looks a target was met: after `share` of the way from the look before to this one.
-
-    The share is an interpolation. `earliest` is the share of the first iteration after the look before.
-    """
-
-    before: int
-    at: int
-    share: float
-    earliest: float
-
-    def value(self, along: Floats) -> float:
-        """Return the position on an axis."""
-        return self._between(along, self.share)
-
-    def bracket(self, along: Floats) -> tuple[float, float]:
-        """Return between which two positions on an axis it lies for sure, if the metric only falls.
-
-        Of looks that leave out iterations a little more, so that nothing is claimed that they cannot tell.
-        """
-        if self.earliest == 1:
-            return float(along[self.at]), float(along[self.at])
-        # a call of greater effort may take less time
-        first, last = sorted((self._between(along, self.earliest), float(along[self.at])))
-        return first * (1 - RESOLUTION), last * (1 + RESOLUTION)
-
-    def _between(self, along: Floats, share: float) -> float:
-        return float(along[self.before] + share * (along[self.at] - along[self.before]))
-
-
-def place_arrival(curves: Sequence[Curve], targets: Sequence[float], iteration: float) -> Place:
-    """Return where a target was met that was seen to be met at an iteration.
-
-    Errors fall by factors, so their logarithms are interpolated; those of a metric with a sign, the values.
-    """
-    first = curves[0]
-    at = int(np.searchsorted(first.iterations, iteration))
-    if at == 0:
-        return Place(0, 0, 1.0, 1.0)
-    steps = float(first.iterations[at] - first.iterations[at - 1])
-    shares = [_crossing(curve, target, iteration) for curve, target in zip(curves, targets, strict=True)]
-    share = min(1.0, math.ceil(max(shares) * steps - 1e-9) / steps)  # answers come whole
-    return Place(at - 1, at, max(share, 1 / steps), 1 / steps)
-
-
-def _crossing(curve: Curve, target: float, iteration: float) -> float:
-    """Return after what share of the way to a look a curve was at its target; 0 if it was there before."""
-    at = int(np.searchsorted(curve.iterations, iteration))
-    if at == 0 or at >= len(curve.values):
-        return 1.0
-    before, after = float(curve.values[at - 1]), float(curve.values[at])
-    if before <= target:
-        return 0.0
-    if not (math.isfinite(before) and math.isfinite(after)):
-        return 1.0
-    if after > 0 and target > 0:
-        return math.log(before / target) / math.log(before / after)
-    return (before - target) / (before - after)
-
-
 def time_to_all(curves: Sequence[Curve], targets: Sequence[float]) -> Hit:
     """Return the first look at which several targets, one a curve, were met together."""
     if not curves:
@@ -254,16 +193,6 @@ def time_to_all(curves: Sequence[Curve], targets: Sequence[float]) -> Hit:
         return NEVER
     at = int(looks[0])
     return Hit(float(first.iterations[at]), float(first.seconds[at]), float(first.cost[at]))
-
-
-def rounding_floor(curve: Curve, size: float = 0.0) -> float:
-    """Return the value below which rounding decides; 0 for a metric with a sign.
-
-    From the curve's start and from `size`, that of the numbers whose difference the metric is.
-    """
-    if len(curve.values) == 0 or not math.isfinite(curve.values[0]) or np.any(curve.values < 0):
-        return 0.0
-    return ROUNDING * max(float(curve.values[0]), abs(size) if math.isfinite(size) else 0.0)
 
 
 def automatic_target(methods: Sequence[Floats], floor: float = 0.0) -> float:

@@ -112,7 +112,7 @@ def _falling(trials: Mapping[Cell, Sequence[Curves]], metrics: Sequence[str]) ->
     falls = False
     for curve in (curve for group in trials.values() for curve in _curves(group, metric)):
         values = curve.values
-        if not np.all(values[np.isfinite(values)] >= 0):
+        if ((values < 0) & (values > -math.inf)).any():
             return ""
         falls = falls or float(values[0]) >= FALLS * float(values[-1]) > 0
     return metric if falls else ""

@@ -8,6 +8,11 @@ from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence, Va
 from operator import itemgetter
 from typing import TypeVar
 
+import numpy as np
+
+from benchfw.analysis.convergence import Floats
+from benchfw.analysis.stacks import Integers
+
 T = TypeVar("T")
 
 
@@ -33,6 +38,21 @@ class Columns(Mapping[int, T]):
         start = place * self._width
         self._numbers[start : start + self._width * known] = array("d", numbers)
 
+    def extend(self, repetitions: Integers, numbers: Floats) -> None:
+        """Keep the numbers of several repetitions: (repetitions, width)."""
+        last = self._repetitions[-1:] or [-1]
+        if np.all(np.diff(repetitions, prepend=last) > 0):
+            self._repetitions.frombytes(repetitions.astype(np.int64).tobytes())
+            self._numbers.frombytes(numbers.astype(np.float64).tobytes())
+            return
+        for repetition, row in zip(repetitions.tolist(), numbers.reshape(-1, self._width), strict=True):
+            self.add(repetition, *row)
+
+    @property
+    def table(self) -> Floats:
+        """Return the numbers of all repetitions: (repetitions, width)."""
+        return np.array(self._numbers).reshape(-1, self._width)
+
     def __getitem__(self, repetition: int) -> T:
         place = bisect_left(self._repetitions, repetition)
         if place == len(self._repetitions) or self._repetitions[place] != repetition:
@@ -57,7 +77,7 @@ class Columns(Mapping[int, T]):
         return self._make(self._numbers[place * self._width : (place + 1) * self._width])
 
     def _all(self) -> Iterator[T]:
-        return map(self._at, range(len(self)))
+        return map(self._make, zip(*[iter(self._numbers)] * self._width, strict=True))
 
 
 class _Values(ValuesView[T]):

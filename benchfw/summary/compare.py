@@ -257,10 +257,8 @@ def _has_sign(values: Sequence[Mapping[int, float]]) -> bool:
 
 def _ends(numbers: Mapping[int, float], sample: Sample, quantity: str) -> Ends:
     """Return values by repetition with their brackets."""
-    brackets = [
-        (value, value) if math.isinf(value) else sample.bracket(quantity, each)
-        for each, value in numbers.items()
-    ]
+    known = sample.find_brackets(quantity)
+    brackets = [(value, value) if math.isinf(value) else known[each] for each, value in numbers.items()]
     return Ends(list(numbers.values()), [low for low, _ in brackets], [high for _, high in brackets])
 
 

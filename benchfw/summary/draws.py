@@ -119,7 +119,7 @@ class DrawSample(Sample):
     def stretch(self, quantity: str, repetition: int) -> tuple[float, float]:
         """Return by what factors a value may be off, where it is known between two numbers only."""
         value = self.values[quantity][repetition]
-        low, high = self.bracket(quantity, repetition)
+        low, high = self.brackets.get(quantity, {}).get(repetition, (value, value))
         return (low / value, high / value) if value else (1.0, 1.0)
 
     def bias_interval(self, level: float = LEVEL) -> Interval:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import accumulate, islice
 from operator import attrgetter
 from statistics import median
 from typing import Any, NamedTuple, TypeAlias
 
-from benchfw.analysis.convergence import Curve, curve_within, curves_by_metric, time_to_all
+import numpy as np
+
+from benchfw.analysis.convergence import Curve, Floats, curve_within, curves_by_metric, time_to_all
+from benchfw.analysis.stacks import Stack
 from benchfw.records import Cell, Counting, Outcome, Record, Result, Role, Status, Trial, change
 
 _axes = attrgetter("iteration", "seconds", "cost")
@@ -19,6 +23,8 @@ _shared = attrgetter("problem", "method", "seed", "budget", "target", "precision
 _alike = attrgetter(*(each.name for each in fields(Outcome) if each.name not in _OWN))
 _SPENT = struct.Struct("4d")
 MOST_ALIKE = 100  # outcomes and layouts that are remembered, for others that are equal
+
+AT_ONCE = 1000  # trials in a batch
 
 FINISHED = frozenset({Status.DONE, Status.REACHED})
 
@@ -104,6 +110,36 @@ class History:
         """Return a metric's curve up to the trial's budget, without what a last step overspent."""
         budget, curve = self.trial.budget, self.curve(metric)
         return None if curve is None else curve_within(curve, budget.seconds, budget.cost)
+
+
+def in_batches(histories: Iterable[History]) -> Iterator[list[History]]:
+    """Yield the trials in batches, whose curves are put end to end."""
+    waiting = iter(histories)
+    while some := list(islice(waiting, AT_ONCE)):
+        yield some
+
+
+def stack_curves(histories: Sequence[History], metric: str) -> Stack:
+    """Return the curves of a metric, which all of the trials must have."""
+    starts = accumulate((len(each.numbers) for each in histories), initial=0)
+    places = [
+        (before + place.start, place.rows, place.points)
+        for before, place in zip(starts, (each.layout["metric"][metric] for each in histories), strict=False)
+    ]
+    return Stack.of_blocks(b"".join(each.numbers for each in histories), places)
+
+
+def budgeted_curves(histories: Sequence[History], metric: str) -> Stack:
+    """Return the curves of a metric up to the trials' budgets; all of the trials must have it."""
+    budgets = [each.trial.budget for each in histories]
+    return stack_curves(histories, metric).within(
+        [each.seconds for each in budgets], [each.cost for each in budgets]
+    )
+
+
+def stack_spent(histories: Sequence[History]) -> Floats:
+    """Return what trials spent, with NaN for CPU seconds that are not known: (trials, 4)."""
+    return np.frombuffer(b"".join(each.numbers[: _SPENT.size] for each in histories)).reshape(-1, 4)
 
 
 class Reader:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from statistics import median
@@ -72,11 +73,8 @@ def allow_for_noise(sample: Sample, by: float, times: Collection[str] = WALL_TIM
     if by <= 1:
         return sample
     brackets = {
-        quantity: {
-            each: (low / by, high)
-            for each, (low, high) in ((each, sample.bracket(quantity, each)) for each in values)
-        }
-        for quantity, values in sample.values.items()
+        quantity: {each: (low / by, high) for each, (low, high) in sample.find_brackets(quantity).items()}
+        for quantity in sample.values
         if quantity in times
     }
     slowed = by if times is WALL_TIMES else sample.slowdown
@@ -90,8 +88,8 @@ def waits(sample: Sample, by: float) -> bool:
     """
     times, used = (sample.values.get(f"{clock}_per_draw", {}) for clock in ("seconds", "cpu_seconds"))
     pairs = [(value, used.get(each)) for each, value in times.items()]
-    pairs += [(each.seconds, each.cpu_seconds) for each in sample.arrivals.values()]
-    ratios = [seconds / spent for seconds, spent in pairs if spent]
+    pairs += [(seconds, spent) for seconds, _, _, spent, *_ in sample.arrival_table.tolist()]
+    ratios = [seconds / spent for seconds, spent in pairs if spent and not math.isnan(spent)]
     return bool(ratios) and not 1 / WAITING <= median(ratios) <= WAITING * by
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from benchfw.analysis.censored import expected_running_time, median_time
+from benchfw.analysis.convergence import Floats
 from benchfw.analysis.evidence import Evidence
 from benchfw.analysis.intervals import (
     LEVEL,
@@ -25,6 +24,7 @@ from benchfw.analysis.intervals import (
 )
 from benchfw.analysis.pairing import pair_brackets
 from benchfw.records import MethodKind
+from benchfw.summary.columns import Columns
 
 TO_TARGET = ("seconds_to_target", "cost_to_target", "iterations_to_target", "cpu_seconds_to_target")
 
@@ -68,6 +68,9 @@ class Arrival(NamedTuple):
         return seconds, cost, iterations, math.nan if used is None else used, *whether
 
 
+REACHED, BROKEN, COUNTED = map(Arrival._fields.index, ("reached", "broken", "counted"))
+
+
 @dataclass(frozen=True)
 class Sample:
     """What the repetitions of one method gave: quantity -> repetition -> value; facts likewise.
@@ -89,12 +92,20 @@ class Sample:
     @property
     def reached(self) -> tuple[int, int]:
         """Return (trials that met the target, trials that count)."""
-        return sum(arrival.reached for arrival in self.arrivals.values()), len(self.arrivals)
+        return int(np.sum(self.arrival_table[:, REACHED])), len(self.arrivals)
+
+    @property
+    def arrival_table(self) -> Floats:
+        """Return the numbers of all arrivals: (repetitions, fields)."""
+        if isinstance(self.arrivals, Columns):
+            return self.arrivals.table
+        return np.array([each.numbers for each in self.arrivals.values()]).reshape(-1, len(Arrival._fields))
 
     @property
     def at_start(self) -> int:
         """Return how many trials start at the target, which makes a ratio of arrivals meaningless."""
-        return sum(arrival.reached and arrival.iterations == 0 for arrival in self.arrivals.values())
+        _, _, iterations, _, reached, *_ = self.arrival_table.T
+        return int(np.sum(reached * (iterations == 0)))
 
     def comparable(self, reference: Sample, quantity: str) -> bool:
         """Whether a quantity has a ratio to the reference's: an arrival at the start has none."""
@@ -118,14 +129,14 @@ class Sample:
         found = _not_below_zero(estimate(values), values)
         if quantity not in self.brackets:
             return found
-        low, high = zip(*(self.bracket(quantity, each) for each in self.values[quantity]), strict=True)
+        low, high = zip(*self.find_brackets(quantity).values(), strict=True)
         least, most = _not_below_zero(estimate(low), low), estimate(high)
         return replace(found, low=min(found.low, least.low), high=max(found.high, most.high))
 
     def _allow_for_bracket(self, quantity: str, found: Interval) -> Interval:
         """Return what one trial says, with ends that allow for the bracket of its value."""
         ((repetition, value),) = self.values[quantity].items()
-        low, high = self.bracket(quantity, repetition)
+        low, high = self.find_brackets(quantity)[repetition]
         if not 0 < value < math.inf:
             return found
         return replace(found, low=found.low * low / value, high=found.high * high / value)
@@ -145,8 +156,7 @@ class Sample:
         """Yield the expected running times, and Kaplan & Meier's median where some runs did not arrive."""
         if not self.arrivals:
             return
-        numbers = array("d", chain.from_iterable(run.numbers for run in self.arrivals.values()))
-        seconds, costs, _, _, *whether = np.array(numbers).reshape(len(self.arrivals), -1).T
+        seconds, costs, _, _, *whether = self.arrival_table.T
         reached, broken, counted = np.array(whether, dtype=np.bool_)
         yield EXPECTED[0], self._shorter(expected_running_time(seconds, reached))
         if np.all(counted):
@@ -167,24 +177,25 @@ class Sample:
     ) -> tuple[list[float], list[float], list[float], list[float]]:
         """Return the low and high ends of both over the repetitions that they share."""
         low, high, start, end = (
-            [sample.bracket(quantity, repetition)[side] for repetition in shared]
-            for sample in (self, reference)
+            [found[repetition][side] for repetition in shared]
+            for found in (self.find_brackets(quantity), reference.find_brackets(quantity))
             for side in (0, 1)
         )
         return low, high, start, end
 
-    def bracket(self, quantity: str, repetition: int) -> tuple[float, float]:
-        """Return between which two numbers a value is known to lie: twice the value where it was seen.
+    def find_brackets(self, quantity: str) -> dict[int, tuple[float, float]]:
+        """Return between which two numbers each value is known to lie: twice the value where it was seen.
 
         A run that ended before the target would have arrived later than that; one that broke, never.
         """
-        if repetition in self.brackets.get(quantity, {}):
-            return self.brackets[quantity][repetition]
-        value = self.values[quantity][repetition]
-        arrival = self.arrivals.get(repetition) if quantity in TO_TARGET else None
-        if arrival is None or arrival.reached or arrival.broken:
-            return value, value
-        return float(getattr(arrival, quantity.removesuffix("_to_target"))), math.inf
+        values = self.values[quantity]
+        found = {repetition: (value, value) for repetition, value in values.items()}
+        if quantity in TO_TARGET:
+            column = TO_TARGET.index(quantity)
+            for repetition, arrival in zip(self.arrivals, self.arrival_table.tolist(), strict=True):
+                if repetition in found and not (arrival[REACHED] or arrival[BROKEN]):
+                    found[repetition] = arrival[column], math.inf
+        return found | dict(self.brackets.get(quantity, {}).items())
 
     def ratio(self, reference: Sample, quantity: str, level: float = LEVEL) -> Interval | None:
         """Return the ratio to the reference over the repetitions that both have; None where there is none."""

@@ -4,35 +4,23 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from itertools import groupby
 
 import numpy as np
 
 from benchfw.analysis.bias import Scatter, batch_scatter
-from benchfw.analysis.convergence import (
-    NEVER,
-    Curve,
-    Hit,
-    place_arrival,
-    time_to_all,
-    value_at,
-)
+from benchfw.analysis.convergence import Curve
 from benchfw.analysis.draws import Moments, pool_moments, spread_interval
 from benchfw.analysis.intervals import Interval, Values, median_interval
-from benchfw.records import Cell, Counting, MethodKind, Outcome, Status
-from benchfw.summary.columns import Columns, numbers, pairs
+from benchfw.records import Counting, MethodKind, Outcome
+from benchfw.summary.arrivals import sample_optimizer
+from benchfw.summary.columns import Columns, numbers
 from benchfw.summary.draws import DrawSample
-from benchfw.summary.histories import History, Spent
+from benchfw.summary.histories import History
 from benchfw.summary.model import Target
-from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Arrival, Sample
-from benchfw.summary.targets import find_floor
-
-# more time would not have helped: a run that timed out was merely cut short
-_BROKEN = frozenset({Status.DIVERGED, Status.OUT_OF_MEMORY, Status.CRASHED, Status.FAILED})
-
-Brackets: TypeAlias = Mapping[str, tuple[float, float]]
+from benchfw.summary.quantities import Sample
 
 DRAW_COSTS = frozenset({"cost_per_draw", "setup_cost"})
 
@@ -53,12 +41,13 @@ def sample_trials(
     elif kind == "kernel":
         sample = _sample_kernel(histories)
     else:
-        sample = _sample_optimizer(histories, targets, ends or {}, metrics)
+        sample = sample_optimizer(histories, targets, ends or {}, metrics)
     facts: dict[str, Columns[float]] = defaultdict(numbers)
-    for history in histories:
-        outcome = history.outcome
-        for name, value in {**outcome.facts, **prepared_facts(outcome)}.items():
-            facts[name].add(history.repetition, value)
+    for outcome, alike in groupby(histories, lambda each: each.outcome):  # most share it
+        known = {**outcome.facts, **prepared_facts(outcome)}
+        for history in alike if known else ():
+            for name, value in known.items():
+                facts[name].add(history.repetition, value)
     return replace(sample, facts=dict(facts))
 
 
@@ -112,133 +101,6 @@ def _add(values: dict[str, Columns[float]], repetition: int, found: Mapping[str,
     for quantity, value in found.items():
         if not math.isnan(value):
             values[quantity].add(repetition, value)
-
-
-def _sample_optimizer(
-    histories: Sequence[History],
-    targets: Sequence[Target],
-    ends: Mapping[int, float],
-    metrics: Sequence[str],
-) -> Sample:
-    """Return ends and arrivals. A trial that broke has no end and, unless it had been there, no arrival.
-
-    Leaving it out would flatter the method: both are infinite.
-    """
-    if not any(history.metrics for history in histories):
-        return Sample("optimizer")  # it gave no number at all: its faults say why
-    values: dict[str, Columns[float]] = defaultdict(numbers)
-    brackets: dict[str, Columns[tuple[float, float]]] = defaultdict(pairs)
-    to_target: dict[str, Columns[float]] = {quantity: numbers() for quantity in TO_TARGET}
-    arrivals = Columns(Arrival.of, len(Arrival._fields))
-    for history in histories:
-        repetition = history.repetition
-        if history.skipped:
-            continue
-        if targets:
-            arrival, between = _arrival(history, targets)
-            arrivals.add(repetition, *arrival.numbers)
-            for quantity, value in _to_target(arrival):
-                to_target[quantity].add(repetition, value)
-                if between:
-                    brackets[quantity].add(repetition, *between[quantity])
-        for metric in dict.fromkeys((*history.metrics, *metrics)):
-            floor = find_floor(history, metric)
-            for quantity, value in _ends(history, metric, ends.get(repetition)):
-                values[quantity].add(repetition, value)
-                if 0 <= value < floor:
-                    brackets[quantity].add(repetition, 0.0, floor)
-    seen = {quantity: found for quantity, found in {**values, **to_target}.items() if found}
-    return Sample("optimizer", seen, brackets=dict(brackets), arrivals=arrivals)
-
-
-def _ends(history: History, metric: str, done: float | None) -> Iterator[tuple[str, float]]:
-    """Yield where a run ends, and where it was when the reference was done; infinity where it is unknown."""
-    curve = history.budgeted(metric)
-    yield metric, curve.final if curve is not None and history.finished else math.inf
-    if done is not None:
-        then = value_at(curve, "seconds", np.array([done])) if curve is not None else [math.inf]
-        yield metric + WHEN_DONE, float(then[0])
-
-
-def _to_target(arrival: Arrival) -> Iterator[tuple[str, float]]:
-    """Yield what a run took to the target, as far as it is known; infinity where it never arrived."""
-    for quantity in TO_TARGET:
-        name = quantity.removesuffix("_to_target")
-        value = getattr(arrival, name)
-        if value is not None and (name != "cost" or arrival.counted):
-            yield quantity, value if arrival.reached else math.inf
-
-
-def first_to_arrive(
-    groups: Mapping[Cell, Sequence[History]], wanted: Cell, targets: Sequence[Target]
-) -> Cell:
-    """Return the wanted reference, or, where it never meets the target and several others do, one of those.
-
-    The first in the suite's order that always does, or that ever does: ratios to the fastest, which chance
-    helped to be it, would be too large.
-    """
-    if not targets:
-        return wanted
-
-    def arrivals(cell: Cell) -> Iterator[bool]:
-        return (
-            _arrival(each, targets)[0].reached for each in groups[cell] if each.metrics and not each.skipped
-        )
-
-    if len(groups) < 3 or any(arrivals(wanted)):
-        return wanted
-    found = [cell for cell in groups if any(arrivals(cell))]
-    if len(found) < 2:
-        return wanted
-    return next((cell for cell in found if all(arrivals(cell))), found[0])
-
-
-def _arrival(history: History, targets: Sequence[Target]) -> tuple[Arrival, Brackets]:
-    """Return when a run met the target within its budget, also where it broke later.
-
-    With it, where it was reached between two looks, the two numbers between which each of its own lies.
-    """
-    outcome, spent = history.outcome, history.spent
-    counted = outcome.counting is not Counting.UNCOUNTED
-    curves = {metric: curve for metric in history.metrics if (curve := history.budgeted(metric))}
-    hit = _first_hit(curves, targets)
-    if math.isfinite(hit.iterations):
-        return _place(curves, targets, hit, counted=counted)
-    if math.isfinite(_first_hit(history.curves, targets).iterations):
-        spent = _last_look(curves[targets[0].metric])  # what came later did not count
-    broken = outcome.status in _BROKEN
-    ended = Arrival(
-        spent.seconds, spent.cost, spent.iterations, spent.cpu_seconds, False, broken=broken, counted=counted
-    )
-    return ended, {}
-
-
-def _last_look(curve: Curve) -> Spent:
-    used = None if curve.cpu_seconds is None else float(curve.cpu_seconds[-1])
-    return Spent(float(curve.iterations[-1]), float(curve.seconds[-1]), float(curve.cost[-1]), used)
-
-
-def _place(
-    curves: Mapping[str, Curve], targets: Sequence[Target], hit: Hit, *, counted: bool
-) -> tuple[Arrival, Brackets]:
-    """Return an arrival that was seen at a look, placed between this and the one before."""
-    found = [curves[target.metric] for target in targets]
-    place = place_arrival(found, [target.value for target in targets], hit.iterations)
-    first = found[0]
-    axes = {"seconds": first.seconds, "cost": first.cost, "iterations": first.iterations}
-    if first.cpu_seconds is not None:
-        axes["cpu_seconds"] = first.cpu_seconds
-    at = {name: place.value(along) for name, along in axes.items()}
-    ends = {} if place.earliest == 1 else {name: place.bracket(along) for name, along in axes.items()}
-    between = {f"{name}_to_target": each for name, each in ends.items()}
-    used = at.get("cpu_seconds")
-    return Arrival(at["seconds"], at["cost"], at["iterations"], used, True, counted=counted), between
-
-
-def _first_hit(curves: Mapping[str, Curve], targets: Sequence[Target]) -> Hit:
-    if any(target.metric not in curves for target in targets):
-        return NEVER
-    return time_to_all([curves[target.metric] for target in targets], [target.value for target in targets])
 
 
 def _estimator_values(curves: Mapping[str, Curve]) -> dict[str, float]:

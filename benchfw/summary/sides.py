@@ -61,7 +61,8 @@ def share_looks(old: Sample, new: Sample) -> list[Sample]:
     """
     steps = "iterations_to_target"
     shared = old.values.get(steps, {}).keys() & new.values.get(steps, {}).keys()
-    same = {each for each in shared if old.bracket(steps, each) == new.bracket(steps, each)}
+    before, after = (each.find_brackets(steps) if shared else {} for each in (old, new))
+    same = {each for each in shared if before[each] == after[each]}
     return [
         replace(
             sample,

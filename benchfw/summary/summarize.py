@@ -14,6 +14,7 @@ from benchfw.analysis.rates import Rate, find_rates
 from benchfw.errors import BenchfwError
 from benchfw.provenance import Run
 from benchfw.records import GAP, Cell, MethodKind, Result
+from benchfw.summary.arrivals import first_to_arrive
 from benchfw.summary.contrasts import find_contrasts, with_decisions
 from benchfw.summary.draws import DrawSample
 from benchfw.summary.faults import Findings
@@ -23,7 +24,7 @@ from benchfw.summary.lines import find_hits, find_lines
 from benchfw.summary.model import CPU_TIMES, Comparison, Row, Summary
 from benchfw.summary.noise import BUSY, allow_for_noise, describe_noise, slowdown, waits
 from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Sample
-from benchfw.summary.samples import first_to_arrive, sample_trials
+from benchfw.summary.samples import sample_trials
 from benchfw.summary.sweeps import find_sweep
 from benchfw.summary.targets import BestKnown, choose_targets, last_seconds, metric_names, with_gaps
 
@@ -154,7 +155,7 @@ def _compare(
             for cell, sample in samples.items()
             for quantity, found in sample.values.items()
             if kind == "optimizer" and quantity.removesuffix(WHEN_DONE) in metrics
-            if (count := sum(sample.bracket(quantity, each)[0] == 0 for each in found))
+            if (count := sum(low == 0 for low, _ in sample.find_brackets(quantity).values()))
         },
         repeated=repeated,
         claims=tuple(

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import compress
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from benchfw.analysis.convergence import Curve, Floats, automatic_target, none_improves, rounding_floor
+from benchfw.analysis.convergence import Curve, Floats, automatic_target, none_improves
 from benchfw.contract import clip_gap
 from benchfw.records import GAP, OBJECTIVE, Cell, Ending, Trial
-from benchfw.summary.histories import History
+from benchfw.summary.histories import History, budgeted_curves, in_batches
 from benchfw.summary.model import Target
 
 BestKnown: TypeAlias = Callable[[Trial], Mapping[int, float]]
@@ -71,31 +71,34 @@ def choose_targets(methods: Sequence[Sequence[History]]) -> tuple[Target, ...]:
     if named:
         return tuple(Target(metric, value) for metric, value in named)
     primary = first.metrics[0]
-    ends = [_first_and_last(group, primary) for group in methods]
-    floors = (find_floor(each, primary) for group in methods for each in group if each.finished)
-    value = automatic_target(ends, max(floors, default=0.0))
+    found = [_first_and_last(group, primary) for group in methods]
+    ends = [each for each, _ in found]
+    value = automatic_target(ends, max(floor for _, floor in found))
     if math.isnan(value):
         return ()
     return (Target(primary, value, automatic=True, improved=not none_improves(ends)),)
 
 
-def find_floor(history: History, metric: str) -> float:
-    """Return the value of a metric below which rounding decides; a gap is a difference of objectives."""
-    curve = history.budgeted(metric)
-    if curve is None:
-        return 0.0
-    whole = history.budgeted(OBJECTIVE) if metric == GAP else None
-    return rounding_floor(curve, 0.0 if whole is None else whole.final)
+def find_ends(histories: Sequence[History], metric: str) -> Floats:
+    """Return the first and the last value of a metric, which all have, and its floor: (3, trials).
+
+    Below the floor rounding decides; a gap is a difference of objectives.
+    """
+    curves = budgeted_curves(histories, metric)
+    sizes = np.zeros(len(histories))
+    whole = [OBJECTIVE in each.layout["metric"] for each in histories] if metric == GAP else [False]
+    if any(whole):
+        measured = list(compress(histories, whole))
+        sizes[np.array(whole)] = budgeted_curves(measured, OBJECTIVE).lasts[3]
+    return np.array([curves.firsts[3], curves.lasts[3], curves.floors(sizes)])
 
 
-def _first_and_last(histories: Iterable[History], metric: str) -> Floats:
-    """Return the first and the last value of a metric in each run that finished: (runs, 2)."""
-    found = array("d")
-    for history in histories:
-        curve = history.budgeted(metric) if history.finished else None
-        if curve is not None:
-            found.extend((curve.values[0], curve.final))
-    return np.array(found).reshape(-1, 2)
+def _first_and_last(histories: Iterable[History], metric: str) -> tuple[Floats, float]:
+    """Return the first and the last value of a metric in each run that finished, (runs, 2), and its floor."""
+    ended = (each for each in histories if each.finished and metric in each.layout["metric"])
+    found = [np.zeros((3, 0)), *(find_ends(some, metric) for some in in_batches(ended))]
+    *ends, floors = np.concatenate(found, axis=1)
+    return np.array(ends).T, float(np.max(floors, initial=0.0))
 
 
 def last_seconds(reference: Sequence[History]) -> dict[int, float]:

@@ -17,11 +17,11 @@ from benchfw.analysis.convergence import (
     automatic_target,
     curve_within,
     curves_by_metric,
-    rounding_floor,
     time_to_all,
     time_to_target,
     value_at,
 )
+from benchfw.analysis.stacks import Stack
 from benchfw.records import Record
 
 
@@ -119,9 +119,10 @@ def test_automatic_target_is_met_by_all_runs_of_the_methods_that_got_far():
 
 def test_automatic_target_stays_above_rounding():
     curve = Curve([0, 1], [0, 1], [0, 1], [2.0, 1e-17])
-    assert rounding_floor(curve) == pytest.approx(2 * 8 * 2.0**-52)
-    assert rounding_floor(curve, -1e9) == pytest.approx(1e9 * 8 * 2.0**-52)
-    assert target_of([[[2.0, 1e-17]]], rounding_floor(curve)) == 3.6e-15
+    stack = Stack.of_blocks(curve.block, [(0, *curve.shape)])
+    assert stack.floors() == pytest.approx(2 * 8 * 2.0**-52)
+    assert stack.floors(np.array([-1e9])) == pytest.approx(1e9 * 8 * 2.0**-52)
+    assert target_of([[[2.0, 1e-17]]], float(stack.floors()[0])) == 3.6e-15
     assert target_of([[[0.0, 0.0]]]) == 0
 
 

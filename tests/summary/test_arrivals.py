@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchfw.analysis.convergence import Curve, place_arrival
+from benchfw.analysis.convergence import Curve
 from benchfw.analysis.decisions import Verdict
+from benchfw.analysis.stacks import Stack, first_hits, place_arrivals
 from benchfw.measure.meter import next_look
 from benchfw.provenance import Burst, Noise
 from benchfw.records import Budget
@@ -72,17 +73,24 @@ def test_a_difference_that_looks_cannot_hide_is_found(make, run):
     assert decision.interval.low <= 1.2 <= decision.interval.high
 
 
+def place(curves, targets):
+    stacks = [Stack.of_blocks(each.block, [(0, *each.shape)]) for each in curves]
+    arrived, at = first_hits(stacks, targets)
+    return place_arrivals(stacks, targets, at[arrived])
+
+
 def test_values_with_a_sign_and_several_targets_are_placed_too():
     steps = np.array([0.0, 10.0, 20.0])
     falls = Curve(steps, steps, steps, np.array([5.0, 1.0, -1.0]))
     other = Curve(steps, steps, steps, np.array([8.0, 4.0, 1.0]))
-    assert place_arrival([falls], [0.5], 20.0).value(steps) == 13  # 12.5, and answers come whole
-    both = place_arrival([falls, other], [0.5, 2.0], 20.0)
-    assert both.value(steps) == 15  # the later one of the two
-    assert both.bracket(steps) == pytest.approx((11 * 0.995, 20 * 1.005))
+    assert place([falls], [0.5]).values(steps) == [13]  # 12.5, and answers come whole
+    both = place([falls, other], [0.5, 2.0])
+    assert both.values(steps) == [15]  # the later one of the two
+    assert both.brackets(steps)[:, 0] == pytest.approx((11 * 0.995, 20 * 1.005))
     broken = Curve(steps, steps, steps, np.array([5.0, math.inf, -1.0]))
-    assert place_arrival([broken], [0.5], 20.0).value(steps) == 20
-    assert place_arrival([falls], [9.0], 0.0).bracket(steps) == (0.0, 0.0)
+    assert place([broken], [0.5]).values(steps) == [20]
+    assert place([falls], [9.0]).brackets(steps)[:, 0].tolist() == [0, 0]
+    assert place([falls, other], [0.5, 0.5]).values(steps).tolist() == []
 
 
 def test_times_on_a_busy_machine_have_wider_intervals_and_claim_less(make, run):

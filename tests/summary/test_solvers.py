@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchfw.analysis.convergence import Curve, place_arrival, value_at
+from benchfw.analysis.convergence import Curve, value_at
+from benchfw.analysis.stacks import Stack, place_arrivals
 from benchfw.records import Ending, Status
 from benchfw.report.figures import method_styles
 from benchfw.report.figures.convergence import convergence_figures, points_a_line
@@ -63,5 +64,6 @@ def test_the_value_at_a_time_is_that_of_the_greatest_effort_that_took_no_longer(
 
 def test_a_bracket_of_seconds_is_in_order_where_the_greater_effort_took_less_time():
     curve = Curve([0, 10, 20], [0.0, 5.0, 4.0], [0, 10, 20], [1.0, 0.5, 0.1])
-    low, high = place_arrival([curve], [0.3], 20).bracket(curve.seconds)
+    stack = Stack.of_blocks(curve.block, [(0, *curve.shape)])
+    ((low,), (high,)) = place_arrivals([stack], [0.3], np.array([2])).brackets(curve.seconds)
     assert low < 4.0 < 4.9 < high
