@@ -80,13 +80,12 @@ def check_kind(kind: Any) -> None:
 
 
 def check_records(rows: Sequence[tuple[Any, ...]]) -> None:
-    """Raise ValueError unless rows of RECORD_COLUMNS have the right types; a column at a time, for speed."""
-    columns = list(zip(*rows, strict=True))
-    for column, legal in zip(columns, RECORD_TYPES, strict=False):
-        if not legal.issuperset(map(type, column)):
-            odd = (set(map(type, column)) - legal).pop().__name__
-            raise ValueError(f"a record has {odd} where it should have a number or a text")
-    if columns and not ROLES.issuperset(columns[1]):
+    """Raise ValueError unless rows of RECORD_COLUMNS have the right types."""
+    for found in {tuple(map(type, row)) for row in rows}:
+        for each, legal in zip(found, RECORD_TYPES, strict=True):
+            if each not in legal:
+                raise ValueError(f"a record has {each.__name__} where it should have a number or a text")
+    if not ROLES.issuperset([row[1] for row in rows]):
         raise ValueError("a record has a role that there is not")
 
 

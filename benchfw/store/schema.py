@@ -80,6 +80,10 @@ SELECT id FROM trial WHERE kind = 'optimizer' AND json_extract(settings, '$.prob
     AND json_extract(settings, '$.seed') = ? AND id IN (SELECT trial FROM link)
 """
 SELECT_TRIAL_RECORDS = f"SELECT {RECORD_COLUMNS} FROM record WHERE trial = ? ORDER BY number"
+SELECT_LINKED_RECORDS = f"""
+SELECT position, {RECORD_COLUMNS} FROM link CROSS JOIN record ON record.trial = link.trial
+WHERE run = ? AND position > ? ORDER BY position, number
+"""
 COUNT_ENDINGS = """
 SELECT link.run, trial.status, COUNT(*) FROM link JOIN trial ON trial.id = link.trial GROUP BY 1, 2
 """

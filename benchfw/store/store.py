@@ -61,6 +61,7 @@ from benchfw.store.schema import (
     SELECT_FIRST_LINK,
     SELECT_KNOWN,
     SELECT_LINKED,
+    SELECT_LINKED_RECORDS,
     SELECT_RUN,
     SELECT_RUNS,
     SELECT_SAME_PROBLEM,
@@ -369,6 +370,8 @@ class Store:
         records_read = 0
         with self._explain_garbled(), bound_work(self._base, self._file, calls=calls):
             rows = self._base.execute(SELECT_LINKED, (run, last))
+            measured = self._base.execute(SELECT_LINKED_RECORDS, (run, last))
+            following = next(measured, None)
             for row in rows:
                 sealed, link, digest, trial = row[0], row[1:LINK_END], row[LINK_END], row[LINK_END + 1 :]
                 position, number = link[1:3]
@@ -377,13 +380,17 @@ class Store:
                     raise Damaged(f"trial {number} of run {run} is missing")
                 if position <= last:
                     raise Damaged(f"position {position} of run {run} is there twice")
-                records = self._base.execute(SELECT_TRIAL_RECORDS, (number,)).fetchall()
+                records = []
+                while following is not None and following[0] == position:
+                    records.append(following[1:])
+                    following = next(measured, None)
                 found.append((position, result_of(number, digest, trial, records, link)))
                 last = position
                 records_read += len(records)
                 if records_read >= MOST_RECORDS or len(found) >= MOST_RESULTS:
                     break
             rows.close()
+            measured.close()
         return found
 
     def best_known(self, trial: Trial) -> dict[int, float]:

@@ -1,4 +1,4 @@
-"""Where the trials of an optimizer end, and when they met the target: thousands of trials at a time."""
+"""Where the trials of an optimizer end, and when they met the target: many trials at a time."""
 
 from __future__ import annotations
 
