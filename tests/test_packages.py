@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import benchfw
-from benchfw import data, registry
+from benchfw import data
 from benchfw.errors import BenchfwError, DataError
 from benchfw.loading import find_entry_points
 from benchfw.plan import plan
@@ -51,7 +51,7 @@ def alone(monkeypatch):
             raise importlib.metadata.PackageNotFoundError(name)
         return known(name)
 
-    monkeypatch.setattr(registry, "find_entry_points", core_points)
+    monkeypatch.setattr("benchfw.registry.registry.find_entry_points", core_points)
     monkeypatch.setattr(importlib.metadata, "distribution", core_distribution)
 
 

@@ -54,6 +54,7 @@ def run_trial(
         outcome = outcome_of(fault)
     finally:
         files.close()
+        current_files.set(None)
     return change(outcome, cost_unit=cost_unit)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchfw.analysis.decisions import Contrast, Verdict, decide_family
-from benchfw.analysis.evidence import pair
+from benchfw.analysis.pairing import pair
 from benchfw.analysis.power import largest_spread, repetitions_needed, smallest_ratio
 from benchfw.analysis.significance import difference_probability
 from benchfw.records import Cell

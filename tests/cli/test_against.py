@@ -68,12 +68,12 @@ def assert_nothing_is_left(cli):
 def test_a_noisier_estimator_and_a_slower_optimizer_are_found_and_named(repository):
     change(repository, "noise = self.scale *", "noise = 1.2 * self.scale *")
     change(repository, "answer - self.step *", "answer - 0.7 * self.step *")
-    done = repository("run", "bowls.toml", "--against", "HEAD", "--json")
+    done = repository("run", "bowls.toml", "--against", "HEAD", "--repetitions", "5", "--json")
     assert done.returncode == 1, done.stderr
     found = verdicts(done)
     assert found["noisy", "variance"] == found["slide", "iterations_to_target"] == "regressed"
     assert found["noisy", "cost_per_draw"] == "identical"
-    assert "run 1: 12 trials to run, 0 in the store already" in done.stderr  # each of 6 on both revisions
+    assert "run 1: 20 trials to run, 0 in the store already" in done.stderr  # each of 10 on both revisions
     assert_nothing_is_left(repository)
 
 
