@@ -123,6 +123,89 @@ def test_data_are_known_by_their_content():
     assert read_object(np.random.default_rng(1)).digest != read_object(np.random.default_rng(2)).digest
 
 
+ARRAYS = "import numpy as np\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (f"class T({base}): pass\nx = T({items})\nx.step = 1", "x.step = 2")
+        for base, items in {"dict": "a=1", "list": "[1]", "tuple": "(1,)", "set": "", "int": "1"}.items()
+    ]
+    + [
+        ("class T(set):\n    def step(self): return 1\nx = T()", "T.step = lambda self: 2"),
+        ("class T(dict):\n    def step(self): return 1\nx = T()", "T.step = lambda self: 2"),
+        (
+            "import collections\nx = collections.defaultdict(lambda: 1)",
+            "x = collections.defaultdict(lambda: 2)",
+        ),
+        ("import collections\nclass C(collections.Counter):\n    k = 1\nx = C()", "C.k = 2"),
+        ("names = {}\nexec('class A:\\n step = 1', names)\nx = names['A']", "x.step = 2"),
+        ("names = {}\nexec('class A:\\n step = 1', names)\nx = names['A']()", "type(x).step = 2"),
+        (ARRAYS + "x = np.eye(3)", "x = x.view(np.matrix)"),
+        (ARRAYS + "x = np.ones((3, 2))", "x = np.asfortranarray(x)"),
+        (
+            ARRAYS + "x = np.zeros(1, [('a', float), ('b', float)])",
+            "x = x.astype([('b', float), ('a', float)])",
+        ),
+        (ARRAYS + "x = np.ma.MaskedArray([1.0, 2.0], mask=[0, 0])", "x.mask[:] = [0, 1]"),
+        (
+            ARRAYS + "class D(np.ndarray):\n    step = 1\nx = np.ones(2).view(D)",
+            "class D(np.ndarray):\n    step = 2\nx = np.ones(2).view(D)",
+        ),
+        ("def x(): pass\nx.a, x.b = 1, 2", "del x.a, x.b\nx.b, x.a = 1, 2"),
+        (
+            "from dataclasses import *\n@dataclass\nclass x:\n    a: int = field(metadata={'k': 1})",
+            "@dataclass\nclass x:\n    a: int = field(metadata={'k': 2})",
+        ),
+        (
+            "class x:\n    a: 1\n    def run(self): return self.__annotations__",
+            "class x:\n    a: 2\n    def run(self): return self.__annotations__",
+        ),
+        ("def x():\n    'a'\n    return x.__doc__", "def x():\n    'b'\n    return x.__doc__"),
+        ("def x():\n    'a'\n    return 'a'", "def x():\n    'b'\n    return 'b'"),
+    ],
+)
+def test_a_hash_changes_with_the_class_the_attributes_and_the_notes_that_code_can_see(before, after):
+    notebook = Notebook()(before)
+    first = read_object(notebook["x"])
+    assert first.seen
+    assert read_object(notebook["x"]) == first
+    assert read_object(notebook(after)["x"]).digest != first.digest
+
+
+def test_what_pickling_adds_to_a_class_and_a_docstring_do_not_count():
+    notebook = Notebook()(
+        "import collections\nNT = collections.namedtuple('NT', 'a b')\nx = NT(1, 2)\ndef f(): yield"
+    )
+    first, plain = read_object(notebook["x"]), read_object(notebook["f"])
+    pack_objects([Given("optimizer", "object:x", notebook["x"], "")])
+    assert read_object(notebook["x"]) == first
+    assert read_object(notebook("def f():\n    'Text.'\n    yield")["f"]) == plain
+
+
+def test_modules_inside_of_a_package_are_known_by_the_names_in_the_code(tmp_path, monkeypatch):
+    package = tmp_path / "outerpackage"
+    package.mkdir()
+    for name in ("__init__", "inner", "unloaded", "other"):
+        (package / f"{name}.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    notebook = Notebook()("""
+        import outerpackage.inner, outerpackage.other
+        def attribute(): return outerpackage.inner.step()
+        def inside():
+            def nested():
+                from outerpackage import inner
+                return inner.step()
+            return nested()
+        def later():
+            from outerpackage import unloaded
+            return unloaded.step()
+    """)
+    for name, module in {"attribute": "inner", "inside": "inner", "later": "unloaded"}.items():
+        assert read_object(notebook[name]).modules == ("outerpackage", f"outerpackage.{module}"), name
+
+
 def test_what_refers_to_itself_has_a_hash():
     loop = [1]
     loop.append(loop)
