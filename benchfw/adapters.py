@@ -8,12 +8,12 @@ from __future__ import annotations
 import copy
 import dataclasses
 import inspect
-import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from benchfw.contract import Composite, FiniteSum, Problem, Smooth, SpectralSum, clip_gap
 from benchfw.counting import CountedProblem
+from benchfw.parameters import hints_of, signature_of
 
 COUNTED = {"value": 0.5, "grad": 1.0, "value_and_grad": 1.0, "subgrad": 1.0}
 """What a call of an oracle costs, in gradients: a value is about half the work."""
@@ -50,7 +50,7 @@ class OracleProblem(CountedProblem):
     def start(self) -> Any:
         """Return where every method begins: a copy of it."""
         start = self.owner.start
-        return copy.copy(start() if callable(start) else start)
+        return copy.deepcopy(start() if callable(start) else start)
 
     def project(self, params: Any) -> Any:
         """Return the nearest feasible point: the object's own `project`, or the point itself."""
@@ -80,9 +80,13 @@ class _Oracle:
     def __init__(self, owner: Any, name: str, count: Callable[[float], None]) -> None:
         self._owner, self._name, self._count = owner, name, count
 
-    def __call__(self, params: Any, *rest: Any) -> Any:
-        self._count(COUNTED[self._name] if self._name in COUNTED else len(rest[0]) / self._owner.num_samples)
-        return getattr(self._owner, self._name)(params, *rest)
+    def __call__(self, params: Any, *rest: Any, **more: Any) -> Any:
+        if self._name in COUNTED:
+            self._count(COUNTED[self._name])
+        else:
+            batch = (*rest, *more.values())[0]
+            self._count(len(batch) / self._owner.num_samples)
+        return getattr(self._owner, self._name)(params, *rest, **more)
 
 
 def is_whole(made: Any) -> bool:
@@ -166,9 +170,9 @@ def method_class(function: Callable[..., Any], solves: type | None = None) -> ty
     The first parameter is the problem, the second the generator; one called `effort` makes it a solver. The
     others are the parameters of the method.
     """
-    parameters = list(inspect.signature(function).parameters.values())
+    parameters = list(signature_of(function).parameters.values())
     filled, own = split_parameters(parameters)
-    hints = _hints_of(function)
+    hints = hints_of(function)
     fields: list[Any] = [
         (each.name, hints.get(each.name, Any))
         if each.default is each.empty
@@ -236,10 +240,3 @@ def _attributes_of(code: Any) -> Sequence[str]:
         if hasattr(constant, "co_names"):
             found += _attributes_of(constant)
     return found
-
-
-def _hints_of(function: Callable[..., Any]) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(function, include_extras=True)
-    except (NameError, TypeError, AttributeError):
-        return {}

@@ -6,7 +6,6 @@ import contextvars
 import dataclasses
 import inspect
 import threading
-import typing
 from collections.abc import Callable, Iterator
 from functools import partial
 from queue import SimpleQueue
@@ -14,6 +13,7 @@ from typing import Any
 
 from benchfw.contract import Smooth
 from benchfw.errors import PluginError
+from benchfw.parameters import hints_of, signature_of
 
 GIVEN = ("problem", "rng", "callback")
 PATIENCE = 5.0  # seconds for a solver to end after it was stopped
@@ -93,7 +93,11 @@ def from_callback(
     """
     if solve is None:
         return partial(from_callback, solves=solves, projects=projects)
-    parameters = list(inspect.signature(solve).parameters.values())
+    if not callable(solve):
+        raise PluginError(
+            f"from_callback needs a function of ({', '.join(GIVEN)}), got {type(solve).__name__}"
+        )
+    parameters = list(signature_of(solve).parameters.values())
     names = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
     if names[:1] == ["self"]:
         return CallbackRun(solve)
@@ -109,7 +113,7 @@ def _optimizer_class(
     solve: Callable[..., Any], parameters: list[inspect.Parameter], *, solves: type, projects: bool
 ) -> type:
     """Return a frozen dataclass with these parameters, whose `run` calls the function."""
-    hints = _hints_of(solve)
+    hints = hints_of(solve)
     fields: list[Any] = [
         (each.name, hints.get(each.name, Any))
         if each.default is each.empty
@@ -131,10 +135,3 @@ def _optimizer_class(
 
 def _name_of(solve: Callable[..., Any]) -> str:
     return getattr(solve, "__name__", type(solve).__name__)
-
-
-def _hints_of(solve: Callable[..., Any]) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(solve, include_extras=True)
-    except (NameError, TypeError, AttributeError):  # annotations that only a type checker can resolve
-        return {}

@@ -112,6 +112,13 @@ def hints_of(factory: Callable[..., Any]) -> dict[str, Any]:
         return {}
 
 
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """Return how a function is called: a wrapper by its own parameters, unless it passes on all others."""
+    own = inspect.signature(function, follow_wrapped=False)
+    passes_on = any(each.kind in {each.VAR_POSITIONAL, each.VAR_KEYWORD} for each in own.parameters.values())
+    return inspect.signature(function) if passes_on else own
+
+
 def accepts_any_keyword(factory: Callable[..., Any]) -> bool:
     """Return whether the factory takes **params, so that no name can be called unknown."""
     return any(p.kind is p.VAR_KEYWORD for p in inspect.signature(factory).parameters.values())

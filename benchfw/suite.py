@@ -16,7 +16,7 @@ from typing import Any, get_args
 from benchfw.errors import SuiteError, nearest
 from benchfw.loading import package_with
 from benchfw.parameters import Positive, fits
-from benchfw.records import Budget, Isolation, MethodKind
+from benchfw.records import GAP, Budget, Isolation, MethodKind
 
 METHOD_KINDS: tuple[MethodKind, ...] = get_args(MethodKind)
 QUICK_KEYS = frozenset({"repetitions", "budget", "target", "precision"})
@@ -185,6 +185,8 @@ def _target_of(table: Any, where: str) -> dict[str, float]:
     for key, value in table.items():
         if not fits(value, float) or math.isnan(value):
             raise SuiteError(f"{where}: target {key} must be a number, got {value!r}")
+        if key == GAP and value < 0:
+            raise SuiteError(f"{where}: target gap cannot be below 0, got {value!r}; no gap is")
     return dict(table)
 
 

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from benchfw.api.arguments import as_names, as_path, faults_in_python
 from benchfw.api.objects import Objects
 from benchfw.api.planning import Planned, plan_text
 from benchfw.api.result import RunResult
-from benchfw.api.session import as_names, as_path, run_with_progress
+from benchfw.api.session import run_with_progress
 from benchfw.api.toml import write_toml
 from benchfw.errors import BenchfwError, SuiteError
 from benchfw.harness.environment import default_threads
@@ -22,6 +23,7 @@ NAME = "compare"
 TABLE = re.compile(rf"{NAME}, \[\[(\w+)\]\] (\d+)")
 
 
+@faults_in_python()
 def compare(
     problems: Any,
     methods: Any,

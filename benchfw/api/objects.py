@@ -16,11 +16,14 @@ from benchfw.callbacks import CallbackRun, from_callback
 from benchfw.errors import BenchfwError, nearest
 from benchfw.harness.workers.packing import pack_objects
 from benchfw.loading import fault_text
+from benchfw.parameters import signature_of
 from benchfw.registry import GIVEN, NESTABLE, Given, Registry, kind_of
 from benchfw.sources.objects import read_object
 
 CALLS = {"run": "optimizer", "solve": "optimizer", "draw": "estimator"}
 PLAIN = (bool, int, float, str)
+TABLE_KEYS = frozenset({"use", "label", "on", "quick", "best"})
+"""What a table says of a method beside its parameters."""
 
 
 class Objects:
@@ -145,14 +148,16 @@ class Objects:
         """Return the fields of a dataclass as a table; None where an object is not made by them alone."""
         if not dataclasses.is_dataclass(given) or not _is_made_by_fields(given):
             return None
+        if TABLE_KEYS & {each.name for each in dataclasses.fields(given)}:
+            return None
         found: dict[str, Any] = {}
         for each in dataclasses.fields(given):
             value = getattr(given, each.name)
             if _is_part(each.name, value):
                 found[each.name] = self.method_table(f"{place}, {each.name}", "", value)[1]
-            elif isinstance(value, PLAIN):
+            elif type(value) in PLAIN:  # not one of an enum, which a table would lose
                 found[each.name] = value
-            elif isinstance(value, tuple) and all(isinstance(part, PLAIN) for part in value):
+            elif type(value) is tuple and all(type(part) in PLAIN for part in value):
                 found[each.name] = [list(value)]  # a list inside of a list is a value, not a sweep
             elif value is None and each.default is None:
                 continue  # TOML has no None
@@ -233,7 +238,7 @@ def _check_sendable(given: Given, place: str) -> None:
 def function_class(given: Callable[..., Any], place: str) -> type:
     """Return the class of methods that a function makes: by its answers, its callback or its effort."""
     try:
-        filled, _ = split_parameters(inspect.signature(given).parameters.values())
+        filled, _ = split_parameters(signature_of(given).parameters.values())
     except (TypeError, ValueError):
         raise BenchfwError(
             f"{place}: the parameters of {name_of(given)} cannot be read; wrap it in a function"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
@@ -39,7 +39,8 @@ def problem(*given: Any, loss: str | None = None, **more: Any) -> OwnProblem:
     half a gradient.
 
     `problem(X, y, loss="logistic-regression")` is the registered problem of that name on these data; further
-    keywords are its parameters.
+    keywords are its parameters. The losses of benchfw-firstorder standardize the columns of X, and the
+    targets of a regression.
     """
     if loss is None:
         names = ("value", "grad", "start")
@@ -58,6 +59,10 @@ def problem(*given: Any, loss: str | None = None, **more: Any) -> OwnProblem:
                     'for data, problem(X, y, loss="…") names the loss'
                 )
         return OwnProblem(oracles=Oracles(oracles))
+    return OwnProblem(data=_check_data(given, loss), loss=loss, params=more)
+
+
+def _check_data(given: Sequence[Any], loss: Any) -> dict[str, Any]:
     if not isinstance(loss, str):
         raise BenchfwError(f"loss must be the name of a registered problem, got {type(loss).__name__}")
     if len(given) != 2:
@@ -76,7 +81,11 @@ def problem(*given: Any, loss: str | None = None, **more: Any) -> OwnProblem:
         )
     if features.dtype.kind not in "biuf" or not np.isfinite(features).all():
         raise BenchfwError("X must hold finite numbers; leave out or fill in the rows where it does not")
-    return OwnProblem(data={"x": features, "y": targets}, loss=loss, params=more)
+    if not features.size:
+        raise BenchfwError(f"X must have rows and columns, got shape {features.shape}")
+    if targets.dtype.kind not in "biuf" or not np.isfinite(targets).all():
+        raise BenchfwError("y must hold finite numbers; give classes as numbers, such as 0 and 1")
+    return {"x": features, "y": targets}
 
 
 def problem_factory(given: Any, place: str) -> Any:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
-import itertools
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from benchfw.api.arguments import as_path, faults_in_python, in_python
 from benchfw.api.planning import trusted_registry
 from benchfw.api.running import can_write_pages, page_folder, report_run
-from benchfw.api.toml import write_toml
+from benchfw.api.toml import texts_in, write_toml
 from benchfw.errors import BenchfwError, nearest
 from benchfw.provenance import Run
 from benchfw.records import Outcome, Result, change
@@ -119,6 +118,8 @@ class RunResult:
         from benchfw.report.figures.paper import draw_view
 
         title, view = find_view(self._summary, metric, x, problem)
+        if ax is not None and not hasattr(ax, "plot"):
+            raise BenchfwError(f"ax must be axes of matplotlib, got {type(ax).__name__}")
         if ax is None:
             _, ax = plt.subplots(layout="constrained")
         draw_view(ax, view)
@@ -138,9 +139,10 @@ class RunResult:
         title, view = find_view(self._summary, metric, x, problem)
         return Figure(view.data, {"title": {"text": title}, "template": "simple_white", **view.layout})
 
+    @faults_in_python()
     def report(self, path: str | Path | None = None) -> Path:
         """Write the report as one .html or .md file, or without a path beside the store; return its path."""
-        found = None if path is None else Path(path)
+        found = None if path is None else as_path(path, "path")
         if found is not None and found.suffix not in {".html", ".md"}:
             raise BenchfwError(f"path must end in .html or .md, got {str(path)!r}")
         try:
@@ -166,10 +168,13 @@ class RunResult:
         return path
 
     def save(self, bundle: str | Path) -> Path:
-        """Pack trials, records, suite and versions into one .zip file for another machine; it has no code."""
+        """Pack trials, records, suite and versions into one .zip file for another machine; not code to run.
+
+        The source of objects of a session, as far as it can be seen, is in the suite as a comment.
+        """
         from benchfw.store.bundle import write_bundle
 
-        path = Path(bundle)
+        path = as_path(bundle, "bundle")
         if path.suffix != ".zip":
             raise BenchfwError(f"bundle must be the name of a .zip file, got {str(bundle)!r}")
         write_bundle(self.run.store, self.run, path)
@@ -184,7 +189,7 @@ class RunResult:
             raise BenchfwError(
                 "to_toml() has no suite file for a part of a suite; run it without `only` and `quick`"
             )
-        objects = sorted({name.removeprefix(GIVEN) for name in _names_in(table) if name.startswith(GIVEN)})
+        objects = sorted({name.removeprefix(GIVEN) for name in texts_in(table) if name.startswith(GIVEN)})
         if objects:
             raise BenchfwError(
                 f"to_toml() cannot write {', '.join(objects)}: a suite file names what plugins register, and "
@@ -228,6 +233,10 @@ class RunResult:
         if isinstance(method, int):
             chosen = [each for each in found if each.id == method]
         else:
+            if not isinstance(method, str):
+                raise BenchfwError(
+                    f"method must be a label or the number of a trial, got {type(method).__name__}"
+                )
             labels = {each.trial.method.label for each in found}
             if method not in labels:
                 raise BenchfwError(f"no method '{method}' in run {self.id}{nearest(method, labels)}")
@@ -248,11 +257,12 @@ class RunResult:
         with self._open() as store:
             return summarize(self.run, store.stream(self.id), best_known=store.best_known)
 
+    @faults_in_python()
     def _open(self) -> Store:
         return Store(self.run.store)
 
     def __repr__(self) -> str:
-        lines = _in_python("\n".join(plain_lines(self._summary))).split("\n")
+        lines = list(plain_lines(self._summary, translate=in_python))
         lines += [printable(f"note: {each}") for each in self._notes]
         end = [printable(describe_counts(self.run, FRESH, RETRY)), *filter(None, [self.run.standing])]
         if len(lines) + len(end) > MOST_LINES:
@@ -264,7 +274,7 @@ class RunResult:
         from benchfw.report.cell import render_cell
 
         counts = describe_counts(self.run, FRESH, RETRY)
-        return _in_python(render_cell(self._summary, self.run, [*self._notes, counts]))
+        return in_python(render_cell(self._summary, self.run, [*self._notes, counts]))
 
     @property
     def _notes(self) -> list[str]:
@@ -278,21 +288,6 @@ def _frame(rows: list[tuple[Any, ...]], columns: list[str], what: str) -> pd.Dat
     except ImportError:
         raise BenchfwError(f"{what} needs pandas; pip install 'benchfw[report]'") from None
     return pd.DataFrame(rows, columns=columns)
-
-
-def _names_in(table: Any) -> Iterator[str]:
-    """Yield all texts in tables."""
-    if isinstance(table, str):
-        yield table
-    elif isinstance(table, Mapping):
-        yield from itertools.chain.from_iterable(map(_names_in, table.values()))
-    elif isinstance(table, list):
-        yield from itertools.chain.from_iterable(map(_names_in, table))
-
-
-def _in_python(text: str) -> str:
-    """Return a text with what a command line would be told as it is in Python."""
-    return re.sub(r"`benchfw replay (\d+)`", r"`trial(\1)`", text)
 
 
 def _raise(fault: BaseException) -> None:

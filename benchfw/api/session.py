@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, overload
 
+from benchfw.api.arguments import as_names, as_path, faults_in_python
 from benchfw.api.planning import Planned, bring_data, plan_suite, plan_tables
 from benchfw.api.result import MOST_LINES, RunResult
 from benchfw.api.running import execute_planned, on_cluster
@@ -19,6 +20,7 @@ from benchfw.report.text import plural, printable
 from benchfw.store import Store
 
 
+@faults_in_python()
 def run(
     suite: str | Path | Mapping[str, Any],
     *,
@@ -75,6 +77,8 @@ def run_with_progress(
     planned: Planned, store: Path, options: Options, dask: str | None, progress: bool | None
 ) -> RunResult:
     """Run a planned suite, and show how far it is."""
+    if progress not in {None, True, False}:
+        raise BenchfwError(f"progress must be True, False or None, got {progress!r}")
     bring_data(planned)
     begun: list[int] = []
     try:
@@ -103,6 +107,7 @@ def _describe_interruption(store: Path, begun: Sequence[int]) -> str:
     return f"interrupted; {plural(kept, 'finished trial')} kept, the same call continues from there"
 
 
+@faults_in_python()
 def load(run: Run | RunResult | int | str = "last", store: str | Path = DEFAULT_STORE) -> RunResult:
     """Return what a stored run found; `run` is its number, or "last" for the newest."""
     if isinstance(run, Run | RunResult):
@@ -114,6 +119,7 @@ def load(run: Run | RunResult | int | str = "last", store: str | Path = DEFAULT_
         return RunResult(opened.run(run))
 
 
+@faults_in_python()
 def runs(store: str | Path = DEFAULT_STORE) -> RunResults:
     """Return all runs of a store, the oldest first."""
     path = as_path(store, "store")
@@ -156,18 +162,3 @@ class RunResults(Sequence[RunResult]):
 def _run_cells(run: Run) -> tuple[str, ...]:
     ends = ", ".join(f"{count} {status}" for status, count in run.counts.items())
     return f"run {run.id}", run.started[:16].replace("T", " "), run.title or run.suite, run.standing or ends
-
-
-def as_names(given: str | Sequence[str], argument: str) -> tuple[str, ...]:
-    """Return one name or several as a tuple; anything else is a BenchfwError that names the argument."""
-    names = (given,) if isinstance(given, str | Path) else given
-    if not isinstance(names, Sequence) or not all(isinstance(each, str | Path) for each in names):
-        raise BenchfwError(f"{argument} must be a name or a list of names, got {given!r}")
-    return tuple(map(str, names))
-
-
-def as_path(given: str | Path, argument: str) -> Path:
-    """Return a path; anything else is a BenchfwError that names the argument."""
-    if not isinstance(given, str | Path):
-        raise BenchfwError(f"{argument} must be a path, got {type(given).__name__}")
-    return Path(given)

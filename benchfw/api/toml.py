@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from benchfw.errors import SuiteError
@@ -50,9 +51,9 @@ def _value(value: Any, place: str) -> str:
     match value:
         case bool():
             text = str(value).lower()
-        case int() | float():
+        case int() | float() if type(value) in {int, float}:
             text = repr(value)
-        case str():
+        case str() if type(value) is str:
             text = _string(value)
         case Mapping():
             text = (
@@ -66,3 +67,13 @@ def _value(value: Any, place: str) -> str:
                 f"{place} is {name}, which a suite cannot hold; give a number, a text, a list or a dict"
             )
     return text
+
+
+def texts_in(table: Any) -> Iterator[str]:
+    """Yield all texts in tables."""
+    if isinstance(table, str):
+        yield table
+    elif isinstance(table, Mapping):
+        yield from itertools.chain.from_iterable(map(texts_in, table.values()))
+    elif isinstance(table, list):
+        yield from itertools.chain.from_iterable(map(texts_in, table))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchfw.errors import BenchfwError
@@ -45,11 +46,16 @@ class Options:
             ("memory", self.memory, 1, 2**60),
         )
         for name, value, least, most in limits:
-            if value is not None and (not isinstance(value, int) or not least <= value <= most):
+            absent = value is None and name == "memory"
+            if not absent and (not isinstance(value, int) or not least <= value <= most):
                 raise BenchfwError(f"{name} must be a whole number from {least} to {most:,}, got {value!r}")
         if self.timeout is not None and not (fits(self.timeout, float) and 0 < self.timeout < math.inf):
             raise BenchfwError(f"timeout must be a positive number of seconds, got {self.timeout!r}")
-
+        for name in ("fresh", "retry_failed", "fail_fast", "replay"):
+            if not isinstance(getattr(self, name), bool):
+                raise BenchfwError(f"{name} must be True or False, got {getattr(self, name)!r}")
+        if self.keep_in and Path(self.keep_in).is_file():
+            raise BenchfwError(f"keep must name a folder, and {self.keep_in} is a file; give another")
         if self.keep_in and self.cluster is not None:
             raise BenchfwError(
                 "files are kept on this machine, and a cluster runs trials elsewhere; leave out --keep"

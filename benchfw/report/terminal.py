@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from benchfw.provenance import Run
@@ -37,13 +37,15 @@ def print_summary(summary: Summary, file: TextIO, width: int | None = None) -> N
     _draw(summary, Console(file=file, width=width, highlight=False))
 
 
-def plain_lines(summary: Summary, width: int = _PLAIN_WIDTH) -> Iterator[str]:
-    """Yield the summary as lines of text."""
+def plain_lines(
+    summary: Summary, width: int = _PLAIN_WIDTH, translate: Callable[[str], str] = str
+) -> Iterator[str]:
+    """Yield the summary as lines of text with caveats and advice in other words, if asked."""
     for comparison in summary.comparisons:
         said = f"{printable(heading(comparison))}: {printable(verdict(comparison))}"
         yield from textwrap.wrap(said, width, subsequent_indent="  ", break_on_hyphens=False)
     for caveat in caveat_sentences(summary):
-        yield from textwrap.wrap(printable(f"caveat: {caveat}"), width, subsequent_indent="  ")
+        yield from textwrap.wrap(translate(printable(f"caveat: {caveat}")), width, subsequent_indent="  ")
     if summary.replays.count:
         yield f"{replay_sentence(summary.replays)}."
     for comparison in summary.measured:
@@ -57,7 +59,7 @@ def plain_lines(summary: Summary, width: int = _PLAIN_WIDTH) -> Iterator[str]:
     if faults:
         yield from ("", "What did not finish")
         for line in faults:
-            yield from textwrap.wrap(line, width, initial_indent="  ", subsequent_indent="    ")
+            yield from textwrap.wrap(translate(line), width, initial_indent="  ", subsequent_indent="    ")
 
 
 def table_lines(table: TextTable) -> Iterator[str]:

@@ -160,7 +160,8 @@ class _Reader:
 
     def _set(self, value: Any) -> Iterator[str | _Part]:
         """Read a set, in an order that does not depend on hashes of strings, and what a subclass adds."""
-        yield from ("set", _Part(type(value)), *sorted(map(self.digest, value)))
+        yield from ("set", _Part(type(value)))
+        yield from sorted(map(self.digest, value))
         yield _Part(self._reduce(value)[2:])
 
     def _module(self, value: types.ModuleType) -> Iterator[str | _Part]:
@@ -266,7 +267,7 @@ class _Reader:
         """Read any other object as pickle would take it to pieces."""
         found = self._reduce(value)
         if isinstance(found, str):
-            module = pickle.whichmodule(value, found)
+            module = str(pickle.whichmodule(value, found))  # type: ignore[attr-defined]
             if module == "__main__":
                 raise _Unseen(found)
             self.modules.add(module)

@@ -1,6 +1,7 @@
 """benchfw.compare: objects of a session as problems and methods, by the same engine as a suite's."""
 
 import contextlib
+import enum
 import os
 import shutil
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from fixtures.cells import Notebook
 
 import benchfw
+from benchfw.adapters import OracleProblem
 from benchfw.api import session
 from benchfw.harness.events import Finished
 from benchfw.store import Store
@@ -338,16 +340,86 @@ def test_an_object_that_its_fields_do_not_make_is_copied_as_it_is(notebook):
         def run(self, problem, rng):
             return steps(problem, rng, 1 / self.distribution.sample(rng, 1.0))
     """)
+    notebook("""
+    import enum
+    import functools
+    from typing import NamedTuple
+
+    class Pace(enum.StrEnum):
+        FAST = "fast"
+        SLOW = "slow"
+
+    class Setting(NamedTuple):
+        step: float = 0.5
+
+    @dataclass(frozen=True)
+    class Strict:
+        pace: Pace = Pace.SLOW
+        setting: Setting = Setting()
+        label: str = "slow"
+
+        def run(self, problem, rng):
+            return steps(problem, rng, self.setting.step if self.pace is Pace.FAST else 0.9)
+
+    @dataclass(frozen=True)
+    class Named:
+        label: str = "slow"
+        best: float = 0.5
+
+        def run(self, problem, rng):
+            return steps(problem, rng, self.best if self.label == "fast" else 0.9)
+
+    def fixed(function):
+        @functools.wraps(function)
+        def with_step(problem, rng):
+            return function(problem, rng, 0.25)
+        return with_step
+
+    def passing(function):
+        @functools.wraps(function)
+        def call(*args, **keywords):
+            return function(*args, **keywords)
+        return call
+
+    fixed_steps, passing_steps = fixed(steps), passing(steps)
+    """)
     methods = {"halved": notebook["Halved"](1.0), "grown": notebook["grown"]}
+    methods["strict"] = notebook["Strict"](notebook["Pace"].FAST, notebook["Setting"](0.25))
+    methods["named"] = notebook["Named"]("fast", 0.25)
+    methods["fixed"] = notebook["fixed_steps"]
+    methods["passing"] = {"use": notebook["passing_steps"], "step": 0.25}
     methods["nested"] = notebook["Nested"](notebook["Law"](4.0))
     result = benchfw.compare(notebook["bowl"], methods, **SMALL)
     found = {method: value for (_, method), value in ends(result).items()}
     assert found["halved"] == pytest.approx(1.5 * 0.5**24)
     assert found["grown"] == pytest.approx(1.5 * 0.25**24)
     assert found["nested"] == pytest.approx(1.5 * 0.75**24)
+    for name in ("strict", "named", "fixed", "passing"):
+        assert found[name] == pytest.approx(1.5 * 0.75**24), name
     assert set(result.frame["distribution.mean"].dropna()) == {4.0}
     with pytest.raises(benchfw.BenchfwError, match="methods is a distribution; give a method that takes it"):
         benchfw.compare(notebook["bowl"], notebook["Law"](), **SMALL)
+
+
+def test_an_object_of_oracles_gives_copies_of_its_start_and_takes_keywords():
+    class Pair:
+        num_samples = 4
+        start = ({"w": np.ones(2)}, np.ones(2))
+
+        def grad(self, x, scale=1.0):
+            return scale
+
+        def grad_batch(self, x, indices):
+            return len(indices)
+
+    problem = OracleProblem(Pair(), None)
+    first, second = problem.start()
+    first["w"] -= 1
+    second -= 1
+    assert problem.start()[0]["w"].tolist() == problem.start()[1].tolist() == [1, 1]
+    assert problem.grad(0, scale=2.0) == 2.0
+    assert problem.grad_batch(0, indices=[1, 2]) == 2
+    assert problem.cost == 1.5
 
 
 def test_a_worker_that_dies_does_not_take_the_call_with_it(notebook):
@@ -406,6 +478,10 @@ def test_data_with_a_named_loss_need_its_package(monkeypatch):
     assert benchfw.compare({"mine": other}, "gd", **SMALL, store="data.sqlite").reused == 0
 
 
+class Mode(enum.IntEnum):
+    FAST = 1
+
+
 class NoOracles:
     pass
 
@@ -446,6 +522,13 @@ def takes_nothing():
         ("bowl", "slide", {"target": {"gap": "low"}}, "target gap must be a number, got 'low'"),
         ("bowl", "slide", {"backends": 3}, "backends must be a name or a list of names, got 3"),
         ("bowl", "slide", {"backends": "nampy"}, "unknown backend 'nampy'; did you mean 'numpy'?"),
+        ("bowl", "slide", {"target": {"gap": -1}}, "target gap cannot be below 0, got -1"),
+        ("bowl", "slide", {"jobs": None}, "jobs must be a whole number from 0 to 1,024, got None"),
+        ("bowl", "slide", {"fresh": "yes"}, "fresh must be True or False, got 'yes'"),
+        ("bowl", "slide", {"keep": __file__}, "keep must name a folder, and"),
+        ("bowl", "slide", {"progress": "no"}, "progress must be True, False or None, got 'no'"),
+        ("bowl", "slide", {"store": "."}, "cannot be used as a store; use another `store`"),
+        ("bowl", {"use": "slide", "step": Mode.FAST}, {}, "methods: 'step' is Mode, which a suite cannot"),
         ("bowl", "slide", {"threads": 0}, "threads must be a whole number from 1"),
         ("bowl", "slide", {"isolation": "none"}, 'isolation must be "trial" or "worker", got \'none\''),
         ("bowl", open, {}, "cannot be sent to a worker process"),
@@ -475,6 +558,9 @@ def test_a_bad_argument_is_one_sentence_that_names_it(problems, methods, more, w
         (lambda: benchfw.problem([[1.0], [np.nan]], [1, 2], loss="x"), "X must hold finite numbers"),
         (lambda: benchfw.problem([["a"], ["b"]], [1, 2], loss="x"), "X must hold finite numbers"),
         (lambda: benchfw.problem([[1.0], [1, 2]], [1, 2], loss="x"), "X and y must be arrays"),
+        (lambda: benchfw.problem(np.ones((0, 2)), [], loss="x"), "X must have rows and columns, got shape"),
+        (lambda: benchfw.problem(np.eye(2), ["a", "b"], loss="x"), "y must hold finite numbers"),
+        (lambda: benchfw.from_callback(3), "from_callback needs a function of"),
         (lambda: benchfw.problem(np.eye(2), np.ones(2), loss=3), "loss must be the name of a registered"),
     ],
 )  # fmt: skip

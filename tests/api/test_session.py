@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import benchfw
+from benchfw.api.arguments import in_python
 from benchfw.api.result import MOST_LINES
 from benchfw.store import Store
 
@@ -166,7 +167,7 @@ def test_a_trial_runs_again_in_this_process(ran, folder):
         (lambda _: benchfw.run(TABLES, store=3), "store must be a path, got int"),
         (lambda _: benchfw.load(9), "no run '9'"),
         (lambda _: benchfw.load(None), 'run must be the number of a run or "last"'),
-        (lambda _: benchfw.runs("none.sqlite"), "no store at none.sqlite"),
+        (lambda _: benchfw.runs("none.sqlite"), "makes one, or give `store`"),
         (lambda ran: ran.plot("gab"), "no figure of 'gab'; did you mean 'gap'?"),
         (lambda ran: ran.plot(x="time"), "x must be one of cost, seconds and iterations, got 'time'"),
         (lambda ran: ran.figure(problem="bowls"), "no figure of problem 'bowls'; did you mean 'bowl'?"),
@@ -174,6 +175,11 @@ def test_a_trial_runs_again_in_this_process(ran, folder):
         (lambda ran: ran.report("no/page.html"), "path 'no/page.html' cannot be written"),
         (lambda ran: ran.save("slides"), "bundle must be the name of a .zip file, got 'slides'"),
         (lambda ran: ran.trial("slidee"), "no method 'slidee' in run 1"),
+        (lambda ran: ran.plot(3), "metric must be the name of a figure, got int"),
+        (lambda ran: ran.plot(ax=3), "ax must be axes of matplotlib, got int"),
+        (lambda ran: ran.report(3), "path must be a path, got int"),
+        (lambda ran: ran.save(3), "bundle must be a path, got int"),
+        (lambda ran: ran.trial(None), "method must be a label or the number of a trial, got NoneType"),
         (lambda ran: ran.trial(99), "run 1 has no such trial"),
     ],
 )  # fmt: skip
@@ -182,3 +188,16 @@ def test_bad_input_is_one_sentence_that_names_it(ran, call, words):
         call(ran)
     assert words in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("— `benchfw replay 12` runs it alone", "— `trial(12)` runs it alone"),
+        ("try --retry-failed with a larger --timeout", "try retry_failed=True with a larger `timeout`"),
+        ("raise --memory, or", "raise `memory`, or"),
+        ("trials shared one process (--jobs 0)", "trials shared one process (jobs=0)"),
+    ],
+)
+def test_messages_name_arguments_where_the_command_line_has_options(told, said):
+    assert in_python(told) == said

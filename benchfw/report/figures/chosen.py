@@ -24,6 +24,8 @@ def find_view(summary: Summary, metric: str | None, x: str | None, problem: str 
 
     `x` is "cost", "seconds" or "iterations"; without it, cost if there is a view against it.
     """
+    if metric is not None and not isinstance(metric, str):
+        raise BenchfwError(f"metric must be the name of a figure, got {type(metric).__name__}")
     figures = build_figures(summary)
     problems = {each.problem for each in figures if each.problem}
     if problem is not None and problem not in problems:

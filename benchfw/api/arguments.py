@@ -1,0 +1,51 @@
+"""Arguments of the Python door that are checked in one way, and messages in the words of Python."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchfw.errors import BenchfwError
+
+WORDS = {
+    r"`benchfw replay (\d+)`": r"`trial(\1)`",
+    r"--(fresh|quick)\b": r"\1=True",
+    r"--retry-failed\b": "retry_failed=True",
+    r"--jobs (\d+)": r"jobs=\1",
+    r"--(jobs|timeout|memory|store|keep|dask)\b": r"`\1`",
+}
+"""What a command line is told, and how Python is told the same."""
+
+
+def in_python(text: str) -> str:
+    """Return a text with what a command line would be told as it is in Python."""
+    for pattern, word in WORDS.items():
+        text = re.sub(pattern, word, text)
+    return text
+
+
+@contextlib.contextmanager
+def faults_in_python() -> Iterator[None]:
+    """Let faults speak of arguments, not of options of the command line."""
+    try:
+        yield
+    except BenchfwError as fault:
+        fault.args = (in_python(str(fault)), *fault.args[1:])
+        raise
+
+
+def as_names(given: str | Sequence[str], argument: str) -> tuple[str, ...]:
+    """Return one name or several as a tuple; anything else is a BenchfwError that names the argument."""
+    names = (given,) if isinstance(given, str | Path) else given
+    if not isinstance(names, Sequence) or not all(isinstance(each, str | Path) for each in names):
+        raise BenchfwError(f"{argument} must be a name or a list of names, got {given!r}")
+    return tuple(map(str, names))
+
+
+def as_path(given: str | Path, argument: str) -> Path:
+    """Return a path; anything else is a BenchfwError that names the argument."""
+    if not isinstance(given, str | Path):
+        raise BenchfwError(f"{argument} must be a path, got {type(given).__name__}")
+    return Path(given)
