@@ -20,7 +20,7 @@ FEWEST_EQUAL_DRAWS = 1000
 """So many equal draws, and an estimator is called constant: an event of 1 % would have been seen."""
 
 _EPSILON = float(np.finfo(np.float64).eps)
-_LAST_PLACES = 2 * _EPSILON
+_LAST_PLACES = 4 * _EPSILON
 """Draws whose root mean square deviation is at most this share of their mean do not vary beyond rounding."""
 
 _ROUNDING = 8 * _EPSILON
