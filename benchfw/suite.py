@@ -35,6 +35,9 @@ BUDGET_KEYS = frozenset({"seconds", "iterations", "cost"})
 DEFAULT_BUDGET = Budget(seconds=10.0, iterations=10_000)
 QUICK_SHARE = 10  # without a [quick] table, --quick spends a tenth of the budget
 
+SESSION_SOURCE = "# objects of a Python session:"
+"""Stands in a suite's text above the source of objects that were given to `benchfw.compare`, a comment."""
+
 
 @dataclass(frozen=True)
 class Suite:

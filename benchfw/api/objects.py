@@ -19,6 +19,7 @@ from benchfw.loading import fault_text
 from benchfw.parameters import signature_of
 from benchfw.registry import GIVEN, NESTABLE, Given, Registry, kind_of
 from benchfw.sources.objects import read_object
+from benchfw.suite import SESSION_SOURCE
 
 CALLS = {"run": "optimizer", "solve": "optimizer", "draw": "estimator"}
 PLAIN = (bool, int, float, str)
@@ -222,7 +223,7 @@ class Objects:
                 with contextlib.suppress(OSError, TypeError):
                     found[textwrap.dedent(inspect.getsource(each)).rstrip()] = None
         lines = [line for text in found for line in ("", *text.splitlines())]
-        return "\n".join(["# objects of a Python session:", *(f"# {line}".rstrip() for line in lines)])
+        return "\n".join([SESSION_SOURCE, *(f"# {line}".rstrip() for line in lines)])
 
 
 def _check_sendable(given: Given, place: str) -> None:

@@ -68,7 +68,7 @@ class Registry:
             if name.startswith(GIVEN):
                 raise PluginError(
                     f"{kind} '{name.removeprefix(GIVEN)}'{place and f' in {place}'} was an object of a "
-                    "Python session, whose code is not kept; run the code that made it again"
+                    "Python session, which is not kept; run the code that made it again"
                 )
             names = self.entries(kind)
             package = package_with(kind, name)

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchfw.analysis.convergence import Floats, value_at
 from benchfw.analysis.stacks import Booleans, Integers, Stack, first_hits, place_arrivals
-from benchfw.records import Cell, Counting, Status
+from benchfw.records import GAP, Cell, Counting, Status
 from benchfw.summary.columns import Columns, numbers, pairs
 from benchfw.summary.histories import History, budgeted_curves, in_batches, stack_curves, stack_spent
 from benchfw.summary.model import Target
@@ -117,6 +117,9 @@ def _add_arrivals(found: _Found, histories: Sequence[History], targets: Sequence
         whole = [histories[each] for each in measured.tolist()]
         stacks = _budgeted(whole, targets)
         hit, at = _first_hits(stacks, targets)
+        for stack, target in zip(stacks, targets, strict=True):
+            if target.metric == GAP:  # one below 0 is a fault: the optimum is wrong, and so are its arrivals
+                hit &= ~(stack.lasts[3] < 0)
         late = ~hit & _first_hits([stack_curves(whole, each.metric) for each in targets], targets)[0]
         arrivals[measured[late], :4] = stacks[0].lasts[_POINT][:, late].T  # what came later did not count
         places = place_arrivals(stacks, [target.value for target in targets], at[hit])

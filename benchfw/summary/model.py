@@ -88,7 +88,8 @@ class Comparison:
     both are empty where no figure is wanted. `by_cpu` says that CPU seconds stand for times;
     so many `jobs` ran at a time. `replaced` is the method that ratios would be relative to, had it ever met
     the target. `best` says where the best objective comes from that gaps are the distance to, for a problem
-    that does not know its optimum. `at_start` counts the runs of a method that begin at the target, `at_zero`
+    that does not know its optimum; `falling` are the methods that ended there while it was still falling.
+    `at_start` counts the runs of a method that begin at the target, `at_zero`
     those in which a quantity is 0 up to rounding, and of how many.
     `family` counts the tests of the whole report, which share 5 %. Of estimators, `tested` are those whose
     bias is one of them, `biased` those whose bias is not noise, each with the interval that decided it;
@@ -127,6 +128,7 @@ class Comparison:
     jobs: int = 1
     replaced: Cell | None = None
     best: Literal["", "given", "run", "store"] = ""
+    falling: tuple[Cell, ...] = ()
     at_start: Mapping[Cell, int] = field(default_factory=dict)
     at_zero: Mapping[tuple[Cell, str], tuple[int, int]] = field(default_factory=dict)
 

@@ -26,7 +26,7 @@ from benchfw.summary.noise import BUSY, allow_for_noise, describe_noise, slowdow
 from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Sample
 from benchfw.summary.samples import sample_trials
 from benchfw.summary.sweeps import find_sweep
-from benchfw.summary.targets import BestKnown, choose_targets, last_seconds, metric_names, with_gaps
+from benchfw.summary.targets import BestKnown, Gaps, choose_targets, last_seconds, metric_names, with_gaps
 
 Groups: TypeAlias = dict[Cell, list[History]]
 
@@ -116,7 +116,8 @@ def _compare(
     jobs: int,
     figures: bool,
 ) -> Compared:
-    groups, best = with_gaps(groups, best_known) if kind == "optimizer" else (groups, "")
+    gaps = with_gaps(groups, best_known) if kind == "optimizer" else Gaps(groups)
+    groups = gaps.groups
     finished = {cell: [each for each in group if each.finished] for cell, group in groups.items()}
     trials = [each for group in groups.values() for each in group]
     metrics = metric_names(trials)
@@ -145,7 +146,8 @@ def _compare(
         reference,
         metrics=metrics,
         targets=targets,
-        best=best,
+        best=gaps.source,
+        falling=gaps.falling,
         cost_unit=next(filter(None, units), "gradients"),
         jobs=jobs,
         replaced=wanted if kind == "optimizer" and reference != wanted else None,
@@ -179,7 +181,7 @@ def _compare(
             for cell, group in finished.items()
         }
         # the best objective bends the curve of the method that has it
-        rates = find_rates(curves, [name for name in metrics if not (best and name == GAP)])
+        rates = find_rates(curves, [name for name in metrics if not (gaps.source and name == GAP)])
     rows += [Row(rate.cell, name, interval) for rate in rates for name, interval in rate.intervals]
     comparison = replace(comparison, rows=tuple(rows), rates=rates)
     contrasts = list(find_contrasts(comparison, samples))

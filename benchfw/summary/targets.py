@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import compress
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,31 +28,56 @@ def metric_names(histories: Iterable[History]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def with_gaps(
-    groups: Mapping[Cell, Sequence[History]], best_known: BestKnown
-) -> tuple[dict[Cell, list[History]], Literal["", "given", "run", "store"]]:
+class Gaps(NamedTuple):
+    """Trials with gaps: where the best objective comes from, and which methods ended there while it fell."""
+
+    groups: dict[Cell, list[History]]
+    source: Literal["", "given", "run", "store"] = ""
+    falling: tuple[Cell, ...] = ()
+
+
+def with_gaps(groups: Mapping[Cell, Sequence[History]], best_known: BestKnown) -> Gaps:
     """Return the trials with the gap that their target names, where their problem does not know its optimum.
 
     It is then the distance to the best objective of the same repetition: the one that the suite gives, or the
-    lowest that any trial has seen, in this run or, by `best_known`, in another one; the word says which.
+    lowest that any trial has seen, in this run or, by `best_known`, in another one; the source says which.
     """
     trials = [each for group in groups.values() for each in group if OBJECTIVE in each.metrics]
     if not any(GAP in each.trial.target for each in trials) or any(GAP in each.metrics for each in trials):
-        return {cell: list(group) for cell, group in groups.items()}, ""
-    given, found = trials[0].trial.best, dict[int, float]()
+        return Gaps({cell: list(group) for cell, group in groups.items()})
+    given, found, lowest = trials[0].trial.best, dict[int, float](), dict[int, History]()
     for each in trials:
         values = each.curves[OBJECTIVE].values
-        lowest = float(np.min(values, where=np.isfinite(values), initial=math.inf))
-        found[each.repetition] = min(lowest, found.get(each.repetition, math.inf))
+        least = float(np.min(values, where=np.isfinite(values), initial=math.inf))
+        if least < found.get(each.repetition, math.inf):
+            lowest[each.repetition] = each
+        found[each.repetition] = min(least, found.get(each.repetition, math.inf))
     elsewhere = best_known(trials[0].trial) if given is None else {}
     lower = {one: value for one, value in elsewhere.items() if value < found.get(one, -math.inf)}
     best = dict.fromkeys(found, given) if given is not None else {**found, **lower}
-    return {
-        cell: [
-            _with_gap(each, best[each.repetition]) if OBJECTIVE in each.metrics else each for each in group
-        ]
-        for cell, group in groups.items()
-    }, "given" if given is not None else "store" if lower else "run"
+    falling = {each.trial.cell for one, each in lowest.items() if best[one] == found[one] and _falls(each)}
+    return Gaps(
+        {
+            cell: [
+                _with_gap(each, best[each.repetition]) if OBJECTIVE in each.metrics else each
+                for each in group
+            ]
+            for cell, group in groups.items()
+        },
+        "given" if given is not None else "store" if lower else "run",
+        tuple(cell for cell in groups if cell in falling) if given is None else (),
+    )
+
+
+def _falls(history: History) -> bool:
+    """Return whether a trial that did not end by itself was still falling.
+
+    It was if its last tenth of looks, at least one, lowered the objective by more than the target's gap.
+    """
+    values = history.curves[OBJECTIVE].values
+    before = values[-1 - max(1, len(values) // 10)] if len(values) > 1 else math.nan
+    ended = history.outcome.ending is Ending.BY_ITSELF
+    return not ended and bool(before - values[-1] > history.trial.target[GAP])
 
 
 def _with_gap(history: History, best: float) -> History:

@@ -240,10 +240,12 @@ def test_the_same_cell_runs_nothing_again_and_an_edited_one_what_it_changed(note
 def test_the_command_line_says_that_an_object_is_not_there(notebook, run_inline, folder):
     result = benchfw.compare(notebook["bowl"], notebook["steps"], **SMALL, store="alone.sqlite")
     result.save("alone.zip")
-    said = "was an object of a Python session, whose code is not kept; run the code that made it again"
+    said = "was an object of a Python session, which is not kept; run the code that made it again"
     for words in (["replay", "1", "--store", "alone.sqlite"], ["run", "--from-bundle", "alone.zip"]):
         done = run_inline(words, folder, dict(os.environ), together=True)
         assert (done.returncode, said in done.stdout) == (2, True), done.stdout
+    packed = run_inline(["export", "--bundle", "a.zip", "--store", "alone.sqlite"], folder, dict(os.environ))
+    assert "the suite has the source of its session's objects as a comment" in packed.stdout
 
 
 def test_a_file_that_a_cell_reads_is_noticed(notebook, folder):

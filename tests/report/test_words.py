@@ -200,6 +200,18 @@ def scenes(make):
         + broken(make, "c", Status.OUT_OF_MEMORY, "more than 2 GiB", records=make.curve("gap", [9, 8]))
         + broken(make, "d", Status.CRASHED, "its process died of signal 11")
         + broken(make, "e", Status.SKIPPED, "cupy: no device", backend="cupy"),
+        "the best objective known is the end of a run that was still falling": [
+            make.result(
+                "optimizer", "p", name, r, make.curve("objective", [9, 6, end * pace]),
+                target={"gap": 0.5}, ending=how,
+            )
+            for name, end, how in (("gd", 4, Ending.ITERATIONS), ("newton", 5, Ending.BY_ITSELF))
+            for r, pace in enumerate(WOBBLE)
+        ],
+        "a trial that failed beyond the target has not reached it": broken(
+            make, "gd", Status.FAILED, "gap is -0.25 at iteration 1, and it cannot be below 0",
+            records=make.curve("gap", [9, -0.25]), target={"gap": 1.0},
+        ),
         "nothing finished": broken(make, "gd", Status.FAILED, "ZeroDivisionError: division by zero"),
         "estimators: less variance for the time, and the claim to be unbiased holds": estimator(
             make, "size=16", 3.9
@@ -373,7 +385,7 @@ RULES = {
     r"At the end|In the time that|lowest median end": "Ends",
     r"not counting preparation": "Preparation",
     r"taken as normal": "Ratios",
-    r"set by the methods' |the lowest start": "The target",
+    r"set by the methods' |the lowest start|best objective known": "The target",
     r"\[[\d.]+, [\d.]+\] times|\d times|beyond noise": "Ratios",
     r"\[[\d.]+, [\d.]+\] lower": "Metrics with a sign",
     r"there is no other method|is reached by|takes .* a call": "Observed",
@@ -409,7 +421,8 @@ def passage(title, summary):
         said.append(f"{fault_place(fault)}: {fault_sentence(fault)}")
         if fault_advice(fault):
             said.append(f"To try: {fault_advice(fault)}")
-    said += caveat_sentences(summary) if summary.jobs > 1 else []
+    falls = any(each.falling for each in summary.comparisons)
+    said += caveat_sentences(summary) if summary.jobs > 1 or falls else []
     lines = (f"[{'; '.join(rules_of(each))}]\n{each}." for each in said)
     return "\n".join([f"# {title}", *lines]) + "\n"
 

@@ -17,6 +17,7 @@ from benchfw.cli.verbs.completion import complete_runs
 from benchfw.errors import BenchfwError
 from benchfw.provenance import Run
 from benchfw.report.text import plural, printable
+from benchfw.suite import SESSION_SOURCE
 
 
 @click.command(name="export")
@@ -125,9 +126,9 @@ def _pack(run: Run, bundle: Path) -> None:
 
     write_bundle(run.store, run, bundle)
     trials = plural(sum(run.counts.values()), "trial")
-    click.echo(
-        printable(f"bundle: {bundle} ({trials} with suite and versions, without data sets and plugins' code)")
-    )
+    source = "; the suite has the source of its session's objects as a comment"
+    said = f"{trials} with suite and versions, without data sets and plugins' code"
+    click.echo(printable(f"bundle: {bundle} ({said}{source if SESSION_SOURCE in run.text else ''})"))
     if run.standing:
         click.echo(run.standing)
 

@@ -291,6 +291,12 @@ def caveat_sentences(summary: Summary) -> list[str]:
         for cell, difference in summary.replays.different.items()
     ]
     found += [
+        f"{each.problem}: the best objective known is where {join_names(list(map(each.name, each.falling)))} "
+        "ended while it was still falling; the true gaps are larger"
+        for each in summary.comparisons
+        if each.falling
+    ]
+    found += [
         f"{join_names(each.methods)} on {join_names(each.problems)}: {each.text}" for each in summary.caveats
     ]
     shared = _SHARED[summary.isolation]
