@@ -113,6 +113,18 @@ def test_a_slow_down_is_a_regression_and_exit_code_1(cli, write):
     assert "regressed" in text.stdout.splitlines()[1]  # the worst news first
 
 
+def test_what_few_runs_show_is_said_to_take_them_as_normal(cli, write):
+    assumed = "what fewer than 6 runs show assumes that runs vary like normal noise"
+    write(repetitions=5)
+    write(repetitions=5, pace=2)
+    done = cli("compare", 1, 2)
+    assert done.returncode == 1, done.stdout
+    assert assumed in done.stdout
+    write()
+    write(pace=2)
+    assert assumed not in cli("compare", 3, 4).stdout
+
+
 def test_times_of_a_busy_machine_are_not_called_regressed_and_the_loop_says_why(cli, write):
     write()
     write(busy=2.0)

@@ -131,6 +131,14 @@ def print_comparison(found: RunComparison, floor: float, words: Sequence[str] = 
         click.echo(f"not compared: {printable(reason)}")
     for sentence in found.busy:
         click.echo(sentence)
+    from benchfw.analysis.medians import CHECKED_PAIRS
+
+    decided = [row for row in found.rows if row.change.word in ("regressed", "improved")]
+    if any(row.change.ratio.count < CHECKED_PAIRS for row in decided):
+        click.echo(
+            f"what fewer than {CHECKED_PAIRS} runs show assumes that runs vary like normal noise: "
+            f"--repetitions {CHECKED_PAIRS} or more is safer"
+        )
     if found.in_both:
         click.echo(f"{plural(found.in_both, 'trial')} in both runs, not measured again (use `run --fresh`)")
     said = ", ".join(f"{found.count(word)} {word}" for word in WORDS if found.count(word))
