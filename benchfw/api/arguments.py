@@ -11,6 +11,8 @@ from benchfw.errors import BenchfwError
 
 WORDS = {
     r"`benchfw replay (\d+)`": r"`trial(\1)`",
+    "`benchfw runs`": "`benchfw.runs`",
+    "`benchfw run`": "`benchfw.run`",
     r"--(fresh|quick)\b": r"\1=True",
     r"--retry-failed\b": "retry_failed=True",
     r"--jobs (\d+)": r"jobs=\1",
