@@ -23,12 +23,15 @@ from benchfw.testing.answers import (
     draw_once,
     find_changed_array,
     is_array,
+    is_close,
     point_near_start,
     ready_method,
 )
 from benchfw.testing.check import DRAWING_ROLES, CheckFailed, define_check, require
 from benchfw.testing.problems import Setting
 from benchfw.testing.subject import Subject
+
+ROUNDING = 1e-6  # relative, of metrics that are computed in another order
 
 
 @define_check(
@@ -195,17 +198,31 @@ def inputs_kept(subject: Subject) -> None:
 
 
 def _follow_untouched(method: Any, problem: Any, setting: Setting) -> None:
-    """Raise where an answer changes after it was handed over: its entries, or its metrics."""
+    """Raise where an answer changes after it was handed over: its entries, or its metrics.
+
+    An object may fill caches, and a problem compute its metrics from those of the answer before: it has
+    changed if both its content and its metrics have, and these by more than rounding.
+    """
     kept = [
-        (answer, answer_numbers(problem, answer).copy())
+        (answer, answer_numbers(problem, answer).copy(), _content(answer))
         for answer in islice(answers_of(method, problem), ANSWERS)
     ]
-    for number, (answer, before) in enumerate(kept):
+    for number, (answer, before, content) in enumerate(kept):
+        tolerance = 0.0 if is_array(answer) else ROUNDING
         require(
-            np.array_equal(answer_numbers(problem, answer), before, equal_nan=True),
+            is_close(answer_numbers(problem, answer), before, tolerance)
+            or (content is not None and _content(answer) == content),
             f"answer {number} changed after it was handed over, on {setting.name}",
             "" if is_array(answer) else "give a new object, or a copy, in every iteration",
         )
+
+
+def _content(answer: Any) -> bytes | None:
+    """Return all that an object holds; None for an array, and for what cannot be pickled."""
+    try:
+        return None if is_array(answer) else pickle.dumps(answer)
+    except Exception:  # noqa: BLE001 - a stranger's object may raise anything
+        return None
 
 
 @define_check(
