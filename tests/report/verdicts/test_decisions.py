@@ -233,8 +233,7 @@ def claims(run, results):
     return bool(re.search(r"\btimes\b|more often|biased", said(run, results)))
 
 
-@pytest.mark.parametrize("methods", [2, 9])
-@pytest.mark.sampled(1)
+@pytest.mark.parametrize("methods", [2, pytest.param(9, marks=pytest.mark.thorough)])
 def test_equal_methods_are_seldom_told_apart(make, run, methods):
     rng = np.random.default_rng(15)
     wrong = sum(
