@@ -13,7 +13,7 @@ from typing import Any
 
 from benchfw.contract import Composite, FiniteSum, Problem, Smooth, SpectralSum, clip_gap
 from benchfw.counting import CountedProblem
-from benchfw.parameters import hints_of, signature_of
+from benchfw.parameters import fields_of, signature_of
 
 COUNTED = {"value": 0.5, "grad": 1.0, "value_and_grad": 1.0, "subgrad": 1.0}
 """What a call of an oracle costs, in gradients: a value is about half the work."""
@@ -138,6 +138,7 @@ class ProblemMaker:
 
 
 def _promise(*_: Any) -> Any:
+    """Stand for an oracle in a class that only says which oracles its problems have."""
     raise NotImplementedError
 
 
@@ -172,13 +173,7 @@ def method_class(function: Callable[..., Any], solves: type | None = None) -> ty
     """
     parameters = list(signature_of(function).parameters.values())
     filled, own = split_parameters(parameters)
-    hints = hints_of(function)
-    fields: list[Any] = [
-        (each.name, hints.get(each.name, Any))
-        if each.default is each.empty
-        else (each.name, hints.get(each.name, Any), dataclasses.field(default=each.default))
-        for each in own
-    ]
+    fields = fields_of(function, own)
     names = [each.name for each in own]
 
     def call(self: Any, problem: Any, rng: Any, effort: int = 0) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchfw.contract import Smooth
 from benchfw.errors import PluginError
-from benchfw.parameters import hints_of, signature_of
+from benchfw.parameters import fields_of, signature_of
 
 GIVEN = ("problem", "rng", "callback")
 PATIENCE = 5.0  # seconds for a solver to end after it was stopped
@@ -113,13 +113,7 @@ def _optimizer_class(
     solve: Callable[..., Any], parameters: list[inspect.Parameter], *, solves: type, projects: bool
 ) -> type:
     """Return a frozen dataclass with these parameters, whose `run` calls the function."""
-    hints = hints_of(solve)
-    fields: list[Any] = [
-        (each.name, hints.get(each.name, Any))
-        if each.default is each.empty
-        else (each.name, hints.get(each.name, Any), dataclasses.field(default=each.default))
-        for each in parameters
-    ]
+    fields = fields_of(solve, parameters)
     names = [each.name for each in parameters]
 
     def run(self: Any, problem: Any, rng: Any, callback: Callable[..., None]) -> None:

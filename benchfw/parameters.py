@@ -14,8 +14,8 @@ import sys
 import textwrap
 import types
 import typing
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, is_dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, is_dataclass
 from typing import Annotated, Any, TypeAlias
 
 REQUIRED = inspect.Parameter.empty
@@ -97,6 +97,17 @@ def parameters_of(factory: Callable[..., Any], hidden: int = 0) -> Mapping[str, 
         for parameter in taken
         if parameter.kind in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}
     }
+
+
+def fields_of(function: Callable[..., Any], parameters: Iterable[inspect.Parameter]) -> list[Any]:
+    """Return some parameters of a function as the fields of a dataclass, for `dataclasses.make_dataclass`."""
+    hints = hints_of(function)
+    return [
+        (each.name, hints.get(each.name, Any))
+        if each.default is each.empty
+        else (each.name, hints.get(each.name, Any), field(default=each.default))
+        for each in parameters
+    ]
 
 
 def hints_of(factory: Callable[..., Any]) -> dict[str, Any]:

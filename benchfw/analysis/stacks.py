@@ -64,7 +64,7 @@ class Stack:
         return self.points[:, self.starts + self.counts - 1]
 
     def within(self, seconds: Sequence[float | None], cost: Sequence[float | None]) -> Stack:
-        """Return the looks within a budget each, as `curve_within` does; None is no limit."""
+        """Return the looks within a budget each, as `curve_within` does; None stands for no limit."""
         kept = np.ones(self.points.shape[1], dtype=np.bool_)
         for row, most in ((1, seconds), (2, cost)):
             limits = np.repeat(np.array(most, dtype=np.float64), self.counts)  # None becomes NaN

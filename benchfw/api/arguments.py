@@ -18,11 +18,11 @@ WORDS = {
     r"--jobs (\d+)": r"jobs=\1",
     r"--(jobs|timeout|memory|store|keep|dask)\b": r"`\1`",
 }
-"""What a command line is told, and how Python is told the same."""
+"""Patterns of what messages call an option or a command, and what that is in Python."""
 
 
 def in_python(text: str) -> str:
-    """Return a text with what a command line would be told as it is in Python."""
+    """Return a message with options and commands as they are in Python."""
     for pattern, word in WORDS.items():
         text = re.sub(pattern, word, text)
     return text
@@ -51,3 +51,8 @@ def as_path(given: str | Path, argument: str) -> Path:
     if not isinstance(given, str | Path):
         raise BenchfwError(f"{argument} must be a path, got {type(given).__name__}")
     return Path(given)
+
+
+def as_folder(given: str | Path | None, argument: str) -> str:
+    """Return the full path of a folder, empty where none is given."""
+    return "" if given is None else str(as_path(given, argument).resolve())

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from benchfw.api.arguments import as_names, as_path, faults_in_python
+from benchfw.api.arguments import as_folder, as_names, as_path, faults_in_python
 from benchfw.api.objects import Objects
 from benchfw.api.planning import Planned, plan_text
 from benchfw.api.result import RunResult
@@ -73,7 +73,7 @@ def compare(
         fresh=fresh,
         retry_failed=retry_failed,
         fail_fast=fail_fast,
-        keep_in="" if keep is None else str(as_path(keep, "keep").resolve()),
+        keep_in=as_folder(keep, "keep"),
         replay=replay,
     )
     suite = {

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, overload
 
-from benchfw.api.arguments import as_names, as_path, faults_in_python
+from benchfw.api.arguments import as_folder, as_names, as_path, faults_in_python
 from benchfw.api.planning import Planned, bring_data, plan_suite, plan_tables
 from benchfw.api.result import MOST_LINES, RunResult
 from benchfw.api.running import execute_planned, on_cluster
@@ -59,7 +59,7 @@ def run(
         fresh=fresh,
         retry_failed=retry_failed,
         fail_fast=fail_fast,
-        keep_in="" if keep is None else str(as_path(keep, "keep").resolve()),
+        keep_in=as_folder(keep, "keep"),
         replay=replay,
     )
     names = as_names(plugins, "plugins")

@@ -67,7 +67,7 @@ def _follow(trial: Trial, problem: Any, method: Any, rng: Rng, meter: Meter, obs
         return follow_calls(method, problem, rng, meter, observer, trial.budget)
     if isinstance(run, CallbackRun):
         return follow_callback(run.solve, problem, rng, meter, observer, next_look)
-    with meter.clock:  # a run() that is no generator works already here
+    with meter.clock:  # a run() that is not a generator does its work here
         answers = checked_answers(method, problem, rng)
     try:
         return _follow_answers(meter, answers, observer.look, next_look)

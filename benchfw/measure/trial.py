@@ -37,7 +37,7 @@ def run_trial(
 ) -> Outcome:
     """Run a trial in this process, handing over records as they are measured: the outcome holds none.
 
-    Its faults are not raised: they become the status, and `hear` is told of them. Its files and
+    Its faults are not raised: they become the status, and `hear` gets them. Its files and
     its last answer are kept in the folder `keep_in`, if there is one.
     """
     files = TrialFiles(trial, keep_in)
