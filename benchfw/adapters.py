@@ -11,9 +11,10 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from benchfw.contract import Composite, FiniteSum, Problem, Smooth, SpectralSum, clip_gap
+from benchfw.contract import Composite, FiniteSum, Problem, Smooth, SpectralSum, clip_gap, gains_of
 from benchfw.counting import CountedProblem
 from benchfw.parameters import fields_of, signature_of
+from benchfw.records import GAP, OBJECTIVE
 
 COUNTED = {"value": 0.5, "grad": 1.0, "value_and_grad": 1.0, "subgrad": 1.0}
 """What a call of an oracle costs, in gradients: a value is about half the work."""
@@ -65,9 +66,10 @@ class OracleProblem(CountedProblem):
         objective = self._objective(answer)
         optimum = getattr(self.owner, "optimum", None)
         if optimum is None:
-            return {"objective": objective}
-        gap = clip_gap(objective - self._objective(optimum), objective)
-        return {"gap": gap, "objective": objective}
+            return {OBJECTIVE: objective}
+        apart = objective - self._objective(optimum)
+        gap = clip_gap(-apart if OBJECTIVE in gains_of(self.owner) else apart, objective)
+        return {GAP: gap, OBJECTIVE: objective}
 
     def _objective(self, params: Any) -> float:
         penalty = getattr(self.owner, "penalty", None)

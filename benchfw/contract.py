@@ -7,7 +7,7 @@ ask of a problem; a family adds protocols of its own in its package.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -75,7 +75,10 @@ class Problem(Protocol):
         ...
 
     def metrics(self, answer: Any) -> Mapping[str, float]:
-        """Return named measures of an answer, lower is better; off the clock, and not counted."""
+        """Return named measures of an answer; off the clock, and not counted.
+
+        Lower is better, except in those that `higher_is_better` names.
+        """
         ...
 
 
@@ -228,8 +231,10 @@ class OptionalOfProblem(Protocol):
 
     cost_unit: str
     """What one unit of cost is. Default: "gradients"."""
-    floors: Mapping[str, float]
-    """What metrics cannot fall below, by definition; a trial that goes there fails. `gap` has the floor 0."""
+    higher_is_better: Collection[str]
+    """The metrics of which more is better, such as ("accuracy",); of all others less is."""
+    limits: Mapping[str, float]
+    """The best value that metrics can have, by definition; a trial that goes beyond it fails. `gap` has 0."""
     optimum: Params
     """The answer, where it is known."""
     unique: bool
@@ -314,6 +319,19 @@ def claims_of(estimator: Any) -> Claims:
 def cost_unit_of(problem: Any) -> str:
     """Return what one unit of a problem's cost is."""
     return _read_member(problem, "cost_unit", "gradients")
+
+
+def gains_of(problem: Any) -> frozenset[str]:
+    """Return the metrics of a problem of which higher is better."""
+    names = getattr(problem, "higher_is_better", ())
+    kind = type(problem).__name__
+    if isinstance(names, str) or not isinstance(names, Collection):
+        raise PluginError(
+            f'higher_is_better of {kind} must be names of metrics, as in ("accuracy",), got {names!r}'
+        )
+    if "gap" in names:
+        raise PluginError(f"higher_is_better of {kind} names the gap, a distance: lower is better")
+    return frozenset(names)
 
 
 def clip_gap(gap: float, size: float) -> float:

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 GAP, OBJECTIVE = "gap", "objective"
 """The metrics with a meaning: the distance to the optimum, or to the best objective that is known of."""
@@ -25,8 +25,11 @@ OVERSPENT = 0.01
 
 T = TypeVar("T")
 
-Role = Literal["metric", "bound"]
-"""What a record is: measured, or a theorem's curve for the metric of the same name."""
+Role = Literal["metric", "gain", "bound"]
+"""What a record is: a measured metric, of which lower is better; a gain, of which higher is better; or a
+theorem's curve for the metric of the same name."""
+
+ROLES = frozenset(get_args(Role))
 
 MethodKind = Literal["optimizer", "estimator", "kernel"]
 
@@ -138,7 +141,7 @@ class Cell(NamedTuple):
 class Trial:
     """One seeded run of one method on one problem on one backend.
 
-    `best` is the lowest objective that the suite knows of, for a problem that does not know its optimum.
+    `best` is the best objective that the suite knows of, for a problem that does not know its optimum.
     `key` hashes all that determines the records, `problem_key` what determines the problem but for its seed.
     """
 

@@ -1,19 +1,19 @@
 """Curves of a metric against iterations, seconds or cost, and first hits of a target.
 
-Lower is better, so NaN counts as +inf.
+Lower is better, so NaN counts as +inf: curves of gains have their values negated.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw.records import OVERSPENT, Record, Role
+from benchfw.records import OVERSPENT, Record
 
 Axis: TypeAlias = Literal["iterations", "seconds", "cost"]
 Floats: TypeAlias = NDArray[np.float64]
@@ -125,13 +125,19 @@ class Hit:
 NEVER = Hit(math.inf, math.inf, math.inf)
 
 
-def curves_by_metric(records: Iterable[Record], role: Role = "metric") -> dict[str, Curve]:
-    """Return a trial's records of one role as one curve a metric, in order of first appearance."""
+def curves_by_metric(
+    records: Iterable[Record], gains: Collection[str] = (), *, bounds: bool = False
+) -> dict[str, Curve]:
+    """Return what a trial measured, or the theorem's curves, as one curve a metric, in order of appearance.
+
+    Those of `gains` are negated: of all curves lower is better.
+    """
     rows: dict[str, list[tuple[float, ...]]] = {}
     for record in records:
-        if record.role == role:
+        if (record.role == "bound") is bounds:
             used = math.nan if record.cpu_seconds is None else record.cpu_seconds
-            row = (record.iteration, record.seconds, record.cost, record.value, used)
+            value = -record.value if record.metric in gains else record.value
+            row = (record.iteration, record.seconds, record.cost, value, used)
             rows.setdefault(record.metric, []).append(row)
     return {metric: _curve(points) for metric, points in rows.items()}
 
@@ -195,13 +201,14 @@ def time_to_all(curves: Sequence[Curve], targets: Sequence[float]) -> Hit:
     return Hit(float(first.iterations[at]), float(first.seconds[at]), float(first.cost[at]))
 
 
-def automatic_target(methods: Sequence[Floats], floor: float = 0.0) -> float:
+def automatic_target(methods: Sequence[Floats], floor: float | None = 0.0) -> float:
     """Return a target for all methods: the worst end of the last one among those that got far.
 
     `methods` are the first and the last value of each run: (runs, 2).
     The end of a method is the worst final value of its repetitions; it got far if that is FAR of the way from
     the start to the lowest of these ends. Which method is the reference plays no part. Rounded up to two
-    figures, so that the number printed is the number used; not below the floor, where rounding decides.
+    figures, so that the number printed is the number used; not below the floor, where rounding decides. What
+    has no floor, since 0 means nothing in it, has None.
     """
     ends, starts = _ends_and_starts(methods)
     if not ends:
@@ -209,7 +216,7 @@ def automatic_target(methods: Sequence[Floats], floor: float = 0.0) -> float:
     best, start = min(ends), float(np.min(starts, initial=math.inf))
     edge = start - FAR * (start - best) if best < start < math.inf else best
     target = max(end for end in ends if end <= max(edge, best))
-    if all(np.all(runs[np.isfinite(runs[:, 1]), 1] >= 0) for runs in methods):
+    if floor is not None and all(np.all(runs[np.isfinite(runs[:, 1]), 1] >= 0) for runs in methods):
         target = max(target, floor)
         if target >= start:  # some run would be there before its first step
             target = start / 2

@@ -45,6 +45,10 @@ class Interval:
         """Return the interval of the quantity times a positive factor."""
         return Interval(self.estimate * factor, self.low * factor, self.high * factor, self.count)
 
+    def negated(self) -> Interval:
+        """Return the interval of minus the quantity."""
+        return Interval(0.0 - self.estimate, 0.0 - self.high, 0.0 - self.low, self.count)
+
     def inverted(self) -> Interval:
         """Return the interval of one over a positive quantity: 'times more' turned into 'times less'."""
         return Interval(_inverse(self.estimate), _inverse(self.high), _inverse(self.low), self.count)

@@ -83,10 +83,10 @@ def target_hits(curves: Sequence[Curve], targets: ArrayLike, axis: Axis) -> Floa
     return found
 
 
-def spaced_targets(curves: Sequence[Curve], count: int = 50) -> Floats:
+def spaced_targets(curves: Sequence[Curve], count: int = 50, *, even: bool = False) -> Floats:
     """Return targets for one problem, log-spaced from the lowest start to the best value that any curve saw.
 
-    Of values that are not all positive: evenly spaced. Empty where no curve got below the start.
+    `even`, or of values that are not all positive: evenly spaced. Empty where no curve got below the start.
     """
     usable = [curve.values[np.isfinite(curve.values)] for curve in curves]
     usable = [values for values in usable if len(values)]
@@ -94,7 +94,8 @@ def spaced_targets(curves: Sequence[Curve], count: int = 50) -> Floats:
     best = min((float(np.min(values)) for values in usable), default=math.nan)
     if not best < start:
         return np.zeros(0)
-    spaced = np.geomspace(start, best, count + 1) if best > 0 else np.linspace(start, best, count + 1)
+    between = np.linspace if even or best <= 0 else np.geomspace
+    spaced: Floats = between(start, best, count + 1)
     spaced[-1] = best  # the last target must not be lost to rounding
     return spaced[1:]
 

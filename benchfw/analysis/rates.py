@@ -81,7 +81,8 @@ def find_rates(trials: Mapping[Cell, Sequence[Curves]], metrics: Sequence[str]) 
     The law is the theorem's where there is one, since a slope has a meaning under its own law only.
     """
     bounded = {
-        cell: next((name for each in group for name in each.bounded), "") for cell, group in trials.items()
+        cell: next((name for each in group for name in each.bounded if name in metrics), "")
+        for cell, group in trials.items()
     }
     first = next(filter(None, bounded.values()), "") or _falling(trials, metrics)
     found = (_rate(cell, bounded[cell] or first, group) for cell, group in trials.items())
@@ -108,7 +109,7 @@ def _rate(cell: Cell, metric: str, trials: Sequence[Curves]) -> Rate | None:
 
 def _falling(trials: Mapping[Cell, Sequence[Curves]], metrics: Sequence[str]) -> str:
     """Return the first metric if it is positive and some run brings it down far, else nothing."""
-    metric = metrics[0]
+    metric = metrics[0] if metrics else ""
     falls = False
     for curve in (curve for group in trials.values() for curve in _curves(group, metric)):
         values = curve.values

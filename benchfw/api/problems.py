@@ -35,8 +35,9 @@ def problem(*given: Any, loss: str | None = None, **more: Any) -> OwnProblem:
     """Return a problem of functions, or of data `X, y` with a registered loss, for `benchfw.compare`.
 
     `problem(value, grad, start)` minimizes a function from a start; more oracles are given by name:
-    `grad_batch` with `num_samples`, `project`, `prox` with `penalty`, `optimum`, `metrics`. A value costs
-    half a gradient.
+    `grad_batch` with `num_samples`, `project`, `prox` with `penalty`, `optimum`; `metrics`, a function of the
+    answer, with `higher_is_better`, the names of those of which more is better. A value costs half a
+    gradient.
 
     `problem(X, y, loss="logistic-regression")` is the registered problem of that name on these data; further
     keywords are its parameters. The losses of benchfw-firstorder standardize the columns of X, and the

@@ -20,7 +20,7 @@ from benchfw.records import Ending, Outcome, Record, Status, change
 
 Number = bool | int | float | complex
 
-FLOORS: Mapping[str, float] = {"gap": 0.0, "variance": 0.0, "worst_variance": 0.0, "mse": 0.0}
+LIMITS: Mapping[str, float] = {"gap": 0.0, "variance": 0.0, "worst_variance": 0.0, "mse": 0.0}
 """What metrics of these names cannot fall below, by definition."""
 
 ROUNDING = 1e-9  # of the metrics' size now: problems clip gaps at as much, and solve for F* to as much
@@ -43,7 +43,7 @@ def check_outcome(outcome: Outcome, wall_seconds: float, threads: int = 1) -> Ou
 
 
 def _find_fault(outcome: Outcome, available: float) -> str | None:
-    measured = [each for each in outcome.records if each.role == "metric"]
+    measured = [each for each in outcome.records if each.role != "bound"]
     fault = _find_wrong_number(measured)
     if fault is None and not outcome.status.faulty:  # of one that broke it may not be known how it was called
         fault = _find_repeated(measured) if outcome.from_scratch else _find_fall(measured)
@@ -52,7 +52,8 @@ def _find_fault(outcome: Outcome, available: float) -> str | None:
         if used > available + CLOCK_SLACK * (1 + available):
             return f"the trial reports {used:.3g} seconds, and only {available:.3g} passed"
     if fault is None and not outcome.status.faulty:
-        fault = find_below_floor(measured, FLOORS, COARSE_ROUNDING * (1 + size_of_first(measured)))
+        lower = [each for each in measured if each.role == "metric"]
+        fault = find_beyond_limit(lower, LIMITS, COARSE_ROUNDING * (1 + size_of_first(measured)))
     return fault
 
 
@@ -101,14 +102,18 @@ def size_of_first(records: Sequence[Record]) -> float:
     return max((value for value in first if math.isfinite(value)), default=0.0)
 
 
-def find_below_floor(records: Sequence[Record], floors: Mapping[str, float], slack: float) -> str | None:
-    """Return a sentence on the first value that is below its metric's floor by more than `slack`."""
+def find_beyond_limit(records: Sequence[Record], limits: Mapping[str, float], slack: float) -> str | None:
+    """Return a sentence on the first value that is better than its metric can be, by more than `slack`."""
     for each in records:
-        floor = floors.get(each.metric, -math.inf)
-        if each.value < floor - slack:
+        limit = limits.get(each.metric)
+        if limit is None:
+            continue
+        beyond = each.value - limit if each.role == "gain" else limit - each.value
+        if beyond > slack:
+            side = "above" if each.role == "gain" else "below"
             return (
-                f"{each.metric} is {each.value:g} at iteration {each.iteration}, and it cannot be below "
-                f"{floor:g}: the reference value is wrong, or the method changed the problem"
+                f"{each.metric} is {each.value:g} at iteration {each.iteration}, and it cannot be {side} "
+                f"{limit:g}: the reference value is wrong, or the method changed the problem"
             )
     return None
 

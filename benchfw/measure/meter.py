@@ -15,7 +15,7 @@ from benchfw.contract import cost_unit_of
 from benchfw.counting import check_counted
 from benchfw.errors import BenchfwError
 from benchfw.measure.clock import Clock
-from benchfw.records import Budget, Counting, Ending, Outcome, Record, Status
+from benchfw.records import Budget, Counting, Ending, Outcome, Record, Role, Status
 
 Emit = Callable[[Sequence[Record]], None]
 
@@ -45,7 +45,10 @@ class Looks:
         self._near = False
 
     def next(self, iteration: int, aims: Mapping[str, float]) -> int:
-        """Return the iteration of the look after this one, which saw this of the target's metrics."""
+        """Return the iteration of the look after this one, which saw this of the target's metrics.
+
+        Lower is better in all of them.
+        """
         if iteration >= self._planned:
             self._planned = next_look(iteration)
             for name, value in aims.items():
@@ -97,10 +100,10 @@ class Meter:
         self._uncounted = float(self._problem.cost)
         self._last = self._seconds = 0.0
 
-    def record(self, metric: str, iteration: int, value: float) -> Record:
+    def record(self, metric: str, iteration: int, value: float, role: Role = "metric") -> Record:
         """Return a record of what was used up to now."""
         clock = self.clock
-        return Record(metric, iteration, clock.seconds, self.cost, value, "metric", clock.cpu_seconds)
+        return Record(metric, iteration, clock.seconds, self.cost, value, role, clock.cpu_seconds)
 
     def note_move(self) -> None:
         """Note that the method got on from the last look to the one that was checked now."""

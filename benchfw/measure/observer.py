@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from benchfw.contract import clip_gap
+from benchfw.contract import clip_gap, gains_of
 from benchfw.errors import BenchfwError
 from benchfw.measure.audit import (
-    FLOORS,
+    LIMITS,
     check_alike,
-    find_below_floor,
+    find_beyond_limit,
     is_array,
     rounding_of,
     size_of_first,
@@ -45,7 +45,9 @@ class Observer:
         self._problem, self._meter, self._emit = problem, meter, emit
         self._target, self._best, self._budget = trial.target, trial.best, trial.budget
         self._counted_in = counted_in
-        self._floors = {**FLOORS, **getattr(problem, "floors", {})}
+        self._gains = gains_of(problem)
+        usual = {name: limit for name, limit in LIMITS.items() if name not in self._gains}
+        self._limits = {**usual, **getattr(problem, "limits", {})}
         self._size_at_start = 0.0
         self._like: Any = None
         self._compared = False
@@ -90,22 +92,47 @@ class Observer:
         self.last, self.metrics = answer, metrics
         if not metrics:
             raise BenchfwError(f"metrics() of {type(problem).__name__} gave nothing to measure")
+        if not self.taken:
+            self._check_gains(metrics)
         records = [
-            meter.record(shorten_name(str(name)), iteration, float(value)) for name, value in metrics.items()
+            meter.record(
+                shorten_name(str(name)),
+                iteration,
+                float(value),
+                "gain" if name in self._gains else "metric",
+            )
+            for name, value in metrics.items()
         ]
         self._emit(records)
         self.taken.extend(records)
         size = size_of_first(records)
         self._size_at_start = self._size_at_start or size
         self.slack = rounding_of(problem, answer, size, self._size_at_start)
-        below = find_below_floor(records, self._floors, self.slack)
-        if below is not None:
-            raise BenchfwError(below)
+        beyond = find_beyond_limit(records, self._limits, self.slack)
+        if beyond is not None:
+            raise BenchfwError(beyond)
         return _find_divergence(records, self._counted_in) or self._check_target(iteration)
+
+    def _check_gains(self, metrics: Mapping[str, float]) -> None:
+        unknown = sorted(self._gains.difference(metrics))
+        if unknown:  # one that is spelt wrong would turn the verdict around
+            raise BenchfwError(
+                f"higher_is_better of {type(self._problem).__name__} names {', '.join(unknown)}, and its "
+                f"metrics are {', '.join(metrics)}"
+            )
+
+    def _as_loss(self, metrics: Mapping[str, float]) -> dict[str, float]:
+        """Return metrics such that lower is better in all of them."""
+        return {name: -value if name in self._gains else value for name, value in metrics.items()}
+
+    @property
+    def goals(self) -> Mapping[str, float]:
+        """What the metrics of `aims` must fall to."""
+        return self._as_loss(self._target)
 
     @property
     def aims(self) -> Mapping[str, float]:
-        """The target's metrics at the latest look; none at all where the best objective is not yet known.
+        """The target's metrics at the latest look, gains negated; none where the best objective is unknown.
 
         A problem that knows no optimum has no gap: it is the distance to the best objective, which the suite
         may give. Without it, whether a trial meets the target is known once all have run.
@@ -117,10 +144,12 @@ class Observer:
                     f"best = {self._best:g} is for a problem with the metric {OBJECTIVE} and without {GAP}; "
                     f"this one has {', '.join(metrics)}"
                 )
-            gap = clip_gap(metrics[OBJECTIVE] - self._best, self._best)
+            apart = metrics[OBJECTIVE] - self._best
+            gap = clip_gap(-apart if OBJECTIVE in self._gains else apart, self._best)
             if gap < 0:
                 raise BenchfwError(
-                    f"{OBJECTIVE} is {metrics[OBJECTIVE]:.17g}, below best = {self._best:.17g}; correct it"
+                    f"{OBJECTIVE} is {metrics[OBJECTIVE]:.17g}, better than best = {self._best:.17g}; "
+                    "correct it"
                 )
             metrics = {**metrics, GAP: gap}
         elif GAP in self._target and GAP not in metrics and OBJECTIVE in metrics:
@@ -130,16 +159,19 @@ class Observer:
                 raise BenchfwError(
                     f"target '{name}' is not a metric of this problem, which has {', '.join(metrics)}"
                 )
-        return {name: metrics[name] for name in self._target}
+        return self._as_loss({name: metrics[name] for name in self._target})
 
     def _check_target(self, iteration: int) -> Outcome | None:
         """Return that the target is reached: at the first look, or within the budget, as in a report."""
         aims, first, last = self.aims, self.taken[0], self.taken[-1]
         if first.iteration != iteration and not self._budget.covers(last.seconds, last.cost):
             return None
-        if aims and all(aims[name] <= value for name, value in self._target.items()):
-            goals = ", ".join(f"{name} ≤ {value:g}" for name, value in self._target.items())
-            return Outcome(Status.REACHED, Ending.TARGET, f"{goals} at {self._counted_in} {iteration}")
+        if aims and all(aims[name] <= value for name, value in self.goals.items()):
+            met = ", ".join(
+                f"{name} {'≥' if name in self._gains else '≤'} {value:g}"
+                for name, value in self._target.items()
+            )
+            return Outcome(Status.REACHED, Ending.TARGET, f"{met} at {self._counted_in} {iteration}")
         return None
 
     def find_slow_start(self, *, from_scratch: bool) -> tuple[str, ...]:

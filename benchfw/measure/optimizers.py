@@ -57,7 +57,7 @@ def measure_optimizer(
 
 def _follow(trial: Trial, problem: Any, method: Any, rng: Rng, meter: Meter, observer: Observer) -> Outcome:
     """Follow a method in the way in which it gives its answers."""
-    looks = Looks(trial.target)
+    looks = Looks(observer.goals)
 
     def next_look(iteration: int) -> int:
         return looks.next(iteration, observer.aims)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
+from benchfw.records import OBJECTIVE
 from benchfw.report.text import figures
 from benchfw.report.verdicts.estimators import PRODUCTS
 from benchfw.report.verdicts.kernels import kernel_caption
-from benchfw.report.verdicts.phrases import target_text, typical_note
+from benchfw.report.verdicts.phrases import none_improves_text, target_text, typical_note
 from benchfw.summary.model import Comparison
 from benchfw.summary.quantities import FEWEST_FOR_MEDIAN
 
@@ -25,8 +26,8 @@ def heading(comparison: Comparison) -> str:
 _BEST = {
     "": "",
     "given": "The gap is the distance to the objective that the suite gives as best. ",
-    "run": "The gap is the distance to the lowest objective of the repetition in this run, by any method. ",
-    "store": "The gap is the distance to the lowest objective of the repetition in this store, in any run. ",
+    "run": "The gap is the distance to the {} objective of the repetition in this run, by any method. ",
+    "store": "The gap is the distance to the {} objective of the repetition in this store, in any run. ",
 }
 
 
@@ -35,7 +36,7 @@ def caption(comparison: Comparison) -> str:
     if comparison.kind == "kernel":
         return kernel_caption(comparison)
     aim = f"Target: {target_text(comparison)}. {_target_rule(comparison)}" if comparison.targets else ""
-    aim += _BEST[comparison.best]
+    aim += _BEST[comparison.best].format("highest" if OBJECTIVE in comparison.gains else "lowest")
     what = f"{_middle(comparison)}; ratios to {reference_text(comparison)}, paired by repetition."
     held = " Their 95 % intervals are for one row at a time; those of the verdict allow for the whole report."
     several = held if comparison.decisions else ""
@@ -69,10 +70,11 @@ def _target_rule(comparison: Comparison) -> str:
     if not any(target.automatic for target in comparison.targets):
         return ""
     if not all(target.improved for target in comparison.targets):
-        return "No method ends below the lowest start in all of its runs. "
+        return f"{none_improves_text(comparison)}. "
+    best = "highest" if comparison.targets[0].gain else "lowest"
     return (
         "It is the worst end of the last method among those that come nine tenths of the way from the start "
-        "to the lowest end. "
+        f"to the {best} end. "
     )
 
 

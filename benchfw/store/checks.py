@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from benchfw.records import MethodKind, Role
+from benchfw.records import ROLES, MethodKind
 
 DEEPEST = 50  # levels of tables within tables
 LONGEST = 10_000  # characters of a name, and of a text in the environment of a run
-KINDS, ROLES = frozenset(typing.get_args(MethodKind)), frozenset(typing.get_args(Role))
+KINDS = frozenset(typing.get_args(MethodKind))
 REAL: set[type] = {float, int}
 REAL_OR_NONE: set[type] = {float, int, type(None)}
 RECORD_TYPES: tuple[set[type], ...] = (

@@ -394,12 +394,14 @@ class Store:
         return found
 
     def best_known(self, trial: Trial) -> dict[int, float]:
-        """Return the lowest objective of this trial's problem and seed in any trial here, by repetition."""
+        """Return the best objective of this trial's problem and seed in any trial here, by repetition."""
         found: dict[int, float] = {}
         for result in map(self.result, self._find_same_problem(trial)):
-            values = [each.value for each in result.outcome.records if each.metric == OBJECTIVE]
-            best = min(filter(math.isfinite, values), default=math.inf)
-            found[result.trial.repetition] = min(best, found.get(result.trial.repetition, math.inf))
+            for each in result.outcome.records:
+                if each.metric == OBJECTIVE and each.role != "bound" and math.isfinite(each.value):
+                    choose = max if each.role == "gain" else min
+                    known = found.setdefault(result.trial.repetition, each.value)
+                    found[result.trial.repetition] = choose(each.value, known)
         return found
 
     @explain_bad_rows

@@ -61,7 +61,8 @@ def sample_optimizer(
         ):
             _add_ends(found, some, metric, ends, asked=metric in metrics)
     seen = {quantity: each for quantity, each in {**found.values, **found.to_target}.items() if each}
-    return Sample("optimizer", seen, brackets=dict(found.brackets), arrivals=found.arrivals)
+    gains = next(frozenset(each.gains) for each in histories if each.metrics)
+    return Sample("optimizer", seen, brackets=dict(found.brackets), arrivals=found.arrivals, gains=gains)
 
 
 def first_to_arrive(
@@ -97,7 +98,7 @@ def _budgeted(histories: Sequence[History], targets: Sequence[Target]) -> list[S
 
 
 def _first_hits(stacks: Sequence[Stack], targets: Sequence[Target]) -> tuple[Booleans, Integers]:
-    return first_hits(stacks, [target.value for target in targets])
+    return first_hits(stacks, [target.level for target in targets])
 
 
 def _add_arrivals(found: _Found, histories: Sequence[History], targets: Sequence[Target]) -> None:
@@ -122,7 +123,7 @@ def _add_arrivals(found: _Found, histories: Sequence[History], targets: Sequence
                 hit &= ~(stack.lasts[3] < 0)
         late = ~hit & _first_hits([stack_curves(whole, each.metric) for each in targets], targets)[0]
         arrivals[measured[late], :4] = stacks[0].lasts[_POINT][:, late].T  # what came later did not count
-        places = place_arrivals(stacks, [target.value for target in targets], at[hit])
+        places = place_arrivals(stacks, [target.level for target in targets], at[hit])
         arrived, axes = measured[hit], stacks[0].points[_POINT]
         arrivals[arrived, :4] = np.transpose([places.values(along) for along in axes])
         arrivals[arrived, REACHED], arrivals[arrived, BROKEN] = True, False

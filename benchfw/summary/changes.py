@@ -18,7 +18,7 @@ class Pair:
     """What two runs say about one quantity of one method: the two medians, and by what they differ.
 
     `ended` is how many runs ended well in each; of a share of runs, `before` and `after` are those that did
-    not, and `sentence` says so.
+    not, and `sentence` says so. The difference of a `gain` is that of negated values.
     """
 
     cell: Cell
@@ -28,6 +28,7 @@ class Pair:
     difference: Difference
     ended: tuple[Share, Share]
     sentence: str = ""
+    gain: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

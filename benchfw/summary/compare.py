@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import TypeAlias
 
@@ -19,7 +20,7 @@ from benchfw.analysis.compare import (
     signed_difference,
 )
 from benchfw.analysis.intervals import median_interval
-from benchfw.analysis.judgement import WORDS, judge
+from benchfw.analysis.judgement import WORDS, Change, judge
 from benchfw.errors import BenchfwError
 from benchfw.provenance import Run
 from benchfw.records import Cell, Result, Status
@@ -31,6 +32,7 @@ from benchfw.summary.quantities import Sample
 from benchfw.summary.refusals import (
     TIMES,
     different_trials,
+    refuse_ends,
     refuse_quantity,
     refuse_values,
     unlike_machines,
@@ -68,12 +70,20 @@ def compare_pairs(pairs: Sequence[tuple[Side, Side]], floor: float) -> RunCompar
         raise BenchfwError(f"nothing to compare between {names}: {why}")
     methods = sum(len({row.cell for row in rows}) for rows in by_pair)
     changes = judge([each.difference for each in found], floor, methods)
-    rows = [RunRow(**vars(each), change=change) for each, change in zip(found, changes, strict=True)]
+    rows = [
+        RunRow(**vars(each), change=_as_measured(change) if each.gain else change)
+        for each, change in zip(found, changes, strict=True)
+    ]
     rows.sort(key=lambda row: WORDS.index(row.change.word))
     in_both = sum(_in_both(before, after) for before, after in pairs)
     told = {run.id: describe_noise(run) for pair in pairs for run, _ in pair}
     busy = tuple(f"run {number}: {sentence}" for number, sentence in told.items() if sentence)
     return RunComparison(tuple(rows), reasons, in_both, busy)
+
+
+def _as_measured(change: Change) -> Change:
+    """Return what became of a gain, with the difference of its values instead of the negated ones."""
+    return replace(change, ratio=change.ratio.negated())
 
 
 def _find_pairs(before: Side, after: Side, refused: Refused) -> Iterator[Pair]:
@@ -152,25 +162,29 @@ def _pair_quantities(
         values = [_numbers(sample, quantity) for sample in samples]
         never = any(math.isinf(value) for each in values for value in each.values())
         why = refuse_quantity(cell, quantity, mine, theirs, unlike, never=never)
-        if not why and never and _has_sign(values):
-            why = f"{quantity}, since it can be negative and some run has no end"
+        has_ratio = samples[0].has_ratio(quantity, [each for some in values for each in some.values()])
+        why = why or refuse_ends(quantity, samples, never=never, has_ratio=has_ratio)
         if why:
             refused.setdefault(why, []).append(str(cell))
             continue
         if not any(any(each.values()) for each in values):
             continue
-        difference = _signed(values, quantity, mine, paired) or _difference(
-            samples[0], samples[1], quantity, paired
+        difference = (
+            _difference(samples[0], samples[1], quantity, paired)
+            if has_ratio
+            else _signed(values, quantity, mine, paired)
         )
         if separate and quantity in TIMES:
             difference = allow_for_runs(difference)
         if difference.ratio.count == 0:
             refused.setdefault(f"{quantity} is known in no repetition of both runs", []).append(str(cell))
             continue
-        medians = [median_interval(list(each.values())).estimate for each in values]
+        medians = [median_interval(list(each.values())) for each in values]
+        gain = samples[0].is_gain(quantity)
+        before, after = (each.negated().estimate if gain else each.estimate for each in medians)
         ended = _ended((mine, theirs), samples, quantity)
         name = quantity + WITH_PREPARATION if whole and quantity in PREPARED else quantity
-        yield Pair(cell, name, medians[0], medians[1], difference, ended)
+        yield Pair(cell, name, before, after, difference, ended, gain=gain)
 
 
 def _pair_shares(
@@ -234,13 +248,8 @@ def _difference(old: Sample, new: Sample, quantity: str, paired: bool) -> Differ
 
 def _signed(
     values: Sequence[Mapping[int, float]], quantity: str, mine: Sequence[History], paired: bool
-) -> Difference | None:
-    """Return the difference of ends that can be negative; the size of a change is how far those of A came.
-
-    None where none is.
-    """
-    if not _has_sign(values):
-        return None
+) -> Difference:
+    """Return the difference of ends without a ratio; the size of a change is how far those of A came."""
     before, after = values
     shared = [repetition for repetition in before if repetition in after]
     curves = filter(None, (each.curve(quantity) for each in mine if each.finished))
@@ -249,10 +258,6 @@ def _signed(
         return signed_difference(list(before.values()), list(after.values()), size, paired=False)
     pairs = [before[each] for each in shared], [after[each] for each in shared]
     return signed_difference(*pairs, size, paired=True)
-
-
-def _has_sign(values: Sequence[Mapping[int, float]]) -> bool:
-    return any(value < 0 for each in values for value in each.values())
 
 
 def _ends(numbers: Mapping[int, float], sample: Sample, quantity: str) -> Ends:

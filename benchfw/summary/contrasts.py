@@ -181,7 +181,7 @@ def _evidence(sample: Sample, reference: Sample, quantity: str) -> tuple[Evidenc
     """Return what the pairs say about a ratio, or why there is none."""
     mine, theirs = sample.values[quantity], reference.values[quantity]
     values = [*mine.values(), *theirs.values()]
-    if any(value < 0 for value in values):
+    if not sample.has_ratio(quantity, values):
         shared = [repetition for repetition in mine if repetition in theirs]
         apart = pair_differences([mine[each] for each in shared], [theirs[each] for each in shared])
         return apart, Reason.NONE if apart else Reason.UNFINISHED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import accumulate, islice
 from operator import attrgetter
@@ -54,8 +54,9 @@ class History:
     """A trial with curves in the place of its records, which would take several times the memory.
 
     `numbers` are what it spent and its curves, the theorem's among them, in one piece of memory; a curve is
-    made when it is asked for. `trial` is the first of its cell, `outcome` that of a trial that ended alike,
-    without records and seconds, and `layout` that of one with as many points: all three are shared.
+    made when it is asked for. Those of gains are negated, so that lower is better in every curve. `trial` is
+    the first of its cell, `outcome` that of a trial that ended alike, without records and seconds, and
+    `layout` that of one with as many points: all three are shared.
     """
 
     repetition: int
@@ -68,6 +69,11 @@ class History:
     def metrics(self) -> Sequence[str]:
         """Return the metrics that were measured, in the order in which they first appear."""
         return tuple(self.layout["metric"])
+
+    @property
+    def gains(self) -> Collection[str]:
+        """Return the metrics of which higher is better."""
+        return self.layout["gain"].keys()
 
     @property
     def bounded(self) -> Sequence[str]:
@@ -152,11 +158,12 @@ class Reader:
 
     def read(self, result: Result) -> History:
         """Return the history of a result; its metrics are in the order in which they first appear."""
-        trial, records = result.trial, _up_to_arrival(result)
+        trial, gains = result.trial, gains_in(result.outcome.records)
+        records = _up_to_arrival(result, gains)
         bounded = any(each.role == "bound" for each in records)
         curves: dict[Role, Mapping[str, Curve]] = {
-            "metric": curves_by_metric(records),
-            "bound": curves_by_metric(records, "bound") if bounded else {},
+            "metric": curves_by_metric(records, gains),
+            "bound": curves_by_metric(records, gains, bounds=True) if bounded else {},
         }
         blocks = (each.block for some in curves.values() for each in some.values())
         spent = [0.0, 0.0, 0.0, math.nan]
@@ -170,7 +177,7 @@ class Reader:
             trial.repetition,
             self._share_trial(trial),
             self._share_outcome(result.outcome),
-            self._share_layout(curves),
+            self._share_layout(curves, gains),
             b"".join([_SPENT.pack(*spent), *blocks]),
         )
 
@@ -186,9 +193,9 @@ class Reader:
             self._outcomes[key] = change(outcome, records=(), seconds=0.0, reads={})
         return self._outcomes[key]
 
-    def _share_layout(self, curves: Mapping[Role, Mapping[str, Curve]]) -> Layout:
+    def _share_layout(self, curves: Mapping[Role, Mapping[str, Curve]], gains: frozenset[str]) -> Layout:
         shapes = [(role, name, *each.shape) for role, some in curves.items() for name, each in some.items()]
-        key = tuple(shapes)
+        key = (*shapes, gains)
         if key not in self._layouts:
             if len(self._layouts) >= MOST_ALIKE:
                 self._layouts.clear()
@@ -197,6 +204,7 @@ class Reader:
             for role, name, rows, points in shapes:
                 layout[role][name] = Place(start, rows, points)
                 start += 8 * rows * points
+            layout["gain"] = {name: place for name, place in layout["metric"].items() if name in gains}
             self._layouts[key] = layout
         return self._layouts[key]
 
@@ -210,12 +218,23 @@ def histories_by_cell(results: Iterable[Result]) -> dict[Cell, list[History]]:
     return groups
 
 
-def _up_to_arrival(result: Result) -> Sequence[Record]:
+def gains_in(records: Iterable[Record]) -> frozenset[str]:
+    """Return the metrics of which higher is better."""
+    return frozenset([each.metric for each in records if each.role == "gain"])
+
+
+def as_losses(target: Mapping[str, float], gains: Collection[str]) -> dict[str, float]:
+    """Return what the curves of a target's metrics must fall to."""
+    return {name: -value if name in gains else value for name, value in target.items()}
+
+
+def _up_to_arrival(result: Result, gains: Collection[str]) -> Sequence[Record]:
     """Return a trial's records; of calls from scratch, which overshoot, those up to the first arrival."""
-    outcome, target = result.outcome, result.trial.target
+    outcome = result.outcome
     if not (outcome.from_scratch and outcome.status is Status.REACHED):
         return outcome.records
-    curves = curves_by_metric(outcome.records)
+    target = as_losses(result.trial.target, gains)
+    curves = curves_by_metric(outcome.records, gains)
     last = time_to_all([curves[name] for name in target], [*target.values()]).iterations
     return [each for each in outcome.records if each.iteration <= last]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -56,8 +56,25 @@ class Line:
 
 
 def find_lines(groups: Mapping[Cell, Sequence[History]], metric: str) -> tuple[Line, ...]:
-    """Return the lines of all methods for a metric."""
-    return tuple(_find_line(metric, *each) for each in groups.items())
+    """Return the lines of all methods for a metric, with values as they were measured."""
+    found = (_find_line(metric, *each) for each in groups.items())
+    gain = any(metric in each.gains for group in groups.values() for each in group)
+    return tuple(map(_negate_line, found) if gain else found)
+
+
+def _negate_line(line: Line) -> Line:
+    """Return the line of a gain, whose curves are negated."""
+    return replace(
+        line,
+        bands={axis: _negate_band(each) for axis, each in line.bands.items()},
+        medians={axis: (grid, 0.0 - values) for axis, (grid, values) in line.medians.items()},
+        bounds={axis: _negate_band(each) for axis, each in line.bounds.items()},
+        stops=tuple(replace(each, value=0.0 - each.value) for each in line.stops),
+    )
+
+
+def _negate_band(found: Band) -> Band:
+    return replace(found, median=0.0 - found.median, low=0.0 - found.high, high=0.0 - found.low)
 
 
 def _find_line(metric: str, cell: Cell, histories: Sequence[History]) -> Line:
@@ -98,7 +115,7 @@ def find_stop(history: History, curve: Curve) -> Stop | None:
     return Stop(iterations, seconds, cost, float(values[finite[-1]]), words)
 
 
-def find_hits(groups: Mapping[Cell, Iterable[History]], metric: str) -> dict[Axis, Floats]:
+def find_hits(groups: Mapping[Cell, Sequence[History]], metric: str) -> dict[Axis, Floats]:
     """Return when each method met each target in each repetition, by axis: (pairs of these, methods).
 
     What a last step overspent does not count, as in the verdicts.
@@ -107,7 +124,9 @@ def find_hits(groups: Mapping[Cell, Iterable[History]], metric: str) -> dict[Axi
         cell: {each.repetition: curve for each in histories if (curve := each.budgeted(metric))}
         for cell, histories in groups.items()
     }
-    targets = spaced_targets([curve for curves in found.values() for curve in curves.values()], TARGETS)
+    gain = any(metric in each.gains for histories in groups.values() for each in histories)
+    every = [curve for curves in found.values() for curve in curves.values()]
+    targets = spaced_targets(every, TARGETS, even=gain)
     repetitions = sorted(set().union(*found.values()))
     nothing = Curve(*np.zeros((4, 0)))
     columns = [[curves.get(each, nothing) for each in repetitions] for curves in found.values()]

@@ -14,19 +14,27 @@ from benchfw.analysis.rates import Rate
 from benchfw.records import Cell, Isolation, MethodKind, Result, Status
 from benchfw.summary.histories import Tally
 from benchfw.summary.lines import Line
+from benchfw.summary.quantities import WHEN_DONE
 
 
 @dataclass(frozen=True)
 class Target:
     """The value of a metric that all methods are asked to reach; `automatic` when the suite names none.
 
-    `improved` says whether some method ends below the lowest start in all of its runs.
+    `improved` says whether some method ends better than the best start in all of its runs. A `gain` is to
+    rise to the value.
     """
 
     metric: str
     value: float
     automatic: bool = False
     improved: bool = True
+    gain: bool = False
+
+    @property
+    def level(self) -> float:
+        """Return what the curve of the metric must fall to: those of gains are negated."""
+        return -self.value if self.gain else self.value
 
 
 @dataclass(frozen=True)
@@ -85,11 +93,11 @@ class Comparison:
     """All methods of one kind on one problem; or one kernel at all of its sizes.
 
     `lines` are what figures draw of each metric, `hits` when each method met each of some targets, by axis;
-    both are empty where no figure is wanted. `by_cpu` says that CPU seconds stand for times;
-    so many `jobs` ran at a time. `replaced` is the method that ratios would be relative to, had it ever met
-    the target. `best` says where the best objective comes from that gaps are the distance to, for a problem
-    that does not know its optimum; `falling` are the methods that ended there while it was still falling.
-    `at_start` counts the runs of a method that begin at the target, `at_zero`
+    both are empty where no figure is wanted. `gains` are the metrics of which higher is better. `by_cpu` says
+    that CPU seconds stand for times; so many `jobs` ran at a time. `replaced` is the method that ratios would
+    be relative to, had it ever met the target. `best` says where the best objective comes from that gaps are
+    the distance to, for a problem that does not know its optimum; `falling` are the methods that ended there
+    while it was still falling. `at_start` counts the runs of a method that begin at the target, `at_zero`
     those in which a quantity is 0 up to rounding, and of how many.
     `family` counts the tests of the whole report, which share 5 %. Of estimators, `tested` are those whose
     bias is one of them, `biased` those whose bias is not noise, each with the interval that decided it;
@@ -107,6 +115,7 @@ class Comparison:
     reference: Cell
     rows: tuple[Row, ...] = ()
     metrics: tuple[str, ...] = ()
+    gains: frozenset[str] = frozenset()
     targets: tuple[Target, ...] = ()
     cost_unit: str = "gradients"
     biased: Mapping[Cell, Interval] = field(default_factory=dict)
@@ -177,6 +186,10 @@ class Comparison:
     def time(self) -> str:
         """Return what sentences call a time."""
         return "CPU time" if self.by_cpu else "time"
+
+    def is_gain(self, quantity: str) -> bool:
+        """Return whether more is better: of a metric at the end, or when the reference was done."""
+        return quantity.removesuffix(WHEN_DONE) in self.gains
 
     def declares_cost(self, cell: Cell) -> bool:
         """Return whether the method declared what it cost, in some trial."""

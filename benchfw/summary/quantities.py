@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -78,7 +78,8 @@ class Sample:
     `within` holds intervals from inside each trial, for the quantities that have one: used when there is a
     single repetition. `brackets` has the two ends of a value that was not seen exactly. `arrivals` says of
     each repetition that counts how it went on the way to the target. Times may be too long by the factor
-    `slowdown`.
+    `slowdown`. Lower is better in all values: those of `gains`, and of gains when the reference was done, are
+    negated; `interval` has them as they were measured.
     """
 
     kind: MethodKind
@@ -88,6 +89,15 @@ class Sample:
     arrivals: Mapping[int, Arrival] = field(default_factory=dict)
     facts: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     slowdown: float = 1.0
+    gains: frozenset[str] = frozenset()
+
+    def is_gain(self, quantity: str) -> bool:
+        """Return whether the values of a quantity are negated."""
+        return quantity.removesuffix(WHEN_DONE) in self.gains
+
+    def has_ratio(self, quantity: str, values: Iterable[float]) -> bool:
+        """Return whether "times more" has a meaning; of gains, and of what can be negative, it has none."""
+        return not (self.is_gain(quantity) or any(value < 0 for value in values))
 
     @property
     def reached(self) -> tuple[int, int]:
@@ -126,6 +136,8 @@ class Sample:
         if self.kind == "optimizer":
             arrived = quantity in TO_TARGET and np.all(np.isfinite(values)) and not self.at_start
             estimate = _range if arrived else _median
+        if self.is_gain(quantity):
+            return estimate(values).negated()
         found = _not_below_zero(estimate(values), values)
         if quantity not in self.brackets:
             return found
@@ -205,8 +217,8 @@ class Sample:
             return None
         above = np.array([mine[repetition] for repetition in shared])
         below = np.array([theirs[repetition] for repetition in shared])
-        if np.any(above < 0) or np.any(below < 0):
-            return None  # a quantity with a sign has no "times more"
+        if not self.has_ratio(quantity, [*above, *below]):
+            return None
         own, other = self.within.get(quantity, {}), reference.within.get(quantity, {})
         if len(shared) == 1 and shared[0] in own and shared[0] in other:
             ratio = independent_ratio(own[shared[0]], other[shared[0]], level)

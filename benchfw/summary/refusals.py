@@ -62,6 +62,15 @@ def refuse_values(
     return "values of the runs that finish, since not the same ones finish in A and B"
 
 
+def refuse_ends(quantity: str, samples: Sequence[Sample], *, never: bool, has_ratio: bool) -> str:
+    """Return why the ends of a metric cannot be compared; nothing if they can."""
+    old, new = (each.is_gain(quantity) for each in samples)
+    if old != new:
+        higher, lower = "AB" if old else "BA"
+        return f"{quantity}, of which higher is better in {higher} and lower in {lower}"
+    return f"{quantity}, since it has no ratio and some run has no end" if never and not has_ratio else ""
+
+
 def refuse_quantity(
     cell: Cell,
     quantity: str,

@@ -48,7 +48,7 @@ def common_targets(cell: Cell, old: Groups, new: Groups) -> tuple[Target, ...]:
     mine, theirs = (choose_targets([group[other] for other in shared]) for group in (old, new))
     others = {target.metric: target for target in theirs}
     return tuple(
-        max(each, others[each.metric], key=lambda target: target.value)
+        max(each, others[each.metric], key=lambda target: target.level)
         for each in mine
         if each.metric in others
     )

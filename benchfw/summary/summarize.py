@@ -121,6 +121,7 @@ def _compare(
     finished = {cell: [each for each in group if each.finished] for cell, group in groups.items()}
     trials = [each for group in groups.values() for each in group]
     metrics = metric_names(trials)
+    gains = frozenset(name for each in trials for name in each.gains)
     targets = choose_targets([*groups.values()]) if kind == "optimizer" else ()
     wanted = _wanted_reference(finished, asked)
     reference = wanted if kind != "optimizer" else first_to_arrive(groups, wanted, targets)
@@ -145,6 +146,7 @@ def _compare(
         {cell: Tally.of(group) for cell, group in groups.items()},
         reference,
         metrics=metrics,
+        gains=gains,
         targets=targets,
         best=gaps.source,
         falling=gaps.falling,
@@ -157,6 +159,7 @@ def _compare(
             for cell, sample in samples.items()
             for quantity, found in sample.values.items()
             if kind == "optimizer" and quantity.removesuffix(WHEN_DONE) in metrics
+            if not sample.is_gain(quantity)
             if (count := sum(low == 0 for low, _ in sample.find_brackets(quantity).values()))
         },
         repeated=repeated,
@@ -181,7 +184,8 @@ def _compare(
             for cell, group in finished.items()
         }
         # the best objective bends the curve of the method that has it
-        rates = find_rates(curves, [name for name in metrics if not (gaps.source and name == GAP)])
+        falling = [name for name in metrics if name not in gains and not (gaps.source and name == GAP)]
+        rates = find_rates(curves, falling)
     rows += [Row(rate.cell, name, interval) for rate in rates for name, interval in rate.intervals]
     comparison = replace(comparison, rows=tuple(rows), rates=rates)
     contrasts = list(find_contrasts(comparison, samples))

@@ -16,7 +16,7 @@ from benchfw.summary.histories import History, budgeted_curves, in_batches
 from benchfw.summary.model import Target
 
 BestKnown: TypeAlias = Callable[[Trial], Mapping[int, float]]
-"""Takes a trial; returns the lowest objective of its problem that a store has, by repetition."""
+"""Takes a trial; returns the best objective of its problem that a store has, by repetition."""
 
 
 def metric_names(histories: Iterable[History]) -> tuple[str, ...]:
@@ -40,11 +40,12 @@ def with_gaps(groups: Mapping[Cell, Sequence[History]], best_known: BestKnown) -
     """Return the trials with the gap that their target names, where their problem does not know its optimum.
 
     It is then the distance to the best objective of the same repetition: the one that the suite gives, or the
-    lowest that any trial has seen, in this run or, by `best_known`, in another one; the source says which.
+    best that any trial has seen, in this run or, by `best_known`, in another one; the source says which.
     """
     trials = [each for group in groups.values() for each in group if OBJECTIVE in each.metrics]
     if not any(GAP in each.trial.target for each in trials) or any(GAP in each.metrics for each in trials):
         return Gaps({cell: list(group) for cell, group in groups.items()})
+    sign = -1 if OBJECTIVE in trials[0].gains else 1
     given, found, lowest = trials[0].trial.best, dict[int, float](), dict[int, History]()
     for each in trials:
         values = each.curves[OBJECTIVE].values
@@ -53,8 +54,10 @@ def with_gaps(groups: Mapping[Cell, Sequence[History]], best_known: BestKnown) -
             lowest[each.repetition] = each
         found[each.repetition] = min(least, found.get(each.repetition, math.inf))
     elsewhere = best_known(trials[0].trial) if given is None else {}
-    lower = {one: value for one, value in elsewhere.items() if value < found.get(one, -math.inf)}
-    best = dict.fromkeys(found, given) if given is not None else {**found, **lower}
+    lower = {
+        one: sign * value for one, value in elsewhere.items() if sign * value < found.get(one, -math.inf)
+    }
+    best = dict.fromkeys(found, sign * given) if given is not None else {**found, **lower}
     falling = {each.trial.cell for one, each in lowest.items() if best[one] == found[one] and _falls(each)}
     return Gaps(
         {
@@ -94,22 +97,26 @@ def choose_targets(methods: Sequence[Sequence[History]]) -> tuple[Target, ...]:
         return ()
     named = [(metric, value) for metric, value in first.trial.target.items() if metric in first.metrics]
     if named:
-        return tuple(Target(metric, value) for metric, value in named)
+        return tuple(Target(metric, value, gain=metric in first.gains) for metric, value in named)
     primary = first.metrics[0]
+    gain = primary in first.gains
     found = [_first_and_last(group, primary) for group in methods]
     ends = [each for each, _ in found]
-    value = automatic_target(ends, max(floor for _, floor in found))
-    if math.isnan(value):
+    level = automatic_target(ends, None if gain else max(floor for _, floor in found))
+    if math.isnan(level):
         return ()
-    return (Target(primary, value, automatic=True, improved=not none_improves(ends)),)
+    value = -level if gain else level
+    return (Target(primary, value, automatic=True, improved=not none_improves(ends), gain=gain),)
 
 
 def find_ends(histories: Sequence[History], metric: str) -> Floats:
     """Return the first and the last value of a metric, which all have, and its floor: (3, trials).
 
-    Below the floor rounding decides; a gap is a difference of objectives.
+    Below the floor rounding decides; a gap is a difference of objectives. Gains have none.
     """
     curves = budgeted_curves(histories, metric)
+    if metric in histories[0].gains:
+        return np.array([curves.firsts[3], curves.lasts[3], np.zeros(len(histories))])
     sizes = np.zeros(len(histories))
     whole = [OBJECTIVE in each.layout["metric"] for each in histories] if metric == GAP else [False]
     if any(whole):

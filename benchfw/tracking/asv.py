@@ -228,4 +228,7 @@ def _quantities(trial: Trial, registry: Registry) -> dict[str, float]:
     histories = [Reader().read(result)]
     sample = sample_trials(trial.kind, histories, choose_targets([histories]))
     found = {**sample.values, **sample.facts}
-    return {quantity: values[trial.repetition] for quantity, values in found.items()}
+    return {
+        quantity: -values[trial.repetition] if sample.is_gain(quantity) else values[trial.repetition]
+        for quantity, values in found.items()
+    }

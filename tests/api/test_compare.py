@@ -208,6 +208,42 @@ def test_problems_of_every_kind_are_solved_and_counted(notebook):
         benchfw.compare(notebook["bowl"], batched, **SMALL)
 
 
+def test_a_metric_of_which_higher_is_better_turns_the_verdict_around(notebook):
+    notebook("""
+    class Scored(Bowl):
+        higher_is_better = ("score",)
+
+        def metrics(self, x):
+            return {"score": 1 - self.value(x)}
+
+    def wander(problem, rng, step=0.5, noise=0.0):
+        for x in steps(problem, rng, step):
+            yield x + noise * rng.standard_normal(3) * (x[0] != 0)
+    """)
+    scored, wander = notebook["Scored"](np.ones(3)), notebook["wander"]
+    functions = benchfw.problem(
+        scored.value, scored.grad, np.zeros(3), metrics=scored.metrics, higher_is_better=["score"]
+    )
+    settings = {**SMALL, "repetitions": 6, "store": "gains.sqlite"}
+    sure, shaky = wander, {"use": wander, "noise": 1.0}
+    for problem in (scored, functions):
+        better = benchfw.compare(problem, {"shaky": shaky, "sure": sure}, **settings)
+        assert "sure reaches score " in str(better.verdicts), better.verdicts
+        assert "fewer gradients than shaky" in str(better.verdicts)
+        worse = benchfw.compare(problem, {"sure": sure, "shaky": shaky}, **settings)
+        assert "shaky reaches" not in str(worse.verdicts)
+        assert "shaky has score" not in str(worse.verdicts)
+        frame = better.frame
+        assert set(frame["role"]) == {"gain"}
+        assert set(frame[frame["iteration"] == 0]["value"]) == {-0.5}
+        assert frame["value"].max() <= 1
+        drawn = better.plot("score").get_lines()[1].get_ydata()
+        assert drawn[0] == pytest.approx(-0.5)
+        assert drawn[-1] > 0.5
+    reached = benchfw.compare(scored, wander, **{**settings, "repetitions": 1}, target={"score": 0.9})
+    assert reached.counts == {"reached": 1}
+
+
 def test_the_same_cell_runs_nothing_again_and_an_edited_one_what_it_changed(notebook):
     def call():
         methods = {"slide": notebook["Slide"](0.5), "steps": notebook["steps"]}

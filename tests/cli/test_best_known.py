@@ -131,7 +131,7 @@ def test_a_best_objective_that_the_suite_gives_ends_a_trial_at_the_target(well):
     [
         ('"low"', "best must be a number, got 'low'"),
         ("inf", "best must be a number, got inf"),
-        ("3.5", "below best = 3.5; correct it"),
+        ("3.5", "better than best = 3.5; correct it"),
     ],
 )
 def test_a_wrong_best_objective_is_one_sentence(well, best, said):

@@ -191,13 +191,13 @@ def test_answers_are_compared_with_the_problems_start(follow):
 class Wrong(Line):
     """Its reference is 0.25, though the least is 0; `depth` cannot be below -1 by definition."""
 
-    floors: ClassVar = {"depth": -1.0}
+    limits: ClassVar = {"depth": -1.0}
 
     def metrics(self, answer):
         return {"gap": clip_gap(answer - 0.25, 0.25), "depth": -answer}
 
 
-def test_a_metric_below_its_floor_is_a_fault(follow):
+def test_a_metric_beyond_its_limit_is_a_fault(follow):
     with pytest.raises(BenchfwError, match=r"gap is -0.125 at iteration 3, and it cannot be below 0: "):
         follow(halving(), Wrong())
     with pytest.raises(BenchfwError, match=r"depth is -2 at iteration 1, and it cannot be below -1"):

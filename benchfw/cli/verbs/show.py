@@ -66,6 +66,7 @@ def facts_of(entry: Entry) -> dict[str, Any]:
         "documentation": without_parameters(inspect.getdoc(entry.factory) or ""),
         "solves": _solved_by(entry.factory),
         "cost_unit": _cost_unit(entry),
+        "higher_is_better": _gains(entry),
         "arguments" if entry.kind == "kernel" else "parameters": [
             {
                 "name": parameter.name,
@@ -86,6 +87,8 @@ def describe_facts(facts: dict[str, Any]) -> str:
         lines += ["", f"  needs a {facts['solves']} problem"]
     if facts["cost_unit"]:
         lines += ["", f"  its cost counts {facts['cost_unit']}"]
+    if facts["higher_is_better"]:
+        lines += ["", f"  higher is better in {', '.join(facts['higher_is_better'])}"]
     if facts["kind"] == "dataset":
         lines += ["", f"  `benchfw data show {facts['name']}` has its arrays, its licence and its address"]
     given = "arguments" if facts["kind"] == "kernel" else "parameters"
@@ -102,6 +105,12 @@ def _cost_unit(entry: Entry) -> str | None:
     """Return what one unit of a problem's cost is, where its class says so."""
     unit = getattr(entry.factory, "cost_unit", "gradients") if entry.kind == "problem" else None
     return unit if isinstance(unit, str) else None
+
+
+def _gains(entry: Entry) -> list[str]:
+    """Return the metrics of which higher is better, where a problem's class says so."""
+    names = getattr(entry.factory, "higher_is_better", ()) if entry.kind == "problem" else ()
+    return sorted(names) if isinstance(names, list | tuple | set | frozenset | dict) else []
 
 
 def _solved_by(factory: Any) -> str | None:

@@ -26,7 +26,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
 from benchfw.loading import EntryPoint
-from benchfw.records import Ending, Isolation, Outcome, Record, Status, Trial, change
+from benchfw.records import ROLES, Ending, Isolation, Outcome, Record, Status, Trial, change
 
 PROTOCOL = 10
 """What parent and worker must agree on, where the worker is of another revision: one more with every change
@@ -216,7 +216,7 @@ def record_of(row: Any) -> Record:
         record = Record(metric, iteration, float(seconds), float(cost), float(value), role, used)
     except (TypeError, ValueError) as fault:
         raise BadMessage(f"no record: {fault}") from None
-    if not (isinstance(metric, str) and isinstance(iteration, int) and role in ("metric", "bound")):
+    if not (isinstance(metric, str) and isinstance(iteration, int) and role in ROLES):
         raise BadMessage(f"no record: {str(row)[:100]}")
     return record
 

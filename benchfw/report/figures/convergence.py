@@ -26,7 +26,7 @@ MARGIN = 0.7  # of the first position: a logarithmic axis has no 0, and lines fr
 
 _HOVER = "%{y:.3g} at %{x:.4g}"
 _HOW_TO_READ = (
-    "Lower is better. {lines}A line begins with the value of the start, level up to the first step. "
+    "{better} is better. {lines}A line begins with the value of the start, level up to the first step. "
     "{calls}{bounds}{stops}"
     "Click a name to hide it, double-click to see it alone; drag to zoom, double-click to come back."
 )
@@ -35,7 +35,7 @@ _BANDS = (
     "Each line is the median of a method's repetitions at its measured points; the shaded band holds the "
     "central 80 % of them (all of them when they are ten or fewer). "
 )
-_BOUNDS = "A thin dashed line is what a theorem promises: the measured line should lie below it. "
+_BOUNDS = "A thin dashed line is what a theorem promises: the measured line should lie {} it. "
 _CALLS = (
     "Of {}, each point is a call from scratch: iterations are the effort asked for, time and cost those of "
     "that call alone. "
@@ -64,13 +64,15 @@ def _figure(
 ) -> Figure:
     names = ", ".join(comparison.name(cell) for cell in comparison.cells)
     bands = any(around.count > 1 for each in lines for around in each.bands.values())
+    gain = metric in comparison.gains
     return Figure(
         title=f"{comparison.problem}: {metric}",
         alt=f"Lines of {metric} on {comparison.problem} against iterations, seconds or cost for {names}.",
         how_to_read=_HOW_TO_READ.format(
+            better="Higher" if gain else "Lower",
             lines=_BANDS if bands else _ONE_RUN,
             calls=_describe_calls(comparison),
-            bounds=_BOUNDS if any(each.bounds for each in lines) else "",
+            bounds=_BOUNDS.format("above" if gain else "below") if any(each.bounds for each in lines) else "",
             stops=_describe_stops(lines),
         ),
         views=tuple(_view(comparison, metric, axis, lines, styles, points) for axis in AXES),
@@ -89,7 +91,9 @@ def _view(
 ) -> View:
     shown = {each.cell: _thin_band(each.bands[axis], points) for each in lines if axis in each.bands}
     edge = _left_edge(shown.values())
-    height = {"title": {"text": escape_plotly(metric)}, **_value_axis(shown.values())}
+    gain = metric in comparison.gains
+    scale = {"type": "linear"} if gain else _value_axis(shown.values())
+    height = {"title": {"text": escape_plotly(metric)}, **scale}
     data: list[dict[str, Any]] = []
     for each in lines:
         style, name = styles[each.cell], comparison.name(each.cell)
@@ -98,7 +102,7 @@ def _view(
             drawn = shown[each.cell]
             if drawn.count > 1:
                 parts["band"] = _band_trace(drawn, edge, style, visible=len(shown) <= MOST_BANDS)
-            line = from_edge(*_thin_line(*each.medians[axis], points), edge)
+            line = from_edge(*_thin_line(*each.medians[axis], points, gain=gain), edge)
             parts["line"] = line_trace(name, *line, style, _HOVER)
             if len(drawn.grid) == 1:
                 parts["line"]["mode"] = "markers"
@@ -136,11 +140,11 @@ def _describe_stops(lines: Iterable[Line]) -> str:
     return _STOPS + (_FIRST_STOPS if any(each.unshown for each in found) else "")
 
 
-def _thin_line(grid: Floats, values: Floats, points: int) -> tuple[Floats, Floats]:
+def _thin_line(grid: Floats, values: Floats, points: int, *, gain: bool) -> tuple[Floats, Floats]:
     """Return at most so many points of a line, its ends among them, and its best one."""
     if len(grid) <= points:
         return grid, values
-    kept = np.union1d(_spread(len(grid), points), [np.argmin(values)])
+    kept = np.union1d(_spread(len(grid), points), [np.argmax(values) if gain else np.argmin(values)])
     return grid[kept], values[kept]
 
 

@@ -42,8 +42,12 @@ def _smaller(comparison: Comparison, cell: Cell, quantity: str, than: str = "", 
     reference = f" than {than}" if than else ""
     if said is not None:
         return f"{comparison.name(cell)} has {metric} {said}{reference}{after} ({runs})"
-    lower = f"{comparison.name(cell)} is lower in {metric}{reference}{after} ({runs})"
-    return f"{lower}: {_zeros(comparison, cell, quantity)}"
+    ahead = f"{comparison.name(cell)} is {_ahead(comparison, quantity)} in {metric}{reference}{after}"
+    return f"{ahead} ({runs}): {_zeros(comparison, cell, quantity)}"
+
+
+def _ahead(comparison: Comparison, quantity: str) -> str:
+    return "higher" if comparison.is_gain(quantity) else "lower"
 
 
 def _zeros(comparison: Comparison, cell: Cell, quantity: str) -> str:
@@ -72,19 +76,20 @@ def _after(comparison: Comparison, cell: Cell) -> str:
 
 def back_sentence(comparison: Comparison, cell: Cell) -> str:
     """Return a sentence on a method that reached the target first and lost it again."""
-    metric = comparison.targets[0].metric
+    target = comparison.targets[0]
+    metric = target.metric
     row, name = comparison.row(cell, metric), comparison.name(cell)
     if comparison.verdict(cell, metric) is Verdict.WORSE and has_factor(comparison, cell, metric):
         more = comparative(comparison, cell, metric, "smaller", "larger")
         than = f"than {comparison.name(comparison.reference)}{_after(comparison, cell)}"
         return f"At the end, {name} has {metric} {more} {than} ({paired_runs(comparison, cell, metric)})"
-    if (
-        row is None
-        or not reached(comparison, cell)[0]
-        or row.interval.estimate <= comparison.targets[0].value
-    ):
+    if row is None or not reached(comparison, cell)[0]:
         return ""
-    return f"At the end, {name} is above the target again: {metric} {figures(row.interval.estimate)} (median)"
+    end = row.interval.estimate
+    if end >= target.value if target.gain else end <= target.value:
+        return ""
+    side = "below" if target.gain else "above"
+    return f"At the end, {name} is {side} the target again: {metric} {figures(end)} (median)"
 
 
 def done_sentence(comparison: Comparison) -> str:
@@ -98,6 +103,7 @@ def _parts_when_done(comparison: Comparison) -> Iterator[str]:
     for quantity in when_done(comparison):
         least = lowest(comparison, cells_with(comparison, quantity, Verdict.BETTER), quantity)
         if least is None:
-            yield f"no method is lower in {quantity.removesuffix(WHEN_DONE)} beyond noise"
+            ahead = _ahead(comparison, quantity)
+            yield f"no method is {ahead} in {quantity.removesuffix(WHEN_DONE)} beyond noise"
         else:
             yield _smaller(comparison, least, quantity)

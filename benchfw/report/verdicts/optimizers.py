@@ -1,4 +1,4 @@
-"""The verdict on optimizers: who reaches the target with fewer calls, who faster, who ends lower."""
+"""The verdict on optimizers: who reaches the target with fewer calls, who faster, who ends better."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from benchfw.report.verdicts.phrases import (
     choose_measure,
     comparative,
     missing_text,
+    none_improves_text,
     observed_text,
     paired_runs,
     reached,
@@ -37,7 +38,7 @@ def optimizer_verdict(comparison: Comparison) -> str:
     measure = choose_measure(comparison)
     leader = find_leader(comparison, measure.quantity)
     if not any(reached(comparison, cell)[0] for cell in comparison.measured):
-        sentence = f"{_none_arrives(comparison)}{_lowest_end(comparison)}"
+        sentence = f"{_none_arrives(comparison)}{_best_end(comparison)}"
     else:
         sentence = _main(comparison, measure, leader)
     sentences = [sentence, _fastest(comparison, measure, leader)]
@@ -228,15 +229,16 @@ def _slower(comparison: Comparison, quantity: str) -> str:
 def _none_arrives(comparison: Comparison) -> str:
     if all(target.improved for target in comparison.targets):
         return f"No method reaches {target_text(comparison)} in any of its runs"
-    return "No method ends below the lowest start in all of its runs"
+    return none_improves_text(comparison)
 
 
-def _lowest_end(comparison: Comparison) -> str:
-    metric = comparison.targets[0].metric
-    rows = [row for cell in comparison.measured if (row := comparison.row(cell, metric))]
-    best = min(rows, key=lambda row: row.interval.estimate, default=None)
-    if best is None or not math.isfinite(best.interval.estimate):
+def _best_end(comparison: Comparison) -> str:
+    target = comparison.targets[0]
+    rows = [row for cell in comparison.measured if (row := comparison.row(cell, target.metric))]
+    choose = max if target.gain else min
+    best = choose((row.interval.estimate for row in rows), default=math.inf)
+    if not math.isfinite(best):
         return ""
-    lowest = figures(best.interval.estimate)
-    names = [comparison.name(row.cell) for row in rows if figures(row.interval.estimate) == lowest]
-    return f"; the lowest median end is {lowest}, of {join_names(names)}"
+    names = [comparison.name(row.cell) for row in rows if figures(row.interval.estimate) == figures(best)]
+    word = "highest" if target.gain else "lowest"
+    return f"; the {word} median end is {figures(best)}, of {join_names(names)}"

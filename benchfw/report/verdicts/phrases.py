@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchfw.analysis.decisions import Verdict
-from benchfw.analysis.intervals import Interval
 from benchfw.analysis.medians import CHECKED_PAIRS
 from benchfw.analysis.significance import FEWEST_PAIRS
-from benchfw.records import Cell, Ending, Status
+from benchfw.records import OBJECTIVE, Cell, Ending, Status
 from benchfw.report.text import FEW_NAMES, factor_text, figures, interval_text, join_names, plural, ratio_text
 from benchfw.summary.model import Comparison, Fault, Replays, Row, Summary
 from benchfw.summary.quantities import WHEN_DONE
@@ -48,19 +47,25 @@ def target_text(comparison: Comparison) -> str:
     return f"{named} (set by the methods' {'ends' if improved else 'starts and ends'})"
 
 
+def none_improves_text(comparison: Comparison) -> str:
+    """Return why an automatic target is one that no method reaches."""
+    side = "above the highest" if comparison.targets[0].gain else "below the lowest"
+    return f"No method ends {side} start in all of its runs"
+
+
 def comparative(comparison: Comparison, cell: Cell, quantity: str, less: str, more: str) -> str | None:
     """Return '2.3 [2.1, 2.6] times {less}' or '… {more}'; None where neither is decided by a factor.
 
-    Of a metric with a sign: '0.31 [0.22, 0.40] lower', or 'higher'.
+    Of a metric without a ratio: '0.31 [0.22, 0.40] lower', or 'higher'.
     """
     decision = comparison.decision(cell, quantity)
     ratio = decision.interval
     if ratio is None or not decision.differs:
         return None
     if decision.evidence is not None and decision.evidence.null == 0:
-        lower = decision.verdict is Verdict.BETTER
-        apart = Interval(-ratio.estimate, -ratio.high, -ratio.low, ratio.count) if lower else ratio
-        return f"{interval_text(apart)} {'lower' if lower else 'higher'}"
+        better = decision.verdict is Verdict.BETTER
+        lower = better is not comparison.is_gain(quantity)
+        return f"{interval_text(ratio.negated() if better else ratio)} {'lower' if lower else 'higher'}"
     if decision.verdict is Verdict.BETTER:
         ratio, word = ratio.inverted(), less
     else:
@@ -292,7 +297,8 @@ def caveat_sentences(summary: Summary) -> list[str]:
     ]
     found += [
         f"{each.problem}: the best objective known is where {join_names(list(map(each.name, each.falling)))} "
-        "ended while it was still falling; the true gaps are larger"
+        f"ended while it was still {'rising' if OBJECTIVE in each.gains else 'falling'}; the true gaps are "
+        "larger"
         for each in summary.comparisons
         if each.falling
     ]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from benchfw.contract import gains_of
 from benchfw.counting import check_counted
 from benchfw.testing.answers import (
     copy_arrays,
@@ -194,6 +195,12 @@ def metrics_finite(subject: Subject) -> None:
         require(bool(found), f"metrics is empty on {setting.name}")
         for name, value in found.items():
             require(math.isfinite(float(value)), f"{name} is {value} at the start of {setting.name}")
+        for name in sorted(gains_of(problem)):
+            require(
+                name in found,
+                f"higher_is_better names {name}, and the metrics are {', '.join(found)}",
+                "spell it as metrics() does",
+            )
 
 
 def oracle_calls(problem: Any, place: Any) -> dict[str, Callable[[], Any]]:
