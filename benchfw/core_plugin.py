@@ -1,11 +1,11 @@
-"""What the core itself registers, through the same hooks as any plugin: its kernels.
+"""What the core itself registers, through the same hooks as any plugin: its kernels and its tuners.
 
 They are named, not imported: listing what there is should not cost the import of NumPy.
 """
 
 from __future__ import annotations
 
-from benchfw.hookspecs import hookimpl
+from benchfw.hookspecs import Register, hookimpl
 from benchfw.loading import make_kernel_registrar
 
 KERNELS = {
@@ -17,5 +17,22 @@ KERNELS = {
     "random": ("normals", "rademacher"),
 }
 """The kernels by their file; `sample_NAME` beside each makes arguments of a given size."""
+
+TUNERS = {
+    "grid": "Grid",
+    "halving": "Halving",
+    "optuna": "OptunaTPE",
+    "random": "Random",
+    "sobol": "Sobol",
+}
+"""The tuners by name, with their classes in benchfw.tuning.tuners."""
+
+
+@hookimpl
+def register_tuners(register: Register) -> None:
+    """Add the tuners."""
+    for name, kind in TUNERS.items():
+        register(name, f"benchfw.tuning.tuners:{kind}")
+
 
 register_kernels = hookimpl(make_kernel_registrar("benchfw", KERNELS))

@@ -161,6 +161,18 @@ def register_figures(register: Register) -> None:
 
 
 @hookspec
+def register_tuners(register: Register) -> None:
+    """Add a tuner, which chooses what settings are tried: `factory()` returns a `benchfw.tuning.Tuner`.
+
+    ::
+
+        @hookimpl
+        def register_tuners(register):
+            register("my-tuner", MyTuner)
+    """
+
+
+@hookspec
 def register_commands(register: Callable[[Any], None]) -> None:
     """Add a verb to the command line: `register(click_command)`.
 

@@ -5,23 +5,27 @@ Pure: nothing of a plugin runs here, only signatures are read.
 
 from __future__ import annotations
 
-import datetime as dt
 import fnmatch
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from benchfw.counting import check_counted
 from benchfw.errors import PluginError, SuiteError, nearest
-from benchfw.parameters import Count, accepts_any_keyword, fits, hints_of, is_protocol, misfit, widen_int
+from benchfw.parameters import Count, fits, hints_of, is_protocol
 from benchfw.records import MethodKind, Spec, Trial
-from benchfw.registry import NESTABLE, Registry, is_nested, kind_of
+from benchfw.registry import Registry, is_nested, kind_of
+from benchfw.search import Tuning, read_spaces, spaces_in
 from benchfw.suite import METHOD_KINDS, Suite, check_type
 from benchfw.sweep import expand, label_specs
+from benchfw.tables import check_table, without
 from benchfw.trials import Trials
 
 MOST_TRIALS = 1_000_000
+
+TO_TARGET = " to target"
+"""Ends the metrics of tuning that are what it takes to reach the target."""
 
 EVERY = "*"
 """`use = "*"` in a [[kernel]] table stands for every kernel that is registered."""
@@ -61,8 +65,10 @@ def plan(suite: Suite, registry: Registry, where: str = "") -> Trials:
     _check_places(problems, methods, where)
     _check_oracles(problems, methods, registry, where)
     _check_reference(suite, methods, where)
+    _check_tuning(suite, methods, registry, where)
     pairs = list(_pairs(problems, methods))
     total = len(pairs) * len(suite.backends) * suite.repetitions
+    total += count_tuning_trials(suite, [method.spec for _, method in pairs])
     if total > MOST_TRIALS:
         raise SuiteError(f"{where}: asks for {total:,} trials; a run takes at most {MOST_TRIALS:,}")
     firsts = (_first(suite, *pair, backend, best) for pair in pairs for backend in suite.backends)
@@ -72,7 +78,7 @@ def plan(suite: Suite, registry: Registry, where: str = "") -> Trials:
 def _method(kind: MethodKind, spec: Spec, on: tuple[str, ...]) -> Method:
     if kind != "estimator":  # an optimizer's own parameter may be called `at` too
         return Method(kind, spec, on=on)
-    return Method(kind, replace(spec, params=_without(spec.params, "at")), spec.params.get("at", "start"), on)
+    return Method(kind, replace(spec, params=without(spec.params, "at")), spec.params.get("at", "start"), on)
 
 
 def _meet(problem: Spec, method: Method) -> bool:
@@ -93,6 +99,49 @@ def _check_reference(suite: Suite, methods: list[Method], where: str) -> None:
         raise SuiteError(f"{where}: reference '{name}' is not the label of a method{nearest(name, labels)}")
 
 
+def tuning_of(suite: Suite) -> Tuning:
+    """Return the allowance for tuning: the suite's, or the usual one."""
+    return suite.tune or Tuning()
+
+
+def count_tuning_trials(suite: Suite, methods: Iterable[Spec]) -> int:
+    """Return how many trials tuning takes at most, where the allowance is in trials; 0 where it is not."""
+    tuning = tuning_of(suite)
+    tuned = sum(1 for spec in methods if spaces_in(spec.params)) * len(suite.backends)
+    rounds = suite.repetitions if tuning.repeats else 1
+    return tuned * (tuning.trials or 0) * tuning.repetitions * rounds
+
+
+def _check_tuning(suite: Suite, methods: list[Method], registry: Registry, where: str) -> None:
+    tuned = [method for method in methods if spaces_in(method.spec.params)]
+    if suite.tune is not None and not tuned:
+        raise SuiteError(
+            f"{where}: tune gives an allowance, and no method has a parameter to tune; write one as "
+            '{ tune = "log", from = …, to = … }'
+        )
+    if not tuned:
+        return
+    other = next((each for each in tuned if each.kind != "optimizer"), None)
+    if other is not None:
+        raise SuiteError(
+            f"{where}: {other.kind} '{other.spec.label}' has a search space, and only optimizers are tuned; "
+            "give values, or a list of them"
+        )
+    tuning, known = tuning_of(suite), registry.entries("tuner")
+    if tuning.tuner not in known:
+        raise SuiteError(f"{where}: unknown tuner '{tuning.tuner}' in tune{nearest(tuning.tuner, known)}")
+    sequence = getattr(known[tuning.tuner].factory, "is_sequence", False)
+    for what, asked in {"across": tuning.across, "cost": tuning.cost, "seconds": tuning.seconds}.items():
+        if asked and not sequence:
+            sequences = [name for name, each in known.items() if getattr(each.factory, "is_sequence", False)]
+            raise SuiteError(
+                f"{where}: tune.{what} needs a tuner whose settings do not depend on results "
+                f"({' or '.join(sequences)}), and '{tuning.tuner}' is none"
+            )
+    if tuning.metric.endswith(TO_TARGET) and not suite.target:
+        raise SuiteError(f"{where}: tune.metric is '{tuning.metric}', and the suite has no target")
+
+
 def _check_backends(suite: Suite, registry: Registry, where: str) -> None:
     known = registry.backends.names
     for name in suite.backends:
@@ -109,7 +158,7 @@ def _pairs(problems: list[Spec], methods: list[Method]) -> Iterable[tuple[Spec, 
                 yield problem, method
     for method in methods:
         if method.kind == "kernel":  # a kernel's problem is its size
-            size, dtype = method.spec.params["size"], _without(method.spec.params, "size")
+            size, dtype = method.spec.params["size"], without(method.spec.params, "size")
             label = " ".join([method.spec.use, *(f"({name})" for name in dtype.values())])
             yield (
                 Spec("size", {"size": size}, f"size {size:,}"),
@@ -176,8 +225,8 @@ def _specs(suite: Suite, kind: str, registry: Registry, where: str) -> list[tupl
         if best is not None and not (fits(best, float) and math.isfinite(best)):
             raise SuiteError(f"{place}: best must be a number, got {best!r}")
         rest = Rest(_labels(own.get("on", ()), place), best)
-        for each in expand(_without(table, *own), place):
-            table = _check_table(kind, each, registry, place, reserved=RESERVED.get(kind, {}))
+        for each in expand(read_spaces(without(table, *own), place), place):
+            table = check_table(kind, each, registry, place, reserved=RESERVED.get(kind, {}))
             specs.append(Spec(table.pop("use"), table, label))
             rests.append(rest)
     if kind == "estimator" and any("at" in spec.params for spec in specs):
@@ -192,59 +241,6 @@ def _labels(value: Any, place: str) -> tuple[str, ...]:
     if names is None or not all(isinstance(name, str) for name in names):
         raise SuiteError(f"{place}: 'on' must be the label of a problem or a list of them, got {value!r}")
     return names
-
-
-def _check_table(
-    kind: str, table: Mapping[str, Any], registry: Registry, place: str, reserved: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the table with its numbers as its parameters want them; every mistake is a SuiteError."""
-    use = table.get("use")
-    if not isinstance(use, str):
-        raise SuiteError(f"{place}: 'use' must be a name, got {use!r}")
-    try:
-        entry = registry.get(kind, use, place)
-        legal = {} if kind == "kernel" else dict(entry.parameters)
-    except PluginError as fault:
-        raise SuiteError(str(fault)) from None
-    hints = {**{name: parameter.hint for name, parameter in legal.items()}, **reserved}
-    free = kind != "kernel" and accepts_any_keyword(entry.factory)
-    checked: dict[str, Any] = {"use": use}
-    for key, value in _without(table, "use").items():
-        if key not in hints and not free:
-            raise SuiteError(_unknown_parameter(kind, use, key, list(hints), place))
-        _check_value(key, value, place)
-        if not fits(value, hints.get(key, Any)):
-            raise SuiteError(f"{misfit(key, value, hints[key])}, in {place}")
-        nested = is_nested(key, value)
-        checked[key] = (
-            _check_table(kind_of(key), value, registry, f"{place}, {key}", reserved={})
-            if nested
-            else widen_int(value, hints.get(key, Any))
-        )
-    for name in ["size"] if kind == "kernel" else [name for name, each in legal.items() if each.required]:
-        if name not in table:
-            raise SuiteError(f"{place}: {kind} '{use}' needs the parameter '{name}'")
-    return checked
-
-
-def _check_value(key: str, value: Any, place: str) -> None:
-    if isinstance(value, tuple):
-        for each in value:
-            _check_value(key, each, place)
-    if isinstance(value, dt.date | dt.time):
-        raise SuiteError(f"{place}: parameter '{key}' is a date or time; write it as a string")
-    if isinstance(value, Mapping) and "use" in value and not is_nested(key, value):
-        kinds = ", ".join(sorted(NESTABLE))
-        raise SuiteError(
-            f"{place}: parameter '{key}' holds a table with 'use'; only a parameter whose name ends in "
-            f"one of {kinds} may hold one"
-        )
-
-
-def _unknown_parameter(kind: str, use: str, key: str, legal: Sequence[str], place: str) -> str:
-    close = nearest(key, legal, otherwise="")
-    names = ", ".join(legal) or "none"
-    return f"{place}: {kind} '{use}' has no parameter '{key}'{close or ';'} its parameters: {names}"
 
 
 def _check_oracles(problems: list[Spec], methods: list[Method], registry: Registry, where: str) -> None:
@@ -320,7 +316,3 @@ def missing_oracles(protocol: type, made: type) -> list[str]:
         if not name.startswith("_") and callable(member)
     }
     return sorted(name for name in members if not callable(getattr(made, name, None)))
-
-
-def _without(table: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    return {key: value for key, value in table.items() if key not in keys}

@@ -58,7 +58,8 @@ class Environment:
 
     `packages` has versions, `sources` and `datasets` the start of hashes, `backends` what each says of itself
     (or why it is `unavailable`), `plugins` the sources given by hand, `trials` how many were planned,
-    `reference` the method that ratios are relative to, empty for the first.
+    `reference` the method that ratios are relative to, empty for the first, `tuning` the allowance and the
+    search spaces of methods that are tuned.
     """
 
     machine: Machine = Machine()
@@ -73,6 +74,7 @@ class Environment:
     clock: Literal["wall", "cpu"] = "wall"
     trials: int = 0
     reference: str = ""
+    tuning: Mapping[str, Any] = field(default_factory=dict)
     changes: Changes = Changes()
     plugins: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -162,7 +164,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Run:
-    """One call of `benchfw run`: where it is kept and how its trials ended."""
+    """One call of `benchfw run`: where it is kept and how its trials ended, those of tuning apart."""
 
     id: int
     suite: str
@@ -172,6 +174,7 @@ class Run:
     finished: str | None = None
     going: bool = False
     counts: Mapping[str, int] = field(default_factory=dict)
+    tuning_counts: Mapping[str, int] = field(default_factory=dict)
     reused: int = 0
     report: Path | None = None
     text: str = ""
@@ -197,7 +200,8 @@ class Run:
         """Return the sentence on a run that has not finished; nothing for one that has."""
         if self.finished:
             return ""
-        there = f"{sum(self.counts.values())} of {self.environment.trials} trials"
+        ended = sum(self.counts.values()) + sum(self.tuning_counts.values())
+        there = f"{ended} of {self.environment.trials} trials"
         if self.going:
             return f"run {self.id} is still going: {there}"
         return f"run {self.id} was stopped: {there}; the same command continues from there"

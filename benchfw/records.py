@@ -142,7 +142,9 @@ class Trial:
     """One seeded run of one method on one problem on one backend.
 
     `best` is the best objective that the suite knows of, for a problem that does not know its optimum.
-    `key` hashes all that determines the records, `problem_key` what determines the problem but for its seed.
+    `tuning` is 0 in the verdict, and in trials that choose a method's parameters the number of the tuning:
+    these draw other data. `key` hashes all that determines the records, `problem_key` what determines the
+    problem but for its seed.
     """
 
     kind: MethodKind
@@ -156,6 +158,7 @@ class Trial:
     precision: float | None = None
     at: Literal["start", "optimum"] = "start"
     best: float | None = None
+    tuning: int = 0
     key: str = ""
     problem_key: str = ""
 
@@ -165,7 +168,9 @@ class Trial:
         return Cell(self.problem.label, self.kind, self.method.label, self.backend)
 
     def __str__(self) -> str:
-        return f"{self.method.label} on {self.problem.label} ({self.backend}, repetition {self.repetition})"
+        tuning = "tuning, " if self.tuning else ""
+        where = f"{self.backend}, {tuning}repetition {self.repetition}"
+        return f"{self.method.label} on {self.problem.label} ({where})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,17 +9,18 @@ import contextlib
 import math
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from benchfw.errors import SuiteError, nearest
 from benchfw.loading import package_with
-from benchfw.parameters import Positive, fits
+from benchfw.parameters import Count, Positive, fits, misfit
 from benchfw.records import GAP, Budget, Isolation, MethodKind
+from benchfw.search import Tuning
 
 METHOD_KINDS: tuple[MethodKind, ...] = get_args(MethodKind)
-QUICK_KEYS = frozenset({"repetitions", "budget", "target", "precision"})
+QUICK_KEYS = frozenset({"repetitions", "budget", "target", "precision", "tune"})
 TOP_KEYS = QUICK_KEYS | {
     "title",
     "seed",
@@ -32,6 +33,8 @@ TOP_KEYS = QUICK_KEYS | {
     *METHOD_KINDS,
 }
 BUDGET_KEYS = frozenset({"seconds", "iterations", "cost"})
+ALLOWANCES = ("trials", "cost", "seconds")
+QUICK_TUNING = {"trials": 4, "repetitions": 2}  # without a [quick] table, at most
 DEFAULT_BUDGET = Budget(seconds=10.0, iterations=10_000)
 QUICK_SHARE = 10  # without a [quick] table, --quick spends a tenth of the budget
 
@@ -55,6 +58,7 @@ class Suite:
     plugins: tuple[str, ...] = ()
     isolation: Isolation = "trial"
     reference: str = ""
+    tune: Tuning | None = None
     tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
 
@@ -119,6 +123,8 @@ def parse_suite(text: str, where: str, *, quick: bool = False) -> Suite:
     if "iterations" in tenth:
         tenth["iterations"] = max(1, int(tenth["iterations"]))
     fallback = {"repetitions": min(2, suite.repetitions), "budget": tenth}
+    if "tune" in table:
+        fallback["tune"] = {**table["tune"], **_fewer(suite.tune or Tuning())}
     return _suite_of({**table, **fallback, **shortened}, text, where, quick=True)
 
 
@@ -159,6 +165,7 @@ def _suite_of(table: Mapping[str, Any], text: str, where: str, *, quick: bool = 
         plugins=tuple(_strings(table.get("plugins", []), "plugins", where)),
         isolation=isolation,
         reference=table.get("reference", ""),
+        tune=_tuning_of(table["tune"], where) if "tune" in table else None,
         tables={kind: _tables_of(table, kind, where, quick=quick) for kind in ("problem", *METHOD_KINDS)},
     )
 
@@ -181,6 +188,35 @@ def _budget_of(table: Any, where: str) -> Budget:
                 f"{where}: budget iterations must be a whole number from 1, got {table['iterations']!r}"
             )
     return Budget(**limits)
+
+
+def _tuning_of(table: Any, where: str) -> Tuning:
+    check_type(table, dict, "tune", where)
+    _check_keys(table, [each.name for each in fields(Tuning)], f"{where}, tune")
+    given = [key for key in ALLOWANCES if key in table]
+    if len(given) > 1:
+        raise SuiteError(f"{where}: tune has {' and '.join(given)}; the allowance is one of them")
+    for key, kind in {"metric": str, "tuner": str}.items():
+        if key in table:
+            check_type(table[key], kind, f"tune.{key}", where)
+    checks = {"trials": Count, "repetitions": Count, "cost": Positive, "seconds": Positive}
+    for key, hint in {**checks, "repeats": bool, "across": Literal["problems"]}.items():
+        if key in table and not fits(table[key], hint):
+            raise SuiteError(f"{where}: tune.{misfit(key, table[key], hint)}")
+    own = dict(table)
+    if given and given != ["trials"]:
+        own["trials"] = None
+    if "budget" in own:
+        own["budget"] = _budget_of(own["budget"], f"{where}, tune")
+    return Tuning(**own)
+
+
+def _fewer(tuning: Tuning) -> dict[str, Any]:
+    """Return the allowance of a quick run, as a table."""
+    if tuning.trials is None:
+        spent = {"cost": tuning.cost, "seconds": tuning.seconds}
+        return {key: limit / QUICK_SHARE for key, limit in spent.items() if limit is not None}
+    return {key: min(most, getattr(tuning, key)) for key, most in QUICK_TUNING.items()}
 
 
 def _target_of(table: Any, where: str) -> dict[str, float]:

@@ -20,6 +20,7 @@ from benchfw.loading import fault_text
 from benchfw.provenance import DEFAULT_STORE, Project, Run
 from benchfw.registry import Registry
 from benchfw.store import Store
+from benchfw.tuning.run import TunedSuite, execute_tuned, is_tuned
 
 if TYPE_CHECKING:
     from benchfw.summary.model import Summary
@@ -49,9 +50,20 @@ def run_planned(
 
 def execute_planned(planned: Planned, store: Store, options: Options, listen: Listener) -> Run:
     """Run a planned suite and keep it in the store."""
+    with planned.registry.activate():
+        tuned = tuned_suite(planned, options)
+        if tuned is not None:
+            return execute_tuned(tuned, store, listen)
     agenda = _prepare(planned, store, options)
     with planned.registry.activate():
         return execute(agenda, planned.registry, store, options, listen)
+
+
+def tuned_suite(planned: Planned, options: Options) -> TunedSuite | None:
+    """Return a suite whose methods are tuned, with how to run it; None where nothing is tuned."""
+    if not is_tuned(planned.trials):
+        return None
+    return TunedSuite(planned.suite, planned.trials, planned.registry, planned.changes, options)
 
 
 @contextlib.contextmanager

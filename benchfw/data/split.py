@@ -6,6 +6,7 @@ The draws come from benchfw's own stream of random bits, so that a seed gives th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from benchfw.data.catalog import find_dataset, parse_dataset_name
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from benchfw.data.dataset import Arrays
 
 STREAM = 0x73706C6974  # "split": no other use of a seed shares its numbers
+
+validation_seed: ContextVar[int | None] = ContextVar("validation_seed", default=None)
+"""Set in a trial that tunes: draws the training rows that stand in for the test rows, which it never sees."""
 
 
 class Split(NamedTuple):
@@ -42,15 +46,30 @@ def split(name: str, seed: int = 0, *, arrays: Arrays | None = None, **params: A
     A stored split is taken as it is, whatever the seed (of ten stored ones, number `seed` modulo 10);
     without one the set's own rule, or a tenth of the rows drawn from the seed. Rows of a set in two parts
     (x_train, x_test) count through both. `arrays` saves loading them again.
+
+    In a trial that tunes, rows drawn from the training rows take the place of the test rows.
     """
     plain, params = parse_dataset_name(name, params)
     arrays = load(plain, **params) if arrays is None else arrays
-    stored = _stored_split(arrays, seed)
-    if stored is not None:
-        return stored
-    entry = find_dataset(plain)
-    rule, *numbers = entry.split if entry is not None and entry.split else ("fraction",)
-    return RULES[str(rule)](arrays, seed, *(int(each) for each in numbers))
+    found = _stored_split(arrays, seed)
+    if found is None:
+        entry = find_dataset(plain)
+        rule, *numbers = entry.split if entry is not None and entry.split else ("fraction",)
+        found = RULES[str(rule)](arrays, seed, *(int(each) for each in numbers))
+    holding = validation_seed.get()
+    return found if holding is None else _hold_out(found, holding)
+
+
+def _hold_out(parts: Split, seed: int) -> Split:
+    """Return a split of the training rows alone, in the same proportion."""
+    import numpy as np
+
+    rows = len(parts.train)
+    share = len(parts.test) / max(1, rows + len(parts.test))
+    count = min(max(1, round(share * rows)), rows // 2)
+    order = _rng(seed, 2).permutation(rows)
+    train, held = (np.sort(parts.train[each]) for each in (order[count:], order[:count]))
+    return Split(train, held, f"{parts.protocol}; {count:,} of the training rows stand in for the test rows")
 
 
 def has_split(name: str, arrays: Arrays) -> bool:
@@ -77,15 +96,17 @@ def load_table(
     arrays = load(plain, **params) if arrays is None else arrays
     pieces = [_read_table(plain, arrays, "x_train" in arrays or "x_train_bits" in arrays, "train")]
     if "y_test" in arrays:
-        if part != "all":  # in two parts: the other one is not touched
+        if part != "all" and validation_seed.get() is None:  # in two parts: the other one is not touched
             return pieces[0] if part == "train" else _read_table(plain, arrays, True, "test")
         pieces.append(_read_table(plain, arrays, True, "test"))
-        return Table(*(np.concatenate(each) for each in zip(*pieces, strict=True)))
+    table = pieces[0]
+    if len(pieces) > 1:
+        table = Table(*(np.concatenate(each) for each in zip(*pieces, strict=True)))
     if part == "all":
-        return pieces[0]
+        return table
     parts = split(plain, seed, arrays=arrays)
     rows = parts.train if part == "train" else parts.test
-    return Table(pieces[0].features[rows], pieces[0].targets[rows])
+    return Table(table.features[rows], table.targets[rows])
 
 
 def _read_table(name: str, arrays: Arrays, split_in_two: bool, part: str) -> Table:

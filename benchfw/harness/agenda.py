@@ -22,6 +22,7 @@ from benchfw.measure.seeding import order_seed
 from benchfw.provenance import Changes, Environment
 from benchfw.records import Cell, Trial
 from benchfw.registry import Registry
+from benchfw.search import setting_at, settle, spaces_in
 from benchfw.store import Store
 from benchfw.suite import Suite
 from benchfw.trials import Trials
@@ -69,7 +70,9 @@ class Agenda:
 
     def first_trials(self, positions: Integers) -> Integers:
         """Return for each position which of the first trials it repeats."""
-        return positions // self.trials.repetitions
+        variants = self.trials.variants
+        found: Integers = positions // self.trials.repetitions * variants
+        return found + self.repetitions(positions) % variants if variants > 1 else found
 
     def keys(self, positions: Integers) -> Iterator[str]:
         """Yield the key of the trial at each position."""
@@ -78,7 +81,10 @@ class Agenda:
     def count_by_cell(self, positions: Integers) -> dict[Cell, int]:
         """Return how many of the positions are of each cell."""
         counts = np.bincount(self.first_trials(positions), minlength=len(self.trials.firsts)).tolist()
-        return {first.cell: count for first, count in zip(self.trials.firsts, counts, strict=True) if count}
+        found = Counter[Cell]()
+        for first, count in zip(self.trials.firsts, counts, strict=True):
+            found[first.cell] += count
+        return {cell: count for cell, count in found.items() if count}
 
 
 def prepare(
@@ -157,8 +163,10 @@ def check_methods(trials: Iterable[Trial], registry: Registry, where: str) -> No
     for label, trial in {(trial.kind, trial.method.label): trial for trial in trials}.items():
         if trial.kind == "kernel":
             continue
+        spaces = spaces_in(trial.method.params)
         try:
-            registry.build(trial.kind, trial.method.table)
+            for place in (0.0, 0.5, 1.0) if spaces else (0.5,):
+                registry.build(trial.kind, settle(trial.method, setting_at(spaces, place)).table)
         except BenchfwError:
             raise
         except Exception as fault:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from benchfw.backends import is_on_device
 from benchfw.records import Cell, Outcome, Trial
@@ -33,13 +33,16 @@ class Waiting:
 
 Event = Started | Finished
 
+Phase = Literal["tuning", "verdict"]
+"""What the trials of a part of a run are for."""
+
 
 @dataclass(frozen=True)
 class Begun:
-    """The first event of a run: how many trials of each cell are to do, and what the store has already.
+    """The first event of a part of a run: how many trials of each cell are to do, what the store has already.
 
     `outdated` counts trials that run again though the store has them, by what has changed since. A trial may
-    take so many `seconds`, if there is a limit.
+    take so many `seconds`, if there is a limit. A run that tunes begins more than once: its `phase` says so.
     """
 
     run: int
@@ -48,6 +51,7 @@ class Begun:
     jobs: int = 1
     outdated: Mapping[str, int] = field(default_factory=dict)
     seconds: float | None = None
+    phase: Phase = "verdict"
 
     @property
     def pending(self) -> int:

@@ -96,6 +96,7 @@ class Identity:
             trial.precision,
             trial.at,
             trial.best,
+            trial.tuning,
             self._context[trial.backend],
             self._part_of(trial.kind, trial.method),
             of_problem or trial.problem.table,

@@ -23,6 +23,7 @@ from benchfw.harness.events import (
     Executor,
     Finished,
     Listener,
+    Phase,
     Replaying,
     Waiting,
 )
@@ -91,44 +92,101 @@ def execute(agenda: Agenda, registry: Registry, store: Store, options: Options, 
 
     KeyboardInterrupt goes through, after the workers are stopped; what was finished stays in the store.
     """
-    suite = agenda.suite
-    run = store.begin(suite.name, suite.title, suite.text, agenda.environment)
-    with store.hold_run_lock(run):
+    with open_run(agenda, registry, store, options, listen) as going:
+        going.perform(agenda)
+    return going.finished
+
+
+class GoingRun:
+    """A run that was begun and has not ended; its trials are performed in one or several parts."""
+
+    def __init__(
+        self, run: int, registry: Registry, store: Store, options: Options, listen: Listener
+    ) -> None:
+        self.run, self._registry, self._store = run, registry, store
+        self._options, self._listen = options, listen
+        self._meter: NoiseMeter | None = None
+        self.broken = False
+        """Whether a trial broke, and that was to end the run."""
+
+    @property
+    def finished(self) -> Run:
+        """The run as the store has it now."""
+        return self._store.run(self.run)
+
+    def perform(self, agenda: Agenda, first: int = 0, phase: Phase = "verdict") -> Integers:
+        """Run what is pending of an agenda, whose positions in the run begin at `first`.
+
+        Return the id of each trial in the store, 0 of those that a fault kept from running.
+        """
+        store, options = self._store, self._options
         known, pending, added = np.flatnonzero(agenda.stored), agenda.pending, agenda.stored.copy()
-        store.reuse(run, _links(agenda, known, agenda.stored[known]))
-        counts, seconds = agenda.count_by_cell(pending), suite.budget.seconds
-        listen(Begun(run, len(known), counts, _at_once(options), agenda.outdated, seconds))
+        store.reuse(self.run, _links(agenda, known, agenda.stored[known], first))
+        counts, seconds = agenda.count_by_cell(pending), agenda.suite.budget.seconds
+        at_once = _at_once(options)
+        self._listen(Begun(self.run, len(known), counts, at_once, agenda.outdated, seconds, phase))
         # elsewhere is another machine, and with several jobs there is always a trial that would be disturbed
-        meter = NoiseMeter() if len(pending) and options.cluster is None else None
+        if len(pending) and options.cluster is None and self._meter is None:
+            self._meter = NoiseMeter()
 
         def keep(finished: Sequence[Finished]) -> None:
             positions = [agenda.trials.position(each.trial) for each in finished]
-            outcomes = [complete_reads(each.outcome, registry.modules) for each in finished]
+            outcomes = [complete_reads(each.outcome, self._registry.modules) for each in finished]
             trials = [each.trial for each in finished]
-            added[positions] = store.add_all(run, list(zip(positions, trials, outcomes, strict=True)))
+            places = [first + each for each in positions]
+            added[positions] = store.add_all(self.run, list(zip(places, trials, outcomes, strict=True)))
 
-        def hear(event: Event) -> None:
-            listen(event)
-            _tell_plugins(registry, event)
-            if options.fail_fast and isinstance(event, Finished) and event.outcome.status.faulty:
-                raise _FirstFault
+        try:
+            self._run_pending(agenda, pending, first, keep)
+            if phase == "verdict":
+                _replay(agenda, added, self._registry, store, options, self._listen)
+        except _FirstFault:
+            self.broken = True
+        return added
 
-        with contextlib.suppress(_FirstFault):
-            with (
-                contextlib.closing(_executor(agenda, registry, options)) as executor,
-                Batch(hear, keep) as batch,
-            ):
-                rounds = _rounds(agenda, pending, run, store, options, listen)
-                for event in chain.from_iterable(_events(agenda, each, executor) for each in rounds):
-                    batch.add(event)
-                    idle = options.jobs <= 1 and isinstance(event, Finished)
-                    if meter and idle and (noise := meter.look()):
-                        store.note_noise(run, noise)
-            _replay(agenda, added, registry, store, options, listen)
-            store.finish(run, meter.finish() if meter else None)
-    finished = store.run(run)
-    _call(registry, "run_finished", run=finished)
-    return finished
+    def _run_pending(
+        self,
+        agenda: Agenda,
+        pending: Integers,
+        first: int,
+        keep: Callable[[Sequence[Finished]], None],
+    ) -> None:
+        options, meter = self._options, self._meter
+        with (
+            contextlib.closing(_executor(agenda, self._registry, options)) as executor,
+            Batch(self._hear, keep) as batch,
+        ):
+            rounds = _rounds(agenda, pending, first, self.run, self._store, options, self._listen)
+            for event in chain.from_iterable(_events(agenda, each, executor) for each in rounds):
+                batch.add(event)
+                idle = options.jobs <= 1 and isinstance(event, Finished)
+                if meter and idle and (noise := meter.look()):
+                    self._store.note_noise(self.run, noise)
+
+    def _hear(self, event: Event) -> None:
+        self._listen(event)
+        _tell_plugins(self._registry, event)
+        if self._options.fail_fast and isinstance(event, Finished) and event.outcome.status.faulty:
+            raise _FirstFault
+
+    def finish(self) -> None:
+        """Mark the run as finished."""
+        self._store.finish(self.run, self._meter.finish() if self._meter else None)
+
+
+@contextlib.contextmanager
+def open_run(
+    agenda: Agenda, registry: Registry, store: Store, options: Options, listen: Listener
+) -> Iterator[GoingRun]:
+    """Begin a run of an agenda's suite; without a fault or an interruption, finish it at the end."""
+    suite = agenda.suite
+    run = store.begin(suite.name, suite.title, suite.text, agenda.environment)
+    with store.hold_run_lock(run):
+        going = GoingRun(run, registry, store, options, listen)
+        yield going
+        if not going.broken:
+            going.finish()
+    _call(registry, "run_finished", run=going.finished)
 
 
 def _replay(
@@ -161,7 +219,13 @@ def _at_once(options: Options) -> int:
 
 
 def _rounds(
-    agenda: Agenda, waiting: Integers, run: int, store: Store, options: Options, listen: Listener
+    agenda: Agenda,
+    waiting: Integers,
+    first: int,
+    run: int,
+    store: Store,
+    options: Options,
+    listen: Listener,
 ) -> Iterator[Integers]:
     """Yield positions to run until none is waiting; what another run is at is waited for and taken over."""
     announced = False
@@ -178,7 +242,7 @@ def _rounds(
                 found, _ = find_stored(
                     agenda, free, store, retry_failed=options.retry_failed, since=agenda.newest
                 )
-                store.reuse(run, _links(agenda, free[found > 0], found[found > 0]))
+                store.reuse(run, _links(agenda, free[found > 0], found[found > 0], first))
                 free = free[found == 0]
             yield free
         elif len(waiting):
@@ -193,9 +257,11 @@ def _split(positions: Integers, chosen: NDArray[np.bool_]) -> tuple[Integers, In
     return (positions[~chosen], positions[chosen]) if np.any(chosen) else (positions, positions[:0])
 
 
-def _links(agenda: Agenda, positions: Integers, numbers: Integers) -> Iterator[tuple[int, Trial, int]]:
+def _links(
+    agenda: Agenda, positions: Integers, numbers: Integers, first: int
+) -> Iterator[tuple[int, Trial, int]]:
     for position, number in zip(positions.data, numbers.data, strict=True):
-        yield position, agenda.trials[position], number
+        yield first + position, agenda.trials[position], number
 
 
 def _tell_plugins(registry: Registry, event: Event) -> None:

@@ -28,7 +28,8 @@ class TrialFiles:
         """Return the trial's folder, made empty at the first call."""
         if self._made is None:
             trial = self._trial
-            labels = (trial.problem.label, trial.method.label, trial.backend, str(trial.repetition))
+            number = f"tuning-{trial.key[:12]}" if trial.tuning else str(trial.repetition)
+            labels = (trial.problem.label, trial.method.label, trial.backend, number)
             kept = Path(self._kept_in, *map(_part, labels))
             place = kept if self._kept_in else scratch_folder(os.getsid(0)) / str(os.getpid())
             remove_folder(place)

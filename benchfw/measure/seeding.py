@@ -11,13 +11,24 @@ from benchfw.records import Trial
 
 
 def data_seed(trial: Trial) -> int:
-    """Return the seed of the problem's data, the same for every method and backend."""
+    """Return the seed of the problem's data, the same for every method and backend.
+
+    No two tunings share it with each other or with the verdict, and so neither the seeds of methods.
+    """
+    if trial.tuning:
+        coordinates = f"{trial.tuning},{trial.seed},{trial.problem.sorted_text},{trial.repetition}"
+        return _hash(f'["tuning",{coordinates}]')
     return _hash(f'["data",{trial.seed},{trial.problem.sorted_text},{trial.repetition}]')
 
 
 def method_seed(trial: Trial, data_seed: int) -> int:
     """Return the seed of the method's own randomness, the same on every backend."""
     return _hash(f'["method",{data_seed},"{trial.kind}",{trial.method.sorted_text}]')
+
+
+def tuner_seed(seed: int, tuning: int, spaces: str) -> int:
+    """Return the seed of the settings that a tuning tries."""
+    return _hash(f'["tuner",{seed},{tuning},{spaces}]')
 
 
 def order_seed(seed: int) -> int:

@@ -45,6 +45,10 @@ def run_trial(
     cost_unit, drawn_from = "", data_seed(trial)
     seed = method_seed(trial, drawn_from)
     seed_global_generators(seed)
+    if trial.tuning:
+        from benchfw.data.split import validation_seed  # few trials need it, and all pay for an import
+
+        validation_seed.set(drawn_from)
     try:
         cost_unit, measure = build_trial(trial, registry, drawn_from, seed)
         outcome = measure(emit)
@@ -55,6 +59,8 @@ def run_trial(
     finally:
         files.close()
         current_files.set(None)
+        if trial.tuning:
+            validation_seed.set(None)
     return change(outcome, cost_unit=cost_unit)
 
 

@@ -153,19 +153,20 @@ def _width(table: TextTable) -> int:
 
 def describe_counts(run: Run, fresh: str = "--fresh", retry: str = "--retry-failed") -> str:
     """Return one line on how a run's trials ended, and the options that run them again, as written."""
-    total = sum(run.counts.values())
+    total, tuned = sum(run.counts.values()), sum(run.tuning_counts.values())
     ends = ", ".join(
         f"{count} {status}" for status, count in sorted(run.counts.items(), key=lambda each: -each[1])
     )
-    if total and run.reused == total:
-        which = describe_all(total, "is", "are")
+    tuning = f"; {plural(tuned, 'trial')} of tuning" if tuned else ""
+    if total and run.reused == total + tuned:
+        which = describe_all(total + tuned, "is", "are")
         line = (
-            f"run {run.id}: nothing was run, {which} in {run.store} already ({ends}); "
-            f"{fresh} runs {'it' if total == 1 else 'them'} again"
+            f"run {run.id}: nothing was run, {which} in {run.store} already ({ends}{tuning}); "
+            f"{fresh} runs {'it' if total + tuned == 1 else 'them'} again"
         )
     else:
         reused = f", {run.reused} of them from the store" if run.reused else ""
-        line = f"run {run.id}: {plural(total, 'trial')} ({ends}){reused}, kept in {run.store}"
+        line = f"run {run.id}: {plural(total + tuned, 'trial')} ({ends}{tuning}){reused}, kept in {run.store}"
     return f"{line}; {retry} runs the faulty ones again" if run.faults else line
 
 

@@ -254,7 +254,7 @@ class Survey:
         for number in self._numbers(RUN_NUMBERS):
             try:
                 row = self._row(SELECT_RUN, number)
-                run_of(Path(), row[0], row[1:], {}, going=False)
+                run_of(Path(), row[0], row[1:], {}, {}, going=False)
             except FAULTS as fault:
                 self.lost_runs += 1
                 self.damage.append(f"run {number}: {shorten(str(fault), LONGEST_NAME)}")

@@ -74,7 +74,7 @@ def trial_row(trial: Trial, outcome: Outcome, ended: str) -> Row:
     settings = _dump_settings(trial.budget, tuple(trial.target.items()), _get_settings(trial))
     return (
         trial.key, trial.kind, trial.problem.text, trial.method.text, trial.backend,
-        trial.repetition, settings, outcome.status.value, outcome.ending.value,
+        trial.repetition, trial.tuning, settings, outcome.status.value, outcome.ending.value,
         storable(outcome.reason), _dump(dict(outcome.facts)), _dump(list(outcome.caveats)),
         int(outcome.claims_unbiased), outcome.peak_memory, storable(outcome.cost_unit),
         outcome.counting.value, outcome.prepare_seconds, outcome.prepare_cost, outcome.replay,
@@ -134,19 +134,19 @@ def record_of(
 def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: Row) -> Result:
     """Return the result that a row of TRIAL_COLUMNS, its records and a row of LINK_COLUMNS describe."""
     check_digest(f"trial {number}", digest, row, records)
-    key, kind, problem, method, backend, repetition, settings = row[:7]
+    key, kind, problem, method, backend, repetition, tuning, settings = row[:8]
     _, _, _, problem_label, method_label, reused = link
     wall = row[WALL_COLUMN]
     check_text(key, longest=LONGEST)
-    check_numbers([repetition], {int})
+    check_numbers([repetition, tuning], {int})
     check_numbers([wall])
     check_records(records)
     trial = _trial_of(kind, problem, problem_label, method, method_label, backend, settings)
-    outcome = _outcome_of(*row[7:WALL_COLUMN], *row[WALL_COLUMN + 1 : -1])
+    outcome = _outcome_of(*row[8:WALL_COLUMN], *row[WALL_COLUMN + 1 : -1])
     measured = tuple([record_of(*each) for each in records])
     return Result(
         number,
-        change(trial, repetition=repetition, key=key),
+        change(trial, repetition=repetition, tuning=tuning, key=key),
         change(outcome, records=measured, seconds=wall),
         bool(reused),
     )
@@ -195,8 +195,16 @@ def _outcome_of(
     )  # fmt: skip
 
 
-def run_of(store: Path, digest: str, row: Row, counts: Mapping[str, int], *, going: bool) -> Run:
-    """Return the run that a row of RUN_COLUMNS describes."""
+def run_of(
+    store: Path,
+    digest: str,
+    row: Row,
+    counts: Mapping[str, int],
+    tuning_counts: Mapping[str, int],
+    *,
+    going: bool,
+) -> Run:
+    """Return the run that a row of RUN_COLUMNS describes, with how its trials ended."""
     number, suite, title, text, environment, started, finished, reused, noise = row
     check_digest(f"run {number}", digest, row)
     check_text(suite, title, text)
@@ -204,7 +212,9 @@ def run_of(store: Path, digest: str, row: Row, counts: Mapping[str, int], *, goi
     check_numbers([reused], {int})
     return Run(
         id=number, suite=suite, title=title, store=store, started=started, finished=finished, going=going,
-        counts={Status(each).value: count for each, count in counts.items()}, reused=reused, text=text,
+        counts={Status(each).value: count for each, count in counts.items()},
+        tuning_counts={Status(each).value: count for each, count in tuning_counts.items()},
+        reused=reused, text=text,
         environment=check_noun(Environment.from_json(load_json(environment, LONGEST))),
         noise=Noise.from_json(load_json(noise)),
     )  # fmt: skip

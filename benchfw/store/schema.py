@@ -12,7 +12,8 @@ CREATE TABLE run (
     noise TEXT NOT NULL DEFAULT '{}', digest TEXT NOT NULL DEFAULT '');
 CREATE TABLE trial (
     id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL, kind TEXT NOT NULL, problem TEXT NOT NULL,
-    method TEXT NOT NULL, backend TEXT NOT NULL, repetition INTEGER NOT NULL, settings TEXT NOT NULL,
+    method TEXT NOT NULL, backend TEXT NOT NULL, repetition INTEGER NOT NULL, tuning INTEGER NOT NULL,
+    settings TEXT NOT NULL,
     status TEXT NOT NULL, ending TEXT NOT NULL, reason TEXT NOT NULL, facts TEXT NOT NULL,
     caveats TEXT NOT NULL, claims_unbiased INTEGER NOT NULL, peak_memory INTEGER, cost_unit TEXT NOT NULL,
     counting TEXT NOT NULL, prepare_seconds REAL, prepare_cost REAL, replay TEXT,
@@ -33,9 +34,9 @@ CREATE TABLE reservation (key TEXT PRIMARY KEY, run INTEGER NOT NULL REFERENCES 
 
 RUN_COLUMNS = "id, suite, title, text, environment, started, finished, reused, noise"
 TRIAL_COLUMNS = (
-    "key, kind, problem, method, backend, repetition, settings, status, ending, reason, facts, caveats, "
-    "claims_unbiased, peak_memory, cost_unit, counting, prepare_seconds, prepare_cost, replay, from_scratch, "
-    "wall, device, reads, ended"
+    "key, kind, problem, method, backend, repetition, tuning, settings, status, ending, reason, facts, "
+    "caveats, claims_unbiased, peak_memory, cost_unit, counting, prepare_seconds, prepare_cost, replay, "
+    "from_scratch, wall, device, reads, ended"
 )
 REPLAY_COLUMN, WALL_COLUMN = map(TRIAL_COLUMNS.split(", ").index, ("replay", "wall"))
 LINK_COLUMNS = "run, position, trial, problem, method, reused"
@@ -77,7 +78,7 @@ SELECT_FIRST_LINK = f"SELECT digest, {LINK_COLUMNS} FROM link WHERE trial = ? LI
 SELECT_KNOWN = "SELECT key, id, status, reads FROM trial WHERE status != ? AND key IN ({}) ORDER BY id"
 SELECT_SAME_PROBLEM = """
 SELECT id FROM trial WHERE kind = 'optimizer' AND json_extract(settings, '$.problem_key') = ?
-    AND json_extract(settings, '$.seed') = ? AND id IN (SELECT trial FROM link)
+    AND json_extract(settings, '$.seed') = ? AND tuning = ? AND id IN (SELECT trial FROM link)
 """
 SELECT_TRIAL_RECORDS = f"SELECT {RECORD_COLUMNS} FROM record WHERE trial = ? ORDER BY number"
 SELECT_LINKED_RECORDS = f"""
@@ -85,7 +86,8 @@ SELECT position, {RECORD_COLUMNS} FROM link CROSS JOIN record ON record.trial = 
 WHERE run = ? AND position > ? ORDER BY position, number
 """
 COUNT_ENDINGS = """
-SELECT link.run, trial.status, COUNT(*) FROM link JOIN trial ON trial.id = link.trial GROUP BY 1, 2
+SELECT link.run, trial.tuning > 0, trial.status, COUNT(*) FROM link JOIN trial ON trial.id = link.trial
+GROUP BY 1, 2, 3
 """
 EXTRACT_RUN = """
 INSERT INTO main.run SELECT * FROM source.run WHERE id = :run;

@@ -303,16 +303,17 @@ class Store:
     @explain_bad_rows
     def runs(self) -> list[Run]:
         """Return all runs, the oldest first."""
-        counts: dict[int, dict[str, int]] = {}
-        for run, status, number in self._base.execute(COUNT_ENDINGS):
-            counts.setdefault(run, {})[status] = number
+        counts: dict[tuple[int, int], dict[str, int]] = {}
+        for run, tuning, status, number in self._base.execute(COUNT_ENDINGS):
+            counts.setdefault((run, tuning), {})[status] = number
         found: dict[int, Run] = {}
         for digest, *row in self._base.execute(SELECT_RUNS):
             number, finished = row[0], row[6]
             if number in found:
                 raise Damaged(f"run {number} is there twice")
             going = not finished and reservations.is_running(self._file, number)
-            found[number] = run_of(self.path, digest, tuple(row), counts.get(number, {}), going=going)
+            ended = [counts.get((number, tuning), {}) for tuning in (0, 1)]
+            found[number] = run_of(self.path, digest, tuple(row), *ended, going=going)
         return list(found.values())
 
     def run(self, name: str | int) -> Run:
@@ -406,9 +407,8 @@ class Store:
 
     @explain_bad_rows
     def _find_same_problem(self, trial: Trial) -> list[int]:
-        return [
-            number for (number,) in self._base.execute(SELECT_SAME_PROBLEM, (trial.problem_key, trial.seed))
-        ]
+        same = trial.problem_key, trial.seed, trial.tuning
+        return [number for (number,) in self._base.execute(SELECT_SAME_PROBLEM, same)]
 
     @explain_bad_rows
     def result(self, trial: int) -> Result:

@@ -15,6 +15,7 @@ from benchfw.records import Cell, Isolation, MethodKind, Result, Status
 from benchfw.summary.histories import Tally
 from benchfw.summary.lines import Line
 from benchfw.summary.quantities import WHEN_DONE
+from benchfw.summary.tuned import TunedMethod
 
 
 @dataclass(frozen=True)
@@ -279,7 +280,8 @@ class Summary:
     """Everything that the terminal and the page say in numbers.
 
     `trials` counts the trials, `seeds` are theirs; so many `jobs` ran at a time where that made times longer.
-    `busy` is a sentence on a machine that had other work to do meanwhile, empty for a quiet one.
+    `busy` is a sentence on a machine that had other work to do meanwhile, empty for a quiet one. `tuned`
+    is what tuning found, of each method on each problem that had something to tune.
     """
 
     title: str
@@ -292,6 +294,7 @@ class Summary:
     trials: int = 0
     seeds: tuple[int, ...] = ()
     jobs: int = 1
+    tuned: tuple[TunedMethod, ...] = ()
 
     @property
     def measured(self) -> list[Comparison]:

@@ -27,6 +27,7 @@ from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Sample
 from benchfw.summary.samples import sample_trials
 from benchfw.summary.sweeps import find_sweep
 from benchfw.summary.targets import BestKnown, Gaps, choose_targets, last_seconds, metric_names, with_gaps
+from benchfw.summary.tuned import TuningReader
 
 Groups: TypeAlias = dict[Cell, list[History]]
 
@@ -51,7 +52,10 @@ def summarize(
     findings = Findings()
     by = slowdown(run.noise)
     jobs = run.environment.jobs if run.environment.clock == "wall" else 1
-    groups = _group(findings.listen(_in_order(results)))
+    tuning = TuningReader(run)
+    verdict = tuning.listen(results)
+    in_order = _in_order([*verdict]) if isinstance(results, Sequence) else verdict
+    groups = _group(findings.listen(in_order))
     # starmap: the variable of a loop would keep a group while the next one is read
     by_cpu = by > BUSY and run.environment.threads == 1
     asked = run.environment.reference
@@ -71,13 +75,12 @@ def summarize(
         findings.trials,
         tuple(sorted(findings.seeds)),
         jobs,
+        tuning.tuned(),
     )
 
 
-def _in_order(results: Iterable[Result]) -> Iterable[Result]:
+def _in_order(results: Sequence[Result]) -> list[Result]:
     """Return results such that those of one comparison come together, in the order of first appearance."""
-    if not isinstance(results, Sequence):
-        return results
     places: dict[tuple[str, MethodKind], int] = {}
     return sorted(results, key=lambda each: places.setdefault(_place(each.trial.cell), len(places)))
 

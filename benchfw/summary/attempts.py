@@ -1,0 +1,154 @@
+"""What tuning tried, how well each setting did, and which one is chosen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, Literal, NamedTuple, get_args
+
+from benchfw.analysis.convergence import time_to_all
+from benchfw.records import GAP, OBJECTIVE, Counting, Status
+from benchfw.summary.histories import History
+
+Axis = Literal["cost", "seconds", "iterations"]
+TO_TARGET = " to target"
+
+
+class Score(NamedTuple):
+    """How well a tuning run did; scores sort from the best to the worst, and gains are negated.
+
+    `standing` is 0 where the target was reached, and `value` what that took; 1 where it was not, and `value`
+    is the metric at the end; 2 where the run broke.
+    """
+
+    standing: int
+    value: float
+
+
+BROKEN = Score(2, math.inf)
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What tuning minimizes: what it takes to the target along an axis, or a metric at the end.
+
+    `metric` is then the first of the target; empty is the gap, the objective, or whatever there is.
+    """
+
+    axis: Axis | None = None
+    metric: str = ""
+
+    @classmethod
+    def of(cls, name: str, target: Mapping[str, float]) -> Aim:
+        """Return the aim that a suite names; by default the cost to its target, if it has one."""
+        if not name:
+            return cls("cost", next(iter(target))) if target else cls()
+        axis = name.removesuffix(TO_TARGET)
+        if name.endswith(TO_TARGET) and axis in get_args(Axis) and target:
+            return cls(axis, next(iter(target)))  # type: ignore[arg-type]
+        return cls(None, name)
+
+    def score(self, run: History) -> Score:
+        """Return the score of one tuning run; failures come last."""
+        if run.outcome.status.faulty or run.outcome.status in {Status.SKIPPED, Status.DIVERGED}:
+            return BROKEN
+        target = run.trial.target
+        if self.axis and target and all(name in run.metrics for name in target):
+            curves = [curve for name in target if (curve := run.budgeted(name)) is not None]
+            # the curves of gains are negated
+            values = [-value if name in run.gains else value for name, value in target.items()]
+            hit = time_to_all(curves, values)
+            if math.isfinite(hit.iterations):
+                return Score(0, float(getattr(hit, self._axis_of(run))))
+        curve = run.budgeted(self.metric_of(run))
+        end = math.nan if curve is None else curve.final
+        return Score(1, end) if math.isfinite(end) else BROKEN
+
+    def _axis_of(self, run: History) -> Axis:
+        """Return the axis; seconds stand in for a cost that is not counted."""
+        uncounted = self.axis == "cost" and run.outcome.counting is Counting.UNCOUNTED
+        return "seconds" if uncounted or self.axis is None else self.axis
+
+    def metric_of(self, run: History) -> str:
+        """Return the metric at the end; of a problem that does not know its optimum the objective."""
+        wanted = (self.metric, *((GAP, OBJECTIVE) if self.metric in {"", GAP} else ()), *run.metrics)
+        return next((name for name in wanted if name in run.metrics), "")
+
+
+class Attempt(NamedTuple):
+    """A setting that was tried, the score of each of its runs, and what they spent together."""
+
+    setting: Mapping[str, Any]
+    scores: tuple[Score, ...]
+    cost: float = 0.0
+    seconds: float = 0.0
+    share: float = 1.0
+
+    @property
+    def score(self) -> Score:
+        """The median score; of an even number the worse of the two in the middle."""
+        return sorted(self.scores)[len(self.scores) // 2] if self.scores else BROKEN
+
+
+def attempt_of(setting: Mapping[str, Any], runs: Sequence[History], aim: Aim, share: float = 1.0) -> Attempt:
+    """Return the attempt that the runs of one setting make."""
+    spent = [each.spent for each in runs]
+    return Attempt(
+        setting,
+        tuple(aim.score(each) for each in runs),
+        sum(each.cost for each in spent if math.isfinite(each.cost)),
+        sum(each.seconds for each in spent),
+        share,
+    )
+
+
+def choose(attempts: Sequence[Attempt]) -> int:
+    """Return which attempt is chosen: the best score of those with the largest share; the first of equals."""
+    largest = max(each.share for each in attempts)
+    able = [number for number, each in enumerate(attempts) if each.share == largest]
+    return min(able, key=lambda number: attempts[number].score)
+
+
+def choose_across(problems: Sequence[Sequence[Attempt]]) -> int:
+    """Return the attempt with the best mean rank over problems, all of which tried the same settings.
+
+    One that breaks anywhere comes after all that do not, then one that misses a target somewhere.
+    """
+
+    def standing(number: int) -> tuple[int, float]:
+        scores = [attempts[number].score for attempts in problems]
+        return max(each.standing for each in scores), fmean(ranks[number] for ranks in ranked)
+
+    ranked = [rank_attempts(attempts) for attempts in problems]
+    return min(range(len(problems[0])), key=standing)
+
+
+def rank_attempts(attempts: Sequence[Attempt]) -> list[int]:
+    """Return the rank of each attempt among those with the same share; equals share the better rank."""
+    scores = [each.score for each in attempts]
+    return [
+        sum(other < score and attempts[place].share == each.share for place, other in enumerate(scores))
+        for each, score in zip(attempts, scores, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What counts of attempts under an allowance of cost or seconds: those that began within it."""
+
+    cost: float | None = None
+    seconds: float | None = None
+
+    def within(self, attempts: Iterable[Attempt]) -> list[Attempt]:
+        """Return the attempts that began within the allowance, in order; the first always counts."""
+        found: list[Attempt] = []
+        spent = 0.0
+        limit = self.cost if self.cost is not None else self.seconds
+        for each in attempts:
+            if found and limit is not None and spent >= limit:
+                break
+            found.append(each)
+            spent += each.cost if self.cost is not None else each.seconds
+        return found

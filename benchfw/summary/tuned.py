@@ -1,0 +1,288 @@
+"""What tuning found, for a report: the settings that were chosen, how sure that is, and what it took."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from benchfw.analysis.intervals import Interval
+from benchfw.analysis.tuned import (
+    Held,
+    allowances,
+    band,
+    find_leader,
+    resample_best,
+    share_within,
+    typical_best,
+)
+from benchfw.provenance import Run
+from benchfw.records import Budget, Cell, Result, Trial
+from benchfw.search import Choice, Space, space_of
+from benchfw.summary.attempts import Aim, Attempt, Score, Spending, attempt_of, choose
+from benchfw.summary.histories import History, Reader
+from benchfw.sweep import leaves
+
+EDGE = 0.05  # of a space, at either end
+FLAT = 1.1  # settings within this factor of the best are as good as it
+SENSITIVE = 2.0
+FEWEST_SETTINGS = 8  # for what fewer trials would have given
+SEED = 20_240_102  # of resamples
+
+
+class Edge(NamedTuple):
+    """A parameter that was chosen at an end of its space: better values may lie beyond."""
+
+    path: str
+    value: float
+    end: Literal["lower", "upper"]
+    limit: float
+
+
+class Allowance(NamedTuple):
+    """What the best of so many trials gives, in the median, in runs that did not choose it."""
+
+    trials: int
+    value: Interval
+
+
+@dataclass(frozen=True, eq=False)
+class TunedMethod:
+    """One method on one problem: all that tuning tried, by round, and the attempts that were chosen.
+
+    Values are what it takes to the target along `axis` (infinite where it is never reached), or, without an
+    axis, the `metric` at the end, negated if it is a gain.
+    """
+
+    cell: Cell
+    spaces: Mapping[str, Space]
+    rounds: tuple[tuple[Attempt, ...], ...]
+    axis: str = ""
+    metric: str = ""
+    cost_unit: str = ""
+    gain: bool = False
+    is_sequence: bool = True
+
+    @cached_property
+    def chosen(self) -> tuple[Attempt, ...]:
+        """The attempt chosen in each round."""
+        return tuple(attempts[choose(attempts)] for attempts in self.rounds)
+
+    @cached_property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """All attempts with the whole budget."""
+        everything = [each for attempts in self.rounds for each in attempts]
+        most = max(each.share for each in everything)
+        return tuple(each for each in everything if each.share == most)
+
+    @property
+    def cost(self) -> float:
+        """What all tuning runs cost together."""
+        return sum(each.cost for attempts in self.rounds for each in attempts)
+
+    @property
+    def seconds(self) -> float:
+        """What all tuning runs took together, in seconds on the method's clock."""
+        return sum(each.seconds for attempts in self.rounds for each in attempts)
+
+    @property
+    def runs(self) -> int:
+        """The number of tuning runs."""
+        return sum(len(each.scores) for attempts in self.rounds for each in attempts)
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """The parameters that lie at an end of their space in all rounds."""
+        found = [set(self._edges_of(each)) for each in self.chosen]
+        common = set.intersection(*({(one.path, one.end) for one in each} for each in found))
+        return tuple(each for each in self._edges_of(self.chosen[0]) if (each.path, each.end) in common)
+
+    def _edges_of(self, attempt: Attempt) -> Iterator[Edge]:
+        for path, value in attempt.setting.items():
+            space = self.spaces[path]
+            if isinstance(space, Choice):
+                continue
+            place = space.place(value)
+            if place <= EDGE:
+                yield Edge(path, value, "lower", space.low)
+            elif place >= 1 - EDGE:
+                yield Edge(path, value, "upper", space.high)
+
+    @property
+    def as_good(self) -> int:
+        """How many settings of the first round score within FLAT of the best, itself among them."""
+        best = self.chosen[0].score
+        return sum(
+            _is_close(each.score, best) for each in self.rounds[0] if each.share == self.chosen[0].share
+        )
+
+    @property
+    def equals(self) -> int:
+        """How many settings of the first round score as the best does, itself among them."""
+        best = self.chosen[0].score
+        return sum(each.score == best for each in self.rounds[0] if each.share == self.chosen[0].share)
+
+    @property
+    def reached(self) -> int:
+        """How many of the attempts reach the target in the median, or, without one, do not break."""
+        return sum(each.score.standing <= (0 if self.axis else 1) for each in self.attempts)
+
+    @cached_property
+    def held(self) -> tuple[Held, ...]:
+        """Settings as all tuning runs but one rank them, and what that run gives; nothing for one run."""
+        count = min((len(each.scores) for each in self.attempts), default=0)
+        if count < 2 or not self.is_sequence or len(self.attempts) < FEWEST_SETTINGS:
+            return ()
+        return tuple(self._hold(run) for run in range(count))
+
+    def _hold(self, run: int) -> Held:
+        others = [
+            each._replace(scores=(*each.scores[:run], *each.scores[run + 1 :])).score
+            for each in self.attempts
+        ]
+        order = sorted(range(len(others)), key=lambda place: others[place])
+        return Held(np.array(order), np.array([self.value(each.scores[run]) for each in self.attempts]))
+
+    def value(self, score: Score) -> float:
+        """Return a score as a number: infinite where the target was not reached, or the run broke."""
+        return score.value if score.standing <= (0 if self.axis else 1) else math.inf
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """The numbers of trials at which a smaller allowance is looked at."""
+        return allowances(len(self.rounds[0])) if self.held else []
+
+    @cached_property
+    def samples(self) -> Any:
+        """What the best of each of `counts` gives in resamples of the settings: (counts, resamples)."""
+        return resample_best(self.held, self.counts, SEED)
+
+    @property
+    def by_allowance(self) -> list[Allowance]:
+        """What fewer trials would have given."""
+        return [
+            Allowance(count, Interval(typical_best(self.held, count), *band(some), len(self.attempts)))
+            for count, some in zip(self.counts, self.samples if self.counts else (), strict=True)
+        ]
+
+    @property
+    def share_near_best(self) -> Interval | None:
+        """The share of the space within SENSITIVE times of the best; None where it cannot be known."""
+        if not self.held:
+            return None
+        best = float(np.median([each.values[each.order[0]] for each in self.held]))
+        typical = np.median([each.values for each in self.held], axis=0)
+        return share_within(typical, best, SENSITIVE) if math.isfinite(best) else None
+
+
+def _is_close(score: Score, best: Score) -> bool:
+    if score.standing != best.standing:
+        return False
+    return score.value <= FLAT * best.value if best.value > 0 else score.value <= best.value
+
+
+class Lead(NamedTuple):
+    """Which method is best on a problem after so many trials; None where that is not beyond chance."""
+
+    trials: int
+    leader: Cell | None
+
+
+def find_leads(methods: Sequence[TunedMethod]) -> list[Lead]:
+    """Return who leads among the methods of one problem, by the number of trials that all have."""
+    counts = [count for count in methods[0].counts if all(count in each.counts for each in methods)]
+    found = []
+    for count in counts if len(methods) > 1 else ():
+        samples = [each.samples[each.counts.index(count)] for each in methods]
+        leader = find_leader(samples, len(counts))
+        found.append(Lead(count, None if leader is None else methods[leader].cell))
+    return found
+
+
+@dataclass
+class _Tried:
+    """The runs of one setting, in order."""
+
+    setting: Mapping[str, Any]
+    trial: Trial
+    runs: list[History] = field(default_factory=list)
+
+
+class TuningReader:
+    """Takes the trials that tune out of the results of a run, and keeps what they scored."""
+
+    def __init__(self, run: Run) -> None:
+        told = run.environment.tuning
+        self._told = told
+        self._spaces = {
+            label: {path: space_of(table, f"run {run.id}") for path, table in tables.items()}
+            for label, tables in told.get("spaces", {}).items()
+        }
+        self._reader = Reader()
+        self._tried: dict[tuple[Cell, int], dict[tuple[str, Budget], _Tried]] = {}
+        self._units: dict[Cell, str] = {}
+
+    def listen(self, results: Iterable[Result]) -> Iterator[Result]:
+        """Yield the results of the verdict."""
+        for result in results:
+            if not result.trial.tuning:
+                yield result
+            elif result.trial.method.label in self._spaces:
+                self._take(result)
+
+    def _take(self, result: Result) -> None:
+        trial = result.trial
+        params = dict(_values_at(trial.method.params))
+        setting = {path: params[path] for path in self._spaces[trial.method.label] if path in params}
+        key = json.dumps(setting, sort_keys=True, default=str), trial.budget
+        known = self._tried.setdefault((trial.cell, trial.tuning), {})
+        known.setdefault(key, _Tried(setting, trial)).runs.append(self._reader.read(result))
+        self._units[trial.cell] = result.outcome.cost_unit or self._units.get(trial.cell, "")
+
+    def tuned(self) -> tuple[TunedMethod, ...]:
+        """Return what tuning found, method by method on each problem."""
+        cells = dict.fromkeys(cell for cell, _ in self._tried)
+        return tuple(self._tuned_of(cell) for cell in cells)
+
+    def _tuned_of(self, cell: Cell) -> TunedMethod:
+        rounds = [tried for (each, _), tried in sorted(self._tried.items()) if each == cell]
+        run = next(iter(rounds[0].values())).runs[0]
+        aim = Aim.of(str(self._told.get("metric", "")), run.trial.target)
+        metric = aim.metric_of(run)
+        spending = Spending(self._told.get("cost"), self._told.get("seconds"))
+        whole = max(_size(budget) for tried in rounds for _, budget in tried)
+        attempts = (
+            [
+                attempt_of(each.setting, each.runs, aim, _size(budget) / whole)
+                for (_, budget), each in tried.items()
+            ]
+            for tried in rounds
+        )
+        return TunedMethod(
+            cell,
+            self._spaces[cell.method],
+            tuple(tuple(spending.within(each)) for each in attempts),
+            aim.axis or "",
+            metric,
+            self._units[cell],
+            metric in run.gains,
+            bool(self._told.get("is_sequence", False)),
+        )
+
+
+def _values_at(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every value with its path, tables among them: a choice may be one."""
+    yield from leaves(params, prefix)
+    for key, value in params.items():
+        if isinstance(value, Mapping):
+            yield f"{prefix}{key}", value
+            yield from _values_at(value, f"{prefix}{key}.")
+
+
+def _size(budget: Budget) -> float:
+    return float(next((limit for limit in vars(budget).values() if limit is not None), 1.0))

@@ -1,0 +1,202 @@
+"""Tuners: which settings of a method are tried.
+
+A tuner is asked again and again, with all that was tried so far, until it proposes nothing. It keeps nothing
+between two calls: what it proposes follows from the spaces, the seed and the results, so that a tuning that
+was interrupted goes on from what is in the store.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from benchfw.backends import Rng, get_backend
+from benchfw.errors import Unavailable
+from benchfw.search import Choice, Integer, Log, Space
+
+Setting: TypeAlias = Mapping[str, Any]
+"""A value for each parameter that is tuned, by its path: {"estimator.size": 10}."""
+
+Spaces: TypeAlias = Mapping[str, Space]
+
+
+class Proposal(NamedTuple):
+    """A setting to try, with a share of the budget."""
+
+    setting: Setting
+    share: float = 1.0
+
+
+class Tried(NamedTuple):
+    """A setting that was tried, and its rank among all with the same share of the budget: 0 is the best."""
+
+    setting: Setting
+    share: float
+    rank: int
+
+
+class Tuner(Protocol):
+    """Proposes settings; made anew for each call, without arguments."""
+
+    is_sequence: ClassVar[bool]
+    """Whether settings do not depend on results, and a larger allowance begins with those of a smaller."""
+
+    def propose(self, spaces: Spaces, trials: int, seed: int, tried: Sequence[Tried]) -> list[Proposal]:
+        """Return what to try next, nothing at the end; `trials` is the allowance, in whole budgets."""
+        ...
+
+
+@dataclass(frozen=True)
+class Sobol:
+    """Points of a Sobol sequence, shifted at random: any first few of them fill the space evenly."""
+
+    is_sequence: ClassVar[bool] = True
+
+    def propose(self, spaces: Spaces, trials: int, seed: int, tried: Sequence[Tried]) -> list[Proposal]:
+        """Return all that are left of the allowance."""
+        from scipy.stats import qmc
+
+        bits = 30
+        power = max(1, trials - 1).bit_length()
+        points = qmc.Sobol(len(spaces), scramble=False, bits=bits).random_base2(power)[len(tried) : trials]
+        # a digital shift (Cranley & Patterson's in base 2) of our own: equal on every machine
+        shift = (_rng(seed).bits(len(spaces)) >> np.uint64(64 - bits)).astype(np.int64)
+        places = ((points * 2**bits).astype(np.int64) ^ shift) / 2**bits
+        return [Proposal(_setting(spaces, place)) for place in places]
+
+
+@dataclass(frozen=True)
+class Random:
+    """Independent points, each place of a space as likely as any other."""
+
+    is_sequence: ClassVar[bool] = True
+
+    def propose(self, spaces: Spaces, trials: int, seed: int, tried: Sequence[Tried]) -> list[Proposal]:
+        """Return all that are left of the allowance."""
+        places = _rng(seed).random((trials, len(spaces)))[len(tried) :]
+        return [Proposal(_setting(spaces, place)) for place in places]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Every combination of equally spaced values, as many of each parameter as the allowance permits."""
+
+    is_sequence: ClassVar[bool] = False
+
+    def propose(self, spaces: Spaces, trials: int, seed: int, tried: Sequence[Tried]) -> list[Proposal]:  # noqa: ARG002 - a grid draws nothing
+        """Return the whole grid at once."""
+        if tried:
+            return []
+        levels = dict.fromkeys(spaces, 1)
+        growing = list(spaces)
+        while growing:  # one level more for each parameter in turn, as long as all combinations fit
+            path = growing.pop(0)
+            more = {**levels, path: levels[path] + 1}
+            if math.prod(more.values()) <= trials and levels[path] < _most_levels(spaces[path]):
+                levels = more
+                growing.append(path)
+        axes = [_spread(space, levels[path]) for path, space in spaces.items()]
+        return [Proposal(dict(zip(spaces, each, strict=True))) for each in itertools.product(*axes)]
+
+
+@dataclass(frozen=True)
+class Halving:
+    """Successive halving (Jamieson & Talwalkar 2016): many settings briefly, the best third for longer.
+
+    Three rounds, with a ninth, a third and the whole of the budget, each a third of the allowance.
+    """
+
+    is_sequence: ClassVar[bool] = False
+    SHARES = (1 / 9, 1 / 3, 1.0)
+
+    def propose(self, spaces: Spaces, trials: int, seed: int, tried: Sequence[Tried]) -> list[Proposal]:
+        """Return the settings of the next round."""
+        shares = self.SHARES if trials >= len(self.SHARES) else (1.0,)
+        last = max(1, trials // len(shares))
+        done = [[each for each in tried if each.share == share] for share in shares]
+        for number, share in enumerate(shares):
+            if done[number]:
+                continue
+            count = round(last / share)
+            if number == 0:
+                return [Proposal(each.setting, share) for each in Sobol().propose(spaces, count, seed, ())]
+            ranked = sorted(done[number - 1], key=lambda each: each.rank)
+            return [Proposal(each.setting, share) for each in ranked[:count]]
+        return []
+
+
+@dataclass(frozen=True)
+class OptunaTPE:
+    """Optuna's tree-structured Parzen estimator (Bergstra et al. 2011): settings like the best so far."""
+
+    is_sequence: ClassVar[bool] = False
+
+    def propose(self, spaces: Spaces, trials: int, seed: int, tried: Sequence[Tried]) -> list[Proposal]:
+        """Return one setting more."""
+        if len(tried) >= trials:
+            return []
+        try:
+            import optuna
+        except ImportError:
+            raise Unavailable("the tuner 'optuna' needs Optuna; pip install 'benchfw[optuna]'") from None
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        kinds = {path: _optuna_space(optuna.distributions, space) for path, space in spaces.items()}
+        # each call has a seed of its own, or two calls with the same results would propose the same
+        sampler = optuna.samplers.TPESampler(seed=(seed + len(tried)) % 2**32)
+        study = optuna.create_study(sampler=sampler)
+        for each in tried:
+            values = {path: _optuna_value(spaces[path], value) for path, value in each.setting.items()}
+            study.add_trial(
+                optuna.trial.create_trial(params=values, distributions=kinds, value=float(each.rank))
+            )
+        found = study.ask(kinds).params
+        return [Proposal({path: _from_optuna(space, found[path]) for path, space in spaces.items()})]
+
+
+def _optuna_space(kinds: Any, space: Space) -> Any:
+    match space:
+        case Choice(values):
+            return kinds.CategoricalDistribution(list(range(len(values))))
+        case Integer(low, high, log):
+            return kinds.IntDistribution(low, high, log=log)
+        case _:
+            return kinds.FloatDistribution(space.low, space.high, log=isinstance(space, Log))
+
+
+def _optuna_value(space: Space, value: Any) -> Any:
+    return space.values.index(value) if isinstance(space, Choice) else value
+
+
+def _from_optuna(space: Space, found: Any) -> Any:
+    if isinstance(space, Choice):
+        return space.values[found]
+    return found if isinstance(space, Integer) else space.value(space.place(found))
+
+
+def _setting(spaces: Spaces, places: Sequence[float] | np.ndarray[Any, Any]) -> dict[str, Any]:
+    return {
+        path: space.value(float(place)) for (path, space), place in zip(spaces.items(), places, strict=True)
+    }
+
+
+def _most_levels(space: Space) -> float:
+    if isinstance(space, Choice):
+        return len(space.values)
+    return space.high - space.low + 1 if isinstance(space, Integer) else math.inf
+
+
+def _spread(space: Space, levels: int) -> list[Any]:
+    """Return equally spaced values of a space, its ends among them; of one level the middle."""
+    if isinstance(space, Choice):
+        return list(space.values[:levels])
+    places = [each / (levels - 1) for each in range(levels)] if levels > 1 else [0.5]
+    return list(dict.fromkeys(space.value(place) for place in places))
+
+
+def _rng(seed: int) -> Rng:
+    return Rng(get_backend("numpy"), seed)
