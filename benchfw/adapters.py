@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from benchfw.contract import Composite, FiniteSum, Problem, Smooth, SpectralSum, clip_gap, gains_of
 from benchfw.counting import CountedProblem
+from benchfw.errors import PluginError
 from benchfw.parameters import fields_of, signature_of
 from benchfw.records import GAP, OBJECTIVE
 
-COUNTED = {"value": 0.5, "grad": 1.0, "value_and_grad": 1.0, "subgrad": 1.0}
+COUNTED = {"value": 0.5, "grad": 1.0, "value_and_grad": 1.0, "subgrad": 1.0, "prox": 0.0, "penalty": 0.0}
 """What a call of an oracle costs, in gradients: a value is about half the work."""
 BATCHED = ("grad_batch", "grad_samples")
-FREE = ("prox", "penalty")
 NEEDED = ("value", "grad")
 
 
@@ -33,20 +35,31 @@ class Oracles:
 class OracleProblem(CountedProblem):
     """Any object with oracles as a problem: its oracles are counted, all else is the object's own.
 
-    Its start is the object's `start`, a method or an array. Without `metrics` of its own, the metric is the
-    objective, and the gap to it at the object's `optimum`, if it has one.
+    Oracles of its own cost what its `costs` say, as in {"hess": 10}; else their cost is not known. Its start
+    is the object's `start`, a method or an array. Without `metrics` of its own, the metric is the objective,
+    and the gap to it at the object's `optimum`, if it has one.
     """
 
     def __init__(self, owner: Any, backend: Any) -> None:
         self.owner, self.backend = owner, backend
-        for name in (*COUNTED, *BATCHED):
+        costs = {**dict.fromkeys(BATCHED), **COUNTED, **check_costs(owner)}
+        for name, cost in costs.items():
             if callable(getattr(owner, name, None)):
-                setattr(self, name, _Oracle(owner, name, self._count))
+                setattr(self, name, _Oracle(owner, name, cost, self._count))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "owner" not in vars(self):  # as when it is copied
             raise AttributeError(name)
-        return getattr(self.owner, name)
+        found = getattr(self.owner, name)
+        if name.startswith("_") or not _is_function(found):
+            return found
+
+        @functools.wraps(found)
+        def noted(*args: Any, **more: Any) -> Any:
+            self._counter.unknown[name] = None
+            return found(*args, **more)
+
+        return noted
 
     def start(self) -> Any:
         """Return where every method begins: a copy of it."""
@@ -76,19 +89,38 @@ class OracleProblem(CountedProblem):
         return float(self.owner.value(params)) + (0.0 if penalty is None else float(penalty(params)))
 
 
+def _is_function(found: Any) -> bool:
+    """Return whether it is a function, a method, or made of one; other objects may have members."""
+    return inspect.isroutine(found) or isinstance(found, functools.partial) or hasattr(found, "__wrapped__")
+
+
+def check_costs(owner: Any) -> Mapping[str, float]:
+    """Return what an object says that calls of its oracles cost."""
+    costs = getattr(owner, "costs", {})
+    name = type(owner).__name__
+    if not isinstance(costs, Mapping):
+        raise PluginError(f'costs of {name} must name oracles, as in {{"hess": 10}}, got {costs!r}')
+    for oracle, cost in costs.items():
+        if not callable(getattr(owner, str(oracle), None)):
+            raise PluginError(f"costs of {name} names {oracle!r}, which it does not have")
+        if not isinstance(cost, int | float) or isinstance(cost, bool) or not 0 <= cost < math.inf:
+            raise PluginError(f"costs of {name}: {oracle} costs {cost!r}; a cost is a number from 0")
+    return costs
+
+
 class _Oracle:
-    """An oracle of an object, which counts its calls; a batch costs its share of the samples."""
+    """An oracle of an object, which counts its calls; without a cost, by the share of samples in a batch."""
 
-    def __init__(self, owner: Any, name: str, count: Callable[[float], None]) -> None:
-        self._owner, self._name, self._count = owner, name, count
+    def __init__(self, owner: Any, name: str, cost: float | None, count: Callable[[float], None]) -> None:
+        self._owner, self._name, self._cost, self._count = owner, name, cost, count
 
-    def __call__(self, params: Any, *rest: Any, **more: Any) -> Any:
-        if self._name in COUNTED:
-            self._count(COUNTED[self._name])
+    def __call__(self, *args: Any, **more: Any) -> Any:
+        if self._cost is not None:
+            self._count(self._cost)
         else:
-            batch = (*rest, *more.values())[0]
+            batch = (*args[1:], *more.values())[0]
             self._count(len(batch) / self._owner.num_samples)
-        return getattr(self._owner, self._name)(params, *rest, **more)
+        return getattr(self._owner, self._name)(*args, **more)
 
 
 def is_whole(made: Any) -> bool:
@@ -121,7 +153,12 @@ class ProblemMaker:
         sample = self.given if self.call == "copied" or isinstance(self.given, type) else None
         if sample is None or is_whole(sample):
             return sample if isinstance(sample, type) else None if sample is None else type(sample)
-        oracles = [name for name in (*COUNTED, *BATCHED, *FREE) if callable(getattr(sample, name, None))]
+        oracles = [
+            name
+            for name in dir(sample)
+            if not name.startswith("_") and not hasattr(OracleProblem, name)
+            if callable(inspect.getattr_static(sample, name, None))
+        ]
         return type(type(sample).__name__, (OracleProblem,), dict.fromkeys(oracles, _promise))
 
     def __call__(self, backend: Any, rng: Any, **params: Any) -> Any:

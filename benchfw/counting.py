@@ -12,12 +12,16 @@ from benchfw.errors import PluginError
 
 
 class Counter:
-    """The cost so far, and the part of it that was declared. Copies of a problem share one."""
+    """The cost so far, the part of it that was declared, and oracles whose cost is not known.
 
-    __slots__ = ("cost", "declared")
+    Copies of a problem share one.
+    """
+
+    __slots__ = ("cost", "declared", "unknown")
 
     def __init__(self) -> None:
         self.cost = self.declared = 0.0
+        self.unknown: dict[str, None] = {}
 
     def __reduce__(self) -> tuple[type[Counter], tuple[()]]:
         return Counter, ()  # elsewhere nothing was asked yet
@@ -60,6 +64,11 @@ class CountedProblem:
     def declared_cost(self) -> float:
         """The part of the cost that methods declared."""
         return self._counter.declared
+
+    @property
+    def unknown_oracles(self) -> tuple[str, ...]:
+        """The oracles that were called and whose cost is not known."""
+        return tuple(self._counter.unknown)
 
     def charge(self, amount: float) -> None:
         """Add the cost of work that no oracle of this problem sees; the report calls it declared."""

@@ -78,6 +78,13 @@ class Counting(StrEnum):
     """At least in part by the method, with `problem.charge`."""
     UNCOUNTED = "uncounted"
     """Hardly: most answers changed without an oracle call, so that the cost does not measure the work."""
+    UNKNOWN = "unknown"
+    """In part only: the method called oracles whose cost the problem does not know."""
+
+    @property
+    def measures(self) -> bool:
+        """Whether the cost measures the work."""
+        return self in {Counting.COUNTED, Counting.DECLARED}
 
 
 _FAULTY = frozenset({Status.TIMEOUT, Status.OUT_OF_MEMORY, Status.CRASHED, Status.FAILED})

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
-from benchfw.adapters import NEEDED, Oracles, ProblemMaker, is_whole
-from benchfw.errors import BenchfwError
+from benchfw.adapters import NEEDED, Oracles, ProblemMaker, check_costs, is_whole
+from benchfw.contract import gains_of
+from benchfw.errors import BenchfwError, PluginError
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def problem(*given: Any, loss: str | None = None, **more: Any) -> OwnProblem:
     `problem(value, grad, start)` minimizes a function from a start; more oracles are given by name:
     `grad_batch` with `num_samples`, `project`, `prox` with `penalty`, `optimum`; `metrics`, a function of the
     answer, with `higher_is_better`, the names of those of which more is better. A value costs half a
-    gradient.
+    gradient; another oracle, such as `hess`, what `costs={"hess": 10}` says, or else an unknown amount.
 
     `problem(X, y, loss="logistic-regression")` is the registered problem of that name on these data; further
     keywords are its parameters. The losses of benchfw-firstorder standardize the columns of X, and the
@@ -59,7 +60,9 @@ def problem(*given: Any, loss: str | None = None, **more: Any) -> OwnProblem:
                     f"{name} must be a function, got {type(oracles[name]).__name__}; "
                     'for data, problem(X, y, loss="…") names the loss'
                 )
-        return OwnProblem(oracles=Oracles(oracles))
+        made = Oracles(oracles)
+        _check_declared(made, "problem(…)")
+        return OwnProblem(oracles=made)
     return OwnProblem(data=_check_data(given, loss), loss=loss, params=more)
 
 
@@ -95,10 +98,19 @@ def problem_factory(given: Any, place: str) -> Any:
     if not makes or isinstance(given, type):
         _check_oracles(given, place)
     if not makes:
+        _check_declared(given, place)
         return ProblemMaker(given, "copied")
     call = call_of(given, place)
     whole = isinstance(given, type) and call == "backend and rng" and is_whole(given)
     return given if whole else ProblemMaker(given, call)
+
+
+def _check_declared(given: Any, place: str) -> None:
+    try:
+        gains_of(given)
+        check_costs(given)
+    except PluginError as fault:
+        raise BenchfwError(f"{place}: {fault}") from None
 
 
 def _has_oracles(given: Any) -> bool:

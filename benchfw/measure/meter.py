@@ -114,6 +114,8 @@ class Meter:
         """Return how the cost came about; `UNCOUNTED` if the method mostly got on without a counted call."""
         if _declared_cost(self._problem) > self._declared:
             return Counting.DECLARED
+        if getattr(self._problem, "unknown_oracles", ()):
+            return Counting.UNKNOWN
         return Counting.UNCOUNTED if 2 * self._free_moves > self._moves else Counting.COUNTED
 
     def check(self, iteration: int) -> None:

@@ -44,6 +44,7 @@ def measure_optimizer(
         with contextlib.suppress(Exception):  # the method's own fault is the one to tell
             emit(_bound_records(method, problem, observer.taken))
         raise
+    counting = meter.counting()
     emit(_bound_records(method, problem, observer.taken))
     facts, caveats = facts_of_answer(observer.last)
     keep_answer(observer.last)
@@ -52,7 +53,7 @@ def measure_optimizer(
     if meter.seconds_beside > MOST_BESIDE * meter.clock.seconds:
         caveats = (*caveats, BESIDE.format(meter.seconds_beside))
     caveats = (*caveats, *observer.find_slow_start(from_scratch=from_scratch))
-    return change(outcome, facts=facts, caveats=caveats, counting=meter.counting(), from_scratch=from_scratch)
+    return change(outcome, facts=facts, caveats=caveats, counting=counting, from_scratch=from_scratch)
 
 
 def _follow(trial: Trial, problem: Any, method: Any, rng: Rng, meter: Meter, observer: Observer) -> Outcome:

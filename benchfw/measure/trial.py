@@ -22,10 +22,15 @@ from benchfw.measure.kernels import kernel_arguments, measure_kernel
 from benchfw.measure.meter import Emit
 from benchfw.measure.optimizers import measure_optimizer
 from benchfw.measure.seeding import data_seed, method_seed, seed_global_generators
-from benchfw.records import Budget, Outcome, Record, Spec, Trial, change
+from benchfw.records import Budget, Counting, Outcome, Record, Spec, Trial, change
 from benchfw.registry import Registry
 
 Measure = Callable[[Trial, Any, Any, Rng, Emit], Outcome]
+
+UNKNOWN = (
+    "it calls {}, whose cost is not known, and so its own is not: say what a call costs, as in "
+    'costs = {{"hess": 10}} of the problem, or declare it by problem.charge'
+)
 
 
 def run_trial(
@@ -106,8 +111,9 @@ def build_trial(
 def _measure(measure: Measure, trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Outcome:
     prepared = prepare_method(method, problem, "run" if trial.kind == "optimizer" else "draw")
     outcome = measure(trial, problem, prepared.method, rng, emit)
+    unknown = ", ".join(problem.unknown_oracles) if outcome.counting is Counting.UNKNOWN else ""
     facts, caveats = facts_of_method(prepared.method, problem)
-    both = dict.fromkeys([*outcome.caveats, *caveats])
+    both = dict.fromkeys([*outcome.caveats, *([UNKNOWN.format(unknown)] if unknown else []), *caveats])
     return change(
         outcome,
         facts={**outcome.facts, **facts},

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchfw.analysis.convergence import Floats, value_at
 from benchfw.analysis.stacks import Booleans, Integers, Stack, first_hits, place_arrivals
-from benchfw.records import GAP, Cell, Counting, Status
+from benchfw.records import GAP, Cell, Status
 from benchfw.summary.columns import Columns, numbers, pairs
 from benchfw.summary.histories import History, budgeted_curves, in_batches, stack_curves, stack_spent
 from benchfw.summary.model import Target
@@ -110,7 +110,7 @@ def _add_arrivals(found: _Found, histories: Sequence[History], targets: Sequence
     arrivals = np.zeros((len(histories), len(Arrival._fields)))
     arrivals[:, :4] = stack_spent(histories)[:, _SPENT]
     arrivals[:, BROKEN] = [each.outcome.status in _BROKEN for each in histories]
-    arrivals[:, COUNTED] = [each.outcome.counting is not Counting.UNCOUNTED for each in histories]
+    arrivals[:, COUNTED] = [each.outcome.counting.measures for each in histories]
     ends = np.full((len(histories), 4, 2), math.nan)
     between = np.zeros(len(histories), dtype=np.bool_)
     measured = np.flatnonzero([_measured(each, targets) for each in histories])

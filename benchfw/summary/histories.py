@@ -270,6 +270,6 @@ class Tally:
 
 
 def _median_cost(histories: Sequence[History]) -> float | None:
-    if not histories or any(each.outcome.counting is Counting.UNCOUNTED for each in histories):
+    if not histories or not all(each.outcome.counting.measures for each in histories):
         return None
     return median(each.spent.cost for each in histories)

@@ -20,6 +20,8 @@ MOST_STOPS = 50
 TARGETS = 50
 """Of each problem, in the figure of targets met."""
 
+HIT_AXES: tuple[Axis, ...] = ("seconds", "cost")
+
 _DRAWN = frozenset({Status.DONE, Status.REACHED, Status.DIVERGED})
 
 
@@ -83,12 +85,14 @@ def _find_line(metric: str, cell: Cell, histories: Sequence[History]) -> Line:
     bounds = [_as_drawn(each, curve) for each in drawn if (curve := each.curve(metric, "bound"))]
     ends = (find_stop(each, curve) for each in histories if (curve := each.curve(metric)))
     stops = [stop for stop in ends if stop]
-    bands = {axis: band(measured, axis) for axis in AXES if measured}
+    # where the cost is not known, there is no line against it
+    axes = [axis for axis in AXES if axis != "cost" or all(each.outcome.counting.measures for each in drawn)]
+    bands = {axis: band(measured, axis) for axis in axes if measured}
     return Line(
         cell,
         bands,
         {axis: median_line(measured, axis, around) for axis, around in bands.items()},
-        {axis: band(bounds, axis) for axis in AXES if bounds},
+        {axis: band(bounds, axis) for axis in axes if bounds},
         tuple(stops[:MOST_STOPS]),
         max(0, len(stops) - MOST_STOPS),
     )
@@ -130,8 +134,9 @@ def find_hits(groups: Mapping[Cell, Sequence[History]], metric: str) -> dict[Axi
     repetitions = sorted(set().union(*found.values()))
     nothing = Curve(*np.zeros((4, 0)))
     columns = [[curves.get(each, nothing) for each in repetitions] for curves in found.values()]
-    axes: tuple[Axis, ...] = ("seconds", "cost")
-    return {
+    hits = {
         axis: np.stack([target_hits(column, targets, axis).ravel() for column in columns], axis=1)
-        for axis in axes
+        for axis in HIT_AXES
     }
+    known = [all(each.outcome.counting.measures for each in group) for group in groups.values()]
+    return {**hits, "cost": np.where(known, hits["cost"], math.inf)}

@@ -14,7 +14,7 @@ from benchfw.analysis.bias import Scatter, batch_scatter
 from benchfw.analysis.convergence import Curve
 from benchfw.analysis.draws import Moments, pool_moments, spread_interval
 from benchfw.analysis.intervals import Interval, Values, median_interval
-from benchfw.records import Counting, MethodKind, Outcome
+from benchfw.records import MethodKind, Outcome
 from benchfw.summary.arrivals import sample_optimizer
 from benchfw.summary.columns import Columns, numbers
 from benchfw.summary.draws import DrawSample
@@ -65,7 +65,7 @@ def _sample_draws(histories: Sequence[History]) -> Sample:
         if not history.finished:
             continue
         found = _estimator_values(history.curves)
-        if history.outcome.counting is Counting.UNCOUNTED:
+        if not history.outcome.counting.measures:
             found = {name: value for name, value in found.items() if name not in DRAW_COSTS}
         _add(values, history.repetition, found)
         seen = _moments(history.curves)

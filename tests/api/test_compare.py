@@ -208,6 +208,48 @@ def test_problems_of_every_kind_are_solved_and_counted(notebook):
         benchfw.compare(notebook["bowl"], batched, **SMALL)
 
 
+def test_an_oracle_whose_cost_is_not_known_leaves_the_cost_open(notebook):
+    notebook("""
+    class Curved(Bowl):
+        def hess(self, x):
+            return np.eye(3)
+
+    class Priced(Curved):
+        costs = {"hess": 10}
+
+    def newton(problem, rng, charge=0):
+        x = problem.start()
+        while True:
+            yield x
+            if charge:
+                problem.charge(charge)
+            x = x - np.linalg.solve(problem.hess(x), problem.grad(x))
+    """)
+    newton, few = notebook["newton"], {**SMALL, "target": {"gap": 1e-6}}
+    methods = {"steps": notebook["steps"], "newton": newton}
+    open_cost = benchfw.compare(notebook["Curved"](np.ones(3)), methods, **few)
+    said = " ".join(repr(open_cost).split())
+    assert "caveat: newton on Curved: it calls hess, whose cost is not known, and so its own is not" in said
+    assert set(zip(open_cost.frame["method"], open_cost.frame["counting"], strict=True)) == {
+        ("steps", "counted"),
+        ("newton", "unknown"),
+    }
+    known = open_cost.summary[open_cost.summary["quantity"] == "cost_to_target"]
+    assert list(known["method"]) == ["steps"]
+    drawn = {x: len(open_cost.plot("gap", x=x).get_lines()) for x in ("cost", "seconds")}
+    assert drawn == {"cost": 1, "seconds": 2}
+    assert open_cost.plot("gap").get_xlabel() == "seconds"
+    priced = benchfw.compare(notebook["Priced"](np.ones(3)), methods, **few)
+    costs = priced.summary[priced.summary["quantity"] == "cost_to_target"].set_index("method")["estimate"]
+    assert costs["newton"] == pytest.approx(11)
+    charged = benchfw.compare(notebook["Curved"](np.ones(3)), {"use": newton, "charge": 4}, **few)
+    assert set(charged.frame["counting"]) == {"declared"}
+    assert "whose cost" not in repr(charged)
+    notebook("Curved.costs = {'hess': -1}")
+    with pytest.raises(benchfw.BenchfwError, match="problems: costs of Curved: hess costs -1; a cost is a"):
+        benchfw.compare(notebook["Curved"](np.ones(3)), newton)
+
+
 def test_a_metric_of_which_higher_is_better_turns_the_verdict_around(notebook):
     notebook("""
     class Scored(Bowl):

@@ -22,7 +22,7 @@ def find_headline(summary: Summary) -> tuple[Figure, View] | None:
 def find_view(summary: Summary, metric: str | None, x: str | None, problem: str | None) -> tuple[str, View]:
     """Return the title and the drawing of the figure of a metric; without one, of the first figure.
 
-    `x` is "cost", "seconds" or "iterations"; without it, cost if there is a view against it.
+    `x` is "cost", "seconds" or "iterations"; without it, cost if all methods have one, else seconds.
     """
     if metric is not None and not isinstance(metric, str):
         raise BenchfwError(f"metric must be the name of a figure, got {type(metric).__name__}")
@@ -48,4 +48,7 @@ def _view_of(figure: Figure, summary: Summary, x: str | None) -> View:
     views = {view.label: view for view in figure.views}
     if x is not None and wanted not in views:
         raise BenchfwError(f"x must be one of cost, seconds and iterations, got {x!r}")
-    return views.get(wanted or "", figure.views[0])
+    found = views.get(wanted or "", figure.views[0])
+    # some method's cost may not be known
+    whole = "seconds" not in views or len(found.data) == len(views["seconds"].data)
+    return found if x is not None or whole else views["seconds"]

@@ -27,7 +27,7 @@ MARGIN = 0.7  # of the first position: a logarithmic axis has no 0, and lines fr
 _HOVER = "%{y:.3g} at %{x:.4g}"
 _HOW_TO_READ = (
     "{better} is better. {lines}A line begins with the value of the start, level up to the first step. "
-    "{calls}{bounds}{stops}"
+    "{calls}{bounds}{stops}{unknown}"
     "Click a name to hide it, double-click to see it alone; drag to zoom, double-click to come back."
 )
 _ONE_RUN = "Each line is one run. "
@@ -40,6 +40,7 @@ _CALLS = (
     "Of {}, each point is a call from scratch: iterations are the effort asked for, time and cost those of "
     "that call alone. "
 )
+_UNKNOWN = "The cost of {} is not known: no line against it. "
 _STOPS = "A cross is where a trial broke off or diverged; point at it for the reason. "
 _FIRST_STOPS = f"At most {MOST_STOPS} crosses a method are drawn, of its first such trials. "
 
@@ -74,6 +75,7 @@ def _figure(
             calls=_describe_calls(comparison),
             bounds=_BOUNDS.format("above" if gain else "below") if any(each.bounds for each in lines) else "",
             stops=_describe_stops(lines),
+            unknown=_describe_unknown(comparison, lines),
         ),
         views=tuple(_view(comparison, metric, axis, lines, styles, points) for axis in AXES),
         controls=("log x", "log y", "bands") if bands else ("log x", "log y"),
@@ -111,7 +113,7 @@ def _view(
             line = from_edge(theorem.grid, theorem.median, edge)
             parts["bound"] = line_trace(name, *line, style, _HOVER, dash="2px,3px", width=1)
             parts["bound"]["mode"] = "lines"
-        if each.stops:
+        if each.stops and (axis != "cost" or each.cell in shown):
             parts["stop"] = _stop_trace(each.stops, axis, edge, style, height)
         shown_name = escape_plotly(name)
         for part, trace in parts.items():
@@ -130,6 +132,12 @@ def _describe_calls(comparison: Comparison) -> str:
     """Return what the points of methods are that are called again and again."""
     names = [comparison.name(cell) for cell in comparison.cells if comparison.from_scratch(cell)]
     return _CALLS.format(join_names(names)) if names else ""
+
+
+def _describe_unknown(comparison: Comparison, lines: Iterable[Line]) -> str:
+    """Return which methods have no line against cost."""
+    names = [comparison.name(each.cell) for each in lines if each.bands and "cost" not in each.bands]
+    return _UNKNOWN.format(join_names(names)) if names else ""
 
 
 def _describe_stops(lines: Iterable[Line]) -> str:
