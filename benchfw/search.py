@@ -14,6 +14,9 @@ from typing import Any, Literal, TypeAlias
 from benchfw.errors import BenchfwError, SuiteError, nearest
 from benchfw.records import Budget, Spec
 
+ONE_SETTING = "one setting"
+"""Follows the label of a method whose setting is the same on all problems."""
+
 FIGURES = 4  # of a number that is tried: its neighbours do no better or worse, and a reader can copy it
 
 

@@ -61,15 +61,15 @@ class Aim:
             values = [-value if name in run.gains else value for name, value in target.items()]
             hit = time_to_all(curves, values)
             if math.isfinite(hit.iterations):
-                return Score(0, float(getattr(hit, self._axis_of(run))))
+                return Score(0, float(getattr(hit, self.axis_of(run) or "cost")))
         curve = run.budgeted(self.metric_of(run))
         end = math.nan if curve is None else curve.final
         return Score(1, end) if math.isfinite(end) else BROKEN
 
-    def _axis_of(self, run: History) -> Axis:
+    def axis_of(self, run: History) -> Axis | None:
         """Return the axis; seconds stand in for a cost that is not counted."""
         uncounted = self.axis == "cost" and run.outcome.counting is Counting.UNCOUNTED
-        return "seconds" if uncounted or self.axis is None else self.axis
+        return "seconds" if uncounted else self.axis
 
     def metric_of(self, run: History) -> str:
         """Return the metric at the end; of a problem that does not know its optimum the objective."""

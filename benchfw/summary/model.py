@@ -12,6 +12,7 @@ from benchfw.analysis.decisions import NO_VALUE, Decision, Family, Verdict
 from benchfw.analysis.intervals import Interval
 from benchfw.analysis.rates import Rate
 from benchfw.records import Cell, Isolation, MethodKind, Result, Status
+from benchfw.search import Tuning
 from benchfw.summary.histories import Tally
 from benchfw.summary.lines import Line
 from benchfw.summary.quantities import WHEN_DONE
@@ -281,7 +282,8 @@ class Summary:
 
     `trials` counts the trials, `seeds` are theirs; so many `jobs` ran at a time where that made times longer.
     `busy` is a sentence on a machine that had other work to do meanwhile, empty for a quiet one. `tuned`
-    is what tuning found, of each method on each problem that had something to tune.
+    is what tuning found, of each method on each problem that had something to tune, within the allowance
+    `tuning`.
     """
 
     title: str
@@ -295,6 +297,7 @@ class Summary:
     seeds: tuple[int, ...] = ()
     jobs: int = 1
     tuned: tuple[TunedMethod, ...] = ()
+    tuning: Tuning | None = None
 
     @property
     def measured(self) -> list[Comparison]:

@@ -27,7 +27,7 @@ from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Sample
 from benchfw.summary.samples import sample_trials
 from benchfw.summary.sweeps import find_sweep
 from benchfw.summary.targets import BestKnown, Gaps, choose_targets, last_seconds, metric_names, with_gaps
-from benchfw.summary.tuned import TuningReader
+from benchfw.summary.tuning_reader import TuningReader
 
 Groups: TypeAlias = dict[Cell, list[History]]
 
@@ -76,6 +76,7 @@ def summarize(
         tuple(sorted(findings.seeds)),
         jobs,
         tuning.tuned(),
+        tuning.allowance,
     )
 
 

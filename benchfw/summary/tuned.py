@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -21,12 +20,9 @@ from benchfw.analysis.tuned import (
     share_within,
     typical_best,
 )
-from benchfw.provenance import Run
-from benchfw.records import Budget, Cell, Result, Trial
-from benchfw.search import Choice, Space, space_of
-from benchfw.summary.attempts import Aim, Attempt, Score, Spending, attempt_of, choose
-from benchfw.summary.histories import History, Reader
-from benchfw.sweep import leaves
+from benchfw.records import Cell
+from benchfw.search import Choice, Space
+from benchfw.summary.attempts import Attempt, Score, choose, choose_across
 
 EDGE = 0.05  # of a space, at either end
 FLAT = 1.1  # settings within this factor of the best are as good as it
@@ -56,7 +52,7 @@ class TunedMethod:
     """One method on one problem: all that tuning tried, by round, and the attempts that were chosen.
 
     Values are what it takes to the target along `axis` (infinite where it is never reached), or, without an
-    axis, the `metric` at the end, negated if it is a gain.
+    axis, the `metric` at the end, negated if it is a gain. `timed` says that the choice depends on seconds.
     """
 
     cell: Cell
@@ -67,6 +63,7 @@ class TunedMethod:
     cost_unit: str = ""
     gain: bool = False
     is_sequence: bool = True
+    timed: bool = False
 
     @cached_property
     def chosen(self) -> tuple[Attempt, ...]:
@@ -204,85 +201,10 @@ def find_leads(methods: Sequence[TunedMethod]) -> list[Lead]:
     return found
 
 
-@dataclass
-class _Tried:
-    """The runs of one setting, in order."""
-
-    setting: Mapping[str, Any]
-    trial: Trial
-    runs: list[History] = field(default_factory=list)
-
-
-class TuningReader:
-    """Takes the trials that tune out of the results of a run, and keeps what they scored."""
-
-    def __init__(self, run: Run) -> None:
-        told = run.environment.tuning
-        self._told = told
-        self._spaces = {
-            label: {path: space_of(table, f"run {run.id}") for path, table in tables.items()}
-            for label, tables in told.get("spaces", {}).items()
-        }
-        self._reader = Reader()
-        self._tried: dict[tuple[Cell, int], dict[tuple[str, Budget], _Tried]] = {}
-        self._units: dict[Cell, str] = {}
-
-    def listen(self, results: Iterable[Result]) -> Iterator[Result]:
-        """Yield the results of the verdict."""
-        for result in results:
-            if not result.trial.tuning:
-                yield result
-            elif result.trial.method.label in self._spaces:
-                self._take(result)
-
-    def _take(self, result: Result) -> None:
-        trial = result.trial
-        params = dict(_values_at(trial.method.params))
-        setting = {path: params[path] for path in self._spaces[trial.method.label] if path in params}
-        key = json.dumps(setting, sort_keys=True, default=str), trial.budget
-        known = self._tried.setdefault((trial.cell, trial.tuning), {})
-        known.setdefault(key, _Tried(setting, trial)).runs.append(self._reader.read(result))
-        self._units[trial.cell] = result.outcome.cost_unit or self._units.get(trial.cell, "")
-
-    def tuned(self) -> tuple[TunedMethod, ...]:
-        """Return what tuning found, method by method on each problem."""
-        cells = dict.fromkeys(cell for cell, _ in self._tried)
-        return tuple(self._tuned_of(cell) for cell in cells)
-
-    def _tuned_of(self, cell: Cell) -> TunedMethod:
-        rounds = [tried for (each, _), tried in sorted(self._tried.items()) if each == cell]
-        run = next(iter(rounds[0].values())).runs[0]
-        aim = Aim.of(str(self._told.get("metric", "")), run.trial.target)
-        metric = aim.metric_of(run)
-        spending = Spending(self._told.get("cost"), self._told.get("seconds"))
-        whole = max(_size(budget) for tried in rounds for _, budget in tried)
-        attempts = (
-            [
-                attempt_of(each.setting, each.runs, aim, _size(budget) / whole)
-                for (_, budget), each in tried.items()
-            ]
-            for tried in rounds
-        )
-        return TunedMethod(
-            cell,
-            self._spaces[cell.method],
-            tuple(tuple(spending.within(each)) for each in attempts),
-            aim.axis or "",
-            metric,
-            self._units[cell],
-            metric in run.gains,
-            bool(self._told.get("is_sequence", False)),
-        )
-
-
-def _values_at(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every value with its path, tables among them: a choice may be one."""
-    yield from leaves(params, prefix)
-    for key, value in params.items():
-        if isinstance(value, Mapping):
-            yield f"{prefix}{key}", value
-            yield from _values_at(value, f"{prefix}{key}.")
-
-
-def _size(budget: Budget) -> float:
-    return float(next((limit for limit in vars(budget).values() if limit is not None), 1.0))
+def chosen_across(methods: Sequence[TunedMethod]) -> tuple[Attempt, ...]:
+    """Return the setting that is chosen for all problems in each round; `methods` is one on each of them."""
+    found = []
+    for alike in zip(*(each.rounds for each in methods), strict=True):
+        fewest = min(map(len, alike))
+        found.append(alike[0][choose_across([each[:fewest] for each in alike])])
+    return tuple(found)

@@ -17,7 +17,7 @@ from benchfw.plan import count_tuning_trials, tuning_of
 from benchfw.provenance import Changes, Run
 from benchfw.records import Budget, Cell, Spec, Trial, change
 from benchfw.registry import Registry
-from benchfw.search import Tuning, setting_at, settle, spaces_in
+from benchfw.search import ONE_SETTING, Tuning, setting_at, settle, spaces_in
 from benchfw.store import Store
 from benchfw.suite import Suite
 from benchfw.summary.attempts import (
@@ -35,9 +35,6 @@ from benchfw.tuning.tuners import Proposal, Setting, Tried, Tuner
 
 AT_A_TIME = 4  # settings between two looks at what an allowance of cost or seconds has left
 MOST_SETTINGS = 1000  # of one method under such an allowance: its trials may cost nothing
-
-ONE_SETTING = "one setting"
-"""Follows the label of a method whose setting is the same on all problems."""
 
 
 @dataclass(frozen=True)
