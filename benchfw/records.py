@@ -6,7 +6,7 @@ import functools
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
@@ -180,8 +180,7 @@ class Trial:
         return f"{self.method.label} on {self.problem.label} ({where})"
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One measured value: the metric after so many iterations, seconds and oracle calls.
 
     `cpu_seconds` are the processor's for the trial's process, all threads together, without the processes
@@ -230,7 +229,7 @@ class Outcome:
     from_scratch: bool = False
 
     def __post_init__(self) -> None:
-        names = [self.cost_unit, self.device, *self.facts, *[each.metric for each in self.records]]
+        names = [self.cost_unit, self.device, *self.facts, *{each.metric for each in self.records}]
         texts = [self.reason, self.replay or "", *self.caveats]
         if (
             max(map(len, names)) > LONGEST_NAME
@@ -250,7 +249,7 @@ class Outcome:
         vars(self).update(
             reason=shorten(self.reason),
             replay=self.replay and shorten(self.replay),
-            records=tuple(replace(each, metric=shorten_name(each.metric)) for each in self.records),
+            records=tuple(each._replace(metric=shorten_name(each.metric)) for each in self.records),
             facts=facts,
             caveats=tuple(caveats),
             cost_unit=shorten_name(self.cost_unit),

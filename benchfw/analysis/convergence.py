@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -132,19 +133,18 @@ def curves_by_metric(
 
     Those of `gains` are negated: of all curves lower is better.
     """
-    rows: dict[str, list[tuple[float, ...]]] = {}
+    points: dict[str, list[Record]] = {}
     for record in records:
         if (record.role == "bound") is bounds:
-            used = math.nan if record.cpu_seconds is None else record.cpu_seconds
-            value = -record.value if record.metric in gains else record.value
-            row = (record.iteration, record.seconds, record.cost, value, used)
-            rows.setdefault(record.metric, []).append(row)
-    return {metric: _curve(points) for metric, points in rows.items()}
+            gain = record.metric in gains
+            points.setdefault(record.metric, []).append(record._replace(value=-record.value) if gain else record)
+    return {metric: _curve(each) for metric, each in points.items()}
 
 
-def _curve(points: list[tuple[float, ...]]) -> Curve:
-    iterations, seconds, cost, values, used = zip(*sorted(points), strict=True)
-    return Curve(iterations, seconds, cost, values, None if any(map(math.isnan, used)) else used)
+def _curve(points: list[Record]) -> Curve:
+    ordered = sorted(points, key=itemgetter(1, 2, 3, 4))  # by iteration, and calls from scratch by time
+    _, iterations, seconds, cost, values, _, used = zip(*ordered, strict=True)
+    return Curve(iterations, seconds, cost, values, None if None in used or any(map(math.isnan, used)) else used)
 
 
 def value_at(curve: Curve, axis: Axis, grid: Floats) -> Floats:

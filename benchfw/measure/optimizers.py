@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -116,7 +115,7 @@ def _bound_records(method: Any, problem: Any, taken: Sequence[Record]) -> list[R
     if values is None:
         return []
     return [
-        replace(each, value=float(value), role="bound")
+        each._replace(value=float(value), role="bound")
         for each, value in zip(points, values, strict=True)
         if math.isfinite(value)
     ]

@@ -14,15 +14,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from benchfw.records import ROLES, MethodKind
+from benchfw.records import ROLES, MethodKind, Record
 
 DEEPEST = 50  # levels of tables within tables
 LONGEST = 10_000  # characters of a name, and of a text in the environment of a run
 KINDS = frozenset(typing.get_args(MethodKind))
+ROLE = Record._fields.index("role")
 REAL: set[type] = {float, int}
 REAL_OR_NONE: set[type] = {float, int, type(None)}
 RECORD_TYPES: tuple[set[type], ...] = (
-    {str}, {str}, {int}, {float}, REAL_OR_NONE, REAL_OR_NONE, REAL_OR_NONE,
+    {str}, {int}, {float}, REAL_OR_NONE, REAL_OR_NONE, {str}, REAL_OR_NONE,
 )  # fmt: skip
 
 
@@ -81,11 +82,11 @@ def check_kind(kind: Any) -> None:
 
 def check_records(rows: Sequence[tuple[Any, ...]]) -> None:
     """Raise ValueError unless rows of RECORD_COLUMNS have the right types."""
-    for found in {tuple(map(type, row)) for row in rows}:
-        for each, legal in zip(found, RECORD_TYPES, strict=True):
-            if each not in legal:
-                raise ValueError(f"a record has {each.__name__} where it should have a number or a text")
-    if not ROLES.issuperset([row[1] for row in rows]):
+    columns = list(zip(*rows, strict=True))
+    for column, legal in zip(columns, RECORD_TYPES, strict=bool(columns)):
+        for each in set(map(type, column)) - legal:
+            raise ValueError(f"a record has {each.__name__} where it should have a number or a text")
+    if columns and not ROLES.issuperset(columns[ROLE]):
         raise ValueError("a record has a role that there is not")
 
 

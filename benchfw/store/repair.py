@@ -26,7 +26,7 @@ from benchfw.store.connection import (
     real_path,
 )
 from benchfw.store.reservations import running_runs
-from benchfw.store.rows import GARBLED, Damaged, Row, check_digest, result_of, run_of
+from benchfw.store.rows import GARBLED, Damaged, Row, check_digest, digest_of, result_of, run_of
 from benchfw.store.schema import (
     COPY_RUN,
     COPY_TRIAL,
@@ -266,7 +266,7 @@ class Survey:
         found = {row[2]: row for row in self._both_ways(SELECT_LINKS, run)}
         for digest, *link in found.values():
             try:
-                check_digest(f"position {link[1]} of run {run}", digest, tuple(link))
+                check_digest(f"position {link[1]} of run {run}", digest, digest_of(tuple(link)))
             except Damaged as fault:
                 self.damage.append(str(fault))
             else:

@@ -9,6 +9,7 @@ import functools
 import hashlib
 import json
 import math
+import struct
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from operator import attrgetter
@@ -25,7 +26,6 @@ from benchfw.records import (
     Outcome,
     Record,
     Result,
-    Role,
     Spec,
     Status,
     Trial,
@@ -63,9 +63,23 @@ def digest_of(*values: Any) -> str:
     return hashlib.blake2b(repr(values).encode(errors="replace"), digest_size=8).hexdigest()
 
 
-def check_digest(what: str, digest: str, *values: Any) -> None:
-    """Raise Damaged unless the values are those that were sealed."""
-    if digest != digest_of(*values):
+def digest_of_trial(row: Row, records: Sequence[Row]) -> str:
+    """Return the digest of a row of TRIAL_COLUMNS and its records, as SQLite gives them back."""
+    parts = [repr(row).encode(errors="replace"), *map(_pack, zip(*records, strict=True))]
+    return hashlib.blake2b(b"\n".join(parts), digest_size=8).hexdigest()
+
+
+def _pack(column: Row) -> bytes:
+    """Return a column of records as bytes: to write millions of numbers as text would take seconds."""
+    try:
+        return struct.pack(f"<{len(column)}{'q' if isinstance(column[0], int) else 'd'}", *column)
+    except struct.error:  # names, or a number that is missing
+        return repr(column).encode(errors="replace")
+
+
+def check_digest(what: str, digest: str, found: str) -> None:
+    """Raise Damaged unless the digest of what was found is the one that was sealed."""
+    if digest != found:
         raise Damaged(f"{what} does not match its checksum")
 
 
@@ -88,12 +102,12 @@ def record_rows(records: Iterable[Record]) -> list[Row]:
     return [
         (
             storable(each.metric),
-            each.role,
             each.iteration,
             _real(each.seconds),
-            None if each.cpu_seconds is None else _real(each.cpu_seconds),
             _real(each.cost),
             _real(each.value),
+            each.role,
+            None if each.cpu_seconds is None else _real(each.cpu_seconds),
         )
         for each in records
     ]
@@ -110,30 +124,18 @@ def _dump_settings(budget: Budget, target: tuple[tuple[str, float], ...], others
     return _encode({**shared, "budget": vars(budget), "target": dict(target)})
 
 
-def record_of(
-    metric: str,
-    role: Role,
-    iteration: int,
-    seconds: float,
-    cpu_seconds: float | None,
-    cost: float | None,
-    value: float | None,
-) -> Record:
+def record_of(row: Row) -> Record:
     """Return the record of a row; NULL stands for NaN, except in CPU seconds."""
-    return Record(
-        metric,
-        iteration,
-        seconds,
-        math.nan if cost is None else cost,
-        math.nan if value is None else value,
-        role,
-        cpu_seconds,
-    )
+    record = Record._make(row)
+    if None not in row:
+        return record
+    cost, value = (math.nan if each is None else each for each in (record.cost, record.value))
+    return record._replace(cost=cost, value=value)
 
 
 def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: Row) -> Result:
     """Return the result that a row of TRIAL_COLUMNS, its records and a row of LINK_COLUMNS describe."""
-    check_digest(f"trial {number}", digest, row, records)
+    check_digest(f"trial {number}", digest, digest_of_trial(row, records))
     key, kind, problem, method, backend, repetition, tuning, settings = row[:8]
     _, _, _, problem_label, method_label, reused = link
     wall = row[WALL_COLUMN]
@@ -143,7 +145,7 @@ def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: 
     check_records(records)
     trial = _trial_of(kind, problem, problem_label, method, method_label, backend, settings)
     outcome = _outcome_of(*row[8:WALL_COLUMN], *row[WALL_COLUMN + 1 : -1])
-    measured = tuple([record_of(*each) for each in records])
+    measured = tuple(map(record_of, records))
     return Result(
         number,
         change(trial, repetition=repetition, tuning=tuning, key=key),
@@ -206,7 +208,7 @@ def run_of(
 ) -> Run:
     """Return the run that a row of RUN_COLUMNS describes, with how its trials ended."""
     number, suite, title, text, environment, started, finished, reused, noise = row
-    check_digest(f"run {number}", digest, row)
+    check_digest(f"run {number}", digest, digest_of(row))
     check_text(suite, title, text)
     check_text(started, finished or "", longest=LONGEST)
     check_numbers([reused], {int})

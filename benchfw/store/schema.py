@@ -3,7 +3,7 @@
 # ruff: noqa: S608 - what is put into statements here are the columns below, nothing from outside
 
 APPLICATION_ID = 0x62666777  # "bfgw": tells a store from any other SQLite file
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 TABLES = ("run", "trial", "link", "record", "reservation")
 LAYOUT = """
 CREATE TABLE run (
@@ -40,7 +40,7 @@ TRIAL_COLUMNS = (
 )
 REPLAY_COLUMN, WALL_COLUMN = map(TRIAL_COLUMNS.split(", ").index, ("replay", "wall"))
 LINK_COLUMNS = "run, position, trial, problem, method, reused"
-RECORD_COLUMNS = "metric, role, iteration, seconds, cpu_seconds, cost, value"
+RECORD_COLUMNS = "metric, iteration, seconds, cost, value, role, cpu_seconds"
 
 
 def _places(columns: str, more: int) -> str:

@@ -13,7 +13,8 @@ import math
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import count, islice
+from itertools import count, groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from time import monotonic
 from typing import Concatenate, ParamSpec, Self, TypeVar
@@ -37,6 +38,7 @@ from benchfw.store.rows import (
     Damaged,
     check_digest,
     digest_of,
+    digest_of_trial,
     now,
     reads_of,
     record_rows,
@@ -216,7 +218,7 @@ class Store:
         rows = [
             (trial_row(trial, outcome, ended), record_rows(outcome.records)) for _, trial, outcome in finished
         ]
-        sealed = [(*row, digest_of(row, records)) for row, records in rows]
+        sealed = [(*row, digest_of_trial(row, records)) for row, records in rows]
         keys = [(trial.key, run) for _, trial, _ in finished]
         with self._transaction():
             numbers = [int(self._base.execute(INSERT_TRIAL, row).lastrowid or 0) for row in sealed]
@@ -239,9 +241,10 @@ class Store:
         with self._transaction():
             digest, *row = self._base.execute(SELECT_TRIAL, (trial,)).fetchone()
             records = [tuple(each) for each in self._base.execute(SELECT_TRIAL_RECORDS, (trial,))]
-            check_digest(f"trial {trial}", digest, tuple(row), records)  # what is damaged is not sealed anew
+            # what is damaged is not sealed anew
+            check_digest(f"trial {trial}", digest, digest_of_trial(tuple(row), records))
             row[REPLAY_COLUMN] = storable(shorten(difference))
-            self._base.execute(SEAL_REPLAY, (row[REPLAY_COLUMN], digest_of(tuple(row), records), trial))
+            self._base.execute(SEAL_REPLAY, (row[REPLAY_COLUMN], digest_of_trial(tuple(row), records), trial))
 
     @explain_sqlite_errors
     def reuse(self, run: int, found: Iterable[tuple[int, Trial, int]]) -> None:
@@ -372,19 +375,20 @@ class Store:
         with self._explain_garbled(), bound_work(self._base, self._file, calls=calls):
             rows = self._base.execute(SELECT_LINKED, (run, last))
             measured = self._base.execute(SELECT_LINKED_RECORDS, (run, last))
-            following = next(measured, None)
+            by_position = groupby(measured, itemgetter(0))
+            following = next(by_position, None)
             for row in rows:
                 sealed, link, digest, trial = row[0], row[1:LINK_END], row[LINK_END], row[LINK_END + 1 :]
                 position, number = link[1:3]
-                check_digest(f"position {position} of run {run}", sealed, link)
+                check_digest(f"position {position} of run {run}", sealed, digest_of(link))
                 if digest is None:
                     raise Damaged(f"trial {number} of run {run} is missing")
                 if position <= last:
                     raise Damaged(f"position {position} of run {run} is there twice")
                 records = []
-                while following is not None and following[0] == position:
-                    records.append(following[1:])
-                    following = next(measured, None)
+                if following is not None and following[0] == position:
+                    records = [each[1:] for each in following[1]]
+                    following = next(by_position, None)
                 found.append((position, result_of(number, digest, trial, records, link)))
                 last = position
                 records_read += len(records)
@@ -418,6 +422,6 @@ class Store:
         link = self._base.execute(SELECT_FIRST_LINK, (number,)).fetchone()
         if row is None or link is None:
             raise StoreError(f"no trial {trial} in {self.path}; `benchfw export last` lists trials by number")
-        check_digest(f"the link to trial {trial}", link[0], link[1:])
+        check_digest(f"the link to trial {trial}", link[0], digest_of(link[1:]))
         records = list(self._base.execute(SELECT_TRIAL_RECORDS, (number,)))
         return result_of(trial, row[0], row[1:], records, link[1:])

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from typing import IO, Any
@@ -153,21 +154,31 @@ def write_records(
         metrics = {name: _line((name,)) for name in {name for _, name, *_ in measured}}
         start = _line(_start(run, result))
         end = _line(_end(result, parameters))
-        file.writelines(
-            f"{start},{role},{metrics[name]},{iteration},{seconds},{'' if cpu is None else cpu},{cost},"
-            f"{value},{end}\n"
+        lines = [
+            f"{start},{role},{metrics[name]},{iteration},{seconds!r},{'' if cpu is None else cpu},{cost!r},"
+            f"{value!r},{end}\n"
             for role, name, iteration, seconds, cpu, cost, value in measured
-        )
-        if not measured:
-            file.write(f"{start},,,,,,,,{end}\n")
+        ]
+        file.write("".join(lines) or f"{start},,,,,,,,{end}\n")
         yield result
 
 
 def _line(cells: Sequence[Any]) -> str:
     """Return cells as CSV without the end of the line."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(_safe(cells))
-    return text.getvalue().removesuffix("\n")
+    return ",".join(
+        [
+            _quote(safe_cell(each)) if isinstance(each, str) else _quote("" if each is None else str(each))
+            for each in cells
+        ]
+    )
+
+
+@lru_cache(maxsize=1024)
+def _quote(text: str) -> str:
+    """Return one cell; many trials have the same."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow([text] if text else [])
+    return line.getvalue().removesuffix("\n")
 
 
 def _safe(row: Iterable[Any]) -> list[Any]:

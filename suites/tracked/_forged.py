@@ -15,7 +15,7 @@ from typing import Any
 from benchfw.provenance import Environment
 from benchfw.records import Budget, Ending, Outcome, Record, Spec, Status, Trial
 from benchfw.store import Store
-from benchfw.store.rows import digest_of
+from benchfw.store.rows import digest_of, digest_of_trial
 from benchfw.store.schema import SELECT_LINKS, SELECT_RUN, SELECT_TRIAL, SELECT_TRIAL_RECORDS
 
 SUITE = """
@@ -171,7 +171,7 @@ def _seal(base: sqlite3.Connection) -> None:
     for (number,) in base.execute("SELECT id FROM trial").fetchall():
         row = base.execute(SELECT_TRIAL, (number,)).fetchone()[1:]
         records = base.execute(SELECT_TRIAL_RECORDS, (number,)).fetchall()
-        base.execute("UPDATE trial SET digest = ? WHERE id = ?", (digest_of(row, records), number))
+        base.execute("UPDATE trial SET digest = ? WHERE id = ?", (digest_of_trial(row, records), number))
 
 
 def forge_bundle(path: Path, store: Path, rng: random.Random) -> None:

@@ -27,7 +27,7 @@ def trials(changes, repetitions):
 
 
 def with_cpu_seconds(outcome, slowdown):
-    records = [replace(each, cpu_seconds=each.seconds / slowdown) for each in outcome.records]
+    records = [each._replace(cpu_seconds=each.seconds / slowdown) for each in outcome.records]
     return replace(outcome, records=tuple(records))
 
 

@@ -106,7 +106,7 @@ def with_cpu_seconds(results, share=0.5):
             each,
             outcome=replace(
                 each.outcome,
-                records=tuple(replace(one, cpu_seconds=share * one.seconds) for one in each.outcome.records),
+                records=tuple(one._replace(cpu_seconds=share * one.seconds) for one in each.outcome.records),
             ),
         )
         for each in results

@@ -14,7 +14,7 @@ from benchfw.provenance import Changes, Environment
 from benchfw.records import Ending, Outcome, Record, Status
 from benchfw.store import Store, bundle
 from benchfw.store.bundle import read_bundle, write_bundle
-from benchfw.store.rows import digest_of
+from benchfw.store.rows import digest_of, digest_of_trial
 from benchfw.store.schema import SEAL_RUN, SELECT_RUNS, SELECT_TRIAL, SELECT_TRIAL_RECORDS
 
 ENVIRONMENT = Environment(
@@ -147,7 +147,7 @@ def changed_store(packed, tmp_path, *statements):
         for (number,) in base.execute("SELECT id FROM trial").fetchall():
             records = base.execute(SELECT_TRIAL_RECORDS, (number,)).fetchall()
             row = base.execute(SELECT_TRIAL, (number,)).fetchone()[1:]
-            base.execute("UPDATE trial SET digest = ? WHERE id = ?", (digest_of(row, records), number))
+            base.execute("UPDATE trial SET digest = ? WHERE id = ?", (digest_of_trial(row, records), number))
     base.commit()
     base.close()
     return rewritten(packed, **{"run.sqlite": (tmp_path / "run.sqlite").read_bytes()})

@@ -125,7 +125,7 @@ def test_cpu_seconds_have_a_column_where_they_differ_from_the_time_or_trials_ran
         for name in ("a", "b"):
             for r in range(3):
                 curve = make.curve("gap", [1, 0.1], seconds=2.0)
-                used = [replace(each, cpu_seconds=share * each.seconds) for each in curve]
+                used = [each._replace(cpu_seconds=share * each.seconds) for each in curve]
                 yield make.result("optimizer", "p", name, r, used, target={"gap": 0.5})
 
     beside = replace(run, environment=replace(run.environment, jobs=2))

@@ -159,7 +159,7 @@ def test_rare_slow_runs_are_not_called_no_change_until_they_would_have_been_seen
         run, results = side(number=number, runs=runs)
         for r, each in enumerate(results):
             factor = (20 if r in slow else 1) * (1 + 0.001 * number * (r % 3))
-            records = tuple(replace(one, cost=factor * one.cost) for one in each.outcome.records)
+            records = tuple(one._replace(cost=factor * one.cost) for one in each.outcome.records)
             results[r] = replace(each, outcome=replace(each.outcome, records=records))
         return run, results
 

@@ -36,7 +36,7 @@ def timed(make, name, seconds, cpu):
         pace = wobble if name == "gd" else 1 / wobble
         records = make.curve("gap", [9, 0.5], cost=100 * pace, seconds=seconds * slow)
         if cpu is not None:
-            records = [replace(each, cpu_seconds=cpu * pace * each.iteration) for each in records]
+            records = [each._replace(cpu_seconds=cpu * pace * each.iteration) for each in records]
         found.append(make.result("optimizer", "p", name, r, records, target={"gap": 1.0}))
     return found
 
@@ -67,7 +67,7 @@ def test_on_a_busy_machine_estimators_are_ranked_by_cpu_seconds(make, run):
             name,
             r,
             [
-                replace(each, cpu_seconds=each.seconds * share)
+                each._replace(cpu_seconds=each.seconds * share)
                 for each in make.draws(1.0 + 0.01 * r, seconds=1.0 + 0.3 * (r % 2))
             ],
         )

@@ -20,7 +20,7 @@ def called(make, repetition=0, **changes):
     """A trial of growing effort, then in between: seconds are 2 + effort, but one call was slow."""
     curve = make.curve("gap", [0.9**k for k in EFFORTS], seconds=1.0, cost=1.0, iterations=EFFORTS)
     curve = [
-        replace(each, seconds=100.0 if each.iteration == 4 else 2.0 + each.iteration)
+        each._replace(seconds=100.0 if each.iteration == 4 else 2.0 + each.iteration)
         if each.iteration
         else each
         for each in curve

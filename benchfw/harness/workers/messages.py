@@ -20,9 +20,8 @@ import os
 import pickle
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import StrEnum
-from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
 from benchfw.loading import EntryPoint
@@ -45,7 +44,6 @@ RAN_HERE = "a trial"
 FUNCTIONS_OF = "functions of "
 """How the names of modules begin whose functions were replaced: by any of the trials handed over together."""
 
-_row_of = attrgetter(*(each.name for each in fields(Record)))  # faster than dataclasses.astuple
 _DEFAULTS = Outcome(Status.DONE, Ending.ITERATIONS)
 _USUAL = vars(_DEFAULTS)
 
@@ -201,11 +199,6 @@ class Inbox:
                 yield from parse_lines(lines)
             if len(self._rest) > LONGEST_MESSAGE:
                 raise BadMessage(f"longer than {LONGEST_MESSAGE:,} bytes")
-
-
-def rows_of(records: Sequence[Record]) -> list[tuple[Any, ...]]:
-    """Return records as messages carry them."""
-    return [_row_of(each) for each in records]
 
 
 def record_of(row: Any) -> Record:

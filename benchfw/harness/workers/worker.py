@@ -30,7 +30,6 @@ from benchfw.harness.workers.messages import (
     Setup,
     plain_outcome,
     receive_whole,
-    rows_of,
     write_line,
 )
 from benchfw.harness.workers.packing import unpack_objects
@@ -242,7 +241,7 @@ class Worker:
             if changed and not known.issuperset(self._new_modules()):
                 raise Again
             if records:
-                write_line(self._replies, rows_of(records))
+                write_line(self._replies, records)
 
         return emit
 

@@ -338,5 +338,5 @@ def test_time_that_is_undecided_does_not_hide_what_preparing_took(make, run):
 
 
 def replace_seconds(result, seconds):
-    records = tuple(replace(each, seconds=seconds * each.iteration) for each in result.outcome.records)
+    records = tuple(each._replace(seconds=seconds * each.iteration) for each in result.outcome.records)
     return replace(result, outcome=replace(result.outcome, records=records))

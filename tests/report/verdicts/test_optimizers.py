@@ -25,7 +25,7 @@ def runs(make, name, cost=100.0, seconds=1.0, end=0.5, start=9.0, target=TARGET,
     for r, pace in enumerate(WOBBLE):
         records = make.curve("gap", [start, end], cost=cost, seconds=seconds * pace)
         if share is not None:
-            records = [replace(each, cpu_seconds=share * each.seconds) for each in records]
+            records = [each._replace(cpu_seconds=share * each.seconds) for each in records]
         result = make.result("optimizer", "p", name, r, records, target=target)
         trial = replace(result.trial, budget=budget) if budget else result.trial
         found.append(replace(result, trial=trial))
