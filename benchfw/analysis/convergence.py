@@ -144,7 +144,8 @@ def curves_by_metric(
 def _curve(points: list[Record]) -> Curve:
     ordered = sorted(points, key=itemgetter(1, 2, 3, 4))  # by iteration, and calls from scratch by time
     _, iterations, seconds, cost, values, _, used = zip(*ordered, strict=True)
-    return Curve(iterations, seconds, cost, values, None if None in used or any(map(math.isnan, used)) else used)
+    known = None not in used and not any(map(math.isnan, used))
+    return Curve(iterations, seconds, cost, values, used if known else None)
 
 
 def value_at(curve: Curve, axis: Axis, grid: Floats) -> Floats:

@@ -14,8 +14,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from benchfw.analysis.bands import stack_curves
-from benchfw.analysis.convergence import Axis, Curve
+from benchfw.analysis.convergence import Axis
+from benchfw.analysis.stacks import Stack
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -67,31 +67,32 @@ def target_profile(hits: ArrayLike, points: int = 200) -> Profile:
     return _steps(given, 0.0, points)
 
 
-def target_hits(curves: Sequence[Curve], targets: ArrayLike, axis: Axis) -> Floats:
+def target_hits(curves: Stack, targets: ArrayLike, axis: Axis) -> Floats:
     """Return when each curve, all on one problem, first met each target: (targets, curves)."""
     wanted = np.asarray(targets, dtype=np.float64)
-    found = np.full((len(wanted), len(curves)), np.inf)
-    measured = np.flatnonzero([curve.count for curve in curves])
-    stacked = stack_curves(curves, axis)
+    found = np.empty((len(wanted), curves.count))
     order = np.argsort(-wanted)
     # how many of the targets, the easiest first, each point meets
-    met = np.searchsorted(-wanted[order], -stacked.values, side="right")
+    met = np.searchsorted(-wanted[order], -curves.values, side="right")
     some = np.flatnonzero(met)[::-1]  # backwards: of several points the first one stays
-    earliest = np.full((len(wanted), stacked.count), np.inf)
-    earliest[met[some] - 1, stacked.owners[some]] = stacked.positions[some]
-    found[np.ix_(order, measured)] = np.minimum.accumulate(earliest[::-1], axis=0)[::-1]
+    earliest = np.full((len(wanted), curves.count), np.inf)
+    earliest[met[some] - 1, curves.owners[some]] = curves.along(axis)[some]
+    found[order] = np.minimum.accumulate(earliest[::-1], axis=0)[::-1]
     return found
 
 
-def spaced_targets(curves: Sequence[Curve], count: int = 50, *, even: bool = False) -> Floats:
+def spaced_targets(curves: Sequence[Stack], count: int = 50, *, even: bool = False) -> Floats:
     """Return targets for one problem, log-spaced from the lowest start to the best value that any curve saw.
 
     `even`, or of values that are not all positive: evenly spaced. Empty where no curve got below the start.
     """
-    usable = [curve.values[np.isfinite(curve.values)] for curve in curves]
-    usable = [values for values in usable if len(values)]
-    start = min((float(values[0]) for values in usable), default=math.nan)
-    best = min((float(np.min(values)) for values in usable), default=math.nan)
+    start = best = math.inf
+    for each in curves:
+        finite = np.isfinite(each.values)
+        values = each.values[finite]
+        _, firsts = np.unique(each.owners[finite], return_index=True)
+        start = min(start, np.min(values[firsts], initial=math.inf))
+        best = min(best, np.min(values, initial=math.inf))
     if not best < start:
         return np.zeros(0)
     between = np.linspace if even or best <= 0 else np.geomspace

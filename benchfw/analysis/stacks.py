@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw.analysis.convergence import RESOLUTION, ROUNDING, Floats
+from benchfw.analysis.convergence import AXES, RESOLUTION, ROUNDING, Axis, Floats
 from benchfw.records import OVERSPENT
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -21,7 +22,7 @@ Booleans: TypeAlias = NDArray[np.bool_]
 class Stack:
     """Some curves: `points` has the rows of a Curve, CPU seconds NaN where they are unknown: (5, all points).
 
-    Curve k has `counts[k]` of them, one at least.
+    Curve k has `counts[k]` of them, one at least. What is drawn needs no CPU seconds: (4, all points).
     """
 
     points: Floats
@@ -41,6 +42,33 @@ class Stack:
         stack.points[4] = np.where(known, numbers[np.where(known, at + 4 * steps, 0)], np.nan)
         return stack
 
+    @classmethod
+    def join(cls, stacks: Sequence[Stack]) -> Stack:
+        """Return all curves of several stacks, without their CPU seconds."""
+        points = [np.zeros((4, 0)), *(each.points[:4] for each in stacks)]
+        counts = [np.zeros(0, dtype=np.int64), *(each.counts for each in stacks)]
+        return cls(np.concatenate(points, axis=1), np.concatenate(counts))
+
+    @property
+    def count(self) -> int:
+        """Return the number of curves."""
+        return len(self.counts)
+
+    @cached_property
+    def owners(self) -> Integers:
+        """Return the number of the curve that each point belongs to."""
+        return np.repeat(np.arange(self.count), self.counts)
+
+    @cached_property
+    def values(self) -> Floats:
+        """Return the metric at all points, +inf in the place of NaN."""
+        return np.where(np.isnan(self.points[3]), np.inf, self.points[3])
+
+    def along(self, axis: Axis) -> Floats:
+        """Return the positions of all points on an axis."""
+        positions: Floats = self.points[AXES.index(axis)]
+        return positions
+
     @property
     def starts(self) -> Integers:
         """Return where each curve starts."""
@@ -50,7 +78,7 @@ class Stack:
     def keys(self) -> NDArray[np.complex128]:
         """Return the curve and the iteration of each point, in order: complex numbers compare like pairs."""
         found: NDArray[np.complex128] = self.points[0] * 1j
-        found.real = np.repeat(np.arange(len(self.counts)), self.counts)
+        found.real = self.owners
         return found
 
     @property

@@ -94,6 +94,13 @@ class _Items(ItemsView[int, T]):
         return zip(self._mapping, self._mapping._all(), strict=True)  # noqa: SLF001 - as above
 
 
+def pair_values(mine: Mapping[int, T], theirs: Mapping[int, T]) -> tuple[list[int], list[T], list[T]]:
+    """Return the repetitions that both have, and what each of the two gave in them."""
+    first, second = dict(mine.items()), dict(theirs.items())  # columns would search for every key
+    shared = [each for each in first if each in second]
+    return shared, [first[each] for each in shared], [second[each] for each in shared]
+
+
 def numbers() -> Columns[float]:
     """Return columns of one number a repetition."""
     return Columns(itemgetter(0), 1)

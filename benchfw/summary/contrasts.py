@@ -10,6 +10,7 @@ from benchfw.analysis.decisions import Contrast, Decision, Family, Reason, decid
 from benchfw.analysis.evidence import Arrivals, Evidence
 from benchfw.analysis.pairing import pair_differences
 from benchfw.records import Cell
+from benchfw.summary.columns import pair_values
 from benchfw.summary.draws import SPREADS, DrawSample
 from benchfw.summary.model import Comparison, Sweep
 from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Sample
@@ -182,8 +183,8 @@ def _evidence(sample: Sample, reference: Sample, quantity: str) -> tuple[Evidenc
     mine, theirs = sample.values[quantity], reference.values[quantity]
     values = [*mine.values(), *theirs.values()]
     if not sample.has_ratio(quantity, values):
-        shared = [repetition for repetition in mine if repetition in theirs]
-        apart = pair_differences([mine[each] for each in shared], [theirs[each] for each in shared])
+        _, *pairs = pair_values(mine, theirs)
+        apart = pair_differences(*pairs)
         return apart, Reason.NONE if apart else Reason.UNFINISHED
     if not sample.comparable(reference, quantity):
         return None, Reason.AT_START

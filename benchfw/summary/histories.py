@@ -125,12 +125,12 @@ def in_batches(histories: Iterable[History]) -> Iterator[list[History]]:
         yield some
 
 
-def stack_curves(histories: Sequence[History], metric: str) -> Stack:
-    """Return the curves of a metric, which all of the trials must have."""
+def stack_curves(histories: Sequence[History], metric: str, role: Role = "metric") -> Stack:
+    """Return the curves of a metric, or the theorem's, which all of the trials must have."""
     starts = accumulate((len(each.numbers) for each in histories), initial=0)
     places = [
         (before + place.start, place.rows, place.points)
-        for before, place in zip(starts, (each.layout["metric"][metric] for each in histories), strict=False)
+        for before, place in zip(starts, (each.layout[role][metric] for each in histories), strict=False)
     ]
     return Stack.of_blocks(b"".join(each.numbers for each in histories), places)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,8 +11,9 @@ import numpy as np
 from benchfw.analysis.bands import Band, band, median_line
 from benchfw.analysis.convergence import AXES, Axis, Curve, Floats
 from benchfw.analysis.profiles import spaced_targets, target_hits
-from benchfw.records import Cell, Status
-from benchfw.summary.histories import History
+from benchfw.analysis.stacks import Stack
+from benchfw.records import Cell, Role, Status
+from benchfw.summary.histories import FINISHED, History, budgeted_curves, in_batches, stack_curves
 
 MOST_STOPS = 50
 """Crosses of one method; a reader cannot tell more of them apart."""
@@ -81,28 +82,32 @@ def _negate_band(found: Band) -> Band:
 
 def _find_line(metric: str, cell: Cell, histories: Sequence[History]) -> Line:
     drawn = [each for each in histories if each.outcome.status in _DRAWN]
-    measured = [_as_drawn(each, curve) for each in drawn if (curve := each.curve(metric))]
-    bounds = [_as_drawn(each, curve) for each in drawn if (curve := each.curve(metric, "bound"))]
-    ends = (find_stop(each, curve) for each in histories if (curve := each.curve(metric)))
+    measured, bounds = (_stack_drawn(drawn, metric, role) for role in ("metric", "bound"))
+    broken = (each for each in histories if each.outcome.status not in FINISHED)
+    ends = (find_stop(each, curve) for each in broken if (curve := each.curve(metric)))
     stops = [stop for stop in ends if stop]
     # where the cost is not known, there is no line against it
     axes = [axis for axis in AXES if axis != "cost" or all(each.outcome.counting.measures for each in drawn)]
-    bands = {axis: band(measured, axis) for axis in axes if measured}
+    bands = {axis: band(measured, axis) for axis in axes if measured.count}
     return Line(
         cell,
         bands,
         {axis: median_line(measured, axis, around) for axis, around in bands.items()},
-        {axis: band(bounds, axis) for axis in axes if bounds},
+        {axis: band(bounds, axis) for axis in axes if bounds.count},
         tuple(stops[:MOST_STOPS]),
         max(0, len(stops) - MOST_STOPS),
     )
 
 
-def _as_drawn(history: History, curve: Curve) -> Curve:
-    """Return a curve; that of a trial that diverged ends at infinity, not at its last number."""
-    if history.outcome.status is not Status.DIVERGED:
-        return curve
-    return Curve(curve.iterations, curve.seconds, curve.cost, [*curve.values[:-1], math.inf])
+def _stack_drawn(histories: Iterable[History], metric: str, role: Role) -> Stack:
+    """Return the curves that there are; that of a trial that diverged ends at infinity, not at a number."""
+    found = []
+    for some in in_batches(each for each in histories if metric in each.layout[role]):
+        stack = stack_curves(some, metric, role)
+        diverged = [each.outcome.status is Status.DIVERGED for each in some]
+        stack.points[3, (stack.starts + stack.counts - 1)[diverged]] = math.inf
+        found.append(stack)
+    return Stack.join(found)
 
 
 def find_stop(history: History, curve: Curve) -> Stop | None:
@@ -110,7 +115,9 @@ def find_stop(history: History, curve: Curve) -> Stop | None:
     outcome = history.outcome
     if not (outcome.status.faulty or outcome.status is Status.DIVERGED):
         return None
-    values = _as_drawn(history, curve).values
+    values = curve.values.copy()
+    if outcome.status is Status.DIVERGED:
+        values[-1] = math.inf
     finite = np.flatnonzero(np.isfinite(values))
     if not len(finite):
         return None
@@ -124,19 +131,16 @@ def find_hits(groups: Mapping[Cell, Sequence[History]], metric: str) -> dict[Axi
 
     What a last step overspent does not count, as in the verdicts.
     """
-    found = {
-        cell: {each.repetition: curve for each in histories if (curve := each.budgeted(metric))}
-        for cell, histories in groups.items()
-    }
     gain = any(metric in each.gains for histories in groups.values() for each in histories)
-    every = [curve for curves in found.values() for curve in curves.values()]
-    targets = spaced_targets(every, TARGETS, even=gain)
-    repetitions = sorted(set().union(*found.values()))
-    nothing = Curve(*np.zeros((4, 0)))
-    columns = [[curves.get(each, nothing) for each in repetitions] for curves in found.values()]
-    hits = {
-        axis: np.stack([target_hits(column, targets, axis).ravel() for column in columns], axis=1)
-        for axis in HIT_AXES
-    }
-    known = [all(each.outcome.counting.measures for each in group) for group in groups.values()]
-    return {**hits, "cost": np.where(known, hits["cost"], math.inf)}
+    measured = [[each for each in group if metric in each.layout["metric"]] for group in groups.values()]
+    stacks = [Stack.join([budgeted_curves(some, metric) for some in in_batches(group)]) for group in measured]
+    targets = spaced_targets(stacks, TARGETS, even=gain)
+    repetitions = np.unique([each.repetition for group in measured for each in group])
+    hits = {axis: np.full((len(targets), len(repetitions), len(groups)), math.inf) for axis in HIT_AXES}
+    for number, (group, curves, stack) in enumerate(zip(groups.values(), measured, stacks, strict=True)):
+        places = np.searchsorted(repetitions, [each.repetition for each in curves])
+        known = all(each.outcome.counting.measures for each in group)
+        for axis in HIT_AXES:
+            if known or axis != "cost":
+                hits[axis][:, places, number] = target_hits(stack, targets, axis)
+    return {axis: found.reshape(-1, len(groups)) for axis, found in hits.items()}

@@ -24,7 +24,7 @@ from benchfw.analysis.intervals import (
 )
 from benchfw.analysis.pairing import pair_brackets
 from benchfw.records import MethodKind
-from benchfw.summary.columns import Columns
+from benchfw.summary.columns import Columns, pair_values
 
 TO_TARGET = ("seconds_to_target", "cost_to_target", "iterations_to_target", "cpu_seconds_to_target")
 
@@ -179,10 +179,8 @@ class Sample:
 
     def evidence(self, reference: Sample, quantity: str) -> Evidence | None:
         """Return what the repetitions that both have say about the ratio to the reference."""
-        mine, theirs = self.values[quantity], reference.values[quantity]
-        shared = [repetition for repetition in mine if repetition in theirs]
-        pairs = [mine[each] for each in shared], [theirs[each] for each in shared]
-        return pair_brackets(*self._pair_ends(reference, quantity, shared), pairs)
+        shared, *pairs = pair_values(self.values[quantity], reference.values[quantity])
+        return pair_brackets(*self._pair_ends(reference, quantity, shared), (pairs[0], pairs[1]))
 
     def _pair_ends(
         self, reference: Sample, quantity: str, shared: Sequence[int]
@@ -211,14 +209,12 @@ class Sample:
 
     def ratio(self, reference: Sample, quantity: str, level: float = LEVEL) -> Interval | None:
         """Return the ratio to the reference over the repetitions that both have; None where there is none."""
-        mine, theirs = self.values[quantity], reference.values.get(quantity, {})
-        shared = [repetition for repetition in mine if repetition in theirs]
+        shared, *pairs = pair_values(self.values[quantity], reference.values.get(quantity, {}))
         if not shared or not self.comparable(reference, quantity):
             return None
-        above = np.array([mine[repetition] for repetition in shared])
-        below = np.array([theirs[repetition] for repetition in shared])
-        if not self.has_ratio(quantity, [*above, *below]):
+        if not self.has_ratio(quantity, [*pairs[0], *pairs[1]]):
             return None
+        above, below = np.array(pairs)
         own, other = self.within.get(quantity, {}), reference.within.get(quantity, {})
         if len(shared) == 1 and shared[0] in own and shared[0] in other:
             ratio = independent_ratio(own[shared[0]], other[shared[0]], level)

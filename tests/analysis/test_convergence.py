@@ -30,6 +30,10 @@ def curve(values, step=1.0):
     return Curve(numbers, numbers * step, numbers * 10, np.array(values, dtype=float))
 
 
+def stacked(curves):
+    return Stack.join([Stack.of_blocks(each.block, [(0, *each.shape)]) for each in curves if each.count])
+
+
 def test_records_become_one_curve_a_metric_in_order():
     records = [Record(m, i, i / 2, i * 3, i + 0.5) for i in (0, 2, 1) for m in ("gap", "rmse")]
     curves = curves_by_metric(records)
@@ -45,7 +49,7 @@ def test_value_is_that_of_the_last_point_seen():
 
 
 def test_band_is_median_and_range_of_few_curves():
-    drawn = band([curve([8, 4]), curve([8, 1]), curve([8, 2])], "iterations")
+    drawn = band(stacked([curve([8, 4]), curve([8, 1]), curve([8, 2])]), "iterations")
     np.testing.assert_array_equal(drawn.grid, [0, 1])
     np.testing.assert_array_equal(drawn.median, [8, 2])
     np.testing.assert_array_equal(drawn.low, [8, 1])
@@ -54,12 +58,12 @@ def test_band_is_median_and_range_of_few_curves():
 
 
 def test_band_of_many_curves_leaves_out_the_tails():
-    drawn = band([curve([100, value]) for value in range(21)], "iterations")
+    drawn = band(stacked([curve([100, value]) for value in range(21)]), "iterations")
     assert (drawn.low[-1], drawn.median[-1], drawn.high[-1]) == (2, 10, 18)
 
 
 def test_one_diverged_repetition_does_not_move_the_median_of_three():
-    drawn = band([curve([8, 4]), curve([8, math.nan]), curve([8, 2])], "iterations")
+    drawn = band(stacked([curve([8, 4]), curve([8, math.nan]), curve([8, 2])]), "iterations")
     assert drawn.median[-1] == 4
     assert drawn.high[-1] == math.inf
 
@@ -71,7 +75,7 @@ def test_one_diverged_repetition_does_not_move_the_median_of_three():
 )
 def test_grid_is_short_sorted_and_keeps_first_and_last(lengths, axis, points):
     curves = [curve(np.ones(length), step=0.1 * (number + 1)) for number, length in enumerate(lengths)]
-    grid = common_grid(curves, axis, points)
+    grid = common_grid(stacked(curves), axis, points)
     assert np.all(np.diff(grid) > 0)
     assert grid[0] == 0
     assert len(grid) <= points + 1
@@ -80,7 +84,7 @@ def test_grid_is_short_sorted_and_keeps_first_and_last(lengths, axis, points):
 
 
 def test_no_curve_gives_an_empty_band():
-    assert band([], "seconds").count == 0
+    assert band(stacked([]), "seconds").count == 0
 
 
 def test_first_hit_is_the_first_measured_point_at_or_below():
@@ -157,7 +161,7 @@ def test_a_band_of_many_curves_is_that_of_each_curve_by_itself_however_few_are_i
     monkeypatch.setattr(bands, "MOST_VALUES", at_once)
     measured = [curve for curve in curves if len(curve.values)]
     for axis in AXES:
-        found = band(curves, axis, coverage=0.6)
+        found = band(stacked(curves), axis, coverage=0.6)
         each = np.sort([value_at(curve, axis, found.grid) for curve in measured], axis=0)
         assert found.count == 6
         np.testing.assert_array_equal(found.median, (each[2] + each[3]) / 2)
@@ -172,14 +176,14 @@ def test_the_best_point_of_very_many_curves_is_looked_for_at_a_bounded_number_of
         Curve(steps, np.cumsum(rng.random(50)), steps, np.exp(-steps / 9) * rng.lognormal(0, 1, 50))
         for _ in range(40)
     ]
-    around = band(curves, "seconds", points=10)
-    whole = median_line(curves, "seconds", around)
+    around = band(stacked(curves), "seconds", points=10)
+    whole = median_line(stacked(curves), "seconds", around)
     monkeypatch.setattr(bands, "MOST_VALUES", 1)
     monkeypatch.setattr(bands, "FEWEST_POSITIONS", 3)
     looked = []
     real = bands._values_at
-    monkeypatch.setattr(bands, "_values_at", lambda *each: looked.append(len(each[1])) or real(*each))
-    few = median_line(curves, "seconds", around)
+    monkeypatch.setattr(bands, "_values_at", lambda *each: looked.append(len(each[2])) or real(*each))
+    few = median_line(stacked(curves), "seconds", around)
     assert sum(looked) == 3
     assert min(whole[1]) <= min(few[1])
     assert (few[0][0], few[0][-1]) == (around.grid[0], around.grid[-1])

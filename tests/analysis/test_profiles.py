@@ -16,6 +16,7 @@ from benchfw.analysis.profiles import (
     target_hits,
     target_profile,
 )
+from benchfw.analysis.stacks import Stack
 
 inf = math.inf
 costs = arrays(
@@ -28,6 +29,10 @@ costs = arrays(
 def curve(values):
     steps = np.arange(len(values), dtype=float)
     return Curve(steps, steps / 2, steps * 10, np.array(values, dtype=float))
+
+
+def stacked(curves):
+    return Stack.join([Stack.of_blocks(each.block, [(0, *each.shape)]) for each in curves])
 
 
 @given(costs)
@@ -67,16 +72,16 @@ def test_a_thinned_profile_is_short_and_shows_no_step_early(table, points):
     st.lists(st.floats(0.05, 120), min_size=1, max_size=6),
 )
 def test_hits_are_those_of_each_target_by_itself(values, targets):
-    found = target_hits([curve(values), curve([math.nan])], targets, "seconds")
+    found = target_hits(stacked([curve(values), curve([math.nan])]), targets, "seconds")
     assert found[:, 0].tolist() == [time_to_target(curve(values), target).seconds for target in targets]
     assert np.all(found[:, 1] == inf)
 
 
 def test_targets_go_from_the_start_to_the_best_value_seen():
-    found = spaced_targets([curve([100.0, 10.0, 3.0]), curve([100.0, 1.0])], count=4)
+    found = spaced_targets([stacked([curve([100.0, 10.0, 3.0]), curve([100.0, 1.0])])], count=4)
     np.testing.assert_allclose(found, 100 * 10.0 ** -np.array([0.5, 1, 1.5, 2]))
-    assert len(spaced_targets([curve([1.0, 2.0])])) == 0
-    np.testing.assert_allclose(spaced_targets([curve([1.0, -1.0])], count=2), [0, -1])
+    assert len(spaced_targets([stacked([curve([1.0, 2.0])])])) == 0
+    np.testing.assert_allclose(spaced_targets([stacked([curve([1.0, -1.0])])], count=2), [0, -1])
 
 
 def test_ranks_are_those_of_the_published_example():

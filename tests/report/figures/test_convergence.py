@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from benchfw.analysis.bands import band, median_line
 from benchfw.analysis.convergence import AXES, Curve
+from benchfw.analysis.stacks import Stack
 from benchfw.records import Status
 from benchfw.report.figures import build_figures, convergence
 from benchfw.summary.histories import Reader
@@ -31,8 +32,9 @@ def noisy_curves(seed: int, repetitions: int, points: int) -> list[Curve]:
 def test_first_last_and_best_point_of_the_median_are_always_drawn(seed, repetitions, points):
     curves = noisy_curves(seed, repetitions, points)
     for axis in AXES:
-        thinned = band(curves, axis)
-        places, values = median_line(curves, axis, thinned)
+        stack = Stack.join([Stack.of_blocks(each.block, [(0, *each.shape)]) for each in curves])
+        thinned = band(stack, axis)
+        places, values = median_line(stack, axis, thinned)
         # at every measured point, one by one
         start, end = thinned.grid[0], thinned.grid[-1]
         measured = sorted({x for curve in curves for x in curve.along(axis) if start <= x <= end})
