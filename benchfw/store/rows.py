@@ -72,8 +72,10 @@ def digest_of_trial(row: Row, records: Sequence[Row]) -> str:
 def _pack(column: Row) -> bytes:
     """Return a column of records as bytes: to write millions of numbers as text would take seconds."""
     try:
+        if isinstance(column[0], str):
+            return "\0".join(column).encode(errors="replace")
         return struct.pack(f"<{len(column)}{'q' if isinstance(column[0], int) else 'd'}", *column)
-    except struct.error:  # names, or a number that is missing
+    except (TypeError, struct.error):  # a number that is missing, or what no benchfw wrote
         return repr(column).encode(errors="replace")
 
 

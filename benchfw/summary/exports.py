@@ -165,17 +165,20 @@ def write_records(
 
 def _line(cells: Sequence[Any]) -> str:
     """Return cells as CSV without the end of the line."""
-    return ",".join(
-        [
-            _quote(safe_cell(each)) if isinstance(each, str) else _quote("" if each is None else str(each))
-            for each in cells
-        ]
-    )
+    return ",".join(map(_format, cells))
+
+
+def _format(cell: Any) -> str:
+    if isinstance(cell, str):
+        return _quote(safe_cell(cell))
+    if isinstance(cell, int):  # of every trial another
+        return str(cell)
+    return "" if cell is None else _quote(str(cell))
 
 
 @lru_cache(maxsize=1024)
 def _quote(text: str) -> str:
-    """Return one cell; many trials have the same."""
+    """Return one cell as CSV; many trials have the same."""
     line = io.StringIO()
     csv.writer(line, lineterminator="\n").writerow([text] if text else [])
     return line.getvalue().removesuffix("\n")

@@ -67,11 +67,11 @@ def made_up_run(
             records = [Record("gap", n, n * pace, n, math.exp(-rate * n)) for n in LOOKS]
         if machine.rare is not None:
             dearer = math.exp(rng.normal(0, 0.01)) * (20 if rng.random() < machine.rare else 1)
-            records = [replace(each, cost=dearer * each.cost) for each in records]
+            records = [each._replace(cost=dearer * each.cost) for each in records]
         if machine.busy > 1:
             slow = float(rng.uniform(1, machine.busy))
             records = [
-                replace(each, seconds=slow * each.seconds, cpu_seconds=each.seconds) for each in records
+                each._replace(seconds=slow * each.seconds, cpu_seconds=each.seconds) for each in records
             ]
         outcome = Outcome(Status.DONE, Ending.ITERATIONS, "", tuple(records))
         if machine.fails and rng.random() < machine.fails:
