@@ -136,8 +136,8 @@ def curves_by_metric(
     points: dict[str, list[Record]] = {}
     for record in records:
         if (record.role == "bound") is bounds:
-            gain = record.metric in gains
-            points.setdefault(record.metric, []).append(record._replace(value=-record.value) if gain else record)
+            lower = record._replace(value=-record.value) if record.metric in gains else record
+            points.setdefault(record.metric, []).append(lower)
     return {metric: _curve(each) for metric, each in points.items()}
 
 
