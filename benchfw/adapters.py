@@ -170,6 +170,10 @@ class ProblemMaker:
         else:
             made = self.given(*((backend, rng) if self.call == "backend and rng" else ()), **params)
         if not is_whole(made):
+            lacks = [name for name in (*NEEDED, "start") if not hasattr(made, name)]
+            if lacks:
+                what = f"{getattr(self.given, '__name__', 'the function')} made {type(made).__name__}"
+                raise PluginError(f"{what}, which has no {', '.join(lacks)}; make an object that has them")
             return OracleProblem(made, backend)
         if not hasattr(made, "backend"):
             made.backend = backend

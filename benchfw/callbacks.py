@@ -13,7 +13,7 @@ from typing import Any
 
 from benchfw.contract import Smooth
 from benchfw.errors import PluginError
-from benchfw.parameters import fields_of, signature_of
+from benchfw.parameters import fields_of, is_protocol, signature_of
 
 GIVEN = ("problem", "rng", "callback")
 PATIENCE = 5.0  # seconds for a solver to end after it was stopped
@@ -91,14 +91,25 @@ def from_callback(
     answer is measured. When the trial is to end, the callback raises an exception that only
     `except BaseException` would catch.
     """
+    if not (isinstance(solves, type) and is_protocol(solves)):
+        raise PluginError(f"solves must be a protocol such as benchfw.Smooth, got {solves!r}")
+    if not isinstance(projects, bool):
+        raise PluginError(f"projects must be True or False, got {projects!r}")
     if solve is None:
         return partial(from_callback, solves=solves, projects=projects)
     if not callable(solve):
         raise PluginError(
             f"from_callback needs a function of ({', '.join(GIVEN)}), got {type(solve).__name__}"
         )
-    parameters = list(signature_of(solve).parameters.values())
-    names = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+    try:
+        every = signature_of(solve).parameters.values()
+    except ValueError:
+        raise PluginError(
+            f"the parameters of {_name_of(solve)} cannot be read; from_callback needs a function of "
+            f"({', '.join(GIVEN)})"
+        ) from None
+    parameters = [each for each in every if each.kind not in {each.VAR_POSITIONAL, each.VAR_KEYWORD}]
+    names = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
     if names[:1] == ["self"]:
         return CallbackRun(solve)
     if len(names) < len(GIVEN):

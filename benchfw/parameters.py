@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, is_dataclass
 from typing import Annotated, Any, TypeAlias
 
+from benchfw.errors import PluginError
+
 REQUIRED = inspect.Parameter.empty
 
 
@@ -30,6 +32,17 @@ class Range:
     most: float | None = None
     below: float | None = None
     multiple_of: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("least", "above", "most", "below"):
+            end = getattr(self, name)
+            if end is not None and (not isinstance(end, int | float) or math.isnan(end)):
+                raise PluginError(f"{name} of Range must be a number, got {end!r}")
+        if type(self.multiple_of) is not int or self.multiple_of < 1:
+            raise PluginError(f"multiple_of of Range must be a whole number from 1, got {self.multiple_of!r}")
+        ends = [each for each in (self.most, self.below) if each is not None]
+        if ends and any(each is not None and each > min(ends) for each in (self.least, self.above)):
+            raise PluginError(f"Range has no number in it: {self}")
 
     def __contains__(self, value: float) -> bool:
         return (

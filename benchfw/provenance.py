@@ -27,8 +27,12 @@ class Changes:
     quick: bool = False
 
     def __post_init__(self) -> None:
-        if self.repetitions is not None and (not isinstance(self.repetitions, int) or self.repetitions < 1):
+        if self.repetitions is not None and (type(self.repetitions) is not int or self.repetitions < 1):
             raise BenchfwError(f"repetitions must be a whole number from 1, got {self.repetitions!r}")
+        if self.only is not None and not isinstance(self.only, str):
+            raise BenchfwError(f"only must be a part of a name, got {self.only!r}")
+        if not isinstance(self.quick, bool):
+            raise BenchfwError(f"quick must be True or False, got {self.quick!r}")
 
 
 @dataclass(frozen=True)

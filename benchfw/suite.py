@@ -222,8 +222,8 @@ def _fewer(tuning: Tuning) -> dict[str, Any]:
 def _target_of(table: Any, where: str) -> dict[str, float]:
     check_type(table, dict, "target", where)
     for key, value in table.items():
-        if not fits(value, float) or math.isnan(value):
-            raise SuiteError(f"{where}: target {key} must be a number, got {value!r}")
+        if not fits(value, float) or not math.isfinite(value):
+            raise SuiteError(f"{where}: target {key} must be a finite number, got {value!r}")
         if key == GAP and value < 0:
             raise SuiteError(f"{where}: target gap cannot be below 0, got {value!r}; no gap is")
     return dict(table)

@@ -59,7 +59,7 @@ MISTAKES = {
     "half an iteration": ("budget = { iterations = 0.5 }\n", "budget iterations", "0.5"),
     "a budget that is not a number": ("budget = { seconds = nan }\n", "budget seconds must be a positive"),
     "endless iterations": ("budget = { iterations = inf }\n", "budget iterations", "inf"),
-    "a target of text": ('target = { gap = "low" }\n', "target gap must be a number, got 'low'"),
+    "a target of text": ('target = { gap = "low" }\n', "target gap must be a finite number, got 'low'"),
     "a precision of zero": ("precision = 0\n", "precision must be a positive number, got 0"),
     "a plugin that is not a name": ("plugins = [3]\n", "plugins", "must be a string"),
 }

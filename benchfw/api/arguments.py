@@ -16,7 +16,9 @@ WORDS = {
     r"--(fresh|quick)\b": r"\1=True",
     r"--retry-failed\b": "retry_failed=True",
     r"--jobs (\d+)": r"jobs=\1",
-    r"--(jobs|timeout|memory|store|keep|dask)\b": r"`\1`",
+    r"--plugin FILE": "plugins=[FILE]",
+    r"--plugin\b": "`plugins`",
+    r"--(jobs|timeout|memory|store|keep|dask|only)\b": r"`\1`",
 }
 """Patterns of what messages call an option or a command, and what that is in Python."""
 
@@ -41,7 +43,9 @@ def faults_in_python() -> Iterator[None]:
 def as_names(given: str | Sequence[str], argument: str) -> tuple[str, ...]:
     """Return one name or several as a tuple; anything else is a BenchfwError that names the argument."""
     names = (given,) if isinstance(given, str | Path) else given
-    if not isinstance(names, Sequence) or not all(isinstance(each, str | Path) for each in names):
+    if not isinstance(names, Sequence) or not all(
+        isinstance(each, str | Path) and str(each) for each in names
+    ):
         raise BenchfwError(f"{argument} must be a name or a list of names, got {given!r}")
     return tuple(map(str, names))
 
@@ -50,6 +54,8 @@ def as_path(given: str | Path, argument: str) -> Path:
     """Return a path; anything else is a BenchfwError that names the argument."""
     if not isinstance(given, str | Path):
         raise BenchfwError(f"{argument} must be a path, got {type(given).__name__}")
+    if not str(given) or "\0" in str(given):
+        raise BenchfwError(f"{argument} must be a path, got {str(given)!r}")
     return Path(given)
 
 

@@ -21,6 +21,7 @@ from benchfw.registry import Registry
 
 NAME = "compare"
 TABLE = re.compile(rf"{NAME}, \[\[(\w+)\]\] (\d+)")
+BARE = re.compile(r"\[\[(\w+)\]\]")
 
 
 @faults_in_python()
@@ -48,6 +49,7 @@ def compare(
     fail_fast: bool = False,
     keep: str | Path | None = None,
     replay: bool = True,
+    dask: str | None = None,
     progress: bool | None = None,
 ) -> RunResult:
     """Compare methods on problems, each given as an object or by name, and return what was found.
@@ -63,7 +65,7 @@ def compare(
     All else is as in a suite: each trial has `budget` ({"seconds": 10, "iterations": 10000}) to get to the
     `target` ({"gap": 1e-6}), in a process of its own. Ratios are relative to `reference`, the label of a
     method, or to the first. Trials that the store has are not run again; those of objects are known by their
-    code and data.
+    code and data. `dask` is a scheduler's address or file, or 'local': trials then run there.
     """
     options = Options(
         jobs=jobs,
@@ -88,9 +90,12 @@ def compare(
         "reference": reference,
         "plugins": as_names(plugins, "plugins") or None,
     }
+    for name in ("title", "seed", "repetitions", "isolation"):
+        if suite[name] is None:
+            raise BenchfwError(f"{name} must be given, or left out; got None")
     given = {name: value for name, value in suite.items() if value is not None}
     planned = _plan(problems, methods, given)
-    return run_with_progress(planned, as_path(store, "store"), options, None, progress)
+    return run_with_progress(planned, as_path(store, "store"), options, dask, progress)
 
 
 def _plan(problems: Any, methods: Any, suite: Mapping[str, Any]) -> Planned:
@@ -102,6 +107,9 @@ def _plan(problems: Any, methods: Any, suite: Mapping[str, Any]) -> Planned:
             tables.setdefault(kind, []).append(table)
             places.setdefault(kind, []).append(place)
 
+    def name_argument(found: re.Match[str]) -> str:
+        return "problems:" if found[1] == "problem" else "methods:"
+
     def name_place(found: re.Match[str]) -> str:
         return places[found[1]][int(found[2]) - 1]
 
@@ -111,4 +119,5 @@ def _plan(problems: Any, methods: Any, suite: Mapping[str, Any]) -> Planned:
             text += f"\n{objects.describe()}\n"
         return plan_text(text, NAME, objects.registry.with_objects(objects.given))
     except SuiteError as fault:
-        raise BenchfwError(TABLE.sub(name_place, str(fault)).removeprefix(f"{NAME}: ")) from None
+        said = TABLE.sub(name_place, str(fault)).removeprefix(f"{NAME}: ")
+        raise BenchfwError(BARE.sub(name_argument, said)) from None

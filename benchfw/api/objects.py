@@ -56,6 +56,8 @@ class Objects:
             if kind == "distribution":
                 raise BenchfwError(f"{place} is a distribution; give a method that takes it")
             use = table["use"]
+            if label and table.get("label", label) != label:
+                raise BenchfwError(f"{place} has the label {table['label']!r} too; give one of the two")
             if not label and isinstance(use, str) and use.startswith(GIVEN):
                 label = use.removeprefix(GIVEN)
             yield place, kind, {**table, **({"label": label} if label else {})}

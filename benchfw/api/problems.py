@@ -7,9 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
-from benchfw.adapters import NEEDED, Oracles, ProblemMaker, check_costs, is_whole
+from benchfw.adapters import BATCHED, COUNTED, NEEDED, Oracles, ProblemMaker, check_costs, is_whole
 from benchfw.contract import gains_of
-from benchfw.errors import BenchfwError, PluginError
+from benchfw.errors import BenchfwError, PluginError, nearest
+
+FUNCTIONS = (*COUNTED, *BATCHED, "project", "metrics")
+KNOWN = (*FUNCTIONS, "start", "optimum", "num_samples", "higher_is_better", "limits", "costs", "cost_unit")
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,9 @@ def problem(*given: Any, loss: str | None = None, **more: Any) -> OwnProblem:
         names = ("value", "grad", "start")
         oracles = dict(zip(names, given, strict=False)) | more
         missing = [name for name in names if name not in oracles]
+        twice = [name for name in names[: len(given)] if name in more]
+        if twice:
+            raise BenchfwError(f"{twice[0]} of problem(…) is given twice; leave out one of the two")
         if missing or len(given) > len(names):
             raise BenchfwError(
                 "problem(value, grad, start) needs "
@@ -60,15 +66,19 @@ def problem(*given: Any, loss: str | None = None, **more: Any) -> OwnProblem:
                     f"{name} must be a function, got {type(oracles[name]).__name__}; "
                     'for data, problem(X, y, loss="…") names the loss'
                 )
+        for name, each in more.items():
+            close = nearest(name, KNOWN, otherwise="") if name not in KNOWN else ""
+            if close and not callable(each):
+                raise BenchfwError(f"problem(…) has no '{name}'{close}")
         made = Oracles(oracles)
-        _check_declared(made, "problem(…)")
+        check_members(made, "problem(…)")
         return OwnProblem(oracles=made)
     return OwnProblem(data=_check_data(given, loss), loss=loss, params=more)
 
 
 def _check_data(given: Sequence[Any], loss: Any) -> dict[str, Any]:
-    if not isinstance(loss, str):
-        raise BenchfwError(f"loss must be the name of a registered problem, got {type(loss).__name__}")
+    if not isinstance(loss, str) or not loss:
+        raise BenchfwError(f"loss must be the name of a registered problem, got {loss!r}")
     if len(given) != 2:
         raise BenchfwError(
             f"problem(X, y, loss={loss!r}) takes features and targets, got {len(given)} values"
@@ -98,19 +108,46 @@ def problem_factory(given: Any, place: str) -> Any:
     if not makes or isinstance(given, type):
         _check_oracles(given, place)
     if not makes:
-        _check_declared(given, place)
+        check_members(given, place)
         return ProblemMaker(given, "copied")
     call = call_of(given, place)
     whole = isinstance(given, type) and call == "backend and rng" and is_whole(given)
     return given if whole else ProblemMaker(given, call)
 
 
-def _check_declared(given: Any, place: str) -> None:
+def check_members(given: Any, place: str) -> None:
+    """Raise BenchfwError unless what an object has beside `value` and `grad` is of the right kind."""
+    for name in FUNCTIONS:
+        member = getattr(given, name, None)
+        if member is not None and not callable(member):
+            raise BenchfwError(f"{place}: {name} must be a function, got {type(member).__name__}")
+    start = getattr(given, "start", None)
+    if start is None or isinstance(start, str) or not _is_finite(start):
+        raise BenchfwError(
+            f"{place}: start must be finite numbers, or a function that returns them, got {start!r}"
+        )
+    if isinstance(inspect.getattr_static(given, "optimum", None), str):
+        raise BenchfwError(f"{place}: optimum must be an answer like the start, got {given.optimum!r}")
+    if hasattr(given, "prox") and not hasattr(given, "penalty"):
+        raise BenchfwError(f"{place}: prox is given and penalty is not; the objective needs both")
+    samples: Any = getattr(given, "num_samples", None)
+    if any(hasattr(given, name) for name in BATCHED) and not (hasattr(samples, "__index__") and samples > 0):
+        raise BenchfwError(
+            f"{place}: num_samples must be a whole number from 1 where there are batches, got {samples!r}"
+        )
     try:
         gains_of(given)
         check_costs(given)
     except PluginError as fault:
-        raise BenchfwError(f"{place}: {fault}") from None
+        raise BenchfwError(f"{place}: {fault}".replace(f" of {Oracles.__name__}", "")) from None
+
+
+def _is_finite(start: Any) -> bool:
+    """Return whether numbers are finite; what is not an array of them is for the problem to know."""
+    import numpy as np
+
+    numbers = np.asarray(start) if isinstance(start, int | float | list | tuple | np.ndarray) else np.zeros(0)
+    return numbers.dtype.kind not in "fc" or bool(np.isfinite(numbers).all())
 
 
 def _has_oracles(given: Any) -> bool:

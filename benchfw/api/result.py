@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from benchfw.api.arguments import as_path, faults_in_python, in_python
+from benchfw.api.arguments import as_names, as_path, faults_in_python, in_python
 from benchfw.api.planning import trusted_registry
 from benchfw.api.running import can_write_pages, page_folder, report_run
 from benchfw.api.toml import texts_in, write_toml
@@ -210,7 +210,7 @@ class RunResult:
         problem: str | None = None,
         repetition: int = 0,
         *,
-        plugins: Sequence[str] = (),
+        plugins: str | Sequence[str] = (),
     ) -> Outcome:
         """Run one trial again in this process and return its outcome, for `breakpoint()` and `%debug`.
 
@@ -219,8 +219,9 @@ class RunResult:
         """
         from benchfw.measure.trial import collector, run_trial
 
+        names = as_names(plugins, "plugins")
         found = self._find_trial(method, problem, repetition)
-        registry = self._registry or trusted_registry(self.run, plugins)
+        registry = self._registry or trusted_registry(self.run, names)
         records, emit = collector()
         registry.inspect_trial(found.trial)
         with registry.activate():
@@ -230,16 +231,21 @@ class RunResult:
     def _find_trial(self, method: str | int, problem: str | None, repetition: int) -> Result:
         with self._open() as store:
             found = list(store.stream(self.id))
-        if isinstance(method, int):
+        if isinstance(repetition, bool) or not isinstance(repetition, int):
+            raise BenchfwError(f"repetition must be a whole number from 0, got {repetition!r}")
+        if isinstance(method, int) and not isinstance(method, bool):
             chosen = [each for each in found if each.id == method]
         else:
             if not isinstance(method, str):
                 raise BenchfwError(
                     f"method must be a label or the number of a trial, got {type(method).__name__}"
                 )
-            labels = {each.trial.method.label for each in found}
-            if method not in labels:
-                raise BenchfwError(f"no method '{method}' in run {self.id}{nearest(method, labels)}")
+            for name, asked, labels in (
+                ("method", method, {each.trial.method.label for each in found}),
+                ("problem", problem, {each.trial.problem.label for each in found}),
+            ):
+                if asked is not None and asked not in labels:
+                    raise BenchfwError(f"no {name} '{asked}' in run {self.id}{nearest(str(asked), labels)}")
             chosen = [
                 each
                 for each in found

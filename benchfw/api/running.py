@@ -72,6 +72,10 @@ def on_cluster(address: str | None, options: Options) -> Iterator[Options]:
     if address is None:
         yield options
         return
+    if not isinstance(address, str) or not address:
+        raise BenchfwError(
+            f"dask must be 'local', a scheduler's address (tcp://HOST:PORT) or its file, got {address!r}"
+        )
     if address != "local" and options.jobs != 1:
         raise BenchfwError(
             "--jobs is for this machine: the workers of a Dask cluster have threads, and run as many trials "

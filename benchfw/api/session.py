@@ -77,7 +77,7 @@ def run_with_progress(
     planned: Planned, store: Path, options: Options, dask: str | None, progress: bool | None
 ) -> RunResult:
     """Run a planned suite, and show how far it is."""
-    if progress not in {None, True, False}:
+    if progress is not None and not isinstance(progress, bool):
         raise BenchfwError(f"progress must be True, False or None, got {progress!r}")
     bring_data(planned)
     begun: list[int] = []
@@ -113,7 +113,7 @@ def load(run: Run | RunResult | int | str = "last", store: str | Path = DEFAULT_
     if isinstance(run, Run | RunResult):
         found = run.run if isinstance(run, RunResult) else run
         store, run = found.store, found.id
-    if not isinstance(run, int | str):
+    if not isinstance(run, int | str) or isinstance(run, bool):
         raise BenchfwError(f'run must be the number of a run or "last", got {type(run).__name__}')
     with Store(as_path(store, "store")) as opened:
         return RunResult(opened.run(run))

@@ -47,13 +47,15 @@ class Options:
         )
         for name, value, least, most in limits:
             absent = value is None and name == "memory"
-            if not absent and (not isinstance(value, int) or not least <= value <= most):
+            if not absent and (type(value) is not int or not least <= value <= most):
                 raise BenchfwError(f"{name} must be a whole number from {least} to {most:,}, got {value!r}")
         if self.timeout is not None and not (fits(self.timeout, float) and 0 < self.timeout < math.inf):
             raise BenchfwError(f"timeout must be a positive number of seconds, got {self.timeout!r}")
         for name in ("fresh", "retry_failed", "fail_fast", "replay"):
             if not isinstance(getattr(self, name), bool):
                 raise BenchfwError(f"{name} must be True or False, got {getattr(self, name)!r}")
+        if self.isolation not in (None, "trial", "worker", "none"):
+            raise BenchfwError(f'isolation must be "trial" or "worker", got {self.isolation!r}')
         if self.keep_in and Path(self.keep_in).is_file():
             raise BenchfwError(f"keep must name a folder, and {self.keep_in} is a file; give another")
         if self.keep_in and self.cluster is not None:

@@ -298,7 +298,10 @@ def _executor(agenda: Agenda, registry: Registry, options: Options, *, again: bo
         from benchfw.harness.dask.worker import WorkerTerms, pack
 
         isolation = agenda.environment.isolation
-        terms = WorkerTerms(pack(registry.sources), options.threads, timeout, options.memory, isolation)
+        objects = pack_objects(registry.objects)
+        terms = WorkerTerms(
+            pack(registry.sources), options.threads, timeout, options.memory, isolation, objects
+        )
         return DaskExecutor(options.cluster, terms, registry.note)
     memory = options.memory if options.memory is not None else total_memory() // options.jobs
     return LocalExecutor(

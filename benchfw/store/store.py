@@ -23,6 +23,7 @@ from benchfw.errors import StoreError
 from benchfw.provenance import Environment, Noise, Run
 from benchfw.records import LONGEST_NAME, OBJECTIVE, Outcome, Result, Spec, Status, Stored, Trial, shorten
 from benchfw.store import reservations
+from benchfw.store.checks import check_noun
 from benchfw.store.connection import (
     DAMAGED,
     REFUSALS,
@@ -141,6 +142,10 @@ class Store:
     @explain_sqlite_errors
     def begin(self, suite: str, title: str, text: str, environment: Environment) -> int:
         """Start a run and return its id."""
+        try:
+            check_noun(environment)  # what cannot be read back is not written
+        except ValueError as fault:
+            raise StoreError(f"the run cannot be stored: {fault}") from None
         values = (*map(storable, (suite, title, text)), json.dumps(environment.to_json()), now())
         with self._transaction():
             run = int(self._base.execute(INSERT_RUN, values).lastrowid or 0)

@@ -181,6 +181,18 @@ def test_a_trial_runs_again_in_this_process(ran, folder):
         (lambda ran: ran.save(3), "bundle must be a path, got int"),
         (lambda ran: ran.trial(None), "method must be a label or the number of a trial, got NoneType"),
         (lambda ran: ran.trial(99), "run 1 has no such trial"),
+        (lambda ran: ran.trial("slide (step=0.5)", problem=3), "no problem '3' in run 1; choose from: bowl"),
+        (lambda ran: ran.trial("slide", repetition="x"), "repetition must be a whole number from 0, got 'x'"),
+        (lambda ran: ran.trial("slide", plugins=3), "plugins must be a name or a list of names, got 3"),
+        (lambda ran: ran.plot(problem=[]), "problem must be the label of a problem, got list"),
+        (lambda ran: ran.plot(x=[]), "x must be one of cost, seconds and iterations, got []"),
+        (lambda _: benchfw.run(TABLES, only=[]), "only must be a part of a name, got []"),
+        (lambda _: benchfw.run(TABLES, quick=1), "quick must be True or False, got 1"),
+        (lambda _: benchfw.run(TABLES, repetitions=True), "repetitions must be a whole number from 1, got T"),
+        (lambda _: benchfw.run(TABLES, isolation="x"), 'isolation must be "trial" or "worker", got \'x\''),
+        (lambda _: benchfw.run(TABLES, dask=3), "dask must be 'local', a scheduler's address"),
+        (lambda _: benchfw.run(TABLES, plugins=""), "plugins must be a name or a list of names, got ''"),
+        (lambda _: benchfw.load(True), 'run must be the number of a run or "last", got bool'),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence_that_names_it(ran, call, words):

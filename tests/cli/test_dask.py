@@ -10,6 +10,9 @@ import sys
 import time
 
 import pytest
+from fixtures.cells import Notebook
+
+import benchfw
 
 pytestmark = [
     pytest.mark.workers,
@@ -229,6 +232,42 @@ def test_two_workers_give_the_records_and_the_faults_of_one_machine_but_for_the_
     cli.inline("run", "faults.toml", "--no-report", "--jobs", 0, "--store", "one.sqlite")
     assert [row for row in found if "faulty" not in row["method"]] == cli.timeless(store="one.sqlite")
     wait_until(lambda: not cluster.trial_processes())
+
+
+CELL = """
+import numpy as np
+
+centre = np.ones(3)
+
+class Bowl:
+    start = np.zeros(3)
+
+    def value(self, x):
+        return ((x - centre) ** 2).sum() / 2
+
+    def grad(self, x):
+        return x - centre
+
+def slide(problem, rng, step=0.5):
+    x = problem.start() + 0.1 * rng.standard_normal(3)
+    while True:
+        yield x
+        x = x - step * problem.grad(x)
+"""
+
+
+def test_objects_of_a_session_run_on_a_cluster_with_the_records_of_one_machine(
+    cluster, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    cell = Notebook()(CELL)
+    methods = {"slide": cell["slide"], "short": {"use": cell["slide"], "step": 0.1}}
+    settings = {"budget": {"iterations": 20}, "repetitions": 2, "replay": False}
+    there = benchfw.compare(cell["Bowl"](), methods, dask=cluster.address, store="there.sqlite", **settings)
+    here = benchfw.compare(cell["Bowl"](), methods, jobs=0, store="here.sqlite", **settings)
+    columns = ["method", "repetition", "metric", "iteration", "cost", "value"]
+    assert there.counts == {"done": 4}
+    assert there.frame[columns].equals(here.frame[columns])
 
 
 FAKE_DEVICE = """

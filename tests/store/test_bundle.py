@@ -162,7 +162,10 @@ def changed_store(packed, tmp_path, *statements):
             "many",
         ),
         ("UPDATE run SET environment = '{}'", "does not say where and how it was run"),
-        ("UPDATE run SET environment = replace(environment, 'true', '5')", "quick is 5"),
+        (
+            "UPDATE run SET environment = replace(environment, 'true', '5')",
+            "quick must be True or False, got 5",
+        ),
         ("UPDATE run SET environment = replace(environment, 'quick', 'odd')", "odd"),
         ("UPDATE run SET text = x'00'", "is not text"),
         ("UPDATE run SET environment = '[]'", "does not say where and how it was run"),

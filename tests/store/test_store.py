@@ -305,3 +305,10 @@ def test_a_value_of_another_type_is_refused_though_its_checksum_is_right(
     with Store(path) as opened, pytest.raises(StoreError, match="not benchfw's") as caught:
         opened.results(opened.run(1).id)
     assert len(str(caught.value)) < 500
+
+
+def test_an_environment_that_could_not_be_read_back_is_not_written(store):
+    before = len(store.runs())
+    with pytest.raises(StoreError, match="the run cannot be stored: jobs is True"):
+        store.begin("suite", "", "", replace(Environment(Machine()), jobs=True))
+    assert len(store.runs()) == before

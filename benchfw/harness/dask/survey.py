@@ -25,20 +25,25 @@ from benchfw.harness.environment import DEVICE_PACKAGES, PACKAGES, find_devices,
 from benchfw.harness.identity import HASH_PREFIX, TrialSources, datasets_read
 from benchfw.provenance import Environment
 from benchfw.records import Spec, Trial
-from benchfw.registry import Registry
+from benchfw.registry import GIVEN, Registry
 
 SURVEY_SECONDS = 1800.0  # a machine may have to fetch a data set first
 
 
 @dataclass(frozen=True)
 class SurveyRequest:
-    """What a run needs to know of a machine; `entries` are kind and name of all that trials are made of."""
+    """What a run needs to know of a machine; `entries` are kind and name of all that trials are made of.
+
+    `modules` and `files` are what objects of a session use, which travel without them.
+    """
 
     sources: tuple[str, ...]
     entries: tuple[tuple[str, str], ...]
     backends: tuple[str, ...]
     threads: int
     datasets: tuple[str, ...]
+    modules: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,9 @@ def versions(registry: Registry, request: SurveyRequest) -> dict[str, str]:
     # what is missing here is a difference too: its package and its version are then not among these
     known = [entry for kind, name in request.entries if (entry := registry.entries(kind).get(name))]
     found |= {entry.plugin.distribution: entry.plugin.version for entry in known if entry.plugin.version}
-    code = TrialSources(registry).closure([root for entry in known for root in entry.roots])
+    roots = [root for entry in known for root in entry.roots]
+    there = [path for each in request.files if (path := Path(each)).is_file()]
+    code = TrialSources(registry).closure([*roots, *request.modules, *there])
     found |= code.libraries
     found |= {f"the source of {name}": each[:HASH_PREFIX] for name, each in code.by_package().items()}
     for name in request.datasets:
@@ -96,9 +103,16 @@ def survey_request(
     """Return what to ask of a machine before it runs these trials."""
     specs = {(kind, str(spec.table)): (kind, spec.table) for trial in trials for kind, spec in _specs(trial)}
     used = [entry for kind, table in specs.values() for entry in registry.entries_of(kind, table)]
-    entries = sorted({(entry.kind, entry.name) for entry in used})
+    entries = sorted({(entry.kind, entry.name) for entry in used if entry.given is None})
+    roots = {root for each in registry.objects for root in each.roots}
     return SurveyRequest(
-        registry.sources, tuple(entries), tuple(backends), threads, tuple(datasets_read(trials, registry))
+        registry.sources,
+        tuple(entries),
+        tuple(backends),
+        threads,
+        tuple(name for name in datasets_read(trials, registry) if not name.startswith(GIVEN)),
+        tuple(sorted(root for root in roots if isinstance(root, str))),
+        tuple(sorted(str(root) for root in roots if isinstance(root, Path))),
     )
 
 

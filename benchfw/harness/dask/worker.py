@@ -84,6 +84,7 @@ class WorkerTerms:
     timeout: float | None
     memory: int | None
     isolation: Isolation = "trial"
+    objects: bytes = b""
 
 
 def run_here(name: str, trials: Sequence[Trial], device: Device | None) -> list[Finished]:
@@ -169,6 +170,7 @@ class WorkerPool(WorkerPlugin):  # type: ignore[misc]
             devices=(device,) if device else (),
             isolation=terms.isolation,
             needs_device=lambda _: device is not None,  # the client knows, and sends such trials alone
+            objects=terms.objects,
         )
 
     def _close_idle(self) -> None:

@@ -26,6 +26,10 @@ def find_view(summary: Summary, metric: str | None, x: str | None, problem: str 
     """
     if metric is not None and not isinstance(metric, str):
         raise BenchfwError(f"metric must be the name of a figure, got {type(metric).__name__}")
+    if problem is not None and not isinstance(problem, str):
+        raise BenchfwError(f"problem must be the label of a problem, got {type(problem).__name__}")
+    if x not in (None, "cost", "seconds", "iterations"):
+        raise BenchfwError(f"x must be one of cost, seconds and iterations, got {x!r}")
     figures = build_figures(summary)
     problems = {each.problem for each in figures if each.problem}
     if problem is not None and problem not in problems:
