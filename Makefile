@@ -18,7 +18,9 @@ PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 run: $(INSTALLED)
 	$(BIN)/benchfw run quickstart
 
-test: lint types tests
+# side by side: mypy uses one core, and tests wait for the processes that they start
+test: $(INSTALLED)
+	$(MAKE) --no-print-directory --jobs 3 lint types tests
 
 # everything: what `make test` runs, then what that leaves out
 test-all: test

@@ -165,6 +165,7 @@ how = "hang"
 )
 
 
+@pytest.mark.thorough
 def test_an_interruption_keeps_finished_trials_and_leaves_no_process_on_the_workers(cli, cluster):
     cli.write("hanging.toml", HANGING)
     run = begin(cli, "hanging.toml", "--dask", cluster.address)

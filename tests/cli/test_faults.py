@@ -1,5 +1,6 @@
 """What breaks becomes a status with a reason; the others go on."""
 
+import json
 import os
 import signal
 import subprocess
@@ -32,19 +33,23 @@ REASONS = {
 }
 
 
-@pytest.mark.parametrize("how", REASONS)
-def test_a_method_that_breaks_at_its_third_iteration_keeps_its_first_two_points(cli, how):
-    status, reason = REASONS[how]
-    cli.write("faulty.toml", SUITE.format(how=how))
-    limits = ("--timeout", 2) if how == "hang" else ("--memory", "1GB") if how == "memory" else ()
+@pytest.mark.parametrize(
+    ("hows", "limits"),
+    [(["hang", "raise"], ("--timeout", 2)), (["exit", "segfault", "memory"], ("--memory", "1GB"))],
+)
+def test_a_method_that_breaks_at_its_third_iteration_keeps_its_first_two_points(cli, hows, limits):
+    cli.write("faulty.toml", SUITE.format(how="HOW").replace('"HOW"', json.dumps(hows)))
     done = cli("run", "faulty.toml", *limits, "--no-report")
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    rows = [row for row in cli.records() if row["method"] == "faulty"]
-    assert [(row["iteration"], row["status"]) for row in rows] == [("0", status), ("1", status)]
-    assert reason in rows[0]["reason"]
-    assert reason in done.stdout.replace("\n    ", " ")
-    assert {row["status"] for row in cli.records() if row["method"] == "slide"} == {"done"}
+    records = cli.records()
+    for how in hows:
+        status, reason = REASONS[how]
+        rows = [row for row in records if row["method"] == f"faulty (how={how})"]
+        assert [(row["iteration"], row["status"]) for row in rows] == [("0", status), ("1", status)]
+        assert reason in rows[0]["reason"]
+        assert reason in done.stdout.replace("\n    ", " ")
+    assert {row["status"] for row in records if row["method"] == "slide"} == {"done"}
 
 
 def test_a_method_that_returns_nan_has_diverged_and_the_run_is_no_failure(cli):

@@ -71,9 +71,10 @@ def line(cli):
     return lambda *words: cli("time", *words, "--limit", "0.2", "--plugin", "naps.py")
 
 
-def test_a_kernel_is_timed_on_every_backend_and_the_run_is_kept(line, cli):
-    done = line("nap", *QUICK, *BOTH, "--json")
+def test_a_kernel_is_timed_on_every_backend_that_is_here_and_the_run_is_kept(line, cli):
+    done = line("nap", *QUICK, "--json")  # on the backends of this machine
     assert done.returncode == 0, done.stderr
+    assert "benchfw: absent is not available: no such card" in done.stderr
     found = json.loads(done.stdout)
     rows = {(row["backend"], row["problem"], row["quantity"]): row for row in found["rows"]}
     host, device = (rows[backend, "size 10,000", "seconds_per_call"] for backend in ("numpy", "device"))
@@ -93,12 +94,6 @@ def test_a_kernel_is_timed_on_every_backend_and_the_run_is_kept(line, cli):
     compared = cli("compare", "1", "2")
     assert compared.returncode == 0, compared.stderr
     assert "seconds_per_call" in compared.stdout
-
-
-def test_the_backends_of_this_machine_are_the_default_and_of_the_others_the_reason_is_said(line):
-    done = line("nap", "--size", "1e3", "--no-report", "--json")
-    assert {row["backend"] for row in json.loads(done.stdout)["rows"]} >= {"numpy", "device"}
-    assert "benchfw: absent is not available: no such card" in done.stderr
 
 
 def test_kernels_are_timed_in_the_type_and_with_the_threads_asked_for(cli):

@@ -44,6 +44,7 @@ def public(pattern):
     return re.findall(f"^{pattern}", stored, re.MULTILINE)
 
 
+@pytest.mark.thorough
 def test_every_public_name_has_a_place_in_the_manual(site):
     names = headings(site, "api.html")
     kernels = headings(site, "reference/kernels.html")
@@ -52,6 +53,7 @@ def test_every_public_name_has_a_place_in_the_manual(site):
         assert name in names or name.replace("_", "-") in kernels
 
 
+@pytest.mark.thorough
 def test_every_verb_has_a_page_with_all_its_options(site):
     for verb, words in public(r"verb (\w+)[^:]*:(.*)"):
         text = (site / "verbs" / f"{verb}.html").read_text(encoding="utf-8")
@@ -73,6 +75,7 @@ def test_every_suite_key_has_a_row_and_every_row_a_key():
     assert sorted(written) == sorted(known)
 
 
+@pytest.mark.thorough
 def test_the_reference_has_what_show_prints(site):
     done = subprocess.run(
         [sys.executable, "-m", "benchfw", "show", "heavy-ball"], capture_output=True, text=True, check=True
@@ -95,6 +98,7 @@ SEARCH = """((field) => {
 })(document.querySelector("[data-md-component=search-query]"))"""
 
 
+@pytest.mark.thorough
 def test_the_manual_can_be_read_and_searched_from_disk_without_asking_anyone(site, browser):
     page = browser.open(site / "index.html")
     page.evaluate(SEARCH)
@@ -104,6 +108,7 @@ def test_the_manual_can_be_read_and_searched_from_disk_without_asking_anyone(sit
     page.close()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["index.html", "api.html", "verbs/run.html", "reference/optimizers.html"])
 def test_a_page_of_the_manual_fits_a_narrow_screen(site, browser, name):
     page = browser.open(site / name, 390)

@@ -9,7 +9,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -31,7 +31,11 @@ pytestmark = pytest.mark.families
 
 ROOT = Path(__file__).parents[2]
 PATHS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-LONG = {ROOT / "docs" / "tutorial.md", *(ROOT / "docs" / "families").glob("*.md")}
+LONG = [
+    *(ROOT / "docs" / f"{name}.md" for name in ("tutorial", "measuring", "notebook", "solvers")),
+    ROOT / "docs" / "verbs" / "check.md",
+    *sorted((ROOT / "docs" / "families").glob("*.md")),
+]
 PAGES = [
     pytest.param(path, id=str(path.relative_to(ROOT)), marks=[pytest.mark.thorough] * (path in LONG))
     for path in PATHS
@@ -238,13 +242,16 @@ def try_block(block, shell):
             assert other == "text", f"the tests do not understand blocks of {other}"
 
 
-def try_page(path, place, run_inline):
+def try_page(path, place, run_inline, *, runs=True):
+    """Try every block of a page; without `runs` only look at what its commands and programs name."""
     page, blocks = path.read_text(encoding="utf-8"), blocks_of(path)
+    if not runs:
+        blocks = [replace(each, marks="not run: long") for each in blocks]
     shell = Shell(place, run_inline, replays=REPLAYS in page)
     for command in BEFORE.findall(page):
         if command.startswith("files of "):
             shell.write(blocks_of(path.parent / command.removeprefix("files of ")))
-        else:
+        elif runs:
             shell.run(command)
     for block in blocks:
         if block.title:
@@ -263,6 +270,11 @@ def try_page(path, place, run_inline):
 @pytest.mark.parametrize("path", PAGES)
 def test_what_a_page_shows_is_what_happens(path, tmp_path, run_inline):
     try_page(path, tmp_path, run_inline)
+
+
+@pytest.mark.parametrize("path", LONG, ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_a_long_page_names_exists(path, tmp_path, run_inline):
+    try_page(path, tmp_path, run_inline, runs=False)
 
 
 @pytest.mark.parametrize(

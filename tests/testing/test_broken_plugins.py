@@ -50,6 +50,7 @@ def failed(path, leave_out="", **effort):
 
 
 @pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.sampled(16)
 def test_a_broken_plugin_is_found_by_the_check_that_is_meant_for_it(name):
     # what a plugin remembers takes a process to find out, and the good ones show that it is not a false alarm
     slow = "" if name in {"remembering", "global_state"} else "remembers-nothing"
@@ -67,6 +68,7 @@ def test_every_broken_plugin_is_tried():
     assert {path.stem for path in FOLDER.glob("*.py")} - {"odd_sizes_cupy"} == set(BROKEN)
 
 
+@pytest.mark.thorough
 def test_a_good_plugin_of_each_kind_passes():
     assert not failed(Path(__file__).parent / "good" / "everything.py", seconds=0.5, iterations=100)
 

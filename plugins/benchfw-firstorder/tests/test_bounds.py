@@ -105,6 +105,7 @@ def test_heavy_ball_stays_below_its_bound(backend, step, momentum):
     "estimator", [Minibatch(1), Minibatch(8), Minibatch(8, replace=False), Exact()], ids=repr
 )
 @pytest.mark.parametrize("step", [0.002, 0.01, 0.05])
+@pytest.mark.sampled(4)
 def test_averaged_sgd_stays_below_its_bound_in_the_mean(backend, estimator, step):
     kind = (BoxLeastSquares, {"samples": 100, "features": 10})
     optimizer = SGD(step=step, average=True, estimator=estimator)

@@ -179,6 +179,7 @@ def test_averaged_sgd_yields_the_mean_of_all_iterates_so_far(logistic):
 @pytest.mark.parametrize(
     "optimizer", [SVRG(), SVRG(inner=20, snapshot="average"), SAGA(), SAGA(batch=1)], ids=repr
 )
+@pytest.mark.sampled(2)
 def test_variance_reduction_converges_linearly_where_sgd_stalls(logistic, optimizer):
     steps = 6000 if getattr(optimizer, "batch", 32) == 1 else 2500
     reduced = gaps(optimizer, logistic, steps)

@@ -95,6 +95,7 @@ COVER = [
 
 
 @pytest.mark.parametrize(("law", "function", "kind"), COVER)
+@pytest.mark.sampled(1)
 def test_values_have_no_bias(backend, law, function, kind):
     problem = fixed_matrix(backend, kind, function)
     estimator, rng = Chebyshev(probes=1, distribution=LAWS[law], probe="gaussian"), backend.rng(11)

@@ -256,7 +256,7 @@ def test_equal_methods_that_sometimes_do_not_arrive_are_seldom_told_apart(make, 
 
 
 @pytest.mark.parametrize("repetitions", [1, 5])
-@pytest.mark.sampled(1)
+@pytest.mark.thorough
 def test_equal_estimators_are_seldom_told_apart(make, run, repetitions):
     rng = np.random.default_rng(17)
 
