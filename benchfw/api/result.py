@@ -11,9 +11,9 @@ from benchfw.api.arguments import as_names, as_path, faults_in_python, in_python
 from benchfw.api.planning import trusted_registry
 from benchfw.api.running import can_write_pages, page_folder, report_run
 from benchfw.api.toml import texts_in, write_toml
-from benchfw.errors import BenchfwError, nearest
+from benchfw.errors import BenchfwError
 from benchfw.provenance import Run
-from benchfw.records import Outcome, Result, change
+from benchfw.records import Outcome
 from benchfw.registry import GIVEN, Registry
 from benchfw.report.captions import heading
 from benchfw.report.terminal import describe_counts, plain_lines
@@ -215,46 +215,15 @@ class RunResult:
         """Run one trial again in this process and return its outcome, for `breakpoint()` and `%debug`.
 
         It is given by its number in the column `trial` of `frame`, or by its labels. What the method raises
-        is raised here.
+        is raised here. A warning says where it is not the trial that was run: objects of a session run as
+        they are now.
         """
-        from benchfw.measure.trial import collector, run_trial
+        from benchfw.api.replaying import find_trial, replay_trial
 
         names = as_names(plugins, "plugins")
-        found = self._find_trial(method, problem, repetition)
-        registry = self._registry or trusted_registry(self.run, names)
-        records, emit = collector()
-        registry.inspect_trial(found.trial)
-        with registry.activate():
-            outcome = run_trial(found.trial, registry, emit, hear=_raise)
-        return change(outcome, records=tuple(records))
-
-    def _find_trial(self, method: str | int, problem: str | None, repetition: int) -> Result:
         with self._open() as store:
-            found = list(store.stream(self.id))
-        if isinstance(repetition, bool) or not isinstance(repetition, int):
-            raise BenchfwError(f"repetition must be a whole number from 0, got {repetition!r}")
-        if isinstance(method, int) and not isinstance(method, bool):
-            chosen = [each for each in found if each.id == method]
-        else:
-            if not isinstance(method, str):
-                raise BenchfwError(
-                    f"method must be a label or the number of a trial, got {type(method).__name__}"
-                )
-            for name, asked, labels in (
-                ("method", method, {each.trial.method.label for each in found}),
-                ("problem", problem, {each.trial.problem.label for each in found}),
-            ):
-                if asked is not None and asked not in labels:
-                    raise BenchfwError(f"no {name} '{asked}' in run {self.id}{nearest(str(asked), labels)}")
-            chosen = [
-                each
-                for each in found
-                if each.trial.method.label == method and each.trial.repetition == repetition
-                if problem in {None, each.trial.problem.label}
-            ]
-        if not chosen:
-            raise BenchfwError(f"run {self.id} has no such trial; the column `trial` of `frame` numbers them")
-        return chosen[0]
+            found = find_trial(list(store.stream(self.id)), self.id, method, problem, repetition)
+        return replay_trial(found, self.id, self._registry or trusted_registry(self.run, names))
 
     @functools.cached_property
     def _summary(self) -> Summary:
@@ -294,7 +263,3 @@ def _frame(rows: list[tuple[Any, ...]], columns: list[str], what: str) -> pd.Dat
     except ImportError:
         raise BenchfwError(f"{what} needs pandas; pip install 'benchfw[report]'") from None
     return pd.DataFrame(rows, columns=columns)
-
-
-def _raise(fault: BaseException) -> None:
-    raise fault

@@ -4,6 +4,7 @@ import contextlib
 import enum
 import os
 import shutil
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -313,6 +314,31 @@ def test_the_same_cell_runs_nothing_again_and_an_edited_one_what_it_changed(note
     moved = call()
     assert moved.reused == 0
     assert ends(moved)["Bowl", "steps"] == pytest.approx(6 / 4**12)
+
+
+def test_a_trial_of_what_was_edited_since_says_so(notebook, folder):
+    notebook("pace = 0.5\ndef paced(problem, rng):\n    return steps(problem, rng, pace)")
+    result = benchfw.compare(notebook["bowl"], notebook["paced"], **SMALL, store="paced.sqlite")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert result.trial("paced").records[-1].value == ends(result)["Bowl", "paced"]
+    notebook("pace = 0.25")
+    with pytest.warns(
+        UserWarning, match=r"^paced has changed since run 1: this is not the trial that was run$"
+    ):
+        assert result.trial("paced").records[-1].value != ends(result)["Bowl", "paced"]
+    notebook("""
+    def reads(problem, rng):
+        with open("pace.txt") as file:
+            return steps(problem, rng, float(file.read()))
+    """)
+    (folder / "pace.txt").write_text("0.5")
+    result = benchfw.compare(notebook["bowl"], notebook["reads"], **SMALL, store="paced.sqlite")
+    (folder / "pace.txt").write_text("0.25")
+    with pytest.warns(
+        UserWarning, match=r"^not as in run 2: .* at iteration 1 was .*, and then .* has changed"
+    ):
+        result.trial("reads")
 
 
 def test_the_command_line_says_that_an_object_is_not_there(notebook, run_inline, folder):
