@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from benchfw.measure.files import trial_folder
     from benchfw.parameters import Count, DatasetName, Fraction, NonNegative, Positive, Range
     from benchfw.provenance import Run
+    from benchfw.search import Choice, Integer, Linear, Log
 
 __version__ = "0.1.0"
 
@@ -53,6 +54,7 @@ __all__ = [
     "Backend",
     "BenchfwError",
     "Bounded",
+    "Choice",
     "Claims",
     "Composite",
     "Constants",
@@ -63,6 +65,9 @@ __all__ = [
     "Estimator",
     "FiniteSum",
     "Fraction",
+    "Integer",
+    "Linear",
+    "Log",
     "NonNegative",
     "Optimizer",
     "Params",
@@ -103,6 +108,7 @@ _HOMES = {
     "problem": "api.problems",
     "trial_folder": "measure.files",
     **dict.fromkeys(("load", "run", "runs"), "api.session"),
+    **dict.fromkeys(("Choice", "Integer", "Linear", "Log"), "search"),
     **dict.fromkeys(("Count", "DatasetName", "Fraction", "NonNegative", "Positive", "Range"), "parameters"),
 }
 

@@ -25,7 +25,8 @@ from benchfw.trials import Trials
 MOST_TRIALS = 1_000_000
 
 TO_TARGET = " to target"
-"""Ends the metrics of tuning that are what it takes to reach the target."""
+ARRIVALS = tuple(f"{axis}{TO_TARGET}" for axis in ("cost", "seconds", "iterations"))
+"""The metrics of tuning that are what it takes to reach the target; all others are metrics at the end."""
 
 EVERY = "*"
 """`use = "*"` in a [[kernel]] table stands for every kernel that is registered."""
@@ -138,7 +139,9 @@ def _check_tuning(suite: Suite, methods: list[Method], registry: Registry, where
                 f"{where}: tune.{what} needs a tuner whose settings do not depend on results "
                 f"({' or '.join(sequences)}), and '{tuning.tuner}' is none"
             )
-    if tuning.metric.endswith(TO_TARGET) and not suite.target:
+    if tuning.metric.endswith(TO_TARGET) and tuning.metric not in ARRIVALS:
+        raise SuiteError(f"{where}: unknown tune.metric '{tuning.metric}'{nearest(tuning.metric, ARRIVALS)}")
+    if tuning.metric in ARRIVALS and not suite.target:
         raise SuiteError(f"{where}: tune.metric is '{tuning.metric}', and the suite has no target")
 
 

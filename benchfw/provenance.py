@@ -195,6 +195,11 @@ class Run:
         return sum(n for status, n in self.counts.items() if Status(status).faulty)
 
     @property
+    def ended(self) -> int:
+        """Return the number of trials that have ended, those of tuning among them."""
+        return sum(self.counts.values()) + sum(self.tuning_counts.values())
+
+    @property
     def all_skipped(self) -> bool:
         """Return whether there were trials and none was run: nothing was measured."""
         return set(self.counts) == {Status.SKIPPED.value}
@@ -204,8 +209,7 @@ class Run:
         """Return the sentence on a run that has not finished; nothing for one that has."""
         if self.finished:
             return ""
-        ended = sum(self.counts.values()) + sum(self.tuning_counts.values())
-        there = f"{ended} of {self.environment.trials} trials"
+        there = f"{self.ended} of {self.environment.trials} trials"
         if self.going:
             return f"run {self.id} is still going: {there}"
         return f"run {self.id} was stopped: {there}; the same command continues from there"

@@ -162,8 +162,10 @@ def _check_ends(low: Any, high: Any) -> None:
         if isinstance(end, bool) or not isinstance(end, int | float) or not math.isfinite(end):
             raise BenchfwError(f"a space goes between two finite numbers, got {end!r}")
     if low >= high:
-        what = "is empty: its ends are equal" if low == high else "is reversed"
-        raise BenchfwError(f"the space from {low:g} to {high:g} {what}; give the smaller end first")
+        what = (
+            "is empty; give two different ends" if low == high else "is reversed; give the smaller end first"
+        )
+        raise BenchfwError(f"the space from {low:g} to {high:g} {what}")
 
 
 def _rounded(value: float, low: float, high: float) -> float:

@@ -36,6 +36,7 @@ def compare(
     seed: int = 0,
     backends: str | Sequence[str] = "numpy",
     reference: str | None = None,
+    tune: Mapping[str, Any] | None = None,
     title: str = "Comparison",
     plugins: str | Sequence[str] = (),
     store: str | Path = DEFAULT_STORE,
@@ -64,8 +65,10 @@ def compare(
 
     All else is as in a suite: each trial has `budget` ({"seconds": 10, "iterations": 10000}) to get to the
     `target` ({"gap": 1e-6}), in a process of its own. Ratios are relative to `reference`, the label of a
-    method, or to the first. Trials that the store has are not run again; those of objects are known by their
-    code and data. `dask` is a scheduler's address or file, or 'local': trials then run there.
+    method, or to the first. A parameter whose value is a search space, such as `benchfw.Log(1e-4, 1)`, is
+    chosen on other seeds, with the same allowance `tune` ({"trials": 32, "repetitions": 3}) for each method.
+    Trials that the store has are not run again; those of objects are known by their code and data.
+    `dask` is a scheduler's address or file, or 'local': trials then run there.
     """
     options = Options(
         jobs=jobs,
@@ -88,6 +91,7 @@ def compare(
         "target": target,
         "precision": precision,
         "reference": reference,
+        "tune": tune,
         "plugins": as_names(plugins, "plugins") or None,
     }
     for name in ("title", "seed", "repetitions", "isolation"):

@@ -18,12 +18,13 @@ from benchfw.harness.workers.packing import pack_objects
 from benchfw.loading import fault_text
 from benchfw.parameters import signature_of
 from benchfw.registry import GIVEN, NESTABLE, Given, Registry, kind_of
+from benchfw.search import SPACES
 from benchfw.sources.objects import read_object
 from benchfw.suite import SESSION_SOURCE
 
 CALLS = {"run": "optimizer", "solve": "optimizer", "draw": "estimator"}
 PLAIN = (bool, int, float, str)
-TABLE_KEYS = frozenset({"use", "label", "on", "quick", "best"})
+TABLE_KEYS = frozenset({"use", "label", "on", "quick", "best", "tune"})
 """What a table says of a method beside its parameters."""
 
 
@@ -158,7 +159,7 @@ class Objects:
             value = getattr(given, each.name)
             if _is_part(each.name, value):
                 found[each.name] = self.method_table(f"{place}, {each.name}", "", value)[1]
-            elif type(value) in PLAIN:  # not one of an enum, which a table would lose
+            elif type(value) in (*PLAIN, *SPACES):  # not one of an enum, which a table would lose
                 found[each.name] = value
             elif type(value) is tuple and all(type(part) in PLAIN for part in value):
                 found[each.name] = [list(value)]  # a list inside of a list is a value, not a sweep

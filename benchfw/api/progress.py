@@ -13,7 +13,7 @@ from statistics import fmean
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
-from benchfw.harness.events import Begun, Event, Finished, Started
+from benchfw.harness.events import Begun, Event, Finished, Phase, Started
 from benchfw.records import Cell, Status, Trial
 from benchfw.report.text import plural, printable
 
@@ -76,10 +76,12 @@ class Lines:
 
     def __call__(self, event: Begun | Event) -> None:
         """Show one event."""
+        again = isinstance(event, Begun) and event.phase == "tuning" == self._pace.phase
         self._pace.hear(event)
-        if isinstance(event, Begun) and event.pending:
+        if isinstance(event, Begun) and event.pending and not again:  # a tuner may ask many times
+            phase = ", tuning" if event.phase == "tuning" else ""
             self._print(
-                f"run {event.run}: {plural(event.pending, 'trial')} to run, "
+                f"run {event.run}{phase}: {plural(event.pending, 'trial')} to run, "
                 f"{event.reused} in the store already"
             )
         elif isinstance(event, Finished):
@@ -100,9 +102,9 @@ def standing(pace: Pace) -> str:
     seconds = pace.seconds_left()
     to_go = f", about {duration(max(1.0, seconds))} to go" if pace.left and math.isfinite(seconds) else ""
     so_far = duration(pace.elapsed(pace.began))
-    return (
-        f"{pace.done} of {plural(pace.total, 'trial')} done{failed}, {pace.left} left; {so_far} so far{to_go}"
-    )
+    phase = "tuning: " if pace.phase == "tuning" else ""
+    done = f"{pace.done} of {plural(pace.total, 'trial')} done{failed}, {pace.left} left"
+    return f"{phase}{done}; {so_far} so far{to_go}"
 
 
 def fault_line(event: Finished) -> str:
@@ -166,9 +168,10 @@ class Pace:
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self.total = self.done = self.failed = 0
+        self.phase: Phase = "verdict"
         self.began = self._started = clock()
         self.running: dict[str, tuple[Trial, float]] = {}
-        """The trials now running by their names, each with the moment of its start."""
+        """The trials now running by their keys, each with the moment of its start."""
         self._clock = clock
         self._jobs = 1
         self._waiting: Counter[Cell] = Counter()
@@ -192,19 +195,22 @@ class Pace:
         """Take in one event."""
         if isinstance(event, Begun):
             self.total, self._jobs = event.pending, max(1, event.jobs)
+            self.done = self.failed = 0
+            self.phase = event.phase
+            self._own = self._between = 0.0
             self._started = self._clock()
             self._waiting = Counter(event.by_cell)
             self._budget = event.seconds
         elif isinstance(event, Started):
-            if str(event.trial) not in self.running:  # else its worker did not start, and another tries
+            if event.trial.key not in self.running:  # else its worker did not start, and another tries
                 self._waiting[event.trial.cell] -= 1
-            self.running[str(event.trial)] = event.trial, self._clock()
+            self.running[event.trial.key] = event.trial, self._clock()
         elif isinstance(event, Finished):
             self._end(event)
 
     def _end(self, event: Finished) -> None:
         cell, outcome = event.trial.cell, event.outcome
-        if self.running.pop(str(event.trial), None) is None:
+        if self.running.pop(event.trial.key, None) is None:
             self._waiting[cell] -= 1  # skipped, never started
         if outcome.status is not Status.SKIPPED:
             self._own += outcome.seconds

@@ -37,6 +37,7 @@ def find_trial(
             each
             for each in results
             if each.trial.method.label == method and each.trial.repetition == repetition
+            if not each.trial.tuning
             if problem in {None, each.trial.problem.label}
         ]
     if not chosen:

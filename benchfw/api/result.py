@@ -75,13 +75,22 @@ class RunResult:
         """The estimates with their intervals as a table: a row for each quantity of each method."""
         return self._estimates.copy(deep=False)
 
+    @property
+    def tuning(self) -> pd.DataFrame:
+        """What tuning tried: a row for each setting, with its scores and whether it was chosen."""
+        from benchfw.summary.exports import tuning_rows
+
+        columns, rows = tuning_rows(self._summary.tuned)
+        return _frame(rows, columns, "tuning")
+
     @functools.cached_property
     def _records(self) -> pd.DataFrame:
         from benchfw.summary.exports import RECORD_COLUMNS, parameter_columns, record_rows
 
         with self._open() as store:
             parameters = parameter_columns(store.specs(self.id))
-            rows = list(record_rows(self.run, store.stream(self.id), parameters))
+            verdict = (each for each in store.stream(self.id) if not each.trial.tuning)
+            rows = list(record_rows(self.run, verdict, parameters))
         return _frame(rows, [*RECORD_COLUMNS, *parameters], "frame")
 
     @functools.cached_property

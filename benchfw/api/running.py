@@ -20,7 +20,7 @@ from benchfw.loading import fault_text
 from benchfw.provenance import DEFAULT_STORE, Project, Run
 from benchfw.registry import Registry
 from benchfw.store import Store
-from benchfw.tuning.run import TunedSuite, execute_tuned, is_tuned
+from benchfw.tuning.run import Ahead, TunedSuite, execute_tuned, is_tuned, look_ahead
 
 if TYPE_CHECKING:
     from benchfw.summary.model import Summary
@@ -32,6 +32,14 @@ def look_up(planned: Planned, store: Path, options: Options) -> Agenda:
         return _prepare(planned, None, options)
     with Store(store) as opened:
         return _prepare(planned, opened, options)
+
+
+def look_ahead_tuned(planned: Planned, store: Path, options: Options) -> list[Ahead]:
+    """Return what the run of a suite that tunes would do, without running or writing anything."""
+    tuned = TunedSuite(planned.suite, planned.trials, planned.registry, planned.changes, options)
+    with planned.registry.activate(), contextlib.ExitStack() as stack:
+        opened = stack.enter_context(Store(store)) if store.exists() else None
+        return look_ahead(tuned, opened)
 
 
 def _prepare(planned: Planned, store: Store | None, options: Options) -> Agenda:

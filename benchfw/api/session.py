@@ -103,7 +103,7 @@ def _describe_interruption(store: Path, begun: Sequence[int]) -> str:
     if not begun:
         return "interrupted before anything ran"
     with Store(store) as opened:
-        kept = sum(opened.run(begun[0]).counts.values())
+        kept = opened.run(begun[0]).ended
     return f"interrupted; {plural(kept, 'finished trial')} kept, the same call continues from there"
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from benchfw.errors import SuiteError
+from benchfw.search import Choice, Integer, Linear, Log
 from benchfw.suite import METHOD_KINDS
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -55,6 +56,8 @@ def _value(value: Any, place: str) -> str:
             text = repr(value)
         case str() if type(value) is str:
             text = _string(value)
+        case Log() | Linear() | Integer() | Choice():
+            text = _value(value.table, place)
         case Mapping():
             text = (
                 f"{{ {', '.join(f'{_key(name)} = {_value(each, place)}' for name, each in value.items())} }}"

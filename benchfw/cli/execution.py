@@ -29,6 +29,7 @@ from benchfw.store import Store
 from benchfw.store.rows import now
 from benchfw.summary.compare import compare_pairs
 from benchfw.summary.model import Summary
+from benchfw.tuning.run import refuse_tuning
 
 INTERRUPTED = 130
 
@@ -125,7 +126,7 @@ def _report_interrupted(planned: Planned, store: Path, begun: Sequence[int], *, 
         return
     with contextlib.suppress(StoreError), Store(store) as opened:
         run, _ = report_run(opened, opened.run(begun[0]), planned.registry, page=page)
-        kept = sum(run.counts.values())
+        kept = run.ended
         click.echo(
             f"benchfw: interrupted; {kept} finished trials are kept, the same command continues from there",
             err=True,
@@ -146,6 +147,8 @@ def run_and_compare(
     """Run, compare, print; return the exit code: 1 if something regressed, or fails in the present files."""
     if options.jobs != 1:
         raise BenchfwError("--against runs one trial at a time; leave out --jobs")
+    for each in planned:
+        refuse_tuning(each.trials, "--against")
     _make_ready(planned)
     with listen_to_run(events, f"against {revision}", []) as listen:
         runs = run_against(planned, revision, store, options, listen)
@@ -220,7 +223,7 @@ def _write(file: IO[str], line: str) -> None:
 
 def _event_data(event: Begun | Event) -> dict[str, object]:
     if isinstance(event, Begun):
-        return {"event": "planned", "trials": event.total, "reused": event.reused}
+        return {"event": "planned", "phase": event.phase, "trials": event.total, "reused": event.reused}
     trial = event.trial
     data: dict[str, object] = {
         "event": "finished" if isinstance(event, Finished) else "started",

@@ -1,6 +1,6 @@
 """What `benchfw run` says before anything runs.
 
-The plan of --dry-run, with the smallest differences that it can find; the differences of --from-bundle.
+The smallest differences that a suite can find, and what is different from the run of a bundle.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -19,8 +19,7 @@ from benchfw.analysis.medians import CHECKED_PAIRS
 from benchfw.analysis.power import largest_spread, smallest_ratio
 from benchfw.analysis.significance import FEWEST_PAIRS
 from benchfw.api.planning import Planned
-from benchfw.api.running import look_up
-from benchfw.cli.options import echo_json, echo_table
+from benchfw.api.running import look_up, tuned_suite
 from benchfw.harness.agenda import Agenda
 from benchfw.harness.options import Options
 from benchfw.provenance import Environment, Run
@@ -28,8 +27,8 @@ from benchfw.records import Result, Trial
 from benchfw.report.text import align, figures, flat_facts, plural, printable
 from benchfw.store import Store
 from benchfw.summary.summarize import summarize
+from benchfw.tuning.run import at_middle
 
-PLAN_HEADER = ("problem", "method", "backend", "repetition", "stored")
 COMPARED_FACTS = ("python", "packages.", "sources.", "datasets.", "backends.", "threads", "jobs")
 """The facts, by the start of their names, that may make a difference to records or times."""
 
@@ -45,55 +44,6 @@ class Reach:
     quantity: str
     ratios: Mapping[str, float]
     pairs: int  # of the earlier run, the fewest
-
-
-def print_plans(planned: Sequence[Planned], store: Path, options: Options, *, as_json: bool) -> None:
-    """Print every trial of the suites and whether the store has it."""
-    agendas = [look_up(each, store, options) for each in planned]
-    rows = [
-        (agenda.suite.name, trial, stored > 0)
-        for agenda in agendas
-        for trial, stored in zip(agenda.trials, agenda.stored.tolist(), strict=True)
-    ]
-    if as_json:
-        echo_json(
-            [
-                {
-                    "suite": suite,
-                    "kind": trial.kind,
-                    "problem": trial.problem.label,
-                    "method": trial.method.label,
-                    "backend": trial.backend,
-                    "repetition": trial.repetition,
-                    "stored": stored,
-                }
-                for suite, trial, stored in rows
-            ]
-        )
-        return
-    echo_table(
-        (
-            (
-                trial.problem.label,
-                trial.method.label,
-                trial.backend,
-                trial.repetition,
-                "yes" if stored else "no",
-            )
-            for _, trial, stored in rows
-        ),
-        PLAN_HEADER,
-    )
-    stored = sum(each for _, _, each in rows)
-    outdated = sum((Counter(agenda.outdated) for agenda in agendas), Counter())
-    for line in describe_outdated(outdated):
-        click.echo(line)
-    click.echo(
-        f"{len(rows)} trials, {stored} of them in the store, {len(rows) - stored} to run; nothing was run"
-    )
-    for agenda in agendas:
-        for line in describe_reach(agenda, store):
-            click.echo(line)
 
 
 def describe_reach(agenda: Agenda, store: Path) -> Iterator[str]:
@@ -154,7 +104,7 @@ def find_reach(trials: Sequence[Trial], run: Run, results: Iterable[Result]) -> 
     has no trials like these, or one of each.
     """
     wanted = {_setting(trial) for trial in trials}
-    alike = [each for each in results if _setting(each.trial) in wanted]
+    alike = [each for each in results if not each.trial.tuning and _setting(each.trial) in wanted]
     count = 1 + max((trial.repetition for trial in trials), default=-1)
     summary = summarize(run, alike)
     found = [
@@ -205,14 +155,20 @@ def describe_outdated(outdated: Mapping[str, int]) -> Iterator[str]:
 
 def print_differences(run: Run, planned: Planned, store: Path, options: Options) -> None:
     """Say what a bundle holds, what is different here, and how to compare."""
-    here = look_up(planned, store, options).environment
-    trials = plural(sum(run.counts.values()), "trial")
+    here = look_up(_settled(planned, options), store, options).environment
+    trials = plural(run.ended, "trial")
     click.echo(
         f"{run.store}: {trials} of suite {printable(run.suite)}, started {printable(run.started)}", err=True
     )
     for line in list(differences(run.environment, here)) or ["the same versions, sources and devices here"]:
         click.echo(f"  {printable(line)}", err=True)
     click.echo(f"afterwards `benchfw compare {run.store} last` says what changed", err=True)
+
+
+def _settled(planned: Planned, options: Options) -> Planned:
+    """Return a suite with what it tunes in the middle of its space: that makes no difference to versions."""
+    tuned = tuned_suite(planned, options)
+    return planned if tuned is None else replace(planned, trials=at_middle(tuned))
 
 
 def differences(then: Environment, now: Environment) -> Iterator[str]:

@@ -11,8 +11,9 @@ import click
 from benchfw.api.planning import Planned
 from benchfw.errors import BenchfwError, SuiteError, nearest
 from benchfw.measure.trial import collector, run_trial, warm_up
-from benchfw.records import Trial
+from benchfw.records import Trial, change
 from benchfw.report.text import printable
+from benchfw.search import setting_at, settle, spaces_in
 
 INTERVAL = 0.0002  # seconds between looks at the stack
 SMALLEST = 0.05  # share of the time that is printed; the file has everything
@@ -52,6 +53,7 @@ def _find_trial(planned: Sequence[Planned], label: str) -> tuple[Planned, Trial]
     for each in planned:
         for trial in each.trials:
             if trial.method.label == label:
-                return each, trial
+                middle = setting_at(spaces_in(trial.method.params), 0.5)  # of what would be tuned
+                return each, change(trial, method=settle(trial.method, middle))
             labels.add(trial.method.label)
     raise SuiteError(f"--profile '{label}' is not the label of a method{nearest(label, labels)}")

@@ -20,6 +20,7 @@ from benchfw.records import Outcome, Result, Spec
 from benchfw.summary.model import Summary
 from benchfw.summary.samples import prepared_facts
 from benchfw.summary.standings import find_standings
+from benchfw.summary.tuned import TunedMethod
 from benchfw.sweep import leaves
 
 RECORD_COLUMNS = (
@@ -30,6 +31,7 @@ RECORD_COLUMNS = (
     "method",
     "backend",
     "repetition",
+    "tuning",
     "status",
     "ending",
     "reason",
@@ -69,6 +71,40 @@ def summary_rows(summary: Summary) -> list[tuple[str | float | int, ...]]:
         (cell.problem, cell.method, cell.backend, quantity, each.estimate, each.low, each.high, each.count)
         for cell, quantity, each in rows
     ]
+
+
+TUNING_COLUMNS = (
+    "problem",
+    "method",
+    "backend",
+    "tuning",
+    "trial",
+    "share",
+    "reached",
+    "score",
+    "cost",
+    "seconds",
+)
+
+
+def tuning_rows(tuned: Iterable[TunedMethod]) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the columns and one row for each setting that tuning tried, in order.
+
+    `score` is in the median over its runs: what it takes to the target if that is `reached`, else the metric
+    at the end, None where the run broke.
+    """
+    methods = list(tuned)
+    paths = list(dict.fromkeys(path for each in methods for path in each.spaces))
+    rows = []
+    for each in methods:
+        for number, (attempts, chosen) in enumerate(zip(each.rounds, each.chosen, strict=True), 1):
+            for trial, attempt in enumerate(attempts, 1):
+                labels = (each.cell.problem, each.cell.method, each.cell.backend, number, trial)
+                spent = (attempt.cost, attempt.seconds)
+                values = (attempt.setting.get(path) for path in paths)
+                score = (attempt.score.standing == 0, each.shown(attempt.score))
+                rows.append((*labels, attempt.share, *score, *spent, attempt is chosen, *values))
+    return [*TUNING_COLUMNS, "chosen", *paths], rows
 
 
 def parameter_columns(specs: Iterable[tuple[Spec, Spec]]) -> tuple[str, ...]:
@@ -112,7 +148,7 @@ def record_rows(
 def _start(run: Run, result: Result) -> tuple[Any, ...]:
     """Return the cells that all rows of a trial share."""
     trial, outcome = result.trial, result.outcome
-    labels = (trial.problem.label, trial.method.label, trial.backend, trial.repetition)
+    labels = (trial.problem.label, trial.method.label, trial.backend, trial.repetition, trial.tuning)
     return run.id, result.id, run.suite, *labels, outcome.status.value, outcome.ending.value, outcome.reason
 
 
@@ -146,10 +182,13 @@ def write_records(
 ) -> Iterator[Result]:
     """Write what write_csv makes of record_rows, but faster: the cells that a trial's rows share once.
 
-    Yield each result when its rows are written.
+    Yield each result when its rows are written; those of trials that tune are not.
     """
     file.write(_line((*RECORD_COLUMNS, *parameters)) + "\n")
     for result in results:
+        if result.trial.tuning:
+            yield result
+            continue
         measured = list(_record_values(result.outcome))
         metrics = {name: _line((name,)) for name in {name for _, name, *_ in measured}}
         start = _line(_start(run, result))

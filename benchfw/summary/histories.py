@@ -210,10 +210,12 @@ class Reader:
 
 
 def histories_by_cell(results: Iterable[Result]) -> dict[Cell, list[History]]:
-    """Return the trials of each cell, in the order of first appearance."""
+    """Return the trials of each cell, in the order of first appearance; without those that tuned."""
     groups: dict[Cell, list[History]] = {}
     reader = Reader()
     for result in results:
+        if result.trial.tuning:
+            continue
         groups.setdefault(result.trial.cell, []).append(reader.read(result))
     return groups
 

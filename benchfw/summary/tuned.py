@@ -149,6 +149,12 @@ class TunedMethod:
         """Return a score as a number: infinite where the target was not reached, or the run broke."""
         return score.value if score.standing <= (0 if self.axis else 1) else math.inf
 
+    def shown(self, score: Score) -> float | None:
+        """Return a score as a reader knows it: gains are positive again; None where the run broke."""
+        if score.standing > 1:
+            return None
+        return -score.value if self.gain and score.standing == 1 else score.value
+
     @cached_property
     def counts(self) -> list[int]:
         """The numbers of trials at which a smaller allowance is looked at."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from benchfw.errors import BenchfwError
 from benchfw.harness.agenda import Agenda, Integers, prepare
-from benchfw.harness.events import Listener
+from benchfw.harness.events import Listener, Phase
 from benchfw.harness.options import Options
 from benchfw.harness.run import GoingRun, open_run
 from benchfw.measure.seeding import tuner_seed
@@ -22,19 +24,14 @@ from benchfw.store import Store
 from benchfw.suite import Suite
 from benchfw.summary.attempts import (
     Aim,
-    Attempt,
-    Spending,
     attempt_of,
     choose,
     choose_across,
-    rank_attempts,
 )
 from benchfw.summary.histories import Reader
 from benchfw.trials import Trials
-from benchfw.tuning.tuners import Proposal, Setting, Tried, Tuner
-
-AT_A_TIME = 4  # settings between two looks at what an allowance of cost or seconds has left
-MOST_SETTINGS = 1000  # of one method under such an allowance: its trials may cost nothing
+from benchfw.tuning.searches import Search
+from benchfw.tuning.tuners import Proposal, Setting
 
 
 @dataclass(frozen=True)
@@ -63,77 +60,6 @@ class TunedSuite:
         return prepare(suite, trials, self.registry, store, self.options, self.changes)
 
 
-@dataclass
-class Search:
-    """The tuning of one cell in one round: its open trial, and what was tried so far.
-
-    `proposed` has every proposal in order, the same setting more than once where the tuner says so.
-    """
-
-    first: Trial
-    round: int
-    tuner: Tuner
-    seed: int
-    tuning: Tuning
-    proposed: list[Proposal] = field(default_factory=list)
-    attempts: dict[tuple[str, float], Attempt] = field(default_factory=dict)
-
-    @property
-    def key(self) -> tuple[Cell, int]:
-        """What the search is of."""
-        return self.first.cell, self.round
-
-    @property
-    def tried(self) -> list[Attempt]:
-        """The attempt that each proposal led to, in order."""
-        return [self.attempts[_attempt_key(each)] for each in self.proposed]
-
-    @property
-    def counted(self) -> list[Attempt]:
-        """The attempts within the allowance, in order, each once."""
-        whole = list({_attempt_key(Proposal(each.setting, each.share)): each for each in self.tried}.values())
-        return Spending(self.tuning.cost, self.tuning.seconds).within(whole)
-
-    def ask(self) -> list[Proposal]:
-        """Return what to try next, nothing at the end."""
-        spaces, trials = spaces_in(self.first.method.params), self.tuning.trials
-        tried = self.tried
-        if trials is None:
-            if len(tried) >= MOST_SETTINGS or len(self.counted) < len(self.attempts):
-                return []
-            trials = len(tried) + AT_A_TIME
-        ranks = rank_attempts(tried)
-        known = [Tried(each.setting, each.share, rank) for each, rank in zip(tried, ranks, strict=True)]
-        found = list(self.tuner.propose(spaces, trials, self.seed, known))
-        self.proposed += found
-        new = {_attempt_key(each): each for each in found}
-        return [each for key, each in new.items() if key not in self.attempts]
-
-    def trial(self, proposal: Proposal) -> Trial:
-        """Return the first trial of a proposal."""
-        budget = _shorten(self.tuning.budget or self.first.budget, proposal.share)
-        method = settle(self.first.method, proposal.setting)
-        return change(self.first, method=method, tuning=self.round, budget=budget, best=None)
-
-    def tell(self, proposal: Proposal, attempt: Attempt) -> None:
-        """Take what came of a proposal."""
-        self.attempts[_attempt_key(proposal)] = attempt
-
-
-def _attempt_key(proposal: Proposal) -> tuple[str, float]:
-    return json.dumps(dict(proposal.setting), sort_keys=True, default=str), proposal.share
-
-
-def _shorten(budget: Budget, share: float) -> Budget:
-    """Return a share of a budget, of one iteration at least."""
-    if share == 1.0:
-        return budget
-    limits = {name: limit * share for name, limit in vars(budget).items() if limit is not None}
-    if "iterations" in limits:
-        limits["iterations"] = max(1, int(limits["iterations"]))
-    return Budget(**limits)
-
-
 def is_tuned(trials: Trials) -> bool:
     """Return whether any method of the trials has something to tune."""
     return any(spaces_in(first.method.params) for first in trials.firsts)
@@ -154,6 +80,41 @@ def execute_tuned(planned: TunedSuite, store: Store, listen: Listener) -> Run:
         if not going.broken:
             going.perform(planned.prepare(_verdict(planned, searches), store))
     return going.finished
+
+
+class Ahead(NamedTuple):
+    """Trials of one cell in one phase of a run that is planned, and how many of them the store has.
+
+    `stored` is None for those whose settings depend on what tuning finds.
+    """
+
+    cell: Cell
+    phase: Phase
+    trials: int
+    stored: int | None = None
+
+
+def look_ahead(planned: TunedSuite, store: Store | None) -> list[Ahead]:
+    """Return what a run would do, without running anything: tuning as far as it is known, the verdict."""
+    found: dict[Cell, Ahead] = {}
+    rounds, repetitions = planned.rounds, planned.tuning.repetitions
+    for search in _searches(planned):
+        proposals = search.ask()
+        trials = Trials([search.trial(each) for each in proposals], repetitions)
+        stored = int(np.count_nonzero(planned.prepare(trials, store, planned.tuning.budget).stored))
+        asked = len(trials) if search.tuner.is_sequence else (planned.tuning.trials or 0) * repetitions
+        cell = search.first.cell
+        before = found.get(cell, Ahead(cell, "tuning", 0, 0))
+        found[cell] = Ahead(cell, "tuning", before.trials + asked, (before.stored or 0) + stored)
+    middle = at_middle(planned)
+    known = planned.prepare(middle, store).stored.reshape(-1, middle.repetitions)
+    cells = [first.cell for first in middle.firsts[::rounds]]
+    settled = {first.cell for first in planned.trials.firsts if not spaces_in(first.method.params)}
+    verdict = [
+        Ahead(cell, "verdict", middle.repetitions, int(np.count_nonzero(each)) if cell in settled else None)
+        for cell, each in zip(cells, known, strict=True)
+    ]
+    return [*found.values(), *verdict]
 
 
 def _methods(trials: Trials) -> list[Spec]:
@@ -182,7 +143,6 @@ def at_middle(planned: TunedSuite) -> Trials:
 def _tune(planned: TunedSuite, going: GoingRun, store: Store, position: int) -> list[Search]:
     """Run what tuners propose until they propose nothing; return the searches."""
     searches = list(_searches(planned))
-    aim = Aim.of(planned.tuning.metric, planned.suite.target)
     while True:
         asked = [(search, proposal) for search in searches for proposal in search.ask()]
         if not asked:
@@ -193,30 +153,32 @@ def _tune(planned: TunedSuite, going: GoingRun, store: Store, position: int) -> 
         numbers = going.perform(agenda, position, "tuning")
         if not numbers.all():
             break  # a fault ended the run
-        _tell(asked, numbers, planned.tuning.repetitions, store, aim)
+        _tell(asked, numbers, planned.tuning.repetitions, store)
         position += len(trials)
     return searches
 
 
 def _searches(planned: TunedSuite) -> Iterator[Search]:
     tuner = planned.registry.get("tuner", planned.tuning.tuner).factory()
+    aim = Aim.of(planned.tuning.metric, planned.suite.target)
     for first in planned.trials.firsts:
         spaces = spaces_in(first.method.params)
         for number in range(1, planned.rounds + 1) if spaces else ():
             # of the spaces alone: methods with equal ones try the same settings, on every problem
             text = json.dumps({path: each.table for path, each in spaces.items()}, sort_keys=True)
             seed = tuner_seed(planned.suite.seed, number, text)
-            yield Search(first, number, tuner, seed, planned.tuning)
+            yield Search(first, number, tuner, seed, planned.tuning, aim)
 
 
 def _tell(
-    asked: Sequence[tuple[Search, Proposal]], numbers: Integers, repetitions: int, store: Store, aim: Aim
+    asked: Sequence[tuple[Search, Proposal]], numbers: Integers, repetitions: int, store: Store
 ) -> None:
     reader = Reader()
     for place, (search, proposal) in enumerate(asked):
         some = numbers[place * repetitions : (place + 1) * repetitions].tolist()
         runs = [reader.read(store.result(number)) for number in some]
-        search.tell(proposal, attempt_of(proposal.setting, runs, aim, proposal.share))
+        search.check_metric(runs)
+        search.tell(proposal, attempt_of(proposal.setting, runs, search.aim, proposal.share))
 
 
 def _verdict(planned: TunedSuite, searches: Sequence[Search]) -> Trials:

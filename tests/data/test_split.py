@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchfw import data
+from benchfw.data.split import validation_seed
 from benchfw.errors import DataError
 
 Y = np.array([1, -1] * 20, np.int8)
@@ -142,3 +143,26 @@ def test_only_what_is_fixed_counts_as_a_split():
     assert data.has_split("years", {"x": Y, "y": Y})
     assert data.has_split("mine", {"train_idx": Y, "test_idx": Y})
     assert not data.has_split("mine", {"x": Y, "y": Y})
+
+
+def test_a_trial_that_tunes_sees_training_rows_in_the_place_of_test_rows():
+    arrays = {"X": np.arange(200.0).reshape(100, 2), "y": np.arange(100.0)}
+    parts = data.split("table", 3, arrays=arrays)
+    token = validation_seed.set(11)
+    try:
+        held = data.split("table", 3, arrays=arrays)
+        again = data.split("table", 3, arrays=arrays)
+        table = data.load_table("table", "test", 3, arrays=arrays)
+        in_two = {"x_train": arrays["X"][:80], "y_train": arrays["y"][:80]}
+        in_two |= {"x_test": arrays["X"][80:], "y_test": arrays["y"][80:]}
+        pieces = [data.load_table("table", part, arrays=in_two).targets for part in ("train", "test")]
+    finally:
+        validation_seed.reset(token)
+    assert not set(held.test) & set(parts.test)
+    assert set(held.train) | set(held.test) == set(parts.train)
+    assert (len(held.train), len(held.test)) == (81, 9)
+    assert held.protocol.endswith("9 of the training rows stand in for the test rows")
+    assert np.array_equal(held.test, again.test)
+    assert np.array_equal(table.targets, arrays["y"][held.test])
+    assert sorted(np.concatenate(pieces)) == list(range(80))
+    assert [len(each) for each in pieces] == [64, 16]

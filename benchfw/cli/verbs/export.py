@@ -25,6 +25,7 @@ from benchfw.suite import SESSION_SOURCE
 @click.option(
     "--format", "form", type=click.Choice(["csv", "json", "parquet", "asv"]), default="csv", show_default=True
 )
+@click.option("--tuning", is_flag=True, help="Write the records of the trials that tuned, and only those.")
 @click.option("--summary", is_flag=True, help="Write estimates with intervals instead of single records.")
 @click.option(
     "--output",
@@ -40,9 +41,11 @@ from benchfw.suite import SESSION_SOURCE
 )
 @store_option
 def command(
-    run: str, form: str, summary: bool, output: Path | None, bundle: Path | None, store: Path
+    run: str, form: str, tuning: bool, summary: bool, output: Path | None, bundle: Path | None, store: Path
 ) -> None:
     """Write the records of RUN (an id from `benchfw runs`, or last) in long form.
+
+    The trials that tuned a method's parameters are left out, unless --tuning asks for them.
 
     With --bundle the run is packed into one file, for `benchfw run --from-bundle` and `benchfw compare`
     elsewhere. Data sets and the code of plugins are not in it, only their names, versions and hashes.
@@ -67,7 +70,7 @@ def command(
     )
     from benchfw.summary.summarize import summarize
 
-    if bundle is not None and (bundle.suffix != ".zip" or summary or output or form != "csv"):
+    if bundle is not None and (bundle.suffix != ".zip" or summary or tuning or output or form != "csv"):
         raise BenchfwError("--bundle takes the name of a .zip file, and no other option of export")
     with Store(store) as opened:
         chosen = opened.run(run)
@@ -84,7 +87,8 @@ def command(
             return
         parameters = parameter_columns(opened.specs(chosen.id))
         columns: Sequence[str] = SUMMARY_COLUMNS if summary else (*RECORD_COLUMNS, *parameters)
-        rows: Iterable[Sequence[Any]] = record_rows(chosen, results, parameters)
+        wanted = (each for each in results if bool(each.trial.tuning) == tuning)
+        rows: Iterable[Sequence[Any]] = record_rows(chosen, wanted, parameters)
         if summary:
             rows = summary_rows(summarize(chosen, results, figures=False, best_known=opened.best_known))
         _write_rows(output, form, columns, rows)
@@ -125,7 +129,7 @@ def _pack(run: Run, bundle: Path) -> None:
     from benchfw.store.bundle import write_bundle
 
     write_bundle(run.store, run, bundle)
-    trials = plural(sum(run.counts.values()), "trial")
+    trials = plural(run.ended, "trial")
     source = "; the suite has the source of its session's objects as a comment"
     said = f"{trials} with suite and versions, without data sets and plugins' code"
     click.echo(printable(f"bundle: {bundle} ({said}{source if SESSION_SOURCE in run.text else ''})"))

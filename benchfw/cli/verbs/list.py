@@ -14,7 +14,17 @@ from benchfw.report.text import printable
 if TYPE_CHECKING:
     from benchfw.registry import Entry, Registry
 
-KINDS = ("suites", "problems", "estimators", "optimizers", "distributions", "kernels", "datasets", "backends")
+KINDS = (
+    "suites",
+    "problems",
+    "estimators",
+    "optimizers",
+    "distributions",
+    "kernels",
+    "datasets",
+    "backends",
+    "tuners",
+)
 
 
 @click.command(name="list")
@@ -29,8 +39,8 @@ KINDS = ("suites", "problems", "estimators", "optimizers", "distributions", "ker
 def command(kind: str | None, plugins: tuple[str, ...], as_json: bool) -> None:
     """List what can be named in a suite.
 
-    KIND is one of suites, problems, estimators, optimizers, distributions, kernels, datasets, backends.
-    Without it, the names of all of them; with it, a line on each.
+    KIND is one of suites, problems, estimators, optimizers, distributions, kernels, datasets, backends,
+    tuners. Without it, the names of all of them; with it, a line on each.
 
     \b
     Examples:

@@ -177,8 +177,8 @@ def _follow(store: Store, run: Run, registry: Registry) -> None:
         drawn = None
         while run.going:
             began = monotonic()
-            if run.counts != drawn:
+            if (run.counts, run.tuning_counts) != drawn:
                 report_run(store, run, registry, reload=PAGE_SECONDS)
-                drawn = run.counts
+                drawn = run.counts, run.tuning_counts
             sleep(max(PAGE_SECONDS, IDLE_SHARE * (monotonic() - began)))
             run = store.run(run.id)

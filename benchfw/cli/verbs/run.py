@@ -239,7 +239,7 @@ def command(
 
             print_differences(packed, planned[0], store, where)
         if dry_run:
-            from benchfw.cli.preview import print_plans
+            from benchfw.cli.plans import print_plans
 
             print_plans(planned, store, where, as_json=as_json)
             return

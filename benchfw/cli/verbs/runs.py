@@ -35,6 +35,7 @@ def command(store: Path, as_json: bool) -> None:
                     "finished": run.finished,
                     "going": run.going,
                     "trials": sum(run.counts.values()),
+                    "tuning_trials": sum(run.tuning_counts.values()),
                     "reused": run.reused,
                     "counts": run.counts,
                 }

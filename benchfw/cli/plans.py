@@ -1,0 +1,149 @@
+"""What `benchfw run --dry-run` prints: the trials of suites, and what the store has of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+
+import click
+
+from benchfw.api.planning import Planned
+from benchfw.api.progress import duration
+from benchfw.api.running import look_ahead_tuned, look_up
+from benchfw.cli.options import echo_json, echo_table
+from benchfw.cli.preview import describe_outdated, describe_reach
+from benchfw.harness.options import Options
+from benchfw.records import Cell
+from benchfw.report.text import plural, printable
+from benchfw.store import Store
+from benchfw.suite import Suite
+from benchfw.tuning.run import Ahead, is_tuned
+
+PLAN_HEADER = ("problem", "method", "backend", "repetition", "stored")
+TUNED_HEADER = ("problem", "method", "backend", "phase", "trials", "stored")
+
+
+def print_plans(planned: Sequence[Planned], store: Path, options: Options, *, as_json: bool) -> None:
+    """Print every trial of the suites and whether the store has it; of those that tune, how many."""
+    tuned = [each for each in planned if is_tuned(each.trials)]
+    if tuned:
+        print_tuned_plans(tuned, store, options, as_json=as_json)
+    planned = [each for each in planned if each not in tuned]
+    if not planned:
+        return
+    agendas = [look_up(each, store, options) for each in planned]
+    rows = [
+        (agenda.suite.name, trial, stored > 0)
+        for agenda in agendas
+        for trial, stored in zip(agenda.trials, agenda.stored.tolist(), strict=True)
+    ]
+    if as_json:
+        echo_json(
+            [
+                {
+                    "suite": suite,
+                    "kind": trial.kind,
+                    "problem": trial.problem.label,
+                    "method": trial.method.label,
+                    "backend": trial.backend,
+                    "repetition": trial.repetition,
+                    "stored": stored,
+                }
+                for suite, trial, stored in rows
+            ]
+        )
+        return
+    echo_table(
+        (
+            (
+                trial.problem.label,
+                trial.method.label,
+                trial.backend,
+                trial.repetition,
+                "yes" if stored else "no",
+            )
+            for _, trial, stored in rows
+        ),
+        PLAN_HEADER,
+    )
+    stored = sum(each for _, _, each in rows)
+    outdated = sum((Counter(agenda.outdated) for agenda in agendas), Counter())
+    for line in describe_outdated(outdated):
+        click.echo(line)
+    click.echo(
+        f"{len(rows)} trials, {stored} of them in the store, {len(rows) - stored} to run; nothing was run"
+    )
+    for agenda in agendas:
+        for line in describe_reach(agenda, store):
+            click.echo(line)
+
+
+def print_tuned_plans(planned: Sequence[Planned], store: Path, options: Options, *, as_json: bool) -> None:
+    """Print how many trials suites that tune have in each phase, and about how long these take."""
+    found = [(each.suite, look_ahead_tuned(each, store, options)) for each in planned]
+    if as_json:
+        echo_json(
+            [
+                {
+                    "suite": suite.name,
+                    "kind": each.cell.kind,
+                    **dict(
+                        zip(TUNED_HEADER, (*_place(each), each.phase, each.trials, each.stored), strict=True)
+                    ),
+                }
+                for suite, phases in found
+                for each in phases
+            ]
+        )
+        return
+    rows = [
+        (*_place(each), each.phase, each.trials, "depends" if each.stored is None else each.stored)
+        for _, phases in found
+        for each in phases
+    ]
+    echo_table(rows, TUNED_HEADER)
+    for suite, phases in found:
+        seconds = _seconds_before(suite.name, store)
+        for phase in ("tuning", "verdict"):
+            some = [each for each in phases if each.phase == phase]
+            left = sum(each.trials - (each.stored or 0) for each in some)
+            known = sum(each.stored or 0 for each in some)
+            time = _time_text(
+                [(each.cell, each.trials - (each.stored or 0)) for each in some], seconds, suite
+            )
+            click.echo(
+                printable(
+                    f"{suite.name}, {phase}: {plural(known + left, 'trial')}, {known} of them in the store, "
+                )
+                + f"{left} to run{time}"
+            )
+    click.echo("nothing was run; the settings of the verdict depend on what tuning finds")
+
+
+def _place(ahead: Ahead) -> tuple[str, str, str]:
+    return ahead.cell.problem, ahead.cell.method, ahead.cell.backend
+
+
+def _seconds_before(suite: str, store: Path) -> dict[Cell, float]:
+    """Return the mean seconds of a trial of each cell in the newest run of a suite."""
+    if not store.exists():
+        return {}
+    with Store(store) as opened:
+        runs = [run for run in opened.runs() if run.suite == suite and run.ended]
+        taken: dict[Cell, list[float]] = {}
+        for each in opened.stream(runs[-1].id) if runs else ():
+            taken.setdefault(each.trial.cell, []).append(each.outcome.seconds)
+    return {cell: fmean(each) for cell, each in taken.items()}
+
+
+def _time_text(left: Sequence[tuple[Cell, int]], seconds: Mapping[Cell, float], suite: Suite) -> str:
+    """Return how long trials take, as those of an earlier run did, or at most by their budget."""
+    if not any(count for _, count in left):
+        return ""
+    if all(cell in seconds for cell, count in left if count):
+        return f", about {duration(sum(count * seconds.get(cell, 0) for cell, count in left))}"
+    most = suite.budget.seconds
+    trials = sum(count for _, count in left)
+    return "" if most is None else f", at most {duration(most * trials)} by their budget"

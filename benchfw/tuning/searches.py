@@ -1,0 +1,100 @@
+"""The tuning of one method on one problem: what was tried, what is next, and what is chosen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from benchfw.errors import SuiteError, nearest
+from benchfw.records import GAP, Budget, Cell, Trial, change
+from benchfw.search import Tuning, settle, spaces_in
+from benchfw.summary.attempts import Aim, Attempt, Spending, rank_attempts
+from benchfw.summary.histories import History
+from benchfw.tuning.tuners import Proposal, Tried, Tuner
+
+AT_A_TIME = 4  # settings between two looks at what an allowance of cost or seconds has left
+MOST_SETTINGS = 1000  # of one method under such an allowance: its trials may cost nothing
+
+
+@dataclass
+class Search:
+    """The tuning of one cell in one round: its open trial, and what was tried so far.
+
+    `proposed` has every proposal in order, the same setting more than once where the tuner says so.
+    """
+
+    first: Trial
+    round: int
+    tuner: Tuner
+    seed: int
+    tuning: Tuning
+    aim: Aim
+    proposed: list[Proposal] = field(default_factory=list)
+    attempts: dict[tuple[str, float], Attempt] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[Cell, int]:
+        """What the search is of."""
+        return self.first.cell, self.round
+
+    @property
+    def tried(self) -> list[Attempt]:
+        """The attempt that each proposal led to, in order."""
+        return [self.attempts[_attempt_key(each)] for each in self.proposed]
+
+    @property
+    def counted(self) -> list[Attempt]:
+        """The attempts within the allowance, in order, each once."""
+        whole = list({_attempt_key(Proposal(each.setting, each.share)): each for each in self.tried}.values())
+        return Spending(self.tuning.cost, self.tuning.seconds).within(whole)
+
+    def ask(self) -> list[Proposal]:
+        """Return what to try next, nothing at the end."""
+        spaces, trials = spaces_in(self.first.method.params), self.tuning.trials
+        tried = self.tried
+        if trials is None:
+            if len(tried) >= MOST_SETTINGS or len(self.counted) < len(self.attempts):
+                return []
+            trials = len(tried) + AT_A_TIME
+        ranks = rank_attempts(tried)
+        known = [Tried(each.setting, each.share, rank) for each, rank in zip(tried, ranks, strict=True)]
+        found = list(self.tuner.propose(spaces, trials, self.seed, known))
+        self.proposed += found
+        new = {_attempt_key(each): each for each in found}
+        return [each for key, each in new.items() if key not in self.attempts]
+
+    def trial(self, proposal: Proposal) -> Trial:
+        """Return the first trial of a proposal."""
+        budget = _shorten(self.tuning.budget or self.first.budget, proposal.share)
+        method = settle(self.first.method, proposal.setting)
+        target = self.first.target if self.aim.axis else {}  # where the end counts, nothing stops before it
+        return change(self.first, method=method, tuning=self.round, budget=budget, target=target, best=None)
+
+    def check_metric(self, runs: Sequence[History]) -> None:
+        """Raise a SuiteError for a metric that the suite names and the problem does not have."""
+        measured = next((each.metrics for each in runs if each.finished and each.metrics), None)
+        name = self.tuning.metric
+        if measured and name and not self.aim.axis and name not in {*measured, GAP}:
+            raise SuiteError(
+                f"tune.metric '{name}' is not a metric of problem '{self.first.problem.label}'"
+                f"{nearest(name, measured)}"
+            )
+
+    def tell(self, proposal: Proposal, attempt: Attempt) -> None:
+        """Take what came of a proposal."""
+        self.attempts[_attempt_key(proposal)] = attempt
+
+
+def _attempt_key(proposal: Proposal) -> tuple[str, float]:
+    return json.dumps(dict(proposal.setting), sort_keys=True, default=str), proposal.share
+
+
+def _shorten(budget: Budget, share: float) -> Budget:
+    """Return a share of a budget, of one iteration at least."""
+    if share == 1.0:
+        return budget
+    limits = {name: limit * share for name, limit in vars(budget).items() if limit is not None}
+    if "iterations" in limits:
+        limits["iterations"] = max(1, int(limits["iterations"]))
+    return Budget(**limits)

@@ -1,0 +1,91 @@
+"""Search spaces: what they hold, and what is wrong with those that hold nothing."""
+
+import math
+
+import pytest
+
+from benchfw.errors import BenchfwError, SuiteError
+from benchfw.records import Spec
+from benchfw.search import Choice, Integer, Linear, Log, read_spaces, settle, space_of, spaces_in
+
+SPACES = [Log(1e-4, 10), Linear(-1, 3), Integer(2, 9), Integer(1, 1000, log=True)]
+
+
+@pytest.mark.parametrize("space", SPACES, ids=str)
+def test_a_space_goes_from_end_to_end_in_order(space):
+    values = [space.value(place / 50) for place in range(50)] + [space.value(1.0)]
+    assert values == sorted(values)
+    assert (values[0], values[-1]) == (space.low, space.high)
+    assert [space.place(end) for end in (space.low, space.high)] == [0, 1]
+
+
+def test_each_order_of_magnitude_of_a_log_space_has_the_same_share():
+    space = Log(1e-4, 1)
+    below = [sum(space.value(place / 1000) < 10**power for place in range(1000)) for power in range(-4, 1)]
+    assert below == [0, 250, 500, 750, 1000]
+
+
+def test_each_whole_number_has_a_stretch_of_its_own():
+    space = Integer(1, 4)
+    found = [space.value(place / 400) for place in range(400)]
+    assert [found.count(number) for number in range(1, 5)] == [100] * 4
+
+
+def test_what_is_tried_has_four_figures_and_stays_between_the_ends():
+    space = Log(1.23456e-4, 1.23456)
+    assert space.value(0.5) == float(f"{math.sqrt(1.23456e-4 * 1.23456):.4g}")
+    assert space.low <= space.value(0) <= space.value(1) <= space.high
+
+
+@pytest.mark.parametrize("space", [*SPACES, Choice(["a", "b"])], ids=str)
+def test_a_space_is_read_back_from_what_a_suite_writes(space):
+    assert space_of(space.table, "here") == space
+
+
+def test_spaces_are_found_and_settled_at_any_depth():
+    table = {
+        "step": {"tune": "log", "from": 0.1, "to": 1},
+        "estimator": {"use": "noisy", "scale": {"tune": "choice", "values": [0.0, 1.0]}},
+        "mode": "fast",
+    }
+    spec = Spec("slide", read_spaces(table, "here"))
+    assert spaces_in(spec.params) == {"step": Log(0.1, 1), "estimator.scale": Choice([0.0, 1.0])}
+    settled = settle(spec, {"step": 0.5, "estimator.scale": 0.0})
+    assert settled.params == {"step": 0.5, "estimator": {"use": "noisy", "scale": 0.0}, "mode": "fast"}
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda: Log(1, 0.1), "the space from 1 to 0.1 is reversed; give the smaller end first"),
+        (lambda: Linear(2, 2), "the space from 2 to 2 is empty; give two different ends"),
+        (lambda: Log(0, 1), "a log space is of positive numbers, got 0"),
+        (lambda: Log(0.1, math.inf), "a space goes between two finite numbers, got inf"),
+        (lambda: Linear(math.nan, 1), "a space goes between two finite numbers, got nan"),
+        (lambda: Linear("0", 1), "a space goes between two finite numbers, got '0'"),
+        (lambda: Linear(False, 1), "a space goes between two finite numbers, got False"),
+        (lambda: Integer(1.5, 3), "an integer space goes between whole numbers, got 1.5"),
+        (lambda: Integer(0, 3, log=True), "a log space is of positive numbers, got 0; leave out log"),
+        (lambda: Choice([]), r"a choice needs two values or more, got \[\]"),
+        (lambda: Choice("ab"), "a choice needs a list of values, got 'ab'"),
+        (lambda: Choice([1, 2, 1]), "a choice has one of its values twice"),
+    ],
+)
+def test_a_space_without_values_is_explained(make, why):
+    with pytest.raises(BenchfwError, match=why):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        ({"tune": "lgo", "from": 1, "to": 2}, "here, step: unknown space tune = 'lgo'; did you mean 'log'?"),
+        ({"tune": "log", "from": 1}, "here, step: a log space needs 'to'"),
+        ({"tune": "log", "from": 1, "too": 2}, "here, step: unknown key 'too'; did you mean 'to'?"),
+        ({"tune": "log", "from": 2, "to": 1}, "here, step: the space from 2 to 1 is reversed"),
+    ],
+)
+def test_a_mistake_in_a_suite_names_its_place(table, why):
+    with pytest.raises(SuiteError) as caught:
+        read_spaces({"step": table}, "here")
+    assert str(caught.value).startswith(why)

@@ -1,0 +1,290 @@
+"""A suite whose methods are tuned: settings are chosen on some seeds, and judged on others."""
+
+from collections import Counter
+
+import pytest
+
+import benchfw
+from benchfw import Choice, Integer, Log
+from benchfw.errors import BenchfwError, SuiteError
+from benchfw.measure.seeding import data_seed, method_seed
+from benchfw.store import Store
+
+SLIDE = {"use": "slide", "step": Log(0.01, 1.9)}
+
+
+@pytest.fixture
+def tune(toys, tmp_path):
+    """Return a function that runs a suite that tunes in this process, and returns its result."""
+
+    def run(*methods, plugins=(), store="store.sqlite", **suite):
+        tables = {
+            "repetitions": 3,
+            "budget": {"iterations": 200},
+            "target": {"gap": 1e-6},
+            "tune": {"trials": 8, "repetitions": 2},
+            "problem": [{"use": "bowl"}],
+            "optimizer": list(methods or (SLIDE,)),
+            **suite,
+        }
+        return benchfw.run(
+            tables, plugins=[str(toys), *map(str, plugins)], store=tmp_path / store, jobs=0, replay=False
+        )
+
+    return run
+
+
+def results_of(result):
+    with Store(result.run.store) as store:
+        return store.results(result.id)
+
+
+def settings_of(result, path="step"):
+    """Return the values of a parameter in the trials of the verdict, in order."""
+    return [each.trial.method.params[path] for each in results_of(result) if not each.trial.tuning]
+
+
+def test_the_verdict_has_the_setting_that_did_best_in_tuning(tune):
+    result = tune()
+    tuning = result.tuning
+    assert len(tuning) == 8
+    best = tuning.loc[tuning["score"].where(tuning["reached"]).idxmin()]
+    assert best["chosen"]
+    assert tuning["chosen"].sum() == 1
+    assert settings_of(result) == [best["step"]] * 3
+    assert result.counts == {"reached": 3}
+    assert sum(result.run.tuning_counts.values()) == 16
+    assert set(result.frame["tuning"]) == {0}
+
+
+def test_tuning_and_the_verdict_share_no_seed(tune):
+    result = tune(tune={"trials": 4, "repetitions": 3, "repeats": True})
+    by_part = {}
+    for each in results_of(result):
+        seed = data_seed(each.trial)
+        by_part.setdefault(each.trial.tuning, set()).update([seed, method_seed(each.trial, seed)])
+    assert sorted(by_part) == [0, 1, 2, 3]  # the verdict, and a tuning for each of its repetitions
+    assert sum(map(len, by_part.values())) == len(set().union(*by_part.values()))
+
+
+def test_a_larger_allowance_runs_only_what_is_new(tune):
+    few = tune()
+    many = tune(tune={"trials": 16, "repetitions": 2})
+    assert few.reused == 0
+    assert many.reused in {16, 19}  # with the verdict, if the choice is the same
+    steps = [list(each.tuning["step"]) for each in (few, many)]
+    assert steps[1][:8] == steps[0]
+    again = tune(tune={"trials": 16, "repetitions": 2})
+    assert again.reused == again.run.ended == 35
+
+
+def test_what_was_interrupted_goes_on_and_runs_no_trial_twice(tune, plugin_file):
+    stop = plugin_file(
+        """
+from benchfw import hookimpl
+count = 0
+
+@hookimpl
+def trial_finished(trial, status):
+    global count
+    count += 1
+    if count == 7:
+        raise KeyboardInterrupt
+""",
+        "stop.py",
+    )
+    with pytest.raises(KeyboardInterrupt, match=r"finished trials kept"):
+        tune(plugins=[stop])
+    result = tune()
+    with Store(result.run.store) as store:
+        first = store.run(1)
+        keys = [each.trial.key for each in store.results(2)]
+        assert store.newest() == 16 + 3  # trials that were ever run
+    assert 7 <= first.ended == result.reused < 16
+    assert max(Counter(keys).values()) == 1
+    assert settings_of(result) == settings_of(tune(store="other.sqlite"))
+
+
+def test_methods_with_equal_spaces_try_the_same_settings_on_every_problem(tune):
+    result = tune(
+        SLIDE,
+        {**SLIDE, "label": "slow", "mode": "slow"},
+        problem=[{"use": "bowl"}, {"use": "bowl", "label": "wide", "size": 5}],
+    )
+    tried = result.tuning.groupby(["problem", "method"])["step"].apply(tuple)
+    assert len(tried) == 4
+    assert len(set(tried)) == 1
+
+
+def test_failures_come_last_and_are_no_faults_of_the_run(tune):
+    result = tune({"use": "slide", "step": Choice([0.5, 40.0, 1e300])})
+    assert result.run.faults == 0
+    tuning = result.tuning.set_index("step")
+    assert tuning.loc[0.5, "chosen"]
+    assert tuning["reached"].to_dict() == {0.5: True, 40.0: False, 1e300: False}
+
+
+def test_a_nested_parameter_and_one_of_a_list_are_tuned(tune):
+    result = tune(
+        {
+            "use": "slide",
+            "step": [0.5, 0.25],
+            "estimator": {"use": "noisy", "scale": {"tune": "choice", "values": [0.0, 3.0]}},
+        }
+    )
+    tuning = result.tuning
+    assert set(tuning["method"]) == {"slide (step=0.5)", "slide (step=0.25)"}
+    assert set(tuning[tuning["chosen"]]["estimator.scale"]) == {0.0}
+
+
+def test_an_allowance_in_cost_stops_at_the_setting_that_spends_it(tune):
+    result = tune(tune={"cost": 300.0, "repetitions": 2})
+    tuning = result.tuning
+    spent = tuning["cost"].cumsum()
+    assert spent.iloc[-1] >= 300 > spent.iloc[-2]
+    assert settings_of(result)[0] == tuning[tuning["chosen"]]["step"].item()
+
+
+def test_a_metric_at_the_end_is_chosen_by_runs_that_do_not_stop_at_the_target(tune):
+    result = tune(
+        tune={"trials": 4, "repetitions": 1, "metric": "gap", "budget": {"iterations": 3}},
+        target={"gap": 1.0},
+    )
+    assert {each.outcome.records[-1].iteration for each in results_of(result) if each.trial.tuning} == {3}
+    tuning = result.tuning
+    assert tuning["score"].idxmin() == tuning["chosen"].idxmax()
+
+
+def test_each_repetition_may_have_a_tuning_of_its_own(tune):
+    result = tune(tune={"trials": 4, "repetitions": 2, "repeats": True})
+    assert list(result.tuning.groupby("tuning")["chosen"].sum()) == [1, 1, 1]
+    chosen = result.tuning[result.tuning["chosen"]]["step"]
+    assert settings_of(result) == list(chosen)
+    assert len(set(chosen)) > 1
+
+
+def test_one_setting_for_all_problems_is_judged_beside_one_a_problem(tune):
+    result = tune(
+        SLIDE,
+        problem=[{"use": "bowl"}, {"use": "bowl", "label": "wide", "size": 5}],
+        tune={"trials": 8, "repetitions": 2, "across": "problems"},
+    )
+    found = {}
+    for each in results_of(result):
+        if not each.trial.tuning:
+            label, step = each.trial.method.label, each.trial.method.params["step"]
+            found.setdefault(label, set()).add((each.trial.problem.label, step))
+    assert list(found) == ["slide", "slide (one setting)"]
+    assert len({step for _, step in found["slide (one setting)"]}) == 1
+
+
+def test_a_method_declares_its_own_spaces(tune, plugin_file):
+    own = plugin_file(
+        """
+from dataclasses import dataclass
+from benchfw import Log, Smooth, hookimpl
+
+@dataclass(frozen=True)
+class Ramp:
+    step: float = 0.5
+    tuning = {"step": Log(0.1, 1.5)}
+    solves = Smooth
+
+    def run(self, problem, rng):
+        x = problem.start()
+        while True:
+            yield x
+            x = x - self.step * problem.grad(x)
+
+@hookimpl
+def register_optimizers(register):
+    register("ramp", Ramp)
+""",
+        "ramp.py",
+    )
+    result = tune({"use": "ramp", "tune": "default"}, plugins=[own])
+    assert result.tuning["step"].between(0.1, 1.5).all()
+    with pytest.raises(SuiteError, match=r"\[\[optimizer\]\] 1: optimizer 'slide' declares no search spaces"):
+        tune({"use": "slide", "tune": "default"})
+
+
+def test_compare_a_dict_and_a_file_choose_the_same(tune, toys, tmp_path):
+    by_dict = tune()
+    by_call = benchfw.compare(
+        "bowl",
+        {"use": "slide", "step": Log(0.01, 1.9)},
+        plugins=str(toys),
+        repetitions=3,
+        budget={"iterations": 200},
+        target={"gap": 1e-6},
+        tune={"trials": 8, "repetitions": 2},
+        store=tmp_path / "other.sqlite",
+        jobs=0,
+        replay=False,
+    )
+    by_file = tmp_path / "suite.toml"
+    by_file.write_text(by_call.to_toml())
+    by_file = benchfw.run(by_file, plugins=str(toys), store=tmp_path / "third.sqlite", jobs=0, replay=False)
+    records = [
+        [
+            [(one.metric, one.iteration, one.cost, one.value) for one in each.outcome.records]
+            for each in results_of(run)
+        ]
+        for run in (by_dict, by_call, by_file)
+    ]
+    assert records[0] == records[1] == records[2]
+
+
+@pytest.mark.parametrize(
+    ("method", "suite", "why"),
+    [
+        ({"step": Integer(-1, 3)}, {}, "optimizer slide cannot be built: step must be positive, got -1"),
+        ({"mode": Log(1, 2)}, {}, r"mode must be 'fast' or 'slow', got 1, in suite, \[\[optimizer\]\] 1"),
+        ({"mode": Choice(["fast", "fats"])}, {}, "mode must be 'fast' or 'slow', got 'fats'"),
+        ({"stepp": Log(1, 2)}, {}, "no parameter 'stepp'; did you mean 'step'"),
+        ({"step": Choice([0.1, {"tune": "log", "from": 1, "to": 2}])}, {}, "step must be float, got"),
+        ({}, {"tune": {"trials": 3}}, "tune gives an allowance, and no method has a parameter to tune"),
+        ({"step": Log(1, 2)}, {"tune": {"trials": 0}}, "tune.trials must be a whole number from 1, got 0"),
+        ({"step": Log(1, 2)}, {"tune": {"trials": 2, "cost": 1.0}}, "tune has trials and cost"),
+        (
+            {"step": Log(1, 2)},
+            {"tune": {"tuner": "sobl"}},
+            "unknown tuner 'sobl' in tune; did you mean 'sobol'",
+        ),
+        ({"step": Log(1, 2)}, {"tune": {"across": "all"}}, "tune.across must be 'problems', got 'all'"),
+        (
+            {"step": Log(1, 2)},
+            {"tune": {"tuner": "halving", "across": "problems"}},
+            r"tune.across needs a tuner whose settings do not depend on results \(random or sobol\)",
+        ),
+        (
+            {"step": Log(1, 2)},
+            {"tune": {"metric": "second to target"}},
+            "unknown tune.metric 'second to target'; did you mean 'seconds to target'",
+        ),
+        (
+            {"step": Log(1, 2)},
+            {"tune": {"metric": "cost to target"}, "target": {}},
+            "the suite has no target",
+        ),
+        (
+            {"step": Log(0.1, 1)},
+            {"tune": {"metric": "gpa", "trials": 2}},
+            "tune.metric 'gpa' is not a metric",
+        ),
+        ({"step": Log(1, 2)}, {"tune": {"trials": 10**9}}, "asks for 3,000,000,003 trials"),
+        (
+            {"step": 0.5},
+            {"problem": [{"use": "bowl", "size": Integer(1, 3)}]},
+            r"\[\[problem\]\] 1: 'size' is a search space, and a problem is not tuned",
+        ),
+        (
+            {"step": 0.5},
+            {"estimator": [{"use": "noisy", "scale": Log(1, 2)}]},
+            "estimator 'noisy' has a search space, and only optimizers are tuned",
+        ),
+    ],
+)
+def test_a_mistake_is_one_sentence(tune, method, suite, why):
+    with pytest.raises(BenchfwError, match=why):
+        tune({"use": "slide", **method}, **{"tune": {"trials": 2}, **suite})
