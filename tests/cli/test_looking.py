@@ -97,7 +97,7 @@ def test_runs_counts_how_trials_ended(ran):
 def test_export_has_the_columns_of_the_long_form_and_then_of_the_parameters(ran):
     header = ran("export").stdout.splitlines()[0]
     assert header == (
-        "run,trial,suite,problem,method,backend,repetition,status,ending,reason,role,metric,iteration,seconds,cpu_seconds,cost,value,device,counting,from_scratch,step,scale"
+        "run,trial,suite,problem,method,backend,repetition,tuning,status,ending,reason,role,metric,iteration,seconds,cpu_seconds,cost,value,device,counting,from_scratch,step,scale"
     )
 
 

@@ -277,7 +277,7 @@ def test_a_cost_that_was_declared_or_not_counted_is_said_beside_it(make, run):
     assert columns["gradients to prepare"] == ("—", "7", "—")
     exported = [row for row in record_rows(run, told) if row[4] == "peer"]
     assert {row[-2] for row in exported} == {"declared"}
-    facts = {row[11]: row[16] for row in exported if row[10] == "fact"}
+    facts = {row[12]: row[17] for row in exported if row[11] == "fact"}
     assert facts == {"prepare_seconds": 0.25, "prepare_cost": 7.0}
 
 
