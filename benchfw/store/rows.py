@@ -126,11 +126,12 @@ def _dump_settings(budget: Budget, target: tuple[tuple[str, float], ...], others
     return _encode({**shared, "budget": vars(budget), "target": dict(target)})
 
 
+_as_record = functools.partial(tuple.__new__, Record)  # faster than Record._make
+
+
 def record_of(row: Row) -> Record:
     """Return the record of a row; NULL stands for NaN, except in CPU seconds."""
     record = Record._make(row)
-    if None not in row:
-        return record
     cost, value = (math.nan if each is None else each for each in (record.cost, record.value))
     return record._replace(cost=cost, value=value)
 
@@ -147,7 +148,7 @@ def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: 
     check_records(records)
     trial = _trial_of(kind, problem, problem_label, method, method_label, backend, settings)
     outcome = _outcome_of(*row[8:WALL_COLUMN], *row[WALL_COLUMN + 1 : -1])
-    measured = tuple(map(record_of, records))
+    measured = tuple(map(record_of if any(None in each for each in records) else _as_record, records))
     return Result(
         number,
         change(trial, repetition=repetition, tuning=tuning, key=key),

@@ -160,8 +160,8 @@ def _end(result: Result, parameters: Sequence[str]) -> tuple[Any, ...]:
 
 def _record_values(outcome: Outcome) -> Iterator[tuple[str, str, int, float, float | None, float, float]]:
     """Yield role, metric, iteration, seconds, CPU seconds, cost and value of all records and facts."""
-    for each in outcome.records:
-        yield each.role, each.metric, each.iteration, each.seconds, each.cpu_seconds, each.cost, each.value
+    for metric, iteration, seconds, cost, value, role, cpu_seconds in outcome.records:
+        yield role, metric, iteration, seconds, cpu_seconds, cost, value
     for name, value in outcome.facts.items():
         yield "fact", name, 0, 0.0, None, 0.0, value
     if outcome.peak_memory is not None:

@@ -17,7 +17,6 @@ from benchfw.analysis.convergence import Curve, Floats, curve_within, curves_by_
 from benchfw.analysis.stacks import Stack
 from benchfw.records import Cell, Counting, Outcome, Record, Result, Role, Status, Trial, change
 
-_axes = attrgetter("iteration", "seconds", "cost")
 _OWN = ("records", "seconds", "reads", "facts")
 _shared = attrgetter("problem", "method", "seed", "budget", "target", "precision", "at", "best")
 _alike = attrgetter(*(each.name for each in fields(Outcome) if each.name not in _OWN))
@@ -160,25 +159,20 @@ class Reader:
         """Return the history of a result; its metrics are in the order in which they first appear."""
         trial, gains = result.trial, gains_in(result.outcome.records)
         records = _up_to_arrival(result, gains)
-        bounded = any(each.role == "bound" for each in records)
+        _, iterations, seconds, costs, _, roles, _ = zip(*records, strict=True) if records else [()] * 7
         curves: dict[Role, Mapping[str, Curve]] = {
             "metric": curves_by_metric(records, gains),
-            "bound": curves_by_metric(records, gains, bounds=True) if bounded else {},
+            "bound": curves_by_metric(records, gains, bounds=True) if "bound" in roles else {},
         }
         blocks = (each.block for some in curves.values() for each in some.values())
-        spent = [0.0, 0.0, 0.0, math.nan]
-        if records:
-            used = records[-1].cpu_seconds
-            spent = [
-                *map(max, zip(*map(_axes, records), strict=True)),
-                math.nan if used is None else used,
-            ]
+        spent = [max(each, default=0.0) for each in (iterations, seconds, costs)]
+        last = records[-1].cpu_seconds if records else None
         return History(
             trial.repetition,
             self._share_trial(trial),
             self._share_outcome(result.outcome),
             self._share_layout(curves, gains),
-            b"".join([_SPENT.pack(*spent), *blocks]),
+            b"".join([_SPENT.pack(*spent, math.nan if last is None else last), *blocks]),
         )
 
     def _share_trial(self, trial: Trial) -> Trial:

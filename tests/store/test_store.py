@@ -14,6 +14,7 @@ from benchfw.errors import StoreError
 from benchfw.provenance import Environment, Machine
 from benchfw.records import Budget, Ending, Outcome, Record, Spec, Status, Stored
 from benchfw.store import APPLICATION_ID, Store
+from benchfw.store.rows import digest_of_trial
 from benchfw.store.schema import SCHEMA_VERSION
 
 
@@ -312,3 +313,24 @@ def test_an_environment_that_could_not_be_read_back_is_not_written(store):
     with pytest.raises(StoreError, match="the run cannot be stored: jobs is True"):
         store.begin("suite", "", "", replace(Environment(Machine()), jobs=True))
     assert len(store.runs()) == before
+
+
+def test_the_checksum_of_a_trial_notices_every_change_of_a_record():
+    row = ("key", 1, None)
+    records = [
+        ("gap", 2**60, 0.5, 1.0, None, "metric", 0.25),
+        ("gap", 2**60 + 1, 0.75, 2.0, 1.0, "metric", None),
+    ]
+    sealed = digest_of_trial(row, records)
+    others = ("loss", 2**60 + 2, math.nextafter(0.75, 1), None, math.inf, "bound", 0.75)
+    changed = [(*records[1][:k], other, *records[1][k + 1 :]) for k, other in enumerate(others)]
+    found = {digest_of_trial(row, [records[0], each]) for each in changed}
+    found |= {
+        digest_of_trial(row, records[::-1]),
+        digest_of_trial(row, records[:1]),
+        digest_of_trial(row, []),
+    }
+    found.add(digest_of_trial(("key", 2, None), records))
+    assert len(found) == len(others) + 4
+    assert sealed not in found
+    assert sealed == digest_of_trial(row, [tuple(each) for each in records])
