@@ -43,6 +43,7 @@ class Agenda:
     suite: Suite
     trials: Trials
     inputs: Inputs
+    identity: Identity
     environment: Environment
     stored: Integers
     outdated: Mapping[str, int] = field(default_factory=dict)
@@ -94,11 +95,19 @@ def prepare(
     store: Store | None,
     options: Options,
     changes: Changes,
+    before: Agenda | None = None,
 ) -> Agenda:
-    """Give every trial its key and look it up; `changes` is noted: what was asked for beyond the suite."""
-    environment = _environment(suite, trials.firsts, registry, options)
+    """Give every trial its key and look it up; `changes` is noted: what was asked for beyond the suite.
+
+    Of a further part of a run, `before` has the one before, with all that does not depend on the trials.
+    """
     isolation = options.isolation_of(suite.isolation)
-    identity = Identity(registry, environment.backends, options.threads, isolation=isolation)
+    if before is None:
+        environment = _environment(suite, trials.firsts, registry, options)
+        identity = Identity(registry, environment.backends, options.threads, isolation=isolation)
+        inputs = Inputs(registry.modules)
+    else:
+        environment, identity, inputs = before.environment, before.identity, before.inputs
     keyed = trials.keyed(identity.stamp)
     environment = replace(
         environment,
@@ -112,7 +121,7 @@ def prepare(
         datasets=identity.datasets,
     )
     nothing = np.zeros(len(trials), dtype=np.int64)
-    agenda = Agenda(suite, keyed, Inputs(registry.modules), environment, nothing)
+    agenda = Agenda(suite, keyed, inputs, identity, environment, nothing)
     if store is None or options.fresh:
         return agenda
     newest = store.newest()  # before the look: what comes between the two counts as new

@@ -106,6 +106,8 @@ class GoingRun:
         self.run, self._registry, self._store = run, registry, store
         self._options, self._listen = options, listen
         self._meter: NoiseMeter | None = None
+        self._workers: tuple[object, Executor] | None = None
+        """What the executor was made for, and the executor: the parts of a run share it where they can."""
         self.broken = False
         """Whether a trial broke, and that was to end the run."""
 
@@ -139,6 +141,7 @@ class GoingRun:
         try:
             self._run_pending(agenda, pending, first, keep)
             if phase == "verdict":
+                self.close()  # a replay has workers of its own
                 _replay(agenda, added, self._registry, store, options, self._listen)
         except _FirstFault:
             self.broken = True
@@ -152,16 +155,28 @@ class GoingRun:
         keep: Callable[[Sequence[Finished]], None],
     ) -> None:
         options, meter = self._options, self._meter
-        with (
-            contextlib.closing(_executor(agenda, self._registry, options)) as executor,
-            Batch(self._hear, keep) as batch,
-        ):
+        executor = self._executor_for(agenda)
+        with Batch(self._hear, keep) as batch:
             rounds = _rounds(agenda, pending, first, self.run, self._store, options, self._listen)
             for event in chain.from_iterable(_events(agenda, each, executor) for each in rounds):
                 batch.add(event)
                 idle = options.jobs <= 1 and isinstance(event, Finished)
                 if meter and idle and (noise := meter.look()):
                     self._store.note_noise(self.run, noise)
+
+    def _executor_for(self, agenda: Agenda) -> Executor:
+        """Return an executor for an agenda: that of the part before, if its limit and backends are the same."""
+        wanted = agenda.suite.budget.seconds, {first.backend for first in agenda.trials.firsts}
+        if self._workers is None or self._workers[0] != wanted:
+            self.close()
+            self._workers = wanted, _executor(agenda, self._registry, self._options)
+        return self._workers[1]
+
+    def close(self) -> None:
+        """Stop the workers."""
+        if self._workers is not None:
+            self._workers[1].close()
+            self._workers = None
 
     def _hear(self, event: Event) -> None:
         self._listen(event)
@@ -183,7 +198,8 @@ def open_run(
     run = store.begin(suite.name, suite.title, suite.text, agenda.environment)
     with store.hold_run_lock(run):
         going = GoingRun(run, registry, store, options, listen)
-        yield going
+        with contextlib.closing(going):
+            yield going
         if not going.broken:
             going.finish()
     _call(registry, "run_finished", run=going.finished)

@@ -17,7 +17,7 @@ from benchfw.harness.run import GoingRun, open_run
 from benchfw.measure.seeding import tuner_seed
 from benchfw.plan import count_tuning_trials, tuning_of
 from benchfw.provenance import Changes, Run
-from benchfw.records import Budget, Cell, Spec, Trial, change
+from benchfw.records import Cell, Spec, Trial, change
 from benchfw.registry import Registry
 from benchfw.search import ONE_SETTING, Tuning, setting_at, settle, spaces_in
 from benchfw.store import Store
@@ -54,10 +54,11 @@ class TunedSuite:
         """How many tunings each method has."""
         return self.suite.repetitions if self.tuning.repeats else 1
 
-    def prepare(self, trials: Trials, store: Store | None, budget: Budget | None = None) -> Agenda:
-        """Return what is to do of some trials."""
+    def prepare(self, trials: Trials, store: Store | None, before: Agenda | None = None) -> Agenda:
+        """Return what is to do of some trials; `before` is the agenda of another part of the run."""
+        budget = self.tuning.budget if any(first.tuning for first in trials.firsts) else None
         suite = replace(self.suite, budget=budget) if budget else self.suite
-        return prepare(suite, trials, self.registry, store, self.options, self.changes)
+        return prepare(suite, trials, self.registry, store, self.options, self.changes, before)
 
 
 def is_tuned(trials: Trials) -> bool:
@@ -76,9 +77,9 @@ def execute_tuned(planned: TunedSuite, store: Store, listen: Listener) -> Run:
     )
     agenda = replace(agenda, environment=environment)
     with open_run(agenda, planned.registry, store, planned.options, listen) as going:
-        searches = _tune(planned, going, store, len(middle))
+        searches = _tune(planned, agenda, going, store)
         if not going.broken:
-            going.perform(planned.prepare(_verdict(planned, searches), store))
+            going.perform(planned.prepare(_verdict(planned, searches), store, agenda))
     return going.finished
 
 
@@ -98,16 +99,17 @@ def look_ahead(planned: TunedSuite, store: Store | None) -> list[Ahead]:
     """Return what a run would do, without running anything: tuning as far as it is known, the verdict."""
     found: dict[Cell, Ahead] = {}
     rounds, repetitions = planned.rounds, planned.tuning.repetitions
+    middle = at_middle(planned)
+    agenda = planned.prepare(middle, store)
     for search in _searches(planned):
         proposals = search.ask()
         trials = Trials([search.trial(each) for each in proposals], repetitions)
-        stored = int(np.count_nonzero(planned.prepare(trials, store, planned.tuning.budget).stored))
+        stored = int(np.count_nonzero(planned.prepare(trials, store, agenda).stored))
         asked = len(trials) if search.tuner.is_sequence else (planned.tuning.trials or 0) * repetitions
         cell = search.first.cell
         before = found.get(cell, Ahead(cell, "tuning", 0, 0))
         found[cell] = Ahead(cell, "tuning", before.trials + asked, (before.stored or 0) + stored)
-    middle = at_middle(planned)
-    known = planned.prepare(middle, store).stored.reshape(-1, middle.repetitions)
+    known = agenda.stored.reshape(-1, middle.repetitions)
     cells = [first.cell for first in middle.firsts[::rounds]]
     settled = {first.cell for first in planned.trials.firsts if not spaces_in(first.method.params)}
     verdict = [
@@ -140,17 +142,18 @@ def at_middle(planned: TunedSuite) -> Trials:
     return _settled(planned, lambda first, _: setting_at(spaces_in(first.method.params), 0.5))
 
 
-def _tune(planned: TunedSuite, going: GoingRun, store: Store, position: int) -> list[Search]:
-    """Run what tuners propose until they propose nothing; return the searches."""
-    searches = list(_searches(planned))
+def _tune(planned: TunedSuite, verdict: Agenda, going: GoingRun, store: Store) -> list[Search]:
+    """Run what tuners propose until they propose nothing; return the searches.
+
+    Positions in the run are those after the verdict's.
+    """
+    searches, position = list(_searches(planned)), len(verdict.trials)
     while True:
         asked = [(search, proposal) for search in searches for proposal in search.ask()]
         if not asked:
             break
-        budget = planned.tuning.budget
         trials = Trials([search.trial(each) for search, each in asked], planned.tuning.repetitions)
-        agenda = planned.prepare(trials, store, budget)
-        numbers = going.perform(agenda, position, "tuning")
+        numbers = going.perform(planned.prepare(trials, store, verdict), position, "tuning")
         if not numbers.all():
             break  # a fault ended the run
         _tell(asked, numbers, planned.tuning.repetitions, store)
