@@ -165,7 +165,7 @@ class GoingRun:
                     self._store.note_noise(self.run, noise)
 
     def _executor_for(self, agenda: Agenda) -> Executor:
-        """Return an executor for an agenda: that of the part before, if its limit and backends are the same."""
+        """Return an executor: that of the part before, if its limit and backends are the same."""
         wanted = agenda.suite.budget.seconds, {first.backend for first in agenda.trials.firsts}
         if self._workers is None or self._workers[0] != wanted:
             self.close()
