@@ -1,14 +1,20 @@
-"""Every suite that is shipped can be planned, whole and quick: no name or parameter in it is out of date."""
+"""Every suite that is shipped can be planned, whole and quick: no name or parameter in it is out of date.
+
+The same of the search spaces that methods declare.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import log10
 from pathlib import Path
 
 import pytest
 
-from benchfw.plan import plan
+from benchfw.plan import missing_oracles, needs_of, plan, produced_class
 from benchfw.registry import Registry
-from benchfw.suite import read_suite
+from benchfw.search import Log, spaces_in
+from benchfw.suite import parse_suite, read_suite
 
 ROOT = Path(__file__).parents[1]
 SUITES = sorted([*ROOT.glob("suites/**/*.toml"), *ROOT.glob("plugins/*/*/suites/**/*.toml")])
@@ -20,3 +26,37 @@ REGISTRY = Registry()
 @pytest.mark.families
 def test_a_suite_has_trials(path, quick):
     assert plan(read_suite(path, quick=quick), REGISTRY)
+
+
+@pytest.mark.families
+def test_every_method_with_a_step_declares_a_space_of_steps_that_suites_can_use():
+    methods = {
+        name: each for name, each in REGISTRY.entries("optimizer").items() if "step" in each.parameters
+    }
+    assert {"gd", "adam", "pg-svi", "cdsg"} <= methods.keys()
+    for name, entry in methods.items():
+        table = {"use": name, "tune": "default"}
+        suite = parse_suite("repetitions = 1", name)
+        tables = {
+            "problem": [{"use": problem_for(name)}],
+            "optimizer": [table],
+            "estimator": [],
+            "kernel": [],
+        }
+        (trial,) = plan(replace(suite, tables=tables), REGISTRY).firsts
+        space = spaces_in(trial.method.params)["step"]
+        assert isinstance(space, Log), name
+        assert 3 <= log10(space.high / space.low) <= 5.001, name
+        default = entry.parameters["step"].default
+        assert default == "auto" or space.low < default < space.high, name
+
+
+def problem_for(name):
+    """Return a problem that has all that a method of this name calls."""
+    needs = [each for _, each in needs_of("optimizer", {"use": name}, REGISTRY)]
+    for problem, entry in REGISTRY.entries("problem").items():
+        made = produced_class(entry.factory)
+        settled = not any(each.required for each in entry.parameters.values())
+        if made and settled and all(any(not missing_oracles(one, made) for one in each) for each in needs):
+            return problem
+    raise AssertionError(f"no problem for {name}")

@@ -18,6 +18,22 @@ use = "faulty"
 how = "raise"
 """
 
+SPACES = """
+from benchfw import Integer, Log, Smooth, hookimpl
+
+class Searched:
+    solves = Smooth
+    tuning = {"step": Log(1e-4, 10), "memory": Integer(1, 9)}
+
+    def __init__(self, step: float = 0.5, memory: int = 3): ...
+
+    def run(self, problem, rng): ...
+
+@hookimpl
+def register_optimizers(register):
+    register("searched", Searched)
+"""
+
 
 @pytest.fixture
 def ran(cli):
@@ -57,6 +73,14 @@ def test_show_tells_parameters_types_defaults_and_what_is_needed(cli):
         "default": "0.5",
         "meaning": "Step length.",
     }
+
+
+def test_show_names_the_search_spaces_that_a_method_declares(cli):
+    cli.write("spaces.py", SPACES)
+    shown = cli("show", "searched", "--plugin", "spaces.py").stdout
+    assert "\n  tuning: step 0.0001 to 10, log; memory 1 to 9, whole\n" in shown
+    (facts,) = json.loads(cli("show", "searched", "--plugin", "spaces.py", "--json").stdout)
+    assert facts["tuning"] == {"step": "0.0001 to 10, log", "memory": "1 to 9, whole"}
 
 
 def test_show_of_a_problem_says_what_its_cost_counts(cli):

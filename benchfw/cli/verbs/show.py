@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
+from collections.abc import Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,7 @@ def facts_of(entry: Entry) -> dict[str, Any]:
         "solves": _solved_by(entry.factory),
         "cost_unit": _cost_unit(entry),
         "higher_is_better": _gains(entry),
+        "tuning": _own_spaces(entry),
         "arguments" if entry.kind == "kernel" else "parameters": [
             {
                 "name": parameter.name,
@@ -89,6 +91,8 @@ def describe_facts(facts: dict[str, Any]) -> str:
         lines += ["", f"  its cost counts {facts['cost_unit']}"]
     if facts["higher_is_better"]:
         lines += ["", f"  higher is better in {', '.join(facts['higher_is_better'])}"]
+    if facts["tuning"]:
+        lines += ["", f"  tuning: {'; '.join(f'{key} {space}' for key, space in facts['tuning'].items())}"]
     if facts["kind"] == "dataset":
         lines += ["", f"  `benchfw data show {facts['name']}` has its arrays, its licence and its address"]
     given = "arguments" if facts["kind"] == "kernel" else "parameters"
@@ -111,6 +115,12 @@ def _gains(entry: Entry) -> list[str]:
     """Return the metrics of which higher is better, where a problem's class says so."""
     names = getattr(entry.factory, "higher_is_better", ()) if entry.kind == "problem" else ()
     return sorted(names) if isinstance(names, list | tuple | set | frozenset | dict) else []
+
+
+def _own_spaces(entry: Entry) -> dict[str, str]:
+    """Return the search spaces that `tune = "default"` stands for, in words by parameter."""
+    own = getattr(entry.factory, "tuning", None) if entry.kind == "optimizer" else None
+    return {str(key): str(space) for key, space in own.items()} if isinstance(own, Mapping) else {}
 
 
 def _solved_by(factory: Any) -> str | None:

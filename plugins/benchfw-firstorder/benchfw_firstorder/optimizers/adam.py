@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import ClassVar
 
-from benchfw import Array, Estimator, Positive, Rng, Smooth
+from benchfw import Array, Estimator, Log, Positive, Rng, Smooth
 from benchfw_firstorder.estimators.minibatch import MINIBATCH
 from benchfw_firstorder.steps import Decay
 
@@ -31,6 +31,7 @@ class Adam:
     """What draws the gradients."""
 
     solves: ClassVar[type] = Smooth
+    tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-5, 1)}
 
     def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:
         """Yield x_0, x_1, …"""

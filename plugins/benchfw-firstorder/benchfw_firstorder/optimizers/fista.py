@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Array, Composite, Positive, Rng
+from benchfw import Array, Composite, Log, Positive, Rng
 from benchfw_firstorder.optimizers.nesterov import nesterov_momenta
 from benchfw_firstorder.rates import Curve, Iterations, accelerated_rate, knows
 from benchfw_firstorder.steps import resolve_step
@@ -24,6 +24,7 @@ class Fista:
     """Step length; "auto" is 1/L."""
 
     solves: ClassVar[type] = Composite
+    tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-4, 10)}
     bounds: ClassVar[str] = "gap"
 
     def run(self, problem: Composite, rng: Rng) -> Iterator[Array]:

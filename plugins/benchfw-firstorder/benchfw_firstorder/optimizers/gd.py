@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Array, Positive, Rng, Smooth
+from benchfw import Array, Log, Positive, Rng, Smooth
 from benchfw_firstorder.rates import (
     Curve,
     Iterations,
@@ -32,6 +32,7 @@ class GradientDescent:
     """Step length; "auto" is 1/L."""
 
     solves: ClassVar[type] = Smooth
+    tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-4, 10)}
     bounds: ClassVar[str] = "gap"
 
     def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:

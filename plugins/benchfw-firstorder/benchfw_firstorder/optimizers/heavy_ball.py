@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Array, Positive, Rng, Smooth
+from benchfw import Array, Log, Positive, Rng, Smooth
 from benchfw_firstorder.rates import Curve, Iterations, knows, momentum_rate
 from benchfw_firstorder.steps import Decay, resolve_step
 
@@ -26,6 +26,7 @@ class HeavyBall:
     """The share of the last move that is repeated."""
 
     solves: ClassVar[type] = Smooth
+    tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-4, 10)}
     bounds: ClassVar[str] = "gap"
 
     def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Array, Positive, Rng, Smooth
+from benchfw import Array, Log, Positive, Rng, Smooth
 from benchfw_firstorder.rates import Curve, Iterations, accelerated_rate, knows, penalized
 from benchfw_firstorder.steps import Decay, resolve_step
 
@@ -24,6 +24,7 @@ class Nesterov:
     """m, or "sequence": m_k = (t_k - 1)/t_{k+1}, t_{k+1} = (1 + √(1 + 4t_k²))/2, t_1 = 1."""
 
     solves: ClassVar[type] = Smooth
+    tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-4, 10)}
     bounds: ClassVar[str] = "gap"
 
     def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:

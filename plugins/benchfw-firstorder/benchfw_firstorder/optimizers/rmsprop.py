@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchfw import Array, Estimator, Positive, Rng, Smooth
+from benchfw import Array, Estimator, Log, Positive, Rng, Smooth
 from benchfw_firstorder.estimators.minibatch import MINIBATCH
 from benchfw_firstorder.steps import Decay
 
@@ -28,6 +28,7 @@ class RMSprop:
     """What draws the gradients."""
 
     solves: ClassVar[type] = Smooth
+    tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-4, 1)}
 
     def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:
         """Yield x_0, x_1, …"""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Array, Count, FiniteSum, Positive, Rng
+from benchfw import Array, Count, FiniteSum, Log, Positive, Rng
 from benchfw_firstorder.estimators.anchor import sample_gradients
 from benchfw_firstorder.estimators.minibatch import Minibatch, draw_batch
 from benchfw_firstorder.steps import backward_step, resolve_stochastic_step
@@ -28,6 +28,7 @@ class SAGA:
     """Samples a step, drawn without replacement."""
 
     solves: ClassVar[type] = FiniteSum
+    tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-4, 10)}
 
     def run(self, problem: FiniteSum, rng: Rng) -> Iterator[Array]:
         """Yield x_0, x_1, …"""

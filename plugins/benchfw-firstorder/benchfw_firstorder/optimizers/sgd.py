@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Array, Estimator, NonNegative, Positive, Rng, Smooth
+from benchfw import Array, Estimator, Log, NonNegative, Positive, Rng, Smooth
 from benchfw_firstorder.estimators.exact import Exact
 from benchfw_firstorder.estimators.minibatch import MINIBATCH, Minibatch
 from benchfw_firstorder.rates import Curve, Iterations, averaged_sgd_rate, knows, penalized
@@ -41,6 +41,7 @@ class SGD:
     """What draws the gradients ĝ, once per step."""
 
     solves: ClassVar[type] = Smooth
+    tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-4, 10)}
     bounds: ClassVar[str] = "gap"
 
     def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:

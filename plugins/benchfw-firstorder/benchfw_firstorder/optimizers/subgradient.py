@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
 
-from benchfw import Array, NonNegative, Positive, Rng, Smooth
+from benchfw import Array, Log, NonNegative, Positive, Rng, Smooth
 from benchfw_firstorder.steps import Schedule, resolve_step, step_sizes
 
 
@@ -34,6 +34,7 @@ class Subgradient:
     """How fast "power" steps fall."""
 
     solves: ClassVar[type] = Subdifferentiable
+    tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-4, 10)}
 
     def run(self, problem: Subdifferentiable, rng: Rng) -> Iterator[Array]:
         """Yield x_0, x_1, …"""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Array, Count, Estimator, Positive, Rng, Smooth
+from benchfw import Array, Count, Estimator, Log, Positive, Rng, Smooth
 from benchfw_firstorder.estimators.minibatch import MINIBATCH
 from benchfw_firstorder.estimators.svrg import anchored
 from benchfw_firstorder.steps import backward_step, resolve_stochastic_step
@@ -32,6 +32,7 @@ class SVRG:
     """What draws the gradients, the same draw at x and at the snapshot."""
 
     solves: ClassVar[type] = Smooth
+    tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-4, 10)}
 
     def run(self, problem: Smooth, rng: Rng) -> Iterator[Array]:
         """Yield the iterates of all inner loops, one after the other."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple, TypeAlias
 
-from benchfw import Array, Count, NonNegative, Positive, Rng
+from benchfw import Array, Count, Log, NonNegative, Positive, Rng
 from benchfw.kernels import namespace
 from benchfw_kernelmachines.features import FeatureKind, get_frequencies
 from benchfw_kernelmachines.kernels.random_features import feature_gram, feature_products, feature_scores
@@ -55,6 +55,7 @@ class BlockDescent(ABC):
     check_with = ({"batch": 64, "block": 16},)
 
     solves: ClassVar[type] = KernelRisk
+    tuning: ClassVar[dict[str, Log]] = {"step": Log(0.01, 100)}
 
     @abstractmethod
     def rule(self, problem: KernelRisk, rng: Rng) -> Rule:

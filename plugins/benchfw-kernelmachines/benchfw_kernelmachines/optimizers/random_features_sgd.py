@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Count, NonNegative, Positive, Rng
+from benchfw import Count, Log, NonNegative, Positive, Rng
 from benchfw_firstorder.estimators.minibatch import Minibatch
 from benchfw_firstorder.optimizers.sgd import SGD
 from benchfw_firstorder.steps import Schedule
@@ -40,6 +40,7 @@ class RandomFeaturesSGD:
     """Bytes for the features of all rows; where these need more, they are regenerated for every batch."""
 
     solves: ClassVar[type] = KernelRisk
+    tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-3, 100)}
 
     def run(self, problem: KernelRisk, rng: Rng) -> Iterator[FeaturePredictor]:
         """Yield f_0, f_1, … or their running means."""

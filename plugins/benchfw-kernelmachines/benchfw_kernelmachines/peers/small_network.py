@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar, cast
 
-from benchfw import Array, Backend, Count, Positive, Rng, Unavailable
+from benchfw import Array, Backend, Count, Log, Positive, Rng, Unavailable
 from benchfw_kernelmachines.oracles import KernelRisk
 
 
@@ -47,6 +47,7 @@ class SmallNetwork:
     """Adam's step length."""
 
     solves: ClassVar[type] = KernelRisk
+    tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-5, 0.1)}
 
     def run(self, problem: KernelRisk, rng: Rng) -> Iterator[NetworkPredictor]:
         """Yield the network after every step, the random start first."""

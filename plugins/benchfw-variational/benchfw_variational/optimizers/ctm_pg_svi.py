@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from benchfw import Count, Positive, Range, Rng
+from benchfw import Count, Log, Positive, Range, Rng
 from benchfw_variational.topic_oracles import Gaussians, Rows, TopicAnswer, TopicModel, Topics
 from benchfw_variational.topics.learning import Statistics, batches
 from benchfw_variational.topics.proximal import (
@@ -42,6 +42,7 @@ class CTMProximalSVI:
 
     covariance: ClassVar[Shape] = "full"
     solves: ClassVar[type] = TopicModel
+    tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-5, 0.1)}
 
     def run(self, problem: TopicModel, rng: Rng) -> Iterator[TopicAnswer]:
         """Yield the start, then θ and q after each pass."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import ClassVar, Literal
 
-from benchfw import Count, Positive, Rng
+from benchfw import Count, Log, Positive, Rng
 from benchfw_variational.oracles import LatentGaussian
 from benchfw_variational.posterior import DualPosterior
 from benchfw_variational.proximal_step import Form, proximal_path
@@ -28,6 +28,7 @@ class PG:
     proximal step itself, for two factors a step)."""
 
     solves: ClassVar[type] = LatentGaussian
+    tuning: ClassVar[dict[str, Log]] = {"step": Log(0.01, 100)}
 
     def run(self, problem: LatentGaussian, rng: Rng) -> Iterator[DualPosterior]:
         """Yield q_0 = prior, q_1, …, one a pass."""
@@ -49,6 +50,7 @@ class PGMC:
     proximal step itself, for two factors a step)."""
 
     solves: ClassVar[type] = LatentGaussian
+    tuning: ClassVar[dict[str, Log]] = {"step": Log(0.01, 100)}
 
     def run(self, problem: LatentGaussian, rng: Rng) -> Iterator[DualPosterior]:
         """Yield q_0 = prior, q_1, …, one a pass."""

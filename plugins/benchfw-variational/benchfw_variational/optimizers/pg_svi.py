@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchfw import Array, BenchfwError, Count, Positive, Rng
+from benchfw import Array, BenchfwError, Count, Log, Positive, Rng
 from benchfw_variational.batches import Expectation, passes
 from benchfw_variational.oracles import LatentGaussian
 from benchfw_variational.posterior import DualPosterior
@@ -40,6 +40,7 @@ class PGSVI:
     prior's. About 4 pays for batches of 20 of 900 examples, 10 for smaller ones of more."""
 
     solves: ClassVar[type] = LatentGaussian
+    tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-4, 1)}
 
     def run(self, problem: LatentGaussian, rng: Rng) -> Iterator[DualPosterior]:
         """Yield q_0 = prior, q_1, …, one after each mini-batch."""

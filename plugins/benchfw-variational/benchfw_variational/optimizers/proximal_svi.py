@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from benchfw import Array, BenchfwError, Count, NonNegative, Positive, Rng
+from benchfw import Array, BenchfwError, Count, Log, NonNegative, Positive, Rng
 from benchfw_firstorder.steps import step_sizes
 from benchfw_variational.batches import Expectation, batch_local, passes
 from benchfw_variational.divergences import (
@@ -61,6 +61,7 @@ class ProximalSVI:
     """Draws of an expectation that is not exact."""
 
     solves: ClassVar[type] = LatentGaussian
+    tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-4, 10)}
 
     def __post_init__(self) -> None:
         if self.split and self.divergence not in SPLIT:

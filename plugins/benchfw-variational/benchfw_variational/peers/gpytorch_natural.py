@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from benchfw import BenchfwError, Positive, Rng, Unavailable
+from benchfw import BenchfwError, Log, Positive, Rng, Unavailable
 from benchfw_variational.oracles import LatentGaussian
 from benchfw_variational.posterior import FactorPosterior
 from benchfw_variational.priors.dense import DensePrior
@@ -26,6 +26,7 @@ class PeerGPyTorch:
     """β, as for pg."""
 
     solves: ClassVar[type] = LatentGaussian
+    tuning: ClassVar[dict[str, Log]] = {"step": Log(0.01, 100)}
 
     def run(self, problem: LatentGaussian, rng: Rng) -> Iterator[FactorPosterior]:
         """Yield the prior, then q after each step, one a pass."""
