@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, overload
 
 from benchfw.contract import Smooth
 from benchfw.errors import PluginError
@@ -77,6 +77,12 @@ class CallbackRun:
             thread.join(PATIENCE)
 
 
+@overload
+def from_callback(solve: Callable[..., Any], *, solves: type = ..., projects: bool = ...) -> type[Any]: ...
+@overload
+def from_callback(
+    solve: None = None, *, solves: type = ..., projects: bool = ...
+) -> Callable[[Callable[..., Any]], type[Any]]: ...
 def from_callback(
     solve: Callable[..., Any] | None = None, *, solves: type = Smooth, projects: bool = False
 ) -> Any:

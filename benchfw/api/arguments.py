@@ -6,8 +6,18 @@ import contextlib
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypedDict
 
 from benchfw.errors import BenchfwError
+
+
+class BudgetTable(TypedDict, total=False):
+    """What each trial may spend."""
+
+    seconds: float
+    iterations: int
+    cost: float
+
 
 WORDS = {
     r"`benchfw replay (\d+)`": r"`trial(\1)`",

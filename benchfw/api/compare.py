@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from benchfw.api.arguments import as_folder, as_names, as_path, faults_in_python
+from benchfw.api.arguments import BudgetTable, as_folder, as_names, as_path, faults_in_python
 from benchfw.api.objects import Objects
 from benchfw.api.planning import Planned, plan_text
 from benchfw.api.result import RunResult
@@ -31,7 +31,7 @@ def compare(
     *,
     repetitions: int = 5,
     target: Mapping[str, float] | None = None,
-    budget: Mapping[str, float] | None = None,
+    budget: BudgetTable | Mapping[str, float] | None = None,
     precision: float | None = None,
     seed: int = 0,
     backends: str | Sequence[str] = "numpy",

@@ -253,8 +253,7 @@ def function_class(given: Callable[..., Any], place: str) -> type:
         )
     if "callback" not in filled:
         return method_class(given)
-    made: type = from_callback(given)
-    return made
+    return from_callback(given)
 
 
 def _kind_of(given: Any) -> str:
