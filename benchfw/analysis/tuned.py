@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchfw.analysis.intervals import Interval
+from benchfw.analysis.significance import BUDGET, benjamini_hochberg, least_probability
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -46,30 +47,74 @@ def allowances(settings: int) -> list[int]:
 
 
 def typical_best(held: Sequence[Held], count: int) -> float:
-    """Return the median of what the best of `count` settings gives in a run that did not choose it."""
-    return float(_medians([each.values[each.order][None] for each in held], count)[0])
+    """Return the median of what the best of `count` settings gives in a run that did not choose it.
+
+    A median, because settings that never arrive have infinite values; it may be infinite too.
+    """
+    weights, values = _weigh(held, np.ones((1, len(held[0].order)), dtype=np.int64), count)
+    return float(_medians(weights, values)[0])
 
 
 def resample_best(held: Sequence[Held], counts: Sequence[int], seed: int) -> Floats:
-    """Return `typical_best` for each count in resamples of the settings: (counts, RESAMPLES)."""
+    """Return `typical_best` for each count with other settings and other runs: (counts, RESAMPLES).
+
+    Settings are drawn anew from those that were tried. Other runs shift all settings of a method together,
+    by Student's deviates of the mean over runs. With the same seed the deviates of all methods come from the
+    same weights of runs, so that a difference of two methods has those of their paired differences.
+    """
     settings = len(held[0].order)
-    drawn = np.random.default_rng(seed).integers(settings, size=(RESAMPLES, settings))
-    sorted_values = []
+    drawn = np.random.default_rng(seed).multinomial(settings, np.full(settings, 1 / settings), RESAMPLES)
+    shifts = _run_weights(len(held), seed)
+    is_positive = all(np.all(each.values > 0) for each in held)  # not so: a metric with a sign, or 0
+    return np.array([_resample(held, count, drawn, shifts, is_positive) for count in counts])
+
+
+def _resample(held: Sequence[Held], count: int, drawn: Integers, shifts: Floats, is_positive: bool) -> Floats:
+    found = _medians(*_weigh(held, drawn, count))
+    finite = np.concatenate([each.values[np.isfinite(each.values)] for each in held])
+    # a run that does not arrive is as far from the others as the slowest that does
+    slowest = float(np.max(finite)) if finite.size else 1.0
+    by_run = np.array([min(typical_best([each], count), slowest) for each in held])
+    with np.errstate(over="ignore"):
+        moved = found * np.exp(shifts @ np.log(by_run)) if is_positive else found + shifts @ by_run
+    return np.asarray(moved)
+
+
+def _run_weights(runs: int, seed: int) -> Floats:
+    """Return weights (RESAMPLES, runs) whose sums over runs are Student's deviates of the mean.
+
+    A multivariate t law on the weights that sum to 0: for any numbers with standard error e, the weighted sum
+    is e times t with runs - 1 degrees of freedom.
+    """
+    if runs < 2:
+        return np.zeros((RESAMPLES, runs))
+    rng = np.random.default_rng([seed, runs])
+    normal = rng.standard_normal((RESAMPLES, runs))
+    normal -= np.mean(normal, axis=1, keepdims=True)
+    return np.asarray(normal / np.sqrt(runs * rng.chisquare(runs - 1, (RESAMPLES, 1))))
+
+
+def _weigh(held: Sequence[Held], drawn: Integers, count: int) -> tuple[Floats, Floats]:
+    """Return the chance of each value to be that of the best of `count`: (resamples, values), ascending.
+
+    `drawn` is how often each setting is in a resample: (resamples, settings).
+    """
+    settings = len(held[0].order)
+    chances = np.concatenate([[0.0], np.cumsum(best_of(count, settings))])
+    parts = []
     for each in held:
-        place = np.empty(settings, dtype=np.int64)
-        place[each.order] = np.arange(settings)
-        sorted_values.append(each.values[each.order][np.sort(place[drawn], axis=1)])
-    return np.array([_medians(sorted_values, count) for count in counts])
+        last = np.cumsum(drawn[:, each.order], axis=1)
+        parts.append(chances[last] - chances[last - drawn[:, each.order]])
+    values = np.concatenate([each.values[each.order] for each in held])
+    order = np.argsort(values, kind="stable")
+    return np.concatenate(parts, axis=1)[:, order] / len(held), values[order]
 
 
-def _medians(folds: Sequence[Floats], count: int) -> Floats:
-    """Return the weighted median of each row over all folds; values are in the order of settings."""
-    weights = np.tile(best_of(count, folds[0].shape[1]), len(folds)) / len(folds)
-    values = np.concatenate(folds, axis=1)
-    order = np.argsort(values, axis=1, kind="stable")
-    reached = np.cumsum(weights[order], axis=1) >= 0.5 - 1e-12
-    at = np.take_along_axis(order, np.argmax(reached, axis=1)[:, None], axis=1)
-    return np.take_along_axis(values, at, axis=1)[:, 0]
+def _medians(weights: Floats, values: Floats) -> Floats:
+    """Return weighted medians of rows: where half of the weight ends at a value, its mean with the next."""
+    shares = np.cumsum(weights, axis=1)
+    lower, upper = (values[np.argmax(shares >= half, axis=1)] for half in (0.5 - 1e-9, 0.5 + 1e-9))
+    return np.asarray((lower + upper) / 2)
 
 
 def band(samples: Floats) -> tuple[float, float]:
@@ -79,20 +124,32 @@ def band(samples: Floats) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
 
 
-def find_leader(samples: Sequence[Floats], looks: int) -> int | None:
-    """Return the method that is better than every other in nearly all resamples, or None.
+def find_leader(samples: Sequence[Floats]) -> tuple[int, float]:
+    """Return the method that is best in the median of its resamples, and the p-value of its lead.
 
-    `samples` has those of each method at one number of trials. The chance of 5 % is shared among the looks
-    and the rivals.
+    `samples` has those of each method at one number of trials. The p-value is twice the share of resamples
+    in which it is not better than some other, of the rival with the largest share. Having been picked as the
+    best of several needs no further correction (Gutmann & Maymin 1987).
     """
     medians = [float(np.median(each)) for each in samples]
     first = int(np.argmin(medians))
-    rivals = len(samples) - 1
-    if rivals < 1 or not math.isfinite(medians[first]):
-        return None
-    allowed = (1 - LEVEL) / 2 / (rivals * looks)
-    worse = [np.mean(samples[first] >= each) for place, each in enumerate(samples) if place != first]
-    return first if max(worse) <= allowed else None
+    if not math.isfinite(medians[first]):
+        return first, 1.0
+    behind = [
+        np.count_nonzero(samples[first] >= each) for place, each in enumerate(samples) if place != first
+    ]
+    return first, min(1.0, 2 * (max(behind) + 1) / (len(samples[first]) + 1))
+
+
+def decide_leads(probabilities: Sequence[float], runs: int, pairs: int, problems: int) -> list[bool]:
+    """Return which leads of one problem are beyond chance, by their p-values at each number of trials.
+
+    Each of the problems has its share of the budget, within which Benjamini & Hochberg select. So few runs
+    that `pairs` of methods may differ by chance in all of them decide nothing (`least_probability`).
+    """
+    allowed = BUDGET / problems
+    least = least_probability(runs, allowed / pairs)
+    return [bool(each <= allowed) for each in benjamini_hochberg([max(least, p) for p in probabilities])]
 
 
 def share_within(values: Floats, best: float, factor: float) -> Interval:

@@ -15,6 +15,7 @@ from benchfw.analysis.tuned import (
     Held,
     allowances,
     band,
+    decide_leads,
     find_leader,
     resample_best,
     share_within,
@@ -196,15 +197,21 @@ class Lead(NamedTuple):
     leader: Cell | None
 
 
-def find_leads(methods: Sequence[TunedMethod]) -> list[Lead]:
-    """Return who leads among the methods of one problem, by the number of trials that all have."""
+def find_leads(methods: Sequence[TunedMethod], problems: int = 1) -> list[Lead]:
+    """Return who leads among the methods of one problem, by the number of trials that all have.
+
+    The chance of a false lead is shared among the `problems` of the report.
+    """
     counts = [count for count in methods[0].counts if all(count in each.counts for each in methods)]
-    found = []
-    for count in counts if len(methods) > 1 else ():
-        samples = [each.samples[each.counts.index(count)] for each in methods]
-        leader = find_leader(samples, len(counts))
-        found.append(Lead(count, None if leader is None else methods[leader].cell))
-    return found
+    if len(methods) < 2 or not counts:
+        return []
+    leaders = [find_leader([each.samples[each.counts.index(count)] for each in methods]) for count in counts]
+    runs = min(len(each.held) for each in methods)
+    decided = decide_leads([chance for _, chance in leaders], runs, len(methods) - 1, problems)
+    return [
+        Lead(count, methods[place].cell if beyond else None)
+        for count, (place, _), beyond in zip(counts, leaders, decided, strict=True)
+    ]
 
 
 def chosen_across(methods: Sequence[TunedMethod]) -> tuple[Attempt, ...]:

@@ -3,9 +3,9 @@
 `python suites/tracked/audit` writes the tables of docs/statistics.md between their markers: verdicts of whole
 reports made from arrays (`--part reports`), whole reports made from records (`whole`), intervals of one row
 (`rows`), `benchfw compare` (`compare`), variances of estimators, their ratios and power (`estimators`), bias,
-gradients and runs that stop by what they drew (`bias`), and whether curves have a rate (`rates`). Seeds are
-fixed, so that `--jobs` changes no number; more than an hour on one core for all. Exit code 1 if a share is
-outside its limits.
+gradients and runs that stop by what they drew (`bias`), whether curves have a rate (`rates`), and methods
+that are tuned (`tuning`). Seeds are fixed, so that `--jobs` changes no number; more than an hour on one core
+for all. Exit code 1 if a share is outside its limits.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from _estimators import estimator_tables
 from _lines import compare_tables, report_tables, row_tables
 from _rates import rate_tables
 from _tables import Table, format_table, printed_lines, run_tasks, write_page
+from _tuning import tuning_tables
 from _whole import whole_tables
 
 PARTS: dict[str, tuple[Callable[[int], Iterator[Table]], int]] = {
@@ -29,6 +30,7 @@ PARTS: dict[str, tuple[Callable[[int], Iterator[Table]], int]] = {
     "estimators": (estimator_tables, 2000),
     "bias": (bias_tables, 2000),
     "rates": (rate_tables, 200),
+    "tuning": (tuning_tables, 150),
 }
 """What makes the tables of a part, and of how many experiments."""
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+CHUNK = 50  # experiments a task
 _SHARE = re.compile(r"\d+\.\d%|—$")
 PAGE = Path(__file__).parents[3] / "docs" / "statistics.md"
 
@@ -72,6 +73,17 @@ class Table:
 def mean(found: list[Any]) -> float:
     """Return the mean of what all tasks of a column found."""
     return float(np.mean(np.concatenate([np.atleast_1d(each) for each in found])))
+
+
+def split_tasks(experiments: int, function: Callable[..., Any], *arguments: Hashable) -> tuple[Task, ...]:
+    """Return tasks for numbers of experiments, from a first to before a last, which end the arguments."""
+    starts = range(0, experiments, CHUNK)
+    return tuple(Task(function, (*arguments, at, min(at + CHUNK, experiments))) for at in starts)
+
+
+def place_columns(tasks: tuple[Task, ...], count: int) -> tuple[tuple[Task, ...], ...]:
+    """Return columns of the same tasks; what a column's tasks find begins with the column's place."""
+    return tuple((Task(int, (place,)), *tasks) for place in range(count))
 
 
 def run_tasks(tasks: Sequence[Task], jobs: int) -> dict[Task, Any]:
