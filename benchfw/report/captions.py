@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from benchfw.records import OBJECTIVE
+from benchfw.records import OBJECTIVE, MethodKind
 from benchfw.report.text import figures
 from benchfw.report.verdicts.estimators import PRODUCTS
 from benchfw.report.verdicts.kernels import kernel_caption
@@ -17,10 +17,12 @@ _HEADINGS = {"optimizer": "optimizers", "estimator": "estimators", "kernel": "ke
 
 def heading(comparison: Comparison) -> str:
     """Return what a comparison is about: 'least-squares, optimizers'."""
-    if comparison.by_size:
-        return comparison.problem
-    kind = _HEADINGS[comparison.kind]
-    return f"{comparison.problem}, {kind}" if comparison.problem else kind
+    return comparison.problem if comparison.by_size else heading_of(comparison.problem, comparison.kind)
+
+
+def heading_of(problem: str, kind: MethodKind) -> str:
+    """Return what the methods of one kind on one problem are called."""
+    return f"{problem}, {_HEADINGS[kind]}" if problem else _HEADINGS[kind]
 
 
 _BEST = {

@@ -16,9 +16,10 @@ from benchfw.report.figures import method_styles
 from benchfw.report.figures.chosen import find_headline
 from benchfw.report.figures.plot import Figure, Style, View
 from benchfw.report.figures.svg import BRIGHTER, draw_svg
+from benchfw.report.first_screen import find_answers
 from benchfw.report.tables import headline_table
 from benchfw.report.text import plural
-from benchfw.report.verdicts import verdict
+from benchfw.report.tuning.sentences import describe_tuning
 from benchfw.report.verdicts.phrases import caveat_sentences, fault_advice, fault_place, fault_sentence
 from benchfw.summary.model import Comparison, Summary
 
@@ -39,9 +40,13 @@ def _wrap(parts: str) -> str:
 def _parts(summary: Summary, run: Run, notes: Sequence[str]) -> Iterator[str]:
     if run.standing:
         yield f'<p class="fault">{escape(run.standing)}</p>'
-    for comparison in summary.comparisons[:MOST_VERDICTS]:
-        said = escape(verdict(comparison))
-        yield f'<div class="verdict"><b>{escape(heading(comparison))}</b>{said}</div>'
+    answers = find_answers(summary)
+    for answer in answers[:MOST_VERDICTS]:
+        notes_below = "".join(f"<p>{escape(each)}.</p>" for each in answer.warnings)
+        yield f'<div class="verdict"><b>{escape(answer.heading)}</b>{escape(answer.text)}{notes_below}</div>'
+    tuning = " ".join(f"{each}." for each in describe_tuning(summary))
+    if tuning:
+        yield f'<p class="note"><b>Tuning.</b> {escape(tuning)}</p>'
     for caveat in caveat_sentences(summary):
         yield f'<p class="note"><b>Caveat.</b> {escape(caveat)}.</p>'
     for fault in summary.faults[:MOST_FAULTS]:
@@ -54,7 +59,7 @@ def _parts(summary: Summary, run: Run, notes: Sequence[str]) -> Iterator[str]:
     figure = find_headline(summary)
     if figure is not None:
         yield _figure(*figure)
-    left = max(len(summary.comparisons) - MOST_VERDICTS, len(summary.measured) - MOST_TABLES)
+    left = max(len(answers) - MOST_VERDICTS, len(summary.measured) - MOST_TABLES)
     more = f" {plural(left, 'more table')} in <code>report()</code>." if left > 0 else ""
     said = "<br>".join(f"{escape(each)}." for each in notes)
     yield f'<p class="note">{said}{more}</p>'

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchfw.provenance import Run
-from benchfw.report.captions import caption, heading
+from benchfw.report.captions import caption
+from benchfw.report.first_screen import find_answers
 from benchfw.report.tables import TextTable, headline_table
 from benchfw.report.text import escape_markdown, flat_facts, plural, printable
-from benchfw.report.verdicts import verdict
+from benchfw.report.tuning.sentences import describe_tuning
+from benchfw.report.tuning.tables import tuning_tables
 from benchfw.report.verdicts.phrases import caveat_sentences, fault_advice, fault_place, fault_sentence
 from benchfw.summary.model import Summary
 
@@ -36,19 +38,21 @@ def _lines(summary: Summary, run: Run) -> Iterator[str]:
     if run.standing:
         yield f"**{escape_markdown(run.standing)}**"
     yield ""
-    for comparison in summary.comparisons:
-        yield f"- **{escape_markdown(heading(comparison))}**: {escape_markdown(verdict(comparison))}"
+    answers = find_answers(summary)
+    for answer in answers:
+        yield f"- **{escape_markdown(answer.heading)}**: {escape_markdown(answer.text)}"
+        yield from (f"  - {escape_markdown(warning)}." for warning in answer.warnings)
+    tuning = describe_tuning(summary)
+    if tuning:
+        yield f"- **Tuning**: {' '.join(f'{escape_markdown(each)}.' for each in tuning)}"
     for caveat in caveat_sentences(summary):
         yield f"- **Caveat**: {escape_markdown(caveat)}."
-    for comparison in summary.measured:
-        yield from (
-            "",
-            f"### {escape_markdown(heading(comparison))}",
-            "",
-            escape_markdown(caption(comparison)),
-            "",
-        )
-        yield from _table(headline_table(comparison))
+    for answer in answers:
+        comparison = answer.comparison
+        if comparison is not None and comparison.rows:
+            yield from _titled(answer.heading, caption(comparison), headline_table(comparison))
+        for side in tuning_tables(answer.tuned) if answer.tuned else ():
+            yield from _titled(f"{answer.heading}: {side.title}", side.words, side.table)
     if summary.faults:
         yield from ("", "### What did not finish, and what to try", "")
     for fault in summary.faults:
@@ -70,6 +74,11 @@ def _provenance(summary: Summary, run: Run) -> str:
         if key == f"backends.{backend}.device" and device != facts.get("machine.processor"):
             said.append(f"{backend} on {device}")
     return f"Provenance: {'; '.join(said)}."
+
+
+def _titled(title: str, words: str, table: TextTable) -> Iterator[str]:
+    yield from ("", f"### {escape_markdown(title)}", "", escape_markdown(words), "")
+    yield from _table(table)
 
 
 def _table(table: TextTable) -> Iterator[str]:

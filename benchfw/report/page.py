@@ -17,13 +17,15 @@ from typing import IO, Any, TypeAlias
 from benchfw.errors import BenchfwError
 from benchfw.provenance import Run
 from benchfw.records import Cell, Result
-from benchfw.report.captions import caption, heading
+from benchfw.report.captions import caption
 from benchfw.report.figures import build_figures, method_styles
 from benchfw.report.figures.plot import Figure, Style, extra_figure
+from benchfw.report.first_screen import Answer, find_answers
 from benchfw.report.side_tables import comparison_tables, summary_tables
 from benchfw.report.tables import EXACT_COLUMNS, exact_rows, full_table, headline_table
 from benchfw.report.text import flat_facts, plural, script_json
-from benchfw.report.verdicts import verdict
+from benchfw.report.tuning.sentences import describe_tuning
+from benchfw.report.tuning.tables import tuning_tables
 from benchfw.report.verdicts.phrases import (
     caveat_sentences,
     fault_advice,
@@ -31,7 +33,13 @@ from benchfw.report.verdicts.phrases import (
     fault_sentence,
     replay_sentence,
 )
-from benchfw.summary.exports import SUMMARY_COLUMNS, summary_rows, write_csv, write_records
+from benchfw.summary.exports import (
+    SUMMARY_COLUMNS,
+    summary_rows,
+    tuning_rows,
+    write_csv,
+    write_records,
+)
 from benchfw.summary.model import Fault, Summary
 
 INSTALL = "pip install 'benchfw[report]'"
@@ -65,7 +73,7 @@ def write_report(
     seconds, if that is not 0. Its records.csv is from `save_records`.
     """
     overview = overview_beside(folder, run)
-    styles = method_styles(summary)
+    styles, answers = method_styles(summary), find_answers(summary)
     figures = [*build_figures(summary), *map(extra_figure, extra_figures)]
     script = drawing_script(figures)
     page = fill(
@@ -74,11 +82,12 @@ def write_report(
         script,
         summary=summary,
         run=run,
-        sections=list(_sections(summary, styles)),
+        sections=list(_sections(summary, answers, styles)),
+        tuning=describe_tuning(summary),
         ranks=summary_tables(summary),
         styles=styles,
-        problems=list(dict.fromkeys(each.problem for each in summary.comparisons if each.problem)),
-        backends=list(dict.fromkeys(cell.backend for each in summary.comparisons for cell in each.cells)),
+        problems=list(dict.fromkeys(each.problem for each in answers if each.problem)),
+        backends=list(dict.fromkeys(cell.backend for cell in styles)),
         faults=list(map(_fault, summary.faults)),
         caveats=caveat_sentences(summary),
         replays=replay_sentence(summary.replays),
@@ -92,6 +101,9 @@ def write_report(
     for number, comparison in enumerate(summary.comparisons, 1):
         rows = exact_rows(comparison)
         files[f"table-{number}.csv"] = partial(write_csv, columns=EXACT_COLUMNS, rows=rows)
+    if summary.tuned:
+        columns, tried = tuning_rows(summary.tuned)
+        files["tuning.csv"] = partial(write_csv, columns=columns, rows=tried)
     return write_page(page, script, folder, files)
 
 
@@ -179,18 +191,22 @@ def fill(template: str, figures: Sequence[Figure], script: Path | None, **contex
     return allow_scripts(page)
 
 
-def _sections(summary: Summary, styles: Mapping[Cell, Style]) -> Iterator[dict[str, Any]]:
+def _sections(
+    summary: Summary, answers: Sequence[Answer], styles: Mapping[Cell, Style]
+) -> Iterator[dict[str, Any]]:
     few = sum(len(comparison.rows) for comparison in summary.comparisons) <= MOST_ROWS
-    for comparison in summary.comparisons:
+    for answer in answers:
+        comparison = answer.comparison
         yield {
-            "heading": heading(comparison),
-            "problem": comparison.problem,
-            "verdict": verdict(comparison),
-            "caption": caption(comparison),
-            "table": headline_table(comparison),
-            "all": full_table(comparison) if few else None,
-            "sides": list(comparison_tables(comparison)),
-            "reference": comparison.reference,
+            "answer": answer,
+            "heading": answer.heading,
+            "problem": answer.problem,
+            "caption": caption(comparison) if comparison else "",
+            "table": headline_table(comparison) if comparison else None,
+            "all": full_table(comparison) if comparison and few else None,
+            "sides": list(comparison_tables(comparison)) if comparison else [],
+            "tuning": tuning_tables(answer.tuned) if answer.tuned else [],
+            "reference": comparison.reference if comparison else None,
             "styles": styles,
         }
 

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from benchfw.provenance import Run
-from benchfw.report.captions import caption, heading
+from benchfw.report.captions import caption
+from benchfw.report.first_screen import Answer, find_answers
 from benchfw.report.tables import TextTable, headline_table
 from benchfw.report.text import align, plural, printable
-from benchfw.report.verdicts import verdict
+from benchfw.report.tuning.sentences import describe_tuning
+from benchfw.report.tuning.tables import tuning_tables
 from benchfw.report.verdicts.phrases import (
     caveat_sentences,
     fault_advice,
@@ -41,25 +43,43 @@ def plain_lines(
     summary: Summary, width: int = _PLAIN_WIDTH, translate: Callable[[str], str] = str
 ) -> Iterator[str]:
     """Yield the summary as lines of text with caveats and advice in other words, if asked."""
-    for comparison in summary.comparisons:
-        said = f"{printable(heading(comparison))}: {printable(verdict(comparison))}"
-        yield from textwrap.wrap(said, width, subsequent_indent="  ", break_on_hyphens=False)
+    answers = find_answers(summary)
+    for answer in answers:
+        yield from _answer_lines(answer, width)
+    for line in _tuning_lines(summary):
+        yield from textwrap.wrap(translate(line), width, subsequent_indent="  ")
     for caveat in caveat_sentences(summary):
         yield from textwrap.wrap(translate(printable(f"caveat: {caveat}")), width, subsequent_indent="  ")
     if summary.replays.count:
         yield f"{replay_sentence(summary.replays)}."
-    for comparison in summary.measured:
-        yield ""
-        yield printable(heading(comparison))
-        yield from textwrap.wrap(
-            printable(caption(comparison)), width, initial_indent="  ", subsequent_indent="  "
-        )
-        yield from table_lines(headline_table(comparison))
+    for answer in answers:
+        yield from _section_lines(answer, width)
     faults = list(_fault_lines(summary))
     if faults:
         yield from ("", "What did not finish")
         for line in faults:
             yield from textwrap.wrap(translate(line), width, initial_indent="  ", subsequent_indent="    ")
+
+
+def _answer_lines(answer: Answer, width: int) -> Iterator[str]:
+    said = f"{printable(answer.heading)}: {printable(answer.text)}"
+    yield from textwrap.wrap(said, width, subsequent_indent="  ", break_on_hyphens=False)
+    for warning in answer.warnings:
+        line = printable(f"  note: {warning}")
+        yield from textwrap.wrap(line, width, subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _section_lines(answer: Answer, width: int) -> Iterator[str]:
+    """Yield the tables of one problem, each below its title."""
+    comparison = answer.comparison
+    if comparison is not None and comparison.rows:
+        yield from ("", printable(answer.heading))
+        words = printable(caption(comparison))
+        yield from textwrap.wrap(words, width, initial_indent="  ", subsequent_indent="  ")
+        yield from table_lines(headline_table(comparison))
+    for side in tuning_tables(answer.tuned) if answer.tuned else ():
+        yield from ("", printable(f"{answer.heading}: {side.title}"))
+        yield from table_lines(side.table)
 
 
 def table_lines(table: TextTable) -> Iterator[str]:
@@ -73,6 +93,12 @@ def table_lines(table: TextTable) -> Iterator[str]:
     yield from (f"  {line}" for line in body)
 
 
+def _tuning_lines(summary: Summary) -> Iterator[str]:
+    said = describe_tuning(summary)
+    if said:
+        yield printable(f"tuning: {' '.join(f'{each}.' for each in said)}")
+
+
 def _fault_lines(summary: Summary) -> Iterator[str]:
     for fault in summary.faults:
         advice = fault_advice(fault)
@@ -84,16 +110,21 @@ def _draw(summary: Summary, console: Console) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    for comparison in summary.comparisons:
-        said = Text(printable(heading(comparison)), style="bold")
-        said.append(f": {printable(verdict(comparison))}", style="not bold")
+    answers = find_answers(summary)
+    for answer in answers:
+        said = Text(printable(answer.heading), style="bold")
+        said.append(f": {printable(answer.text)}", style="not bold")
         console.print(said)
+        for warning in answer.warnings:
+            console.print(Padding(Text(printable(f"note: {warning}"), style="yellow"), (0, 0, 0, 2)))
+    for line in _tuning_lines(summary):
+        console.print(Text(line))
     for caveat in caveat_sentences(summary):
         console.print(Text(printable(f"caveat: {caveat}"), style="yellow"))
     if summary.replays.count:
         console.print(f"{replay_sentence(summary.replays)}.")
-    for comparison in summary.measured:
-        _draw_table(comparison, console)
+    for answer in answers:
+        _draw_section(answer, console)
     faults = list(_fault_lines(summary))
     if faults:
         console.print(Text("What did not finish", style="bold yellow"))
@@ -101,15 +132,23 @@ def _draw(summary: Summary, console: Console) -> None:
             console.print(Padding(Text(line), (0, 0, 0, 2)))
 
 
-def _draw_table(comparison: Comparison, console: Console) -> None:
+def _draw_section(answer: Answer, console: Console) -> None:
+    comparison = answer.comparison
+    if comparison is not None and comparison.rows:
+        _draw_table(_fit(comparison, console.width), answer.heading, caption(comparison), console)
+    for side in tuning_tables(answer.tuned) if answer.tuned else ():
+        table = _narrow(_escape(side.table), console.width)
+        _draw_table(table, f"{answer.heading}: {side.title}", "", console)
+
+
+def _draw_table(table: TextTable, title: str, words: str, console: Console) -> None:
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    table = _fit(comparison, console.width)
     drawn = RichTable(
-        title=Text(printable(heading(comparison)), style="bold"),
-        caption=Text(printable(caption(comparison)), style="dim"),
+        title=Text(printable(title), style="bold"),
+        caption=Text(printable(words), style="dim"),
         box=box.SIMPLE_HEAD,
         title_justify="left",
         caption_justify="left",
@@ -126,11 +165,13 @@ def _draw_table(comparison: Comparison, console: Console) -> None:
 
 def _fit(comparison: Comparison, width: int) -> TextTable:
     """Return the first that fits: the table, its intervals below the estimates, fewer ratios as well."""
-    wide = _escape(headline_table(comparison))
-    if _width(wide) <= width:
-        return wide
-    stacked = _stack(wide)
-    return stacked if _width(stacked) <= width else _stack(_escape(headline_table(comparison, brief=True)))
+    table = _narrow(_escape(headline_table(comparison)), width)
+    return table if _width(table) <= width else _stack(_escape(headline_table(comparison, brief=True)))
+
+
+def _narrow(table: TextTable, width: int) -> TextTable:
+    """Return the table if it fits, else with its intervals below the estimates."""
+    return table if _width(table) <= width else _stack(table)
 
 
 def _escape(table: TextTable) -> TextTable:

@@ -10,6 +10,8 @@ from benchfw.report.figures.kernels import share_figures, size_figures
 from benchfw.report.figures.plot import Figure, Style, styles_of
 from benchfw.report.figures.profiles import profile_figures
 from benchfw.report.figures.quantities import estimator_figures, kernel_figures, sweep_figures, target_figures
+from benchfw.report.figures.tuning import allowance_figures, sensitivity_figures
+from benchfw.report.tuning.problems import tuned_problems
 from benchfw.summary.model import Summary
 from benchfw.summary.standings import ALL_PROBLEMS
 
@@ -19,6 +21,7 @@ def build_figures(summary: Summary) -> list[Figure]:
     styles = method_styles(summary)
     figures: list[Figure] = []
     points = points_a_line(summary)
+    tuned = {(each.problem, each.kind): each for each in tuned_problems(summary)}
     for comparison in summary.comparisons:
         if comparison.kind == "optimizer":
             found = [*convergence_figures(comparison, styles, points), *target_figures(comparison, styles)]
@@ -26,14 +29,22 @@ def build_figures(summary: Summary) -> list[Figure]:
             found = [*sweep_figures(comparison), *estimator_figures(comparison, styles)]
         else:
             found = size_figures(comparison) if comparison.by_size else kernel_figures(comparison, styles)
+        settings = tuned.pop((comparison.problem, comparison.kind), None)
+        if settings is not None:
+            found = [*found[:1], *allowance_figures(settings, styles), *found[1:]]
+            found += sensitivity_figures(settings, styles)
         figures += [replace(figure, problem=comparison.problem) for figure in found]
+    figures += [figure for each in tuned.values() for figure in sensitivity_figures(each, styles)]
     return [*profile_figures(summary, styles), *share_figures(summary), *figures]
 
 
 def method_styles(summary: Summary) -> dict[Cell, Style]:
     """Return the style of every cell: that of a method is the same on every problem, and on all of them."""
     styles: dict[Cell, Style] = {}
-    for kind in {comparison.kind for comparison in summary.comparisons}:
-        cells = [cell for each in summary.comparisons if each.kind == kind for cell in each.cells]
+    # of methods that are still being tuned, there is no comparison yet
+    every = [cell for each in summary.comparisons for cell in each.cells]
+    every += [each.cell for each in summary.tuned]
+    for kind in {cell.kind for cell in every}:
+        cells = [cell for cell in every if cell.kind == kind]
         styles |= styles_of([*cells, *(cell._replace(problem=ALL_PROBLEMS) for cell in cells)])
     return styles

@@ -75,6 +75,9 @@ def draw_view(axes: Axes, view: View) -> None:
     ):
         set_scale("log" if axis.get("type") == "log" else "linear")
         set_label(_text(axis.get("title", {}).get("text", "")))
+    if "tickvals" in across:
+        axes.set_xticks([], minor=True)
+        axes.set_xticks(across["tickvals"], [_text(name) for name in across["ticktext"]])
     if names:
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.5, -0.5)
@@ -97,6 +100,7 @@ def _add(axes: Axes, trace: Mapping[str, Any], names: Sequence[str]) -> None:
         axes.fill(across, up, color=trace["fillcolor"], linewidth=0)
         return
     shown = trace.get("showlegend", True) and not names
+    hollow = str(marker.get("symbol", "")).endswith("-open")
     axes.errorbar(
         across,
         up,
@@ -107,7 +111,8 @@ def _add(axes: Axes, trace: Mapping[str, Any], names: Sequence[str]) -> None:
         drawstyle="steps-post" if line.get("shape") == "hv" else None,
         linewidth=0.9 if line.get("width") == 1 else None,
         marker=_MARKERS.get(marker.get("symbol", "circle"), "o") if "markers" in mode else None,
-        markersize=4.5,
+        markersize=8 if hollow else 4.5,
+        markerfacecolor="none" if hollow else None,
         markevery=max(1, len(across) // 8) if "maxdisplayed" in marker else None,
         elinewidth=0.9,
         capsize=2,
