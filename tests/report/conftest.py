@@ -1,12 +1,18 @@
-"""Pages in a browser, and the folder of a run of the quickstart."""
+"""Pages in a browser, the folder of a run of the quickstart, and summaries of methods that were tuned."""
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from benchfw.records import Status
+from benchfw.search import Choice, Log
+from benchfw.summary.summarize import summarize
 
 
 @pytest.fixture(scope="session")
@@ -45,3 +51,53 @@ def quickstart(tmp_path_factory) -> Path:
     words = [sys.executable, "-m", "benchfw", "run", "quickstart", "--quick", "--no-replay"]
     subprocess.run(words, cwd=folder, check=True, capture_output=True, timeout=300)
     return folder / "reports"
+
+
+@pytest.fixture
+def tuned(make, run):
+    """Return a function that summarizes a run whose methods were tuned, from what each setting takes.
+
+    `methods` has, for each method, the cost to the target at a step and in a tuning run: infinite where it is
+    never reached, NaN where the run breaks. `verdict` has the cost in its runs; without it, tuning goes on.
+    """
+
+    def tuning_trial(name, step, repetition, cost, number, extra):
+        reached, broken = math.isfinite(cost), math.isnan(cost)
+        records = make.curve("gap", [9, 0.5 if reached else 5.0 + step], cost=cost if reached else 10.0)
+        result = make.result(
+            "optimizer", "p", name, repetition, [] if broken else records,
+            status=Status.FAILED if broken else Status.DONE, target={"gap": 1.0},
+            params={"step": step, **extra}, cost_unit="gradients",
+        )  # fmt: skip
+        return replace(result, trial=replace(result.trial, tuning=number))
+
+    def build(methods, verdict=None, *, space=None, trials=16, repetitions=3, choices=(), **allowance):
+        space = space or Log(0.001, 10)
+        spaces = {"step": space.table}
+        if choices:
+            spaces["mode"] = Choice(choices).table
+        told = {"trials": trials, "repetitions": repetitions, "tuner": "sobol", "is_sequence": True}
+        told |= {**allowance, "spaces": dict.fromkeys(methods, spaces)}
+        results = [
+            make.result(
+                "optimizer", "p", name, repetition,
+                make.curve("gap", [9, 0.5], cost=cost * (1 + 0.02 * repetition)),
+                target={"gap": 1.0}, params={"step": 1.0}, cost_unit="gradients",
+            )
+            for name, cost in (verdict or {}).items()
+            for repetition in range(6)
+        ]  # fmt: skip
+        shifts = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7] if allowance.get("repeats") else [0.5]
+        for name, takes in methods.items():
+            for number, shift in enumerate(shifts, 1):
+                for place in range(trials):
+                    step = space.value((place + shift) / trials)
+                    extra = {"mode": choices[place % len(choices)]} if choices else {}
+                    results += [
+                        tuning_trial(name, step, each, takes(step, each), number, extra)
+                        for each in range(repetitions)
+                    ]
+        going = replace(run, environment=replace(run.environment, tuning=told))
+        return summarize(going, results)
+
+    return build

@@ -118,7 +118,7 @@ def test_a_run_with_no_success_still_gives_a_page(make, run, tmp_path):
     assert "benchfw replay 3" in text
     assert "<figure" not in text
     rows = (tmp_path / "7" / "records.csv").read_text(encoding="utf-8").splitlines()
-    assert rows[1] == "7,3,quickstart,p,gd,numpy,0,failed,fault,no luck,,,,,,,,,counted,False"
+    assert rows[1] == "7,3,quickstart,p,gd,numpy,0,0,failed,fault,no luck,,,,,,,,,counted,False"
 
 
 def test_an_empty_run_gives_a_page(run, tmp_path):

@@ -1,0 +1,47 @@
+"""Figures on tuning: lines that end where no choice arrives, dots for settings, categories for choices."""
+
+import math
+
+import pytest
+
+from benchfw.report.figures import build_figures
+from benchfw.report.figures.paper import write_figures
+
+
+def figures_of(summary):
+    return {each.title: each for each in build_figures(summary)}
+
+
+@pytest.fixture
+def summary(tuned):
+    narrow = lambda step, repetition: 100.0 + repetition if 0.05 < step < 0.1 else math.inf  # noqa: E731
+    wide = lambda step, repetition: 500.0 + step + repetition  # noqa: E731
+    return tuned({"wide": wide, "narrow": narrow}, {"wide": 500, "narrow": 100}, choices=("fast", "slow"))
+
+
+def test_lines_of_the_allowance_leave_out_what_never_arrives_and_end_at_the_verdict(summary):
+    view = figures_of(summary)["p: tuning allowance"].views[0]
+    assert view.layout["xaxis"]["tickvals"] == [1, 2, 4, 8, 16]
+    parts = {(each["name"], each["meta"]["part"]): each for each in view.data}
+    assert parts["wide", "line"]["x"] == [1, 2, 4, 8]
+    assert parts["narrow", "line"]["x"] == [8]  # with fewer, one setting of 16 is mostly not among them
+    assert parts["narrow", "verdict"]["x"] == [16]
+    assert parts["narrow", "verdict"]["y"][0] == pytest.approx(105, abs=1)
+
+
+def test_dots_of_the_sensitivity_are_settings_and_crosses_those_that_fail(summary):
+    step, mode = figures_of(summary)["p: sensitivity"].views
+    assert (step.label, step.layout["xaxis"]["type"]) == ("step", "log")
+    parts = {(each["name"], each["meta"]["part"]): each for each in step.data}
+    assert len(parts["wide", "dots"]["x"]) == 16
+    assert parts["narrow", "chosen"]["x"] == parts["narrow", "dots"]["x"] == [0.07499]
+    assert len(parts["narrow", "failed"]["x"]) == 15
+    assert min(parts["narrow", "failed"]["y"]) > max(parts["wide", "dots"]["y"])
+    assert mode.layout["xaxis"]["ticktext"] == ["fast", "slow"]
+    assert all(-0.5 < x < 1.5 for each in mode.data for x in each["x"])
+
+
+def test_they_are_drawn_for_a_paper_too(summary, tmp_path):
+    pytest.importorskip("matplotlib")
+    found = [each for each in build_figures(summary) if "tuning" in each.title or "sensitivity" in each.title]
+    assert len(write_figures(found, tmp_path, "svg")) == 3
