@@ -4,12 +4,15 @@ import importlib.util
 import sys
 import time
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from benchfw.harness import identity
 from benchfw.measure import clock
 from benchfw.records import Budget, Spec, Trial
 from benchfw.registry import Registry
+from benchfw.sources import Modules
 
 pytest_plugins = ["fixtures.command", "fixtures.results"]
 
@@ -28,6 +31,14 @@ def pytest_collection_modifyitems(items):
         for item in items:
             if item.get_closest_marker("families"):
                 item.add_marker(pytest.mark.skip("the packages of methods are not installed"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_closure():
+    """Hash benchfw's own modules once: nobody edits them while tests run in this process."""
+    found = identity.core_closure(Modules(hashed=["benchfw"]))
+    with mock.patch.object(identity, "core_closure", return_value=found):
+        yield
 
 
 @pytest.fixture

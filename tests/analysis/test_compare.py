@@ -50,6 +50,7 @@ def test_adjusted_values_are_those_of_the_definition(given_values):
 
 
 @pytest.mark.parametrize("count", [3, 5, 10, 20])
+@pytest.mark.sampled(1)
 def test_p_values_of_like_pairs_are_below_5_percent_in_5_percent(count):
     rng = np.random.default_rng(1)
     data = rng.normal(0, 1, (EXPERIMENTS, 1, count))
@@ -60,6 +61,7 @@ def test_p_values_of_like_pairs_are_below_5_percent_in_5_percent(count):
 
 
 @pytest.mark.parametrize("count", [5, 10, 20])
+@pytest.mark.sampled(1)
 def test_p_values_of_like_samples_are_below_5_percent_in_at_most_5_percent(count):
     rng = np.random.default_rng(2)
     samples = rng.lognormal(0, 0.3, (EXPERIMENTS, 2, count))

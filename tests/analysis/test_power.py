@@ -48,6 +48,7 @@ def planned(logs):
 
 
 @pytest.mark.parametrize("runs", [3, 5, 10])
+@pytest.mark.sampled(1)
 def test_a_plan_keeps_its_promise_in_four_of_five_cases_though_few_runs_may_show_little_noise(runs):
     rng = np.random.default_rng(4)
     enough, small = repetitions_needed(0.3, 0.95), []

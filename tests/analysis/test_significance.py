@@ -156,6 +156,7 @@ def test_what_happens_in_one_run_of_ten_is_not_called_equal_before_it_would_show
 @pytest.mark.parametrize(
     ("share", "count", "factor"), [(0.1, 10, 20.0), (0.25, 5, 20.0), (0.1, 29, 20.0), (0.1, 50, 2.6)]
 )
+@pytest.mark.sampled(2)
 def test_methods_of_which_one_is_seldom_slow_are_seldom_called_equal(share, count, factor):
     rng, reports = np.random.default_rng(3), 200
     times = np.where(rng.random((reports, count)) < share, factor, 1.0)

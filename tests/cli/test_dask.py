@@ -22,6 +22,7 @@ pytestmark = [
     ),
 ]
 
+PATIENCE = 180  # seconds, against hanging: on a busy machine it takes a minute to start a cluster
 CALM = {
     "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "20s",  # a busy machine answers late
     "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",  # which looks at every thread 100 times a second
@@ -40,7 +41,7 @@ class RealCluster:
         self.scheduler = self._launch(
             "dask_scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", self.file
         )
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while not self.file.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         self.address = json.loads(self.file.read_text())["address"]
@@ -53,7 +54,7 @@ class RealCluster:
         words = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--death-timeout", "30", *words)
         worker = self._launch("dask_worker", self.address, *words, log=log, **variables)
         self.workers.append(worker)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while "Registered to" not in log.read_text() and time.monotonic() < deadline:
             time.sleep(0.05)
         return worker
@@ -132,7 +133,7 @@ def begin(cli, *words, **variables):
 
 
 def wait_until(true):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not true() and time.monotonic() < deadline:
         time.sleep(0.02)
     assert true()
@@ -148,7 +149,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_record(cli, cluster):
     run = begin(cli, "long.toml", "--dask", cluster.file)
     wait_until(lambda: ended(cli) >= 1)
     cluster.workers[0].kill()
-    _, told = run.communicate(timeout=60)
+    _, told = run.communicate(timeout=PATIENCE)
     assert run.returncode == 0, told
     cli.inline("run", "long.toml", "--no-report", "--jobs", 0, "--store", "one.sqlite")
     assert cli.timeless() == cli.timeless(store="one.sqlite")
@@ -171,7 +172,7 @@ def test_an_interruption_keeps_finished_trials_and_leaves_no_process_on_the_work
     run = begin(cli, "hanging.toml", "--dask", cluster.address)
     wait_until(lambda: ended(cli) >= 1)
     run.send_signal(signal.SIGINT)
-    _, told = run.communicate(timeout=60)
+    _, told = run.communicate(timeout=PATIENCE)
     assert run.returncode == 130
     assert "finished trials are kept" in told
     assert cli.last_run()["trials"] >= 1
@@ -184,7 +185,7 @@ def test_no_trial_goes_on_when_its_client_was_killed(cli, cluster):
     run = begin(cli, "hanging.toml", "--only", "faulty", "--dask", cluster.address)
     wait_until(lambda: len(cluster.trial_processes()) == 2)
     run.kill()
-    run.communicate(timeout=60)
+    run.communicate(timeout=PATIENCE)
     wait_until(lambda: not cluster.trial_processes())
 
 
@@ -414,13 +415,14 @@ def test_a_trial_that_takes_every_worker_down_is_given_up_after_three(cli):
     assert "3 Dask workers were lost while they ran it" in done.stderr
 
 
+@pytest.mark.thorough
 def test_a_scheduler_that_dies_is_one_clear_line_and_loses_nothing(cli, cluster):
     """The last of the tests with a cluster: the next one would need a new cluster."""
     cli.write("long.toml", LONG)
     run = begin(cli, "long.toml", "--dask", cluster.address, DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="2s")
     wait_until(lambda: ended(cli) >= 1)
     cluster.scheduler.kill()
-    _, told = run.communicate(timeout=60)
+    _, told = run.communicate(timeout=PATIENCE)
     assert run.returncode == 2
     assert "is gone" in told
     assert "Traceback" not in told

@@ -1,5 +1,6 @@
 """Nothing that a trial does reaches another one, whatever it leaves behind."""
 
+import json
 import shutil
 from dataclasses import replace
 from hashlib import blake2b
@@ -11,7 +12,8 @@ from benchfw.harness.replays import choose_replays, find_difference
 from benchfw.records import Budget, Ending, Outcome, Record, Spec, Status, Trial
 
 PLUGINS = Path(__file__).parents[1] / "plugins"
-MESS = "folder variable thread errors warnings recursion limit alarm patch process"
+SAID = ["errors", "warnings", "recursion", "patch", "process"]
+KEPT = ["folder", "variable", "thread", "limit", "alarm", *SAID]
 
 SUITE = """
 plugins = ["messy.py"]
@@ -40,13 +42,14 @@ def found(cli, method):
     return [float(row["value"]) for row in rows if row["iteration"] == "1"]
 
 
-LEAVE = f'use = "leave"\nwhat = {MESS.split()}'.replace("'", '"')
+LEAVE = 'use = "leave"\nwhat = {}'
 
 
 @pytest.mark.workers
 @pytest.mark.parametrize("isolation", ["trial", "worker"])
 def test_what_a_method_leaves_behind_is_not_found_by_the_next(messy, cli, isolation):
-    done = messy([LEAVE, 'use = "look"'], "--isolation", isolation, repetitions=1)
+    left = KEPT if isolation == "trial" else SAID  # each ends a worker
+    done = messy([LEAVE.format(json.dumps(left)), 'use = "look"'], "--isolation", isolation, repetitions=1)
     assert done.returncode == 0, done.stdout + done.stderr
     assert found(cli, "look") == [0]
     said = done.stdout + done.stderr

@@ -45,6 +45,7 @@ def expected_variance(estimator, rows):
 
 
 @pytest.mark.parametrize("estimator", EVERY, ids=repr)
+@pytest.mark.sampled(3)
 def test_estimator_is_unbiased(problem, estimator):
     params = problem.optimum
     values = draws_of(estimator, problem, params)
@@ -54,6 +55,7 @@ def test_estimator_is_unbiased(problem, estimator):
 
 
 @pytest.mark.parametrize("estimator", EVERY, ids=repr)
+@pytest.mark.sampled(3)
 def test_variance_is_that_of_the_population_formula(problem, estimator):
     params = problem.optimum
     anchor = None

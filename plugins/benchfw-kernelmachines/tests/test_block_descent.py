@@ -284,7 +284,7 @@ class StoredFeatures:
     [(DSG, {}), (UDSG, {}), (CDSG, {"noise": "rigorous", "limit": 1.5})],  # 1.5 < 1/(λ + μ), μ = 1/3
     ids=["dsg", "udsg", "cdsg"],
 )
-@pytest.mark.sampled(1)
+@pytest.mark.thorough
 def test_the_error_falls_as_one_over_t(build, monkeypatch, kind, settings):
     """Theorems 3 and 4: γ_t = θ/(t + t_0), θλ = 1.5, f* by exact ridge regression, over two decades of t."""
     monkeypatch.setattr(block_descent, "feature_scores", StoredFeatures())

@@ -81,6 +81,7 @@ def test_the_gradient_at_a_point_is_the_slope_of_the_risk_along_the_covariance_t
     ("covariance", "kind", "loss"),
     [(*each, "squared") for each in KINDS] + [(*KINDS[0], "softmax"), (*KINDS[0], "logistic")],
 )
+@pytest.mark.sampled(4)
 def test_doubly_stochastic_gradients_are_unbiased(build, backend, covariance, kind, loss):
     problem = build(covariance, loss)
     params = some_params(problem)
@@ -116,6 +117,7 @@ def variance_of(problem, params, batch, features):
 
 
 @pytest.mark.parametrize("covariance", COVARIANCES)
+@pytest.mark.sampled(2)
 def test_the_variance_of_each_source_and_of_both_is_that_of_the_closed_form(build, backend, covariance):
     problem = build(covariance)
     params = some_params(problem)
@@ -127,6 +129,7 @@ def test_the_variance_of_each_source_and_of_both_is_that_of_the_closed_form(buil
 
 
 @pytest.mark.parametrize("kind", ["independent", "orthogonal", "quasi-monte-carlo"])
+@pytest.mark.sampled(1)
 def test_both_sources_together_have_at_least_the_sum_of_their_variances(build, backend, kind):
     """The law of total variance, once for each source.
 

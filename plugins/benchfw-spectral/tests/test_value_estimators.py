@@ -135,6 +135,7 @@ def test_sketching_estimators_are_unbiased_where_f_is_a_polynomial(backend, make
 @pytest.mark.parametrize(
     "estimator", [Hutchinson(9), HutchPlusPlus(9, degree=1), Lanczos(9, steps=2)], ids=repr
 )
+@pytest.mark.sampled(3)
 def test_squared_standard_error_is_the_variance_on_average(backend, estimator, kind):
     problem = Given(backend, symmetric(4, 12), Identity())
     values, errors = estimates_of(replace(estimator, probe=kind), problem)

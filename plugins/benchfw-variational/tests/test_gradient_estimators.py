@@ -94,6 +94,7 @@ def gradients_of(problem, params, kind, batches, normals):
 
 @each_kind
 @pytest.mark.parametrize("likelihood", LIKELIHOODS)
+@pytest.mark.sampled(6)
 def test_sampled_gradients_are_unbiased(build, drawn, likelihood, kind):
     problem = build(likelihood)
     params = some_params(problem)

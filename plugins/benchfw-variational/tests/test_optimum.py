@@ -29,6 +29,7 @@ PROBLEMS = {
 
 @pytest.mark.parametrize("diagonal", ["log", "raw"])
 @pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.sampled(4)
 def test_the_gradient_vanishes_at_the_optimum_which_costs_nothing(backend, name, diagonal):
     problem = PROBLEMS[name](backend, diagonal=diagonal)
     optimum = problem.optimum
