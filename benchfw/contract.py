@@ -318,7 +318,8 @@ def claims_of(estimator: Any) -> Claims:
 
 def cost_unit_of(problem: Any) -> str:
     """Return what one unit of a problem's cost is."""
-    return _read_member(problem, "cost_unit", "gradients")
+    found = getattr(problem, "cost_unit", "gradients")
+    return found if isinstance(found, str) else _read_member(problem, "cost_unit", "gradients")
 
 
 def gains_of(problem: Any) -> frozenset[str]:

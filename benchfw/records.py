@@ -169,7 +169,7 @@ class Trial:
     key: str = ""
     problem_key: str = ""
 
-    @property
+    @functools.cached_property
     def cell(self) -> Cell:
         """Return what this trial is a repetition of."""
         return Cell(self.problem.label, self.kind, self.method.label, self.backend)
@@ -229,8 +229,9 @@ class Outcome:
     from_scratch: bool = False
 
     def __post_init__(self) -> None:
-        names = [self.cost_unit, self.device, *self.facts, *{each.metric for each in self.records}]
-        texts = [self.reason, self.replay or "", *self.caveats]
+        metrics = self.records and {each.metric for each in self.records}
+        names = (self.cost_unit, self.device, *self.facts, *metrics)
+        texts = (self.reason, self.replay or "", *self.caveats)
         if (
             max(map(len, names)) > LONGEST_NAME
             or max(map(len, texts)) > LONGEST_TEXT
@@ -263,7 +264,7 @@ class Outcome:
 
 
 def change(frozen: T, **changes: Any) -> T:
-    """Return a copy of a frozen dataclass with some fields changed; `dataclasses.replace` is much slower."""
+    """Return a copy with some fields changed, cached properties as they were; `replace` is much slower."""
     copy = object.__new__(type(frozen))
     vars(copy).update(vars(frozen), **changes)
     check = getattr(copy, "__post_init__", None)

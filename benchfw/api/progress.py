@@ -221,9 +221,10 @@ class Pace:
         else:
             self.done += 1
         # meanwhile the other jobs are at the trials that were started first
-        others = islice(self.running.values(), min(self._jobs, self.total) - 1)
-        own = self._own + sum(self.elapsed(each) for _, each in others)
-        spent = min(self._jobs, self.total) * self.elapsed(self._started)
+        own, jobs = self._own, min(self._jobs, self.total)
+        if jobs > 1:
+            own += sum(self.elapsed(each) for _, each in islice(self.running.values(), jobs - 1))
+        spent = jobs * self.elapsed(self._started)
         self._between = max(0.0, spent - own) / self.ended
 
     def elapsed(self, since: float) -> float:

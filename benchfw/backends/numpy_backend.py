@@ -13,7 +13,7 @@ import numpy as np
 
 from benchfw.backends.backend import Backend, get_backend, owner_of
 from benchfw.backends.normals import box_muller_on_host
-from benchfw.backends.rng import philox_words
+from benchfw.backends.rng import Rng, philox_words
 
 
 def _processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
@@ -68,6 +68,10 @@ class NumpyBackend(Backend):
     def normals(self, words: Any, dtype: Any) -> np.ndarray:
         """Return the normals of these words."""
         return box_muller_on_host(words, dtype)
+
+    def rng(self, seed: int) -> Rng:
+        """Return the generator of this seed."""
+        return Rng(self, seed)  # type: ignore[arg-type]  # xp is the same for all
 
     def synchronize(self) -> None:
         """Return at once: NumPy has finished when its calls return."""

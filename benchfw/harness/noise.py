@@ -53,8 +53,9 @@ class NoiseMeter:
 
     def finish(self) -> Noise:
         """Run the loop once more, after a run that was not over in a moment, and return what was seen."""
-        if monotonic() - self._began >= SHORTEST_RUN:
-            self._bursts.append(run_loop())
+        lasted = monotonic() - self._began
+        if lasted >= SHORTEST_RUN:
+            self._bursts.append(run_loop(TURNS if lasted >= SPACING else FIRST_TURNS))
         return Noise(tuple(self._bursts), self._others())
 
     def _others(self) -> float | None:

@@ -289,8 +289,11 @@ def _tell_plugins(registry: Registry, event: Event) -> None:
 
 def _call(registry: Registry, hook: str, **arguments: Any) -> None:
     """Call a hook; a plugin that raises in it is named, and loses nothing but its own work."""
+    caller = getattr(registry.hook, hook)
+    if not caller.get_hookimpls():
+        return
     try:
-        getattr(registry.hook, hook)(**arguments)
+        caller(**arguments)
     except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's hook may raise anything
         registry.note(f"a plugin's {hook} raised {fault_text(fault)}")
 

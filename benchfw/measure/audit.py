@@ -59,6 +59,15 @@ def _find_fault(outcome: Outcome, available: float) -> str | None:
 
 def _find_wrong_number(records: Sequence[Record]) -> str | None:
     for each in records:
+        if (
+            type(each.value) is type(each.seconds) is type(each.cost) is float
+            and 0 <= each.seconds < math.inf
+            and 0 <= each.cost < math.inf
+            and (each.cpu_seconds is None or 0 <= each.cpu_seconds < math.inf)
+            and type(each.iteration) is int
+            and each.iteration >= 0
+        ):
+            continue  # as almost always
         for name, value in (("seconds", each.seconds), ("cost", each.cost)):
             if not (isinstance(value, float | int) and math.isfinite(value) and value >= 0):
                 return f"{name} of iteration {each.iteration} is {value}; it must be a finite number from 0"
@@ -77,10 +86,10 @@ def _find_fall(records: Sequence[Record]) -> str | None:
     for each in records:
         before = last.get(each.metric)
         if before is not None:
-            for name in ("seconds", "cost"):
+            if each.seconds < before.seconds or each.cost < before.cost:
+                name = "seconds" if each.seconds < before.seconds else "cost"
                 was, now = getattr(before, name), getattr(each, name)
-                if now < was:
-                    return f"{name} went down from {was:g} to {now:g} at iteration {each.iteration}"
+                return f"{name} went down from {was:g} to {now:g} at iteration {each.iteration}"
             if each.iteration <= before.iteration:
                 return f"iteration {each.iteration} of {each.metric} comes after {before.iteration}"
         last[each.metric] = each
@@ -192,20 +201,16 @@ def is_double(value: Any) -> bool:
 
 def check_alike(start: Any, answer: Any, iteration: int) -> None:
     """Raise BenchfwError unless an answer has the structure, shapes and kinds of numbers of the start."""
-    if _is_same_kind(start, answer):
-        return
+    if type(start) is type(answer):  # almost always, and quick to see
+        if type(start) in {int, float, bool, complex}:
+            return
+        shape = getattr(start, "shape", None)
+        if shape is not None and shape == answer.shape and getattr(start, "dtype", None) == answer.dtype:
+            return
     found = _find_difference(start, answer)
     if found is not None:
         mine, its = found
         raise BenchfwError(f"answer {iteration} {mine}, the start {its}; yield answers like the start")
-
-
-def _is_same_kind(start: Any, answer: Any) -> bool:
-    """Return whether both are arrays of one type, shape and dtype: almost always, and quick to see."""
-    if type(start) is not type(answer):
-        return False
-    shape = getattr(start, "shape", None)
-    return shape is not None and shape == answer.shape and getattr(start, "dtype", None) == answer.dtype
 
 
 def _find_difference(start: Any, answer: Any) -> tuple[str, str] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import traceback
 from collections.abc import Iterable, Iterator
@@ -45,6 +46,8 @@ def explain(fault: BaseException) -> str:
 
 def facts_of_answer(answer: Any) -> tuple[Facts, Caveats]:
     """Return the facts and the caveats of an optimizer's last answer."""
+    if not (hasattr(answer, "facts") or hasattr(answer, "caveats")):
+        return {}, ()
     return _collect_facts([answer], ())
 
 
@@ -69,15 +72,23 @@ def _collect_facts(
             caveats.append(
                 f"{type(each).__name__} could not report its facts ({type(fault).__name__}: {fault})"
             )
-    finite = {name: value for name, value in facts.items() if math.isfinite(value)}
-    return finite, tuple(dict.fromkeys(caveats))
+    if not all(map(math.isfinite, facts.values())):
+        facts = {name: value for name, value in facts.items() if math.isfinite(value)}
+    return facts, tuple(dict.fromkeys(caveats))
 
 
 def with_parts(method: Any) -> Iterator[Any]:
     """Yield a method and the methods in its fields: an optimizer's estimator, an estimator's distribution."""
     yield method
-    if dataclasses.is_dataclass(method):
-        for field in dataclasses.fields(method):
-            part = getattr(method, field.name)
-            if dataclasses.is_dataclass(part):
-                yield from with_parts(part)
+    for name in field_names(method.__class__):
+        part = getattr(method, name)
+        if hasattr(type(part), "__dataclass_fields__"):
+            yield from with_parts(part)
+
+
+@functools.lru_cache(maxsize=256)
+def field_names(kind: Any) -> tuple[str, ...]:
+    """Return the names of a dataclass's fields; none for another class."""
+    if not dataclasses.is_dataclass(kind):
+        return ()
+    return tuple([each.name for each in dataclasses.fields(kind)])

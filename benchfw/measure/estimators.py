@@ -25,8 +25,8 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
     """Draw at one point until the variance is known to the precision asked for, or the budget ends."""
     quantity = estimated_quantity(method, problem)
     meter = Meter(problem, trial.budget)
-    params = meter.off_the_record(lambda: _place(trial, problem))
-    statistics = DrawStatistics(meter.off_the_record(lambda: _exact(quantity, problem, params)))
+    params = meter.off_the_record(_place, trial, problem)
+    statistics = DrawStatistics(meter.off_the_record(_exact, quantity, problem, params))
     began = perf_counter()
     patience = MOST_BUDGETS * (trial.budget.seconds or math.inf)
     look = 2  # one draw has no variance
@@ -51,13 +51,8 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
             return Outcome(Status.DIVERGED, Ending.NOT_FINITE, reason)
         meter.check(draws)
         meter.note_move()
-        emit(
-            [
-                meter.record(name, draws, value)
-                for name, value in statistics.metrics().items()
-                if math.isfinite(value)
-            ]
-        )
+        metrics = statistics.metrics().items()
+        emit(meter.records(draws, {name: value for name, value in metrics if math.isfinite(value)}))
         if trial.precision and statistics.relative_half_width() <= trial.precision:
             reason = f"variance known to {trial.precision:.0%} after {draws:,} draws"
             outcome = Outcome(Status.DONE, Ending.PRECISION, reason)

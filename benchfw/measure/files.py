@@ -18,29 +18,27 @@ LONGEST_PART = 80  # characters of a label in a path
 class TrialFiles:
     """The files of one trial, removed afterwards unless there is a folder to keep them in."""
 
-    __slots__ = ("_kept_in", "_made", "_trial")
+    __slots__ = ("_trial", "kept_in", "made")
 
     def __init__(self, trial: Trial, kept_in: str = "") -> None:
-        self._trial, self._kept_in = trial, kept_in
-        self._made: Path | None = None
+        self._trial, self.kept_in = trial, kept_in
+        self.made: Path | None = None
 
     def folder(self) -> Path:
         """Return the trial's folder, made empty at the first call."""
-        if self._made is None:
+        if self.made is None:
             trial = self._trial
             number = f"tuning-{trial.key[:12]}" if trial.tuning else str(trial.repetition)
             labels = (trial.problem.label, trial.method.label, trial.backend, number)
-            kept = Path(self._kept_in, *map(_part, labels))
-            place = kept if self._kept_in else scratch_folder(os.getsid(0)) / str(os.getpid())
+            kept = Path(self.kept_in, *map(_part, labels))
+            place = kept if self.kept_in else scratch_folder(os.getsid(0)) / str(os.getpid())
             remove_folder(place)
             place.mkdir(parents=True)
-            self._made = place
-        return self._made
+            self.made = place
+        return self.made
 
     def keep_answer(self, answer: Any) -> None:
         """Save the last answer: an array as answer.npy, anything else as answer.pickle."""
-        if not self._kept_in:
-            return
         import pickle
 
         import numpy as np
@@ -54,10 +52,10 @@ class TrialFiles:
 
     def close(self) -> None:
         """Remove what is not kept."""
-        if self._made is not None and not self._kept_in:
-            remove_folder(self._made)
+        if self.made is not None and not self.kept_in:
+            remove_folder(self.made)
             with contextlib.suppress(OSError):  # another trial of the session may have its own in there
-                self._made.parent.rmdir()
+                self.made.parent.rmdir()
 
 
 current_files: ContextVar[TrialFiles | None] = ContextVar("current_files", default=None)
@@ -66,7 +64,7 @@ current_files: ContextVar[TrialFiles | None] = ContextVar("current_files", defau
 def keep_answer(answer: Any) -> None:
     """Save the last answer of the trial that is running, where its files are kept."""
     files = current_files.get()
-    if files is not None:
+    if files is not None and files.kept_in:
         files.keep_answer(answer)
 
 

@@ -7,7 +7,7 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +15,17 @@ from benchfw.contract import cost_unit_of
 from benchfw.counting import check_counted
 from benchfw.errors import BenchfwError
 from benchfw.measure.clock import Clock
-from benchfw.records import Budget, Counting, Ending, Outcome, Record, Role, Status
+from benchfw.records import (
+    LONGEST_NAME,
+    Budget,
+    Counting,
+    Ending,
+    Outcome,
+    Record,
+    Role,
+    Status,
+    shorten_name,
+)
 
 Emit = Callable[[Sequence[Record]], None]
 
@@ -41,7 +51,9 @@ class Looks:
     def __init__(self, target: Mapping[str, float]) -> None:
         self._target = target
         self._planned = 0
-        self._values: dict[str, deque[float]] = {name: deque(maxlen=LATE + 1) for name in target}
+        self._values: dict[str, deque[float]] = (
+            {name: deque(maxlen=LATE + 1) for name in target} if target else {}
+        )
         self._near = False
 
     def next(self, iteration: int, aims: Mapping[str, float]) -> int:
@@ -79,7 +91,7 @@ class Meter:
         self.clock = Clock(problem.backend)
         self._problem = problem
         self._uncounted = float(problem.cost)  # what building the problem, metrics and the harness used
-        self._declared = _declared_cost(problem)
+        self._declared = float(getattr(problem, "declared_cost", 0.0))
         self._budget = budget
         self._known_threads = frozenset(threading.enumerate())
         self.seconds_beside = 0.0
@@ -100,10 +112,19 @@ class Meter:
         self._uncounted = float(self._problem.cost)
         self._last = self._seconds = 0.0
 
-    def record(self, metric: str, iteration: int, value: float, role: Role = "metric") -> Record:
-        """Return a record of what was used up to now."""
-        clock = self.clock
-        return Record(metric, iteration, clock.seconds, self.cost, value, role, clock.cpu_seconds)
+    def records(
+        self, iteration: int, metrics: Mapping[str, float], gains: Collection[str] = ()
+    ) -> list[Record]:
+        """Return a record of each metric, with what was used up to now; more is better of the `gains`."""
+        clock, cost, found = self.clock, self.cost, []
+        seconds, cpu_seconds = clock.seconds, clock.cpu_seconds
+        for name, value in metrics.items():
+            metric = str(name)
+            if len(metric) > LONGEST_NAME:
+                metric = shorten_name(metric)
+            role: Role = "gain" if name in gains else "metric"
+            found.append(Record(metric, iteration, seconds, cost, float(value), role, cpu_seconds))
+        return found
 
     def note_move(self) -> None:
         """Note that the method got on from the last look to the one that was checked now."""
@@ -112,7 +133,7 @@ class Meter:
 
     def counting(self) -> Counting:
         """Return how the cost came about; `UNCOUNTED` if the method mostly got on without a counted call."""
-        if _declared_cost(self._problem) > self._declared:
+        if float(getattr(self._problem, "declared_cost", 0.0)) > self._declared:
             return Counting.DECLARED
         if getattr(self._problem, "unknown_oracles", ()):
             return Counting.UNKNOWN
@@ -131,15 +152,15 @@ class Meter:
             raise BenchfwError(f"the clock went from {self._seconds:g} to {self.clock.seconds:g} seconds")
         self._last, self._seconds = cost, self.clock.seconds
 
-    def off_the_record(self, call: Callable[[], Any]) -> Any:
+    def off_the_record(self, call: Callable[..., Any], *arguments: Any) -> Any:
         """Return what the call returns, and charge none of its oracle calls to the method."""
         before = float(self._problem.cost)
         if threading.active_count() > len(self._known_threads):
             beside = self._thread_seconds()
-            result = call()
+            result = call(*arguments)
             self.seconds_beside += max(0.0, self._thread_seconds() - beside)
         else:
-            result = call()
+            result = call(*arguments)
         self._uncounted += float(self._problem.cost) - before
         return result
 
@@ -173,7 +194,7 @@ class Meter:
         problem, answer = self._problem, None
         try:
             with self.clock as clock:
-                deadline = self.deadline()
+                deadline = math.inf if self._budget.seconds is None else self.deadline()
                 while iteration < until:
                     answer = next(answers)
                     iteration += 1
@@ -200,10 +221,6 @@ class Meter:
                 "alone never ends; add iterations or seconds to it"
             )
         return None
-
-
-def _declared_cost(problem: Any) -> float:
-    return float(getattr(problem, "declared_cost", 0.0))
 
 
 class Interrupted(Exception):

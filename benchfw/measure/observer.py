@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from time import perf_counter
 from typing import Any
 
@@ -15,10 +16,9 @@ from benchfw.measure.audit import (
     find_beyond_limit,
     is_array,
     rounding_of,
-    size_of_first,
 )
 from benchfw.measure.meter import Emit, Meter
-from benchfw.records import GAP, OBJECTIVE, Ending, Outcome, Record, Status, Trial, shorten_name
+from benchfw.records import GAP, OBJECTIVE, Ending, Outcome, Record, Status, Trial
 
 MANY_TIMES = 10.0  # the second step that a first one may take, in which something was set up
 NOTICEABLE = 0.1  # seconds
@@ -26,6 +26,9 @@ SLOW_FIRST = (
     "its first step took more than ten times as long as the second at no greater cost: what it compiles or "
     "loads there belongs into prepare(), which is off the clock"
 )
+
+
+_value_of = attrgetter("value")
 
 
 class Observer:
@@ -46,7 +49,9 @@ class Observer:
         self._target, self._best, self._budget = trial.target, trial.best, trial.budget
         self._counted_in = counted_in
         self._gains = gains_of(problem)
-        usual = {name: limit for name, limit in LIMITS.items() if name not in self._gains}
+        usual = LIMITS
+        if self._gains:
+            usual = {name: limit for name, limit in LIMITS.items() if name not in self._gains}
         self._limits = {**usual, **getattr(problem, "limits", {})}
         self._size_at_start = 0.0
         self._like: Any = None
@@ -60,7 +65,7 @@ class Observer:
         """Measure an answer; return how it ends the trial, if it does."""
         self._meter.check(iteration)
         if not self._compared:
-            self._like = self._meter.off_the_record(lambda: _like_start(self._problem, answer))
+            self._like = self._meter.off_the_record(_like_start, self._problem, answer)
             self._compared = True
         check_alike(self._like, answer, iteration)
         return self._note(iteration, answer, self._measure(answer))
@@ -81,7 +86,7 @@ class Observer:
 
     def _measure(self, answer: Any) -> Mapping[str, float]:
         began = perf_counter()
-        metrics: Mapping[str, float] = self._meter.off_the_record(lambda: self._problem.metrics(answer))
+        metrics: Mapping[str, float] = self._meter.off_the_record(self._problem.metrics, answer)
         self.looking = perf_counter() - began
         return metrics
 
@@ -92,26 +97,22 @@ class Observer:
         self.last, self.metrics = answer, metrics
         if not metrics:
             raise BenchfwError(f"metrics() of {type(problem).__name__} gave nothing to measure")
-        if not self.taken:
+        if not self.taken and self._gains:
             self._check_gains(metrics)
-        records = [
-            meter.record(
-                shorten_name(str(name)),
-                iteration,
-                float(value),
-                "gain" if name in self._gains else "metric",
-            )
-            for name, value in metrics.items()
-        ]
+        records = meter.records(iteration, metrics, self._gains)
         self._emit(records)
-        self.taken.extend(records)
-        size = size_of_first(records)
+        self.taken += records
+        values = list(map(_value_of, records))
+        size = max(map(abs, filter(math.isfinite, values)), default=0.0)
         self._size_at_start = self._size_at_start or size
         self.slack = rounding_of(problem, answer, size, self._size_at_start)
-        beyond = find_beyond_limit(records, self._limits, self.slack)
-        if beyond is not None:
-            raise BenchfwError(beyond)
-        return _find_divergence(records, self._counted_in) or self._check_target(iteration)
+        if not self._limits.keys().isdisjoint(metrics):
+            beyond = find_beyond_limit(records, self._limits, self.slack)
+            if beyond is not None:
+                raise BenchfwError(beyond)
+        if not all(map(math.isfinite, values)):
+            return _describe_divergence(records, self._counted_in)
+        return self._check_target(iteration)
 
     def _check_gains(self, metrics: Mapping[str, float]) -> None:
         unknown = sorted(self._gains.difference(metrics))
@@ -121,8 +122,10 @@ class Observer:
                 f"metrics are {', '.join(metrics)}"
             )
 
-    def _as_loss(self, metrics: Mapping[str, float]) -> dict[str, float]:
+    def _as_loss(self, metrics: Mapping[str, float]) -> Mapping[str, float]:
         """Return metrics such that lower is better in all of them."""
+        if not self._gains:
+            return metrics
         return {name: -value if name in self._gains else value for name, value in metrics.items()}
 
     @property
@@ -138,6 +141,8 @@ class Observer:
         may give. Without it, whether a trial meets the target is known once all have run.
         """
         metrics = self.metrics
+        if not self._target and self._best is None:
+            return {}
         if self._best is not None:
             if GAP in metrics or OBJECTIVE not in metrics:
                 raise BenchfwError(
@@ -163,10 +168,13 @@ class Observer:
 
     def _check_target(self, iteration: int) -> Outcome | None:
         """Return that the target is reached: at the first look, or within the budget, as in a report."""
-        aims, first, last = self.aims, self.taken[0], self.taken[-1]
+        aims = self.aims
+        if not aims:
+            return None
+        first, last = self.taken[0], self.taken[-1]
         if first.iteration != iteration and not self._budget.covers(last.seconds, last.cost):
             return None
-        if aims and all(aims[name] <= value for name, value in self.goals.items()):
+        if all(aims[name] <= value for name, value in self.goals.items()):
             met = ", ".join(
                 f"{name} {'≥' if name in self._gains else '≤'} {value:g}"
                 for name, value in self._target.items()
@@ -176,7 +184,9 @@ class Observer:
 
     def find_slow_start(self, *, from_scratch: bool) -> tuple[str, ...]:
         """Return a caveat if the first step set something up that the second did not need."""
-        first_metric = self.taken[0].metric if self.taken else ""
+        if not self.taken or (self.taken[-1].iteration < 2 and not from_scratch):
+            return ()
+        first_metric = self.taken[0].metric
         looks = {each.iteration: each for each in self.taken if each.metric == first_metric}
         one, two = looks.get(1), looks.get(2)
         if one is None or two is None:
@@ -190,15 +200,13 @@ class Observer:
 
 def _like_start(problem: Any, answer: Any) -> Any:
     """Return what answers must be like: the problem's start, where it and the first answer are arrays."""
-    if is_array(answer) and hasattr(problem, "start"):
+    if hasattr(problem, "start") and is_array(answer):
         start = problem.start()
         return start if is_array(start) else answer
     return answer
 
 
-def _find_divergence(records: Sequence[Record], counted_in: str) -> Outcome | None:
-    for each in records:
-        if not math.isfinite(each.value):
-            reason = f"{each.metric} became {each.value} at {counted_in} {each.iteration}"
-            return Outcome(Status.DIVERGED, Ending.NOT_FINITE, reason)
-    return None
+def _describe_divergence(records: Sequence[Record], counted_in: str) -> Outcome:
+    first = next(each for each in records if not math.isfinite(each.value))
+    reason = f"{first.metric} became {first.value} at {counted_in} {first.iteration}"
+    return Outcome(Status.DIVERGED, Ending.NOT_FINITE, reason)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ def measure_optimizer(
             emit(_bound_records(method, problem, observer.taken))
         raise
     counting = meter.counting()
-    emit(_bound_records(method, problem, observer.taken))
+    emit(_bound_records(method, problem, observer.taken) if hasattr(method, "bounds") else ())
     facts, caveats = facts_of_answer(observer.last)
     keep_answer(observer.last)
     if rebuild is not None and outcome.status in CHECKED and rebuild.seconds + observer.looking < AFFORDABLE:
@@ -57,20 +57,16 @@ def measure_optimizer(
 
 def _follow(trial: Trial, problem: Any, method: Any, rng: Rng, meter: Meter, observer: Observer) -> Outcome:
     """Follow a method in the way in which it gives its answers."""
-    looks = Looks(observer.goals)
-
-    def next_look(iteration: int) -> int:
-        return looks.next(iteration, observer.aims)
-
     run = getattr(method, "run", None)
     if run is None:
         return follow_calls(method, problem, rng, meter, observer, trial.budget)
+    looks = Looks(observer.goals)
     if isinstance(run, CallbackRun):
-        return follow_callback(run.solve, problem, rng, meter, observer, next_look)
+        return follow_callback(run.solve, problem, rng, meter, observer, looks)
     with meter.clock:  # a run() that is not a generator does its work here
         answers = checked_answers(method, problem, rng)
     try:
-        return _follow_answers(meter, answers, observer.look, next_look)
+        return _follow_answers(meter, answers, observer, looks)
     finally:
         if hasattr(answers, "close"):
             answers.close()
@@ -79,10 +75,10 @@ def _follow(trial: Trial, problem: Any, method: Any, rng: Rng, meter: Meter, obs
 def _follow_answers(
     meter: Meter,
     answers: Iterator[Any],
-    look: Callable[[int, Any], Outcome | None],
-    next_look: Callable[[int], int],
+    observer: Observer,
+    looks: Looks,
 ) -> Outcome:
-    iteration, until = -1, 0
+    iteration, until, look = -1, 0, observer.look
     while True:
         try:
             iteration, answer = meter.advance(answers, iteration, until)
@@ -99,7 +95,7 @@ def _follow_answers(
         outcome = verdict or meter.spent(iteration)
         if outcome is not None:
             return outcome
-        until = next_look(iteration)
+        until = looks.next(iteration, observer.aims)
 
 
 def _bound_records(method: Any, problem: Any, taken: Sequence[Record]) -> list[Record]:

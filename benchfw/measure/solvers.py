@@ -11,7 +11,7 @@ from benchfw.backends import Rng
 from benchfw.callbacks import Stopped
 from benchfw.errors import PluginError
 from benchfw.measure.audit import is_array
-from benchfw.measure.meter import Meter
+from benchfw.measure.meter import Looks, Meter
 from benchfw.measure.observer import Observer
 from benchfw.measure.seeding import seed_global_generators
 from benchfw.records import Budget, Ending, Outcome, Status
@@ -133,13 +133,13 @@ def follow_callback(
     rng: Rng,
     meter: Meter,
     observer: Observer,
-    next_look: Callable[[int], int],
+    looks: Looks,
 ) -> Outcome:
     """Run a solver that calls back, and measure its answers inside of the callback, off the clock."""
     found = observer.look_at_start()
     if found is not None:
         return found
-    listener = _Listener(problem, meter, observer, next_look)
+    listener = _Listener(problem, meter, observer, looks)
     fault: Exception | None = None
     listener.start()
     try:
@@ -154,10 +154,8 @@ def follow_callback(
 class _Listener:
     """The other end of a callback; `hear` is what the solver calls."""
 
-    def __init__(
-        self, problem: Any, meter: Meter, observer: Observer, next_look: Callable[[int], int]
-    ) -> None:
-        self._problem, self._meter, self._observer, self._next_look = problem, meter, observer, next_look
+    def __init__(self, problem: Any, meter: Meter, observer: Observer, looks: Looks) -> None:
+        self._problem, self._meter, self._observer, self._looks = problem, meter, observer, looks
         self._iteration = self._looked = self._until = 0
         self._cost_limit = self._deadline = math.inf
         self._now = meter.clock.now
@@ -166,7 +164,8 @@ class _Listener:
 
     def start(self) -> None:
         """Let the clock run, up to the next look."""
-        self._until, self._cost_limit = self._meter.limits(self._next_look(self._looked))
+        until = self._looks.next(self._looked, self._observer.aims)
+        self._until, self._cost_limit = self._meter.limits(until)
         self._meter.clock.__enter__()
         self._deadline = self._meter.deadline()
 

@@ -23,7 +23,7 @@ from benchfw.measure.meter import Emit
 from benchfw.measure.optimizers import measure_optimizer
 from benchfw.measure.seeding import data_seed, method_seed, seed_global_generators
 from benchfw.records import Budget, Counting, Outcome, Record, Spec, Trial, change
-from benchfw.registry import Registry
+from benchfw.registry import Given, Registry
 
 Measure = Callable[[Trial, Any, Any, Rng, Emit], Outcome]
 
@@ -62,11 +62,12 @@ def run_trial(
             hear(fault)
         outcome = outcome_of(fault)
     finally:
-        files.close()
+        if files.made is not None:
+            files.close()
         current_files.set(None)
         if trial.tuning:
             validation_seed.set(None)
-    return change(outcome, cost_unit=cost_unit)
+    return outcome if outcome.cost_unit == cost_unit else change(outcome, cost_unit=cost_unit)
 
 
 def warm_up(
@@ -105,21 +106,24 @@ def build_trial(
     method = registry.build(trial.kind, trial.method.table)
     measure = partial(measure_optimizer, rebuild=rebuild) if trial.kind == "optimizer" else measure_estimator
     unit = cost_unit_of(problem)
-    return unit, partial(_measure, measure, trial, problem, method, backend.rng(seed))
+    return unit, partial(_measure, measure, unit, trial, problem, method, backend.rng(seed))
 
 
-def _measure(measure: Measure, trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit) -> Outcome:
+def _measure(
+    measure: Measure, unit: str, trial: Trial, problem: Any, method: Any, rng: Rng, emit: Emit
+) -> Outcome:
     prepared = prepare_method(method, problem, "run" if trial.kind == "optimizer" else "draw")
     outcome = measure(trial, problem, prepared.method, rng, emit)
-    unknown = ", ".join(problem.unknown_oracles) if outcome.counting is Counting.UNKNOWN else ""
     facts, caveats = facts_of_method(prepared.method, problem)
-    both = dict.fromkeys([*outcome.caveats, *([UNKNOWN.format(unknown)] if unknown else []), *caveats])
+    if outcome.counting is Counting.UNKNOWN:
+        caveats = (UNKNOWN.format(", ".join(problem.unknown_oracles)), *caveats)
     return change(
         outcome,
         facts={**outcome.facts, **facts},
-        caveats=tuple(both),
+        caveats=tuple(dict.fromkeys((*outcome.caveats, *caveats))),
         prepare_seconds=prepared.seconds,
         prepare_cost=prepared.cost,
+        cost_unit=unit,
     )
 
 
@@ -133,7 +137,10 @@ class Prepared(NamedTuple):
 
 def prepare_method(method: Any, problem: Any, call: str) -> Prepared:
     """Prepare a method, and before it the methods in its fields, for a problem; `call` is "run" or "draw"."""
-    if not any(hasattr(each, "prepare") for each in with_parts(method)):
+    for each in with_parts(method):
+        if hasattr(each, "prepare"):
+            break
+    else:
         return Prepared(method)
     clock, before = Clock(problem.backend), float(problem.cost)
     with clock:
@@ -171,14 +178,14 @@ def collector() -> tuple[list[Record], Emit]:
     return kept, emit
 
 
-class Rehearsal:
-    """In the place of a registry: builds a problem with nothing to solve and a method that does nothing."""
+REHEARSAL = Trial("optimizer", Spec("nothing"), Spec("idle"), "numpy", 0, 0, Budget(iterations=1))
+"""A trial of a method that does nothing on a problem with nothing to solve."""
 
-    trial = Trial("optimizer", Spec("nothing"), Spec("idle"), "numpy", 0, 0, Budget(iterations=1))
 
-    def build(self, kind: str, _table: Mapping[str, Any], *leading: Any) -> Any:
-        """Return the problem or the method."""
-        return _Nothing(*leading) if kind == "problem" else _Idle()
+def rehearsal_registry() -> Registry:
+    """Return a registry that can build REHEARSAL."""
+    given = [Given("problem", "nothing", _Nothing, ""), Given("optimizer", "idle", _Idle, "")]
+    return Registry((), (), given)
 
 
 class _Nothing(CountedProblem):

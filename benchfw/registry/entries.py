@@ -52,7 +52,8 @@ class Entry(NamedTuple):
     @property
     def factory(self) -> Callable[..., Any]:
         """What makes the object, imported now if it was registered by name."""
-        return self._resolve(self.source)
+        source = self.source
+        return self._resolve(source) if isinstance(source, str) else source
 
     @property
     def sample(self) -> Callable[..., tuple[Any, ...]]:

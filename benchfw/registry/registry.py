@@ -87,8 +87,10 @@ class Registry:
         A value that its parameter does not take is a BenchfwError; in a suite, plan found it before.
         """
         entry = self.get(kind, table["use"])
+        if len(table) == 1:
+            return entry.factory(*leading)
         given = {key: value for key, value in table.items() if key != "use"}
-        if given and kind in PARAMETRIC:
+        if kind in PARAMETRIC:
             self._check(entry, given)
         params = {
             key: self.build(kind_of(key), value) if is_nested(key, value) else value

@@ -145,6 +145,20 @@ def test_a_process_that_a_plugin_starts_at_import_lives_as_long_as_the_template(
 
 
 @pytest.mark.workers
+@pytest.mark.parametrize("calls", [0, 1])
+def test_a_plugin_is_told_of_the_fork_of_a_trial_if_it_asks(messy, cli, calls):
+    register = "os.register_at_fork(after_in_child=lambda: FORKS.append(os.getpid()))\n" * calls
+    plugin = (PLUGINS / "messy.py").read_text()
+    right = "threading.current_thread().native_id == threading.get_native_id() == os.getpid()"
+    plugin = plugin.replace("COUNT[0] += 1\n        yield", f"yield len(FORKS) + 10.0 * ({right}); yield")
+    cli.write("messy.py", f"import os, threading\nFORKS = []\n{register}{plugin}")
+    cli.write("told.toml", SUITE.format(repetitions=2) + '[[optimizer]]\nuse = "count"\n')
+    done = cli("run", "told.toml", "--no-report", "--no-replay")
+    assert done.returncode == 0, done.stderr
+    assert found(cli, "count") == [10.0 + calls] * 2
+
+
+@pytest.mark.workers
 def test_a_suite_says_what_its_trials_have_to_themselves(messy, cli):
     assert messy(['use = "count"'], "--isolation", "worker").returncode == 0
     assert "isolation by worker" in cli("report", "--format", "md").stdout

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchfw.measure.trial import collector, run_trial, warm_up
+from benchfw.measure.trial import REHEARSAL, collector, rehearsal_registry, run_trial, warm_up
 from benchfw.records import Budget, Ending, Spec, Status
 from benchfw.registry import Registry
 
@@ -251,3 +251,10 @@ def test_a_warm_up_is_short_and_swallows_faults(registry, make_trial, kind):
     assert records
     assert max(each.iteration for each in records) <= 2
     warm_up(replace(trial, method=Spec("nothing")), registry, emit)
+
+
+def test_the_trial_that_a_template_rehearses_is_measured_as_others_are():
+    records, emit = collector()
+    outcome = run_trial(REHEARSAL, rehearsal_registry(), emit)
+    assert outcome.status is Status.DONE, outcome.reason
+    assert [each.iteration for each in records if each.metric == "gap"] == [0, 1]

@@ -71,6 +71,7 @@ class LocalExecutor:
         )
         self._note = note
         self._known: dict[Cell, Learned] = {}
+        self._requests: dict[Cell, Request] = {}  # one of each cell, as long as nothing is learned
         self._ceilings: dict[str, Sequence[Any]] = {}
         self._restarts: dict[int, int] = {}
         self._begun: set[int] = set()
@@ -151,20 +152,23 @@ class LocalExecutor:
 
         The first of its kind on a device has a rehearsal: what it compiles is on the disk afterwards.
         """
-        known, on_device = self._known.get(trial.cell), self._needs_device(trial)
-        modules, threads_of = (known.modules, known.threads_of) if known else ((), "")
-        return Request(
-            trial,
-            Learned(modules, self._ceilings),
-            alone=on_device or bool(threads_of),
-            rehearsal=on_device and known is None and self._setup.isolation == "trial",
-            last=self._restarts.get(id(trial), 0) >= RESTARTS,
-        )
+        like = self._requests.get(trial.cell)
+        if like is None:
+            known, on_device = self._known.get(trial.cell), self._needs_device(trial)
+            modules, threads_of = (known.modules, known.threads_of) if known else ((), "")
+            like = self._requests[trial.cell] = Request(
+                trial,
+                Learned(modules, self._ceilings),
+                alone=on_device or bool(threads_of),
+                rehearsal=on_device and known is None and self._setup.isolation == "trial",
+            )
+        return change(like, trial=trial, last=self._restarts.get(id(trial), 0) >= RESTARTS)
 
     def _learn(self, trial: Trial, learned: Learned) -> None:
         cell = trial.cell
         if learned is NOTHING and cell in self._known:
             return
+        self._requests.clear()
         known = self._known.get(cell, NOTHING)
         # on a device every trial has a new process anyway
         if learned.threads_of and not known.threads_of and not self._needs_device(trial):

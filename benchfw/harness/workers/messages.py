@@ -22,7 +22,7 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 from benchfw.loading import EntryPoint
 from benchfw.records import ROLES, Ending, Isolation, Outcome, Record, Status, Trial, change
@@ -107,30 +107,19 @@ class Request:
     bell: bool = True
 
 
-class Repeat(NamedTuple):
-    """A request like an earlier one but for the repetition, small because most requests are."""
+def pack_repeat(number: int, request: Request, *, bell: bool) -> bytes:
+    """Return a request that differs from an earlier one in the repetition only, small because most do."""
+    trial, key = request.trial, request.trial.key.encode()
+    numbers = _REPEAT.pack(number, trial.repetition, request.last, bell, len(key))
+    return FAMILIAR + numbers + key
 
-    number: int
-    repetition: int
-    key: str
-    last: bool
-    bell: bool
 
-    def pack(self) -> bytes:
-        """Return it as the pipe carries it."""
-        key = self.key.encode()
-        return FAMILIAR + _REPEAT.pack(self.number, self.repetition, self.last, self.bell, len(key)) + key
-
-    @classmethod
-    def receive(cls, requests: int) -> Self:
-        """Read one from the pipe, after its tag."""
-        number, repetition, last, bell, length = _REPEAT.unpack(os.read(requests, _REPEAT.size))
-        return cls(number, repetition, os.read(requests, length).decode(), last, bell)
-
-    def of(self, request: Request) -> Request:
-        """Return the request that this one stands for."""
-        trial = change(request.trial, repetition=self.repetition, key=self.key)
-        return change(request, trial=trial, last=self.last, bell=self.bell)
+def receive_repeat(requests: int, earlier: Sequence[Request]) -> Request:
+    """Read such a request from the pipe, after its tag."""
+    number, repetition, last, bell, length = _REPEAT.unpack(os.read(requests, _REPEAT.size))
+    request: Request = earlier[number]
+    trial = change(request.trial, repetition=repetition, key=os.read(requests, length).decode())
+    return change(request, trial=trial, last=last, bell=bell)
 
 
 def pack_whole(message: Setup | Request) -> bytes:
@@ -153,7 +142,7 @@ def receive_whole(requests: int) -> Any:
 
 def write_line(file: int, content: Sequence[Any]) -> None:
     """Write a line of JSON to a file descriptor."""
-    line = _encode(content).encode() + b"\n"
+    line = "".join((*_encode(content, 0), "\n")).encode()
     while line:
         line = line[os.write(file, line) :]
 
@@ -274,4 +263,7 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else str(value)
 
 
-_encode = json.JSONEncoder(separators=(",", ":"), default=_plain).encode
+# what a JSONEncoder makes anew for every text: without indent, a check for circles, and an order of keys
+_encode = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
+    None, _plain, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, True
+)

@@ -23,11 +23,11 @@ from benchfw.harness.workers.messages import (
     PROTOCOL,
     BadMessage,
     Learned,
-    Repeat,
     Request,
     Setup,
     learned_of,
     outcome_of,
+    pack_repeat,
     pack_whole,
     parse_lines,
     record_of,
@@ -107,20 +107,19 @@ class WorkerProcess:
         self._replies.bound(REPLIES_BYTES)
         self._queue.extend(requests)
         self.began = self._read_at = self._earliest = monotonic()
-        self._write(b"".join(self._pack(change(each, bell=each is requests[-1])) for each in requests))
+        self._write(b"".join([self._pack(each, bell=each is requests[-1]) for each in requests]))
 
     def knows(self, request: Request) -> bool:
         """Return whether the worker has run a trial like this one."""
         return self._find_like(request) is not None
 
-    def _pack(self, request: Request) -> bytes:
+    def _pack(self, request: Request, *, bell: bool) -> bytes:
         number = self._find_like(request)
         if number is not None:
-            trial = request.trial
-            return Repeat(number, trial.repetition, trial.key, request.last, request.bell).pack()
+            return pack_repeat(number, request, bell=bell)
         self._taught[_lesson(request)] = self._told, request.trial
         self._told += 1
-        return pack_whole(request)
+        return pack_whole(change(request, bell=bell))
 
     def _find_like(self, request: Request) -> int | None:
         """Return the number of a request that differs from this one in the repetition only."""
@@ -128,9 +127,9 @@ class WorkerProcess:
         if found is None or request.alone:
             return None
         number, first = found
-        trial = vars(request.trial)
-        like = {**vars(first), "repetition": trial["repetition"], "key": trial["key"]}
-        return number if like == trial else None
+        trial = request.trial
+        like = change(first, repetition=trial.repetition, key=trial.key)
+        return number if vars(like) == vars(trial) else None
 
     def end(self) -> Trial:
         """Return the trial that runs, which is to count as ended."""

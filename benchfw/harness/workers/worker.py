@@ -18,17 +18,18 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 from benchfw.backends import get_backend
 from benchfw.harness.workers.messages import (
     FAMILIAR,
     PROTOCOL,
     RAN_HERE,
-    Repeat,
     Request,
     Setup,
+    pack_repeat,
     plain_outcome,
+    receive_repeat,
     receive_whole,
     write_line,
 )
@@ -36,6 +37,7 @@ from benchfw.harness.workers.packing import unpack_objects
 from benchfw.harness.workers.reads import Reads
 from benchfw.harness.workers.supervisor import children, end_as, end_leftovers, end_process
 from benchfw.harness.workers.surroundings import (
+    Forks,
     Surroundings,
     ThreadWatch,
     encoded_variables,
@@ -48,11 +50,11 @@ from benchfw.harness.workers.surroundings import (
 from benchfw.harness.workers.watch import watch
 from benchfw.measure.audit import shared_arrays
 from benchfw.measure.clock import count_cpu_seconds
-from benchfw.measure.endings import explain
+from benchfw.measure.endings import explain, field_names
 from benchfw.measure.kernels import Ceilings, known_ceilings
 from benchfw.measure.seeding import data_seed, method_seed
-from benchfw.measure.trial import Rehearsal, run_trial, warm_up
-from benchfw.records import Cell, Ending, Outcome, Record, Status
+from benchfw.measure.trial import REHEARSAL, rehearsal_registry, run_trial, warm_up
+from benchfw.records import Cell, Ending, Outcome, Record, Status, change
 from benchfw.registry import Registry
 
 REHEARSALS = 12  # Python adapts code to what it does after eight calls
@@ -68,11 +70,10 @@ class Worker:
 
     def __init__(self, setup: Setup, requests: int, bell: int) -> None:
         self._setup, self._requests, self._bell, self._replies = setup, requests, bell, setup.replies
-        self._process = os.getpid()
+        self._process, self._forked = os.getpid(), False
         self._run_trial = partial(run_trial, keep_in=setup.keep_in)
         sys.path[:] = [*setup.overlay, *setup.path]
-        self._forked = False
-        self._reads = watch()  # before any plugin is imported
+        self._reads, self._forks = watch(), Forks()  # before any plugin is imported
         self._reads.tell = self._tell_read
         with ThreadWatch() as self._watch:
             self._registry = Registry(setup.plugins, setup.installed, unpack_objects(setup.objects))
@@ -87,8 +88,7 @@ class Worker:
             resource.setrlimit(resource.RLIMIT_DATA, (setup.memory + MEMORY_MARGIN,) * 2)
         with self._reads.paused():
             self._surroundings = Surroundings(setup.threads)
-        self._inspected: set[Cell] = set()
-        self._rehearsed: set[Cell] = set()
+        self._inspected, self._rehearsed = set[Cell](), set[Cell]()
         self._modules = frozenset(sys.modules)
         self._tried: set[str] = set()  # modules that the parent has named
         self._new: list[Request] = []  # requests that others repeat
@@ -102,11 +102,17 @@ class Worker:
         What it learns of the harness here, the processes that are forked for trials need not.
         """
         own = self._replies, self._bell, self._registry, self._reads, self._left
+        requests, handed_over = os.pipe()
+        like = Request(REHEARSAL)
         with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - as short as it can be
             self._replies = self._bell = nowhere.fileno()
-            self._registry, self._reads = cast(Registry, Rehearsal()), Reads()
+            self._registry, self._reads = rehearsal_registry(), Reads()
             for _ in range(REHEARSALS):
-                self._measure(run_trial, Request(Rehearsal.trial))
+                os.write(handed_over, pack_repeat(0, like, bell=False))
+                os.read(requests, len(FAMILIAR))
+                self._measure(run_trial, receive_repeat(requests, [like]))
+        os.close(handed_over)
+        os.close(requests)
         self._replies, self._bell, self._registry, self._reads, self._left = own
 
     def serve(self) -> None:
@@ -114,16 +120,16 @@ class Worker:
         self._tell("ready", self._process, PROTOCOL)
         self._ring()
         while not self._left and (tag := os.read(self._requests, 1)):
-            if tag == FAMILIAR and self._forks():
+            if tag == FAMILIAR and self._can_fork():
                 self._run_in_fork(self._repeat)  # every page that this process touches is copied
                 continue
             request = self._repeat() if tag == FAMILIAR else self._receive()
             if self._setup.isolation == "worker":
                 self._run_among_others(request)
-            elif request.alone or not self._forks():
+            elif request.alone or not self._can_fork():
                 self._run_here(request)
             else:
-                self._run_in_fork(partial(_given, request))
+                self._run_in_fork(partial(change, request))
 
     def _tell(self, kind: str, *content: Any) -> None:
         write_line(self._replies, [kind, *content])
@@ -131,7 +137,7 @@ class Worker:
     def _ring(self) -> None:
         os.write(self._bell, b".")
 
-    def _forks(self) -> bool:
+    def _can_fork(self) -> bool:
         return self._setup.isolation == "trial" and self._watch.threads() == 1
 
     def _receive(self) -> Request:
@@ -141,8 +147,7 @@ class Worker:
         return request
 
     def _repeat(self) -> Request:
-        repeat = Repeat.receive(self._requests)
-        return repeat.of(self._new[repeat.number])
+        return receive_repeat(self._requests, self._new)
 
     def _learn(self, request: Request) -> None:
         """Import what the trial will, and take over what others measured of the machine."""
@@ -157,6 +162,7 @@ class Worker:
                 if trial.kind != "kernel":
                     self._registry.inspect("problem", trial.problem.table)
                     shared_arrays(self._registry.get("problem", trial.problem.use).factory)
+                field_names(self._registry.get(trial.kind, trial.method.use).factory)
             self._tried.update(new)
             self._inspected.add(trial.cell)
             self._modules = frozenset(sys.modules)
@@ -171,7 +177,7 @@ class Worker:
     def _run_in_fork(self, receive: Callable[[], Request]) -> None:
         """Run a trial in a process of its own, which receives it, and end whatever that process started."""
         self._said[0] = 0
-        child = os.fork()
+        child = self._forks.fork()
         if child == 0:
             os.setpgid(0, 0)
             self._process, self._forked = os.getpid(), True
@@ -183,7 +189,8 @@ class Worker:
 
     def _run_here(self, request: Request) -> None:
         """Run a trial in this process, in which none has run before."""
-        self._surroundings.set_threads()
+        if self._setup.threads > 1:
+            self._surroundings.set_threads()
         try:
             self._measure(warm_up if request.rehearsal else self._run_trial, request)
         except Again:
@@ -216,22 +223,21 @@ class Worker:
         reads = self._reads.of_trial(request.trial, self._registry)
         plain |= {"seconds": perf_counter() - began, "reads": reads}
         self._left = self._left_behind(functions=request.bell or outcome.status.faulty)
-        self._tell("end", plain, self._lesson(), self._left)
+        write_line(self._replies, ("end", plain, self._lesson(), self._left))
 
     def _lesson(self) -> list[Any] | None:
         """Return what the trial has taught, as messages carry it."""
-        modules, measured, threads_of = self._new_modules(), known_ceilings(), self._watch.culprit
+        # to look at all names would copy many pages of a fork
+        modules = () if len(sys.modules) == len(self._modules) else self._new_modules()
+        measured, threads_of = known_ceilings(), self._watch.culprit
         if not (modules or measured or threads_of):
             return None
-        ceilings = {
-            f"{backend} {dtype}": [each.flop_rate, each.footprints, each.bandwidths]
-            for (backend, dtype), each in measured.items()
-        }
+        ceilings = {" ".join(place): [*vars(each).values()] for place, each in measured.items()}
         return [modules, ceilings, threads_of]
 
     def _emitter(self, request: Request) -> Callable[[Sequence[Record]], None]:
         """Return a function that writes records down, and ends a trial that imports modules if it may."""
-        modules, known, variables = len(sys.modules), self._tried, encoded_variables()
+        modules, known, variables = len(sys.modules), self._tried, self._surroundings.variables
         last = request.last or self._setup.isolation == "worker"
 
         def emit(records: Sequence[Record]) -> None:
@@ -257,8 +263,6 @@ class Worker:
         return () if self._forked else (RAN_HERE,)
 
     def _new_modules(self) -> tuple[str, ...]:
-        if len(sys.modules) == len(self._modules):  # to look at all names would copy many pages of a fork
-            return ()
         return tuple(
             name
             for name, module in list(sys.modules.items())
@@ -268,10 +272,6 @@ class Worker:
     def _check_process(self) -> None:
         if os.getpid() != self._process:
             os._exit(1)  # a child that the trial forked: its records are not the trial's
-
-
-def _given(request: Request) -> Request:
-    return request
 
 
 def _contain_faults(run: Callable[[], Outcome]) -> Outcome:
