@@ -36,6 +36,7 @@ BROKEN = {
     "wrong_batch": {"batch-gradient"},
     "wrong_mean": {"mean-as-declared"},
     "wrong_sign": {"gradient"},
+    "wrong_space": {"search-spaces"},
 }
 
 

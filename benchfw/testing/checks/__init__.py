@@ -62,6 +62,7 @@ CHECKS: tuple[Check, ...] = (
     optimizers.improves,
     optimizers.bound_holds,
     optimizers.fixed_point,
+    optimizers.search_spaces,
     backends.arrays_come_back,
     backends.arrays_are_owned,
     backends.same_bits,

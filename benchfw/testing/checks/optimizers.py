@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from benchfw.contract import Bounded, gains_of
+from benchfw.errors import SuiteError
+from benchfw.records import Spec
+from benchfw.search import setting_at, settle, spaces_in
+from benchfw.tables import check_table, without
 from benchfw.testing.answers import (
     FIX_NUMBERS,
     METHOD_SEED,
@@ -19,7 +24,7 @@ from benchfw.testing.answers import (
     require_finite,
     yields,
 )
-from benchfw.testing.check import NotApplicable, define_check, require
+from benchfw.testing.check import CheckFailed, NotApplicable, define_check, require
 from benchfw.testing.problems import Setting
 from benchfw.testing.subject import Subject
 
@@ -213,3 +218,25 @@ def fixed_point(subject: Subject) -> str:
     if not tried:
         raise NotApplicable("it meets no problem whose optimum is known beforehand")
     return f"on {', '.join(tried)}"
+
+
+@define_check(
+    "optimizer",
+    advice="declare spaces of its parameters, with values that these take: tuning = {'step': Log(1e-4, 1)}",
+)
+def search_spaces(subject: Subject) -> str:
+    """The search spaces that it declares are of its parameters, and their values can be built."""
+    own = getattr(subject.entry.factory, "tuning", None)
+    if own is None:
+        raise NotApplicable("it declares none")
+    given = without(subject.tables[0], *own) if isinstance(own, Mapping) else subject.tables[0]
+    name = subject.entry.name
+    try:
+        table = check_table("optimizer", {**given, "tune": "default"}, subject.registry, name, reserved={})
+    except SuiteError as fault:
+        raise CheckFailed(str(fault)) from None
+    spec = Spec(name, without(table, "use"))
+    spaces = spaces_in(spec.params)
+    for place in (0.0, 0.5, 1.0):
+        subject.build(settle(spec, setting_at(spaces, place)).table)
+    return ", ".join(f"{path} {space}" for path, space in spaces.items())
