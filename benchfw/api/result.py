@@ -97,8 +97,9 @@ class RunResult:
     def _estimates(self) -> pd.DataFrame:
         from benchfw.summary.exports import SUMMARY_COLUMNS, parameter_cells, parameter_columns, summary_rows
 
-        with self._open() as store:
-            specs = store.specs(self.id)
+        # of a tuned method the setting of the verdict, not one that was tried
+        tallies = [each for comparison in self._summary.comparisons for each in comparison.tallies.values()]
+        specs = [(each.first.problem, each.first.method) for each in tallies]
         parameters = parameter_columns(specs)
         cells = {(a.label, b.label): parameter_cells(a, b, parameters) for a, b in specs}
         unknown = (None,) * len(parameters)

@@ -34,7 +34,9 @@ def markdown(summary: Summary, run: Run) -> str:
 def _lines(summary: Summary, run: Run) -> Iterator[str]:
     ends = ", ".join(f"{count} {status}" for status, count in run.counts.items())
     yield from (f"## {escape_markdown(summary.title)}", "")
-    yield f"Run {run.id} of suite {escape_markdown(run.suite)}: {ends or 'no trials'}."
+    tuned = sum(run.tuning_counts.values())
+    tuning = f"; {plural(tuned, 'trial')} of tuning" if tuned else ""
+    yield f"Run {run.id} of suite {escape_markdown(run.suite)}: {ends or 'no trials'}{tuning}."
     if run.standing:
         yield f"**{escape_markdown(run.standing)}**"
     yield ""
@@ -42,9 +44,9 @@ def _lines(summary: Summary, run: Run) -> Iterator[str]:
     for answer in answers:
         yield f"- **{escape_markdown(answer.heading)}**: {escape_markdown(answer.text)}"
         yield from (f"  - {escape_markdown(warning)}." for warning in answer.warnings)
-    tuning = describe_tuning(summary)
-    if tuning:
-        yield f"- **Tuning**: {' '.join(f'{escape_markdown(each)}.' for each in tuning)}"
+    how = describe_tuning(summary)
+    if how:
+        yield f"- **Tuning**: {' '.join(f'{escape_markdown(each)}.' for each in how)}"
     for caveat in caveat_sentences(summary):
         yield f"- **Caveat**: {escape_markdown(caveat)}."
     for answer in answers:

@@ -1,26 +1,20 @@
-"""Records and summaries as flat rows, for CSV that is safe to open in a spreadsheet and for ASV."""
+"""Records and summaries as flat rows, for CSV that is safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
-import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from functools import lru_cache
-from itertools import product
-from pathlib import Path
 from typing import IO, Any
 
-from benchfw.errors import BenchfwError
+from benchfw.analysis.intervals import Interval
 from benchfw.provenance import Run
 from benchfw.records import Outcome, Result, Spec
 from benchfw.summary.model import Summary
 from benchfw.summary.samples import prepared_facts
 from benchfw.summary.standings import find_standings
-from benchfw.summary.tuned import TunedMethod
+from benchfw.summary.tuned import SENSITIVE, TunedMethod
 from benchfw.sweep import leaves
 
 RECORD_COLUMNS = (
@@ -49,19 +43,15 @@ RECORD_COLUMNS = (
 
 SUMMARY_COLUMNS = ("problem", "method", "backend", "quantity", "estimate", "low", "high", "count")
 
-_ASV_RESULTS, _ASV_BENCHMARKS, _ASV_MACHINE = 2, 2, 1
-"""The versions of ASV's three kinds of files that are written here."""
-
-_ASV_UNITS = {"seconds": "s", "setup_seconds": "s", "iterations": "iterations", "cost": "oracle calls"}
-
 
 def summary_rows(summary: Summary) -> list[tuple[str | float | int, ...]]:
-    """Return one flat row a quantity, in the order of SUMMARY_COLUMNS; ranks over all problems are last."""
+    """Return one flat row a quantity, in the order of SUMMARY_COLUMNS; tuning and ranks are last."""
     rows = [
         (row.cell, row.quantity, row.interval)
         for comparison in summary.comparisons
         for row in comparison.rows
     ]
+    rows += [(each.cell, *found) for each in summary.tuned for found in _tuning_quantities(each)]
     rows += [
         (cell, f"rank_in_{standing.quantity}", rank)
         for standing in find_standings(summary.comparisons)
@@ -71,6 +61,19 @@ def summary_rows(summary: Summary) -> list[tuple[str | float | int, ...]]:
         (cell.problem, cell.method, cell.backend, quantity, each.estimate, each.low, each.high, each.count)
         for cell, quantity, each in rows
     ]
+
+
+def _tuning_quantities(method: TunedMethod) -> Iterator[tuple[str, Interval]]:
+    """Yield what tuning cost, how much of the space is as good as the best, and what fewer trials give."""
+    for name, spent in (("tuning_cost", method.cost), ("tuning_seconds", method.seconds)):
+        yield name, Interval(spent, spent, spent, method.runs)
+    share = method.share_near_best
+    if share is not None:
+        yield f"share_within_{SENSITIVE:g}_times", share
+    quantity = f"{method.axis}_to_target" if method.axis else method.metric
+    for trials, value in method.by_allowance:
+        shown = value.negated() if method.gain and not method.axis else value
+        yield f"{quantity}_with_{trials}_trials", shown
 
 
 TUNING_COLUMNS = (
@@ -230,84 +233,3 @@ def _safe(row: Iterable[Any]) -> list[Any]:
 def safe_cell(text: str) -> str:
     """Return text that no spreadsheet takes for a formula: a leading ' (OWASP, CSV injection)."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
-
-
-def identifier(name: str) -> str:
-    """Return a name as Python writes classes: "soft-threshold" is SoftThreshold, "hutch++" HutchPlusPlus."""
-    words = re.findall(r"[^\W_]+", name.replace("+", " plus "))
-    return "".join(word[0].upper() + word[1:] for word in words)
-
-
-def write_asv(run: Run, rows: Iterable[Sequence[Any]], folder: Path) -> Path:
-    """Add a run to a folder of ASV's results; return the file of its commit."""
-    commit, date = _commit(run)
-    machine = run.environment.machine
-    name = identifier(machine.processor) or "Machine"
-    python = ".".join(run.environment.python.split(".")[:2])
-    about = {
-        "machine": name, "cpu": machine.processor, "num_cpu": str(machine.cores),
-        "ram": str(machine.memory), "os": machine.system, "arch": "",
-    }  # fmt: skip
-    results = {benchmark["name"]: (benchmark, values) for benchmark, values in _benchmarks(run.suite, rows)}
-    _write(folder / name / "machine.json", {**about, "version": _ASV_MACHINE})
-    listed = folder / "benchmarks.json"
-    known = json.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else {}
-    _write(
-        listed, {**known, **{each: found for each, (found, _) in results.items()}, "version": _ASV_BENCHMARKS}
-    )
-    path = folder / name / f"{commit[:8]}-benchfw-{identifier(run.suite)}.json"
-    content = {
-        "commit_hash": commit, "date": date, "env_name": f"benchfw-{identifier(run.suite)}",
-        "params": {**about, "python": python}, "python": python, "requirements": {}, "env_vars": {},
-        "result_columns": ["result", "params", "version"],
-        "results": {
-            name: [values, each["params"], each["version"]] for name, (each, values) in results.items()
-        },
-        "durations": {}, "version": _ASV_RESULTS,
-    }  # fmt: skip
-    _write(path, content)
-    return path
-
-
-def _commit(run: Run) -> tuple[str, int]:
-    """Return the commit that a run measured and its date in milliseconds."""
-    project = run.environment.project
-    if project is None:
-        raise BenchfwError(f"run {run.id} was made outside a git repository; ASV orders results by commits")
-    if not re.fullmatch("[0-9a-f]{8,64}", str(project.commit)):  # it becomes the name of a file
-        raise BenchfwError(f"run {run.id} names a commit that git cannot have; give a run made by benchfw")
-    if project.changed is not False:
-        raise BenchfwError(
-            f"run {run.id} was made with uncommitted changes; commit or ignore them and run again"
-        )
-    date = datetime.fromisoformat(project.date or run.started)
-    return project.commit, int(1000 * date.timestamp())
-
-
-def _benchmarks(suite: str, rows: Iterable[Sequence[Any]]) -> list[tuple[dict[str, Any], list[float | None]]]:
-    """Return a benchmark of ASV for every method and quantity: problems x backends are its parameters."""
-    groups: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
-    for problem, method, backend, quantity, estimate, *_ in rows:
-        groups.setdefault((method, quantity), {})[problem, backend] = estimate
-    found = []
-    for (method, quantity), cells in groups.items():
-        params = [list(dict.fromkeys(names)) for names in zip(*cells, strict=True)]
-        values = [cells.get((problem, backend), math.nan) for problem, backend in product(*params)]
-        quoted = [[repr(name) for name in names] for names in params]
-        benchmark = {
-            "name": f"{identifier(suite)}.{identifier(method)}.track_{quantity}",
-            "type": "track", "unit": _unit(quantity), "code": f"{method}: {quantity}", "version": "1",
-            "param_names": ["problem", "backend"], "params": quoted, "timeout": 60,
-        }  # fmt: skip
-        found.append((benchmark, [value if math.isfinite(value) else None for value in values]))
-    return found
-
-
-def _unit(quantity: str) -> str:
-    first = quantity.removesuffix("_to_target").removesuffix("_per_draw").removesuffix("_per_call")
-    return _ASV_UNITS.get(first, "")
-
-
-def _write(path: Path, content: Any) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=1), encoding="utf-8")

@@ -24,7 +24,7 @@ from benchfw.plan import plan
 from benchfw.records import Budget, MethodKind, Result, Status, Trial
 from benchfw.registry import Registry, is_nested, kind_of
 from benchfw.suite import Suite, parse_suite, read_suite
-from benchfw.summary.exports import identifier
+from benchfw.summary.asv_export import identifier
 
 KERNELS = """
 budget = { seconds = 2 }

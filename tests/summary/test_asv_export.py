@@ -14,7 +14,7 @@ import pytest
 
 from benchfw.errors import BenchfwError
 from benchfw.provenance import Environment, Machine, Project, Run
-from benchfw.summary.exports import write_asv
+from benchfw.summary.asv_export import write_asv
 
 ROOT = Path(__file__).parents[2]
 COMMIT = "0123456789" * 4

@@ -9,7 +9,7 @@ from benchfw.backends import backend_names
 from benchfw.errors import BenchfwError
 from benchfw.measure import clock
 from benchfw.registry import Registry
-from benchfw.summary.exports import identifier
+from benchfw.summary.asv_export import identifier
 from benchfw.tracking.asv import absent, kernel_benchmarks, method_benchmarks
 
 TRACKED = sorted(Path(__file__).parents[2].glob("suites/tracked/*.toml"))

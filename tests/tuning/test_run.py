@@ -52,6 +52,7 @@ def test_the_verdict_has_the_setting_that_did_best_in_tuning(tune):
     assert best["chosen"]
     assert tuning["chosen"].sum() == 1
     assert settings_of(result) == [best["step"]] * 3
+    assert set(result.summary["step"]) == {best["step"]}
     assert result.counts == {"reached": 3}
     assert sum(result.run.tuning_counts.values()) == 16
     assert set(result.frame["tuning"]) == {0}

@@ -138,7 +138,7 @@ def _pack(run: Run, bundle: Path) -> None:
 
 
 def _write_asv(output: Path | None, run: Run, rows: Iterable[Sequence[Any]]) -> None:
-    from benchfw.summary.exports import write_asv
+    from benchfw.summary.asv_export import write_asv
 
     if output is None:
         raise BenchfwError("name the folder of ASV's results with --output, such as .asv/results")

@@ -30,7 +30,8 @@ WITHIN = 0.8  # of a choice's place, that the dots of all methods take
 
 _ALLOWANCE = (
     "{better} is better. A line is what the best of so many settings gives in a run that did not choose it: "
-    "the median over which of the settings tried come first. Its band holds 95 % of resamples of settings. "
+    "the median over which of the settings tried come first. Its band holds 95 % of what other settings and "
+    "other runs would give. "
     "Where most choices of so many settings {fail}, there is no line, where some do, no band. The "
     "mark on the right is the verdict, with the whole allowance; its bar is that of the table."
 )

@@ -23,8 +23,8 @@ _SHARE = (
 )
 _ALLOWANCE = (
     "{value}: what the best of so many settings gives in a run that did not choose it; the median over which "
-    "of the settings tried come first (Tang et al. 2020) [95 % band, by resampling settings]. The last "
-    "column has the verdict's own runs, as in the table above."
+    "of the settings tried come first (Tang et al. 2020) [95 % band over other settings and other runs]. The "
+    "last column has the verdict's own runs, as in the table above."
 )
 
 
@@ -69,7 +69,7 @@ def _chosen_table(found: TunedProblem) -> SideTable:
         row.append(figures(each.seconds / scale))
     words = _TUNING.format(
         value=_upper(found.value_name),
-        several=", and the lowest and the highest of all tunings" if len(found.first.rounds) > 1 else "",
+        several=", and the best and the worst of all tunings" if len(found.first.rounds) > 1 else "",
         reached=_upper(reached),
         share=_SHARE.format(factor=SENSITIVE) if any(shares.values()) else "",
     )
@@ -78,16 +78,20 @@ def _chosen_table(found: TunedProblem) -> SideTable:
 
 
 def _score_text(found: TunedProblem, method: TunedMethod) -> str:
-    """Return the score of the chosen settings: the middle of all tunings, and their range."""
-    if any(each.score.standing > 1 for each in method.chosen):
+    """Return the score of the chosen settings: the middle of all tunings, and the best and the worst."""
+    scores = sorted(each.score for each in method.chosen)
+    texts = [_value_text(found, method.value(each), broken=each.standing > 1) for each in scores]
+    if texts[0] == texts[-1]:
+        return texts[0]
+    values = [method.value(each) for each in scores]
+    middle = _value_text(found, median(values), broken=False)
+    return f"{middle} ({texts[0]} to {texts[-1]})"
+
+
+def _value_text(found: TunedProblem, value: float, *, broken: bool) -> str:
+    if broken:
         return BROKEN
-    values = [method.value(each.score) for each in method.chosen]
-    if not all(map(math.isfinite, values)):
-        return NEVER
-    shown = sorted(map(found.shown, values))
-    if shown[0] == shown[-1]:
-        return figures(shown[0])
-    return f"{figures(median(shown))} ({figures(shown[0])} to {figures(shown[-1])})"
+    return figures(found.shown(value)) if math.isfinite(value) else NEVER
 
 
 def _allowance_table(found: TunedProblem) -> SideTable:

@@ -3,12 +3,15 @@
 import io
 import math
 
+import pytest
+
 from benchfw.report.cell import render_cell
 from benchfw.report.markdown import markdown
 from benchfw.report.page import write_report
 from benchfw.report.terminal import plain_lines, print_summary
 from benchfw.report.tuning.problems import tuned_problems
 from benchfw.report.tuning.tables import tuning_tables
+from benchfw.summary.exports import summary_rows
 
 
 class Screen(io.StringIO):
@@ -19,7 +22,7 @@ class Screen(io.StringIO):
 def methods():
     return {
         "wide": lambda step, repetition: 500.0 + step + repetition,
-        "narrow": lambda step, repetition: 100.0 + repetition if 0.05 < step < 0.1 else math.inf,
+        "narrow": lambda step, repetition: 100.0 + repetition if 0.05 < step < 0.3 else math.inf,
     }
 
 
@@ -37,12 +40,20 @@ def test_the_tables_have_choices_scores_shares_costs_and_what_fewer_trials_give(
     wide, narrow = chosen.table.rows
     assert wide[:4] == ("wide", "step 0.001334", "501", "16 of 16")
     assert wide[4].startswith("100 [")
-    assert narrow[:4] == ("narrow", "step 0.07499", "101", "1 of 16")
-    assert narrow[5] == f"{100 + 101 + 102 + 15 * 3 * 10:,}"
+    assert narrow[:4] == ("narrow", "step 0.07499", "101", "3 of 16")
+    assert narrow[5] == f"{3 * (100 + 101 + 102) + 13 * 3 * 10:,}"
     assert allowance.title == "Gradients to target by the number of tuning trials"
     assert allowance.table.header == ("method", "1", "2", "4", "8", "16 (the verdict)")
     assert allowance.table.rows[1][1] == "never"
     assert allowance.table.rows[1][-1].startswith("105 [100")
+
+
+def test_the_summary_has_what_tuning_cost_and_what_fewer_trials_give(tuned):
+    rows = {row[1:4:2]: row[4:] for row in summary_rows(tuned(methods(), {"wide": 500, "narrow": 100}))}
+    assert rows["wide", "tuning_cost"][0] == pytest.approx(sum(3 * 500 + 3 for _ in range(16)), rel=0.01)
+    assert rows["wide", "share_within_2_times"][0] == 1
+    assert rows["narrow", "cost_to_target_with_1_trials"][0] == math.inf
+    assert rows["narrow", "cost_to_target_with_8_trials"][0] == pytest.approx(101)
 
 
 def test_several_tunings_show_the_median_and_the_range_of_what_they_chose(tuned):
@@ -68,7 +79,7 @@ def test_every_report_shows_tuning_also_while_it_goes_on(tuned, run, tmp_path, m
         for each in [*shown, render_cell(summary, run, [])]:
             assert phrase in each
             assert "settings x 3 runs" in " ".join(each.split())
-        assert all("1 of 16" in each for each in shown)
+        assert all("3 of 16" in each for each in shown)
         assert "p: sensitivity" in page
         assert ("p: tuning allowance" in page) == (name == "ended")
         rows = (tmp_path / name / "tuning.csv").read_text(encoding="utf-8").splitlines()
