@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any, Literal, NamedTuple, get_args
 
 from benchfw.analysis.convergence import time_to_all
-from benchfw.records import GAP, OBJECTIVE, Counting, Status
+from benchfw.records import GAP, OBJECTIVE, Status
 from benchfw.summary.histories import History
 
 Axis = Literal["cost", "seconds", "iterations"]
@@ -68,8 +68,8 @@ class Aim:
 
     def axis_of(self, run: History) -> Axis | None:
         """Return the axis; seconds stand in for a cost that is not counted."""
-        uncounted = self.axis == "cost" and run.outcome.counting is Counting.UNCOUNTED
-        return "seconds" if uncounted else self.axis
+        unknown = self.axis == "cost" and not run.outcome.counting.measures
+        return "seconds" if unknown else self.axis
 
     def metric_of(self, run: History) -> str:
         """Return the metric at the end; of a problem that does not know its optimum the objective."""
