@@ -97,7 +97,7 @@ class RunResult:
     def _estimates(self) -> pd.DataFrame:
         from benchfw.summary.exports import SUMMARY_COLUMNS, parameter_cells, parameter_columns, summary_rows
 
-        # of a tuned method the setting of the verdict, not one that was tried
+        # of a tuned method the setting of the verdict's first run, not one that was tried
         tallies = [each for comparison in self._summary.comparisons for each in comparison.tallies.values()]
         specs = [(each.first.problem, each.first.method) for each in tallies]
         parameters = parameter_columns(specs)

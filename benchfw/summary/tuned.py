@@ -176,12 +176,12 @@ class TunedMethod:
 
     @property
     def share_near_best(self) -> Interval | None:
-        """The share of the space within SENSITIVE times of the best; None where it cannot be known."""
+        """The share of the space within SENSITIVE times of the best, if that is positive and known."""
         if not self.held:
             return None
         best = float(np.median([each.values[each.order[0]] for each in self.held]))
         typical = np.median([each.values for each in self.held], axis=0)
-        return share_within(typical, best, SENSITIVE) if math.isfinite(best) else None
+        return share_within(typical, best, SENSITIVE) if 0 < best < math.inf else None
 
 
 def _is_close(score: Score, best: Score) -> bool:

@@ -72,7 +72,7 @@ def allowance_figures(found: TunedProblem, styles: Mapping[Cell, Style]) -> list
             "title": {"text": "tuning trials of a method"},
             "type": "log",
             "tickvals": counts,
-            "ticktext": [*map(str, counts)],
+            "ticktext": [f"{count:g}" for count in counts],
         },
         "yaxis": _value_axis(found, heights),
         "showlegend": True,

@@ -22,6 +22,7 @@ def summary(tuned):
 def test_lines_of_the_allowance_leave_out_what_never_arrives_and_end_at_the_verdict(summary):
     view = figures_of(summary)["p: tuning allowance"].views[0]
     assert view.layout["xaxis"]["tickvals"] == [1, 2, 4, 8, 16]
+    assert view.layout["xaxis"]["ticktext"][-1] == "16"
     parts = {(each["name"], each["meta"]["part"]): each for each in view.data}
     assert parts["wide", "line"]["x"] == [1, 2, 4, 8]
     assert parts["narrow", "line"]["x"] == [
