@@ -200,6 +200,7 @@ def test_the_audit_of_runs_that_never_arrive_decides_as_a_report_does(runs, size
         assert missed[number] == outside / max(len(said), 1)
 
 
+@pytest.mark.thorough
 def test_whole_reports_are_judged_by_what_they_decide():
     whole = load("_whole")
     seeds = [np.random.default_rng([5, number]) for number in range(4)]

@@ -166,6 +166,7 @@ include = ["bowls.py"]
 """
 
 
+@pytest.mark.thorough
 def test_an_installed_package_of_the_repository_is_taken_from_the_other_revision(repository):
     repository.write("pyproject.toml", PROJECT)
     repository.write("bowls.toml", SUITE.replace('plugins = ["bowls.py"]', ""))

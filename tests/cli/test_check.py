@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TESTING = Path(__file__).parent.parent / "testing"
 
 
@@ -72,6 +74,7 @@ def test_warnings_of_the_checked_code_do_not_stand_between_the_lines(cli):
     assert told.count("warned: RuntimeWarning: overflow encountered in multiply (long_step.py, line 21)") == 1
 
 
+@pytest.mark.thorough
 def test_a_method_that_never_yields_is_stopped_in_time(cli):
     cli.write("endless.py", (TESTING / "broken" / "infeasible.py").read_text().replace("yield x", "pass"))
     done = cli("check", "endless.py", "--timeout", "2")

@@ -82,6 +82,7 @@ def test_fail_fast_stops_at_the_first_fault(cli):
     assert cli.last_run()["counts"]["failed"] == 1
 
 
+@pytest.mark.thorough
 def test_an_interruption_keeps_finished_trials_and_the_next_run_goes_on(cli):
     suite = SUITE.format(how="hang").replace(
         'use = "slide"', 'use = "slide"\nstep = [0.1, 0.2, 0.3]\nnap = 0.01'

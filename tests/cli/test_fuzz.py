@@ -56,6 +56,7 @@ def test_no_forged_store_or_bundle_runs_code_or_does_other_harm(fuzz, run_inline
     assert ends["exit code 2"] > 2
 
 
+@pytest.mark.thorough
 def test_a_page_that_stands_in_many_places_of_a_store_is_not_read_for_ever(fuzz, tmp_path):
     fuzz.honest_store(tmp_path / "run.sqlite")
     sys.modules["_forged"].build_tower(tmp_path / "run.sqlite", "run")

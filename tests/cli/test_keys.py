@@ -375,6 +375,7 @@ def test_a_trial_that_crashed_or_was_stopped_runs_again_once_what_it_read_has_ch
     assert "benchfw: 1 trial runs again: crash.txt has changed" in done.stderr
 
 
+@pytest.mark.thorough
 def test_an_edit_of_benchfw_itself_runs_all_again_and_a_comment_does_not(cli):
     """As with a changed rule of splitting data, in a copy of benchfw."""
     ignored = shutil.ignore_patterns("__pycache__")

@@ -224,6 +224,7 @@ with open(os.environ["HEARD"] + ".watching", "a") as file:
 
 
 @pytest.mark.process  # an audit hook cannot be taken back
+@pytest.mark.thorough
 def test_no_socket_is_opened_by_a_run(cli):
     plugin = cli.folder / "bowls.py"
     plugin.write_text(plugin.read_text(encoding="utf-8") + WATCHED, encoding="utf-8")

@@ -96,6 +96,7 @@ def test_a_kernel_is_timed_on_every_backend_that_is_here_and_the_run_is_kept(lin
     assert "seconds_per_call" in compared.stdout
 
 
+@pytest.mark.thorough
 def test_kernels_are_timed_in_the_type_and_with_the_threads_asked_for(cli):
     words = (
         "add-scaled",

@@ -76,6 +76,7 @@ def test_asv_runs_it_on_every_backend_and_an_absent_one_is_n_a(python, tmp_path)
         assert "n/a" in shown
 
 
+@pytest.mark.thorough
 def test_pytest_benchmark_has_both_of_its_bodies(python):
     plugin = () if "benchfw" in PLUGINS else ("-p", "benchfw.testing.pytest_plugin")
     words = ("tests/benchmarks", "--benchmark-only", "-k", "throwaway")
@@ -84,6 +85,7 @@ def test_pytest_benchmark_has_both_of_its_bodies(python):
     assert "test_kernel[throwaway-double-numpy-portable]" in shown
 
 
+@pytest.mark.thorough
 def test_the_parity_tests_take_it_up(python):
     shown = python("-m", "pytest", "-v", "--all", "tests/kernels/test_parity.py", "-k", "throwaway")
     assert re.search("kernel-throwaway-double:-bodies-agree.* PASSED", shown)

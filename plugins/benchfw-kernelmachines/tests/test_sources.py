@@ -193,6 +193,7 @@ def test_rows_that_there_are_not_are_refused():
         open_rows(BACKEND, "archiv", None)
 
 
+@pytest.mark.thorough
 def test_training_on_a_mapped_file_needs_no_memory_for_it():
     """The tracked measurement, with a file of 0.8 GB."""
     path = Path(__file__).parents[3] / "suites" / "tracked" / "kernelmachines_memory.py"
