@@ -264,7 +264,10 @@ class Outcome:
 
 
 def change(frozen: T, **changes: Any) -> T:
-    """Return a copy with some fields changed, cached properties as they were; `replace` is much slower."""
+    """Return a copy with some fields changed; `dataclasses.replace` is much slower.
+
+    Cached properties stay as they were: what one is made of is changed by `replace`.
+    """
     copy = object.__new__(type(frozen))
     vars(copy).update(vars(frozen), **changes)
     check = getattr(copy, "__post_init__", None)

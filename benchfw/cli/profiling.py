@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -11,7 +12,7 @@ import click
 from benchfw.api.planning import Planned
 from benchfw.errors import BenchfwError, SuiteError, nearest
 from benchfw.measure.trial import collector, run_trial, warm_up
-from benchfw.records import Trial, change
+from benchfw.records import Trial
 from benchfw.report.text import printable
 from benchfw.search import setting_at, settle, spaces_in
 
@@ -54,6 +55,6 @@ def _find_trial(planned: Sequence[Planned], label: str) -> tuple[Planned, Trial]
         for trial in each.trials:
             if trial.method.label == label:
                 middle = setting_at(spaces_in(trial.method.params), 0.5)  # of what would be tuned
-                return each, change(trial, method=settle(trial.method, middle))
+                return each, replace(trial, method=settle(trial.method, middle))
             labels.add(trial.method.label)
     raise SuiteError(f"--profile '{label}' is not the label of a method{nearest(label, labels)}")

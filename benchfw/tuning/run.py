@@ -17,7 +17,7 @@ from benchfw.harness.run import GoingRun, open_run
 from benchfw.measure.seeding import tuner_seed
 from benchfw.plan import count_tuning_trials, tuning_of
 from benchfw.provenance import Changes, Run
-from benchfw.records import Cell, Spec, Trial, change
+from benchfw.records import Cell, Spec, Trial
 from benchfw.registry import Registry
 from benchfw.search import ONE_SETTING, Tuning, setting_at, settle, spaces_in
 from benchfw.store import Store
@@ -224,7 +224,7 @@ def _settled(planned: TunedSuite, chosen: Any, chosen_across: Any = None) -> Tri
 
 def _settle(first: Trial, setting: Mapping[str, Any], label: str = "") -> Trial:
     method = settle(first.method, setting)
-    return change(first, method=replace(method, label=label or method.label))
+    return replace(first, method=replace(method, label=label or method.label))
 
 
 def refuse_tuning(trials: Trials, what: str) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from benchfw.errors import SuiteError, nearest
-from benchfw.records import GAP, Budget, Cell, Trial, change
+from benchfw.records import GAP, Budget, Cell, Trial
 from benchfw.search import Tuning, settle, spaces_in
 from benchfw.summary.attempts import Aim, Attempt, Spending, rank_attempts
 from benchfw.summary.histories import History
@@ -69,7 +69,7 @@ class Search:
         budget = _shorten(self.tuning.budget or self.first.budget, proposal.share)
         method = settle(self.first.method, proposal.setting)
         target = self.first.target if self.aim.axis else {}  # where the end counts, nothing stops before it
-        return change(self.first, method=method, tuning=self.round, budget=budget, target=target, best=None)
+        return replace(self.first, method=method, tuning=self.round, budget=budget, target=target, best=None)
 
     def check_metric(self, runs: Sequence[History]) -> None:
         """Raise a SuiteError for a metric that the suite names and the problem does not have."""

@@ -170,6 +170,8 @@ def test_one_setting_for_all_problems_is_judged_beside_one_a_problem(tune):
         problem=[{"use": "bowl"}, {"use": "bowl", "label": "wide", "size": 5}],
         tune={"trials": 8, "repetitions": 2, "across": "problems"},
     )
+    assert set(result.frame["method"]) == {"slide", "slide (one setting)"}
+    assert [len(each.cells) for each in result._summary.comparisons] == [2, 2]
     found = {}
     for each in results_of(result):
         if not each.trial.tuning:
