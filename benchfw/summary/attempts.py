@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -127,11 +128,11 @@ def choose_across(problems: Sequence[Sequence[Attempt]]) -> int:
 
 def rank_attempts(attempts: Sequence[Attempt]) -> list[int]:
     """Return the rank of each attempt among those with the same share; equals share the better rank."""
-    scores = [each.score for each in attempts]
-    return [
-        sum(other < score and attempts[place].share == each.share for place, other in enumerate(scores))
-        for each, score in zip(attempts, scores, strict=True)
-    ]
+    scores: dict[float, list[Score]] = {}
+    for each in attempts:
+        scores.setdefault(each.share, []).append(each.score)
+    in_order = {share: sorted(some) for share, some in scores.items()}
+    return [bisect_left(in_order[each.share], each.score) for each in attempts]
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ EDGE = 0.05  # of a space, at either end
 FLAT = 1.1  # settings within this factor of the best are as good as it
 SENSITIVE = 2.0
 FEWEST_SETTINGS = 8  # for what fewer trials would have given
+FEWEST_RUNS = 3  # of a setting, for who leads with fewer trials
 SEED = 20_240_102  # of resamples
 
 
@@ -200,13 +201,13 @@ class Lead(NamedTuple):
 def find_leads(methods: Sequence[TunedMethod], problems: int = 1) -> list[Lead]:
     """Return who leads among the methods of one problem, by the number of trials that all have.
 
-    The chance of a false lead is shared among the `problems` of the report.
+    The chance of a false lead is shared among the `problems` of the report. Nothing where that is not known.
     """
     counts = [count for count in methods[0].counts if all(count in each.counts for each in methods)]
-    if len(methods) < 2 or not counts:
+    runs = min(len(each.held) for each in methods)
+    if len(methods) < 2 or not counts or runs < FEWEST_RUNS:
         return []
     leaders = [find_leader([each.samples[each.counts.index(count)] for each in methods]) for count in counts]
-    runs = min(len(each.held) for each in methods)
     decided = decide_leads([chance for _, chance in leaders], runs, len(methods) - 1, problems)
     return [
         Lead(count, methods[place].cell if beyond else None)

@@ -34,6 +34,8 @@ class TunedProblem:
     methods: tuple[TunedMethod, ...]
     allowance: Tuning
     comparison: Comparison | None = None
+    among: int = 1
+    """How many such problems the report has."""
 
     @property
     def heading(self) -> str:
@@ -149,10 +151,10 @@ def tuned_problems(summary: Summary) -> list[TunedProblem]:
     groups: dict[tuple[str, MethodKind], list[TunedMethod]] = {place: [] for place in compared}
     for each in summary.tuned:
         groups.setdefault((each.cell.problem, each.cell.kind), []).append(each)
+    tuned = {place: methods for place, methods in groups.items() if methods}
     return [
-        TunedProblem(*place, tuple(methods), summary.tuning, compared.get(place))
-        for place, methods in groups.items()
-        if methods
+        TunedProblem(*place, tuple(methods), summary.tuning, compared.get(place), len(tuned))
+        for place, methods in tuned.items()
     ]
 
 

@@ -16,7 +16,7 @@ from benchfw.report.tuning.problems import (
 )
 from benchfw.search import ONE_SETTING, Tuning
 from benchfw.summary.model import Summary, short_name
-from benchfw.summary.tuned import FEWEST_SETTINGS, FLAT, TunedMethod, chosen_across, find_leads
+from benchfw.summary.tuned import FEWEST_RUNS, FEWEST_SETTINGS, FLAT, TunedMethod, chosen_across, find_leads
 
 MOSTLY = 0.5  # of the settings, that are as good as the best, for a choice that hardly matters
 
@@ -35,7 +35,7 @@ def lead_sentence(found: TunedProblem) -> str:
     """Return 'With 2 tuning trials or fewer adam leads; from 8 on svrg does'; nothing for one method."""
     if len(found.methods) < 2:
         return ""
-    leads = find_leads(found.methods)
+    leads = find_leads(found.methods, found.among)
     if not leads:
         return f"Who would lead with less tuning is not known: {_why_unknown(found)}"
     looks: list[tuple[int | None, Cell | None]] = [(each.trials, each.leader) for each in leads]
@@ -84,8 +84,8 @@ def _full_text(found: TunedProblem) -> str:
 def _why_unknown(found: TunedProblem) -> str:
     if not all(each.is_sequence for each in found.methods):
         return f"what the tuner '{found.allowance.tuner}' tries depends on the allowance"
-    if min(len(one.scores) for each in found.methods for one in each.attempts) < 2:
-        return "that needs two tuning runs of each setting (tune.repetitions)"
+    if min(len(one.scores) for each in found.methods for one in each.attempts) < FEWEST_RUNS:
+        return f"that needs {FEWEST_RUNS} tuning runs of each setting (tune.repetitions)"
     return f"that needs {FEWEST_SETTINGS} settings of each method"
 
 

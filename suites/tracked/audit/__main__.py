@@ -30,7 +30,7 @@ PARTS: dict[str, tuple[Callable[[int], Iterator[Table]], int]] = {
     "estimators": (estimator_tables, 2000),
     "bias": (bias_tables, 2000),
     "rates": (rate_tables, 200),
-    "tuning": (tuning_tables, 150),
+    "tuning": (tuning_tables, 50),
 }
 """What makes the tables of a part, and of how many experiments."""
 

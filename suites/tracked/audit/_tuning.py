@@ -22,17 +22,17 @@ NOISES = {"5 %": 0.05, "20 %": 0.2, "50 %": 0.5}
 SETTINGS = (4, 8, 16, 32, 64)
 SHIFTED = ((-1.7, 2.3),)
 RUNS = 10
-MANY = 20  # times the experiments for means without noise: their numbers differ by orders of magnitude
-MORE = 4  # times as many for means with noise
+TIMES = {"verdicts": 3, "best row": 4, "regret": 20, "regret with noise": 8, "leads": 2}
+"""How many times the experiments of the part each has: some are quick, some need more of them."""
 
 
 def tuning_tables(experiments: int) -> Iterator[Table]:
     """Yield the tables of tuning."""
-    yield _verdict_table(experiments)
-    yield _best_row_table(experiments)
+    yield _verdict_table(TIMES["verdicts"] * experiments)
+    yield _best_row_table(TIMES["best row"] * experiments)
     yield _regret_table(experiments)
     yield from allowance_tables(experiments)
-    yield lead_table(experiments)
+    yield lead_table(TIMES["leads"] * experiments)
 
 
 # verdicts
@@ -228,12 +228,14 @@ def _regret_table(experiments: int) -> Table:
         for tuner, size, noise in (
             ("random", 1, 0.0), ("random", 2, 0.0), ("sobol", 1, 0.0), ("random", 1, 0.3), ("random", 1, 1.0)
         ):  # fmt: skip
-            tasks = split_tasks((MORE if noise else MANY) * experiments, regrets, tuner, size, noise)
+            tasks = split_tasks(
+                TIMES["regret with noise" if noise else "regret"] * experiments, regrets, tuner, size, noise
+            )
             parameters = "1 parameter" if size == 1 else f"{size} parameters"
             name = f"{tuner}, {parameters}, {f'noise {noise:.0%}' if noise else 'no noise'}"
             yield _line_by_count(name, tasks, lambda logs, _: float(np.mean(logs)), 0.0, 1.0)
             theory = partial(expected_regret, tuner, size, noise)
-            yield _line_by_count(f"{name}: over theory", tasks, partial(_over, theory=theory), 0.85, 1.15)
+            yield _line_by_count(f"{name}: over theory", tasks, partial(_over, theory=theory), 0.8, 1.2)
 
     title = (
         "Regret of the chosen setting: the mean log of what it takes over the best, by the number of settings"

@@ -55,7 +55,7 @@ def test_one_leader_throughout_is_said_once(tuned):
             {"is_sequence": False, "tuner": "halving"},
             "what the tuner 'halving' tries depends on the allowance",
         ),
-        ({"repetitions": 1}, "that needs two tuning runs of each setting (tune.repetitions)"),
+        ({"repetitions": 1}, "that needs 3 tuning runs of each setting (tune.repetitions)"),
         ({"trials": 4}, "that needs 8 settings of each method"),
     ],
 )
