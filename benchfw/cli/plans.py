@@ -14,14 +14,16 @@ from benchfw.api.progress import duration
 from benchfw.api.running import look_ahead_tuned, look_up
 from benchfw.cli.options import echo_json, echo_table
 from benchfw.cli.preview import describe_outdated, describe_reach
+from benchfw.harness.events import Phase
 from benchfw.harness.options import Options
-from benchfw.records import Cell
+from benchfw.plan import tuning_of
+from benchfw.records import Budget, Cell
 from benchfw.report.text import plural, printable
 from benchfw.store import Store
-from benchfw.suite import Suite
 from benchfw.tuning.run import Ahead, is_tuned
 
 PLAN_HEADER = ("problem", "method", "backend", "repetition", "stored")
+PHASES: tuple[Phase, ...] = ("tuning", "verdict")
 TUNED_HEADER = ("problem", "method", "backend", "phase", "trials", "stored")
 
 
@@ -105,13 +107,14 @@ def print_tuned_plans(planned: Sequence[Planned], store: Path, options: Options,
     ]
     echo_table(rows, TUNED_HEADER)
     for suite, phases in found:
-        seconds = _seconds_before(suite.name, store)
-        for phase in ("tuning", "verdict"):
+        for phase in PHASES:
+            seconds = _seconds_before(suite.name, phase, store)
+            budget = (tuning_of(suite).budget if phase == "tuning" else None) or suite.budget
             some = [each for each in phases if each.phase == phase]
             left = sum(each.trials - (each.stored or 0) for each in some)
             known = sum(each.stored or 0 for each in some)
             time = _time_text(
-                [(each.cell, each.trials - (each.stored or 0)) for each in some], seconds, suite
+                [(each.cell, each.trials - (each.stored or 0)) for each in some], seconds, budget
             )
             click.echo(
                 printable(
@@ -126,24 +129,25 @@ def _place(ahead: Ahead) -> tuple[str, str, str]:
     return ahead.cell.problem, ahead.cell.method, ahead.cell.backend
 
 
-def _seconds_before(suite: str, store: Path) -> dict[Cell, float]:
-    """Return the mean seconds of a trial of each cell in the newest run of a suite."""
+def _seconds_before(suite: str, phase: Phase, store: Path) -> dict[Cell, float]:
+    """Return the mean seconds of a trial of each cell in a phase of the newest run of a suite."""
     if not store.exists():
         return {}
     with Store(store) as opened:
         runs = [run for run in opened.runs() if run.suite == suite and run.ended]
         taken: dict[Cell, list[float]] = {}
         for each in opened.stream(runs[-1].id) if runs else ():
-            taken.setdefault(each.trial.cell, []).append(each.outcome.seconds)
+            if bool(each.trial.tuning) == (phase == "tuning"):
+                taken.setdefault(each.trial.cell, []).append(each.outcome.seconds)
     return {cell: fmean(each) for cell, each in taken.items()}
 
 
-def _time_text(left: Sequence[tuple[Cell, int]], seconds: Mapping[Cell, float], suite: Suite) -> str:
+def _time_text(left: Sequence[tuple[Cell, int]], seconds: Mapping[Cell, float], budget: Budget) -> str:
     """Return how long trials take, as those of an earlier run did, or at most by their budget."""
     if not any(count for _, count in left):
         return ""
     if all(cell in seconds for cell, count in left if count):
         return f", about {duration(sum(count * seconds.get(cell, 0) for cell, count in left))}"
-    most = suite.budget.seconds
+    most = budget.seconds
     trials = sum(count for _, count in left)
     return "" if most is None else f", at most {duration(most * trials)} by their budget"

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 STREAM = 0x73706C6974  # "split": no other use of a seed shares its numbers
 
+MOST_HELD_OUT = 0.2  # of the training rows: with many fewer rows another setting may be the best
+
 validation_seed: ContextVar[int | None] = ContextVar("validation_seed", default=None)
 """Set in a trial that tunes: draws the training rows that stand in for the test rows, which it never sees."""
 
@@ -61,12 +63,12 @@ def split(name: str, seed: int = 0, *, arrays: Arrays | None = None, **params: A
 
 
 def _hold_out(parts: Split, seed: int) -> Split:
-    """Return a split of the training rows alone, in the same proportion."""
+    """Return a split of the training rows alone, in the same proportion as far as that is allowed."""
     import numpy as np
 
     rows = len(parts.train)
     share = len(parts.test) / max(1, rows + len(parts.test))
-    count = min(max(1, round(share * rows)), rows // 2)
+    count = min(max(1, round(min(share, MOST_HELD_OUT) * rows)), rows // 2)
     order = _rng(seed, 2).permutation(rows)
     train, held = (np.sort(parts.train[each]) for each in (order[count:], order[:count]))
     return Split(train, held, f"{parts.protocol}; {count:,} of the training rows stand in for the test rows")

@@ -67,6 +67,14 @@ def test_a_dry_run_counts_the_trials_of_both_phases(cli, suite):
     ]
 
 
+def test_a_dry_run_limits_the_time_of_each_phase_by_its_own_budget(cli, suite):
+    text = SUITE.replace("iterations = 200", "seconds = 60")
+    cli.write("timed.toml", text.replace("repetitions = 2", "repetitions = 2, budget = { seconds = 5 }"))
+    planned = cli("run", "timed.toml", "--dry-run").stdout
+    assert "timed, tuning: 12 trials, 0 of them in the store, 12 to run, at most 60 s by" in planned
+    assert "timed, verdict: 6 trials, 0 of them in the store, 6 to run, at most 6 min by" in planned
+
+
 def test_progress_and_events_name_the_phase(cli, suite):
     done = cli("run", suite, "--jobs", "0", "--no-report", "--events", "events.jsonl")
     assert "run 1, tuning: 12 trials to run, 0 in the store already" in done.stderr

@@ -166,3 +166,13 @@ def test_a_trial_that_tunes_sees_training_rows_in_the_place_of_test_rows():
     assert np.array_equal(table.targets, arrays["y"][held.test])
     assert sorted(np.concatenate(pieces)) == list(range(80))
     assert [len(each) for each in pieces] == [64, 16]
+
+
+def test_a_trial_that_tunes_keeps_most_training_rows_where_half_of_all_rows_test():
+    arrays = {"X": np.zeros((100, 2)), "y": np.arange(100), "train_idx": np.arange(50)}
+    token = validation_seed.set(11)
+    try:
+        held = data.split("table", arrays=arrays)
+    finally:
+        validation_seed.reset(token)
+    assert (len(held.train), len(held.test)) == (40, 10)
