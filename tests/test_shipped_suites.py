@@ -20,12 +20,46 @@ ROOT = Path(__file__).parents[1]
 SUITES = sorted([*ROOT.glob("suites/**/*.toml"), *ROOT.glob("plugins/*/*/suites/**/*.toml")])
 REGISTRY = Registry()
 
+SPECTRAL = {"gd": 10, "svrg": 2, "sgd": 1}
+KERNELS = {"dsg": (2, 3, 15, 17), "udsg": (2, 3, 15, 17), "cdsg": (2, 3, 15, 17), "random-features-svrg": 1}
+USUAL_STEPS = {
+    "spectral/figure2a": SPECTRAL,
+    "spectral/figure2b": SPECTRAL,
+    "spectral/figure2c": {"sgd": 1},
+    "spectral/figure2d": {"gd": 1, "sgd": 1},
+    "variational/figure2_ionosphere": {
+        "pg-svi": 2 / 280, "sgd": 25 / 280, "adagrad": 4, "rmsprop": 0.04, "adadelta": 0.1, "adam": 0.25,
+    },
+    "variational/figure2_sonar": {
+        "pg-svi": 0.2 / 165, "sgd": 1200 / 165, "adagrad": 4.5, "rmsprop": 0.1, "adadelta": 1, "adam": 0.04,
+    },
+    "variational/figure2_usps": {
+        "pg-svi": (2.5 / 884, 2.5 / 767), "sgd": (800 / 884, 800 / 767), "adagrad": 8, "rmsprop": 0.1,
+        "adadelta": 1, "adam": 2.5,
+    },
+    "kernelmachines/figure1": KERNELS,
+}  # fmt: skip
+"""The steps of the papers, or those that did well here, which a search has to include."""
+
 
 @pytest.mark.parametrize("quick", [False, True], ids=["whole", "quick"])
 @pytest.mark.parametrize("path", SUITES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 @pytest.mark.families
 def test_a_suite_has_trials(path, quick):
     assert plan(read_suite(path, quick=quick), REGISTRY)
+
+
+@pytest.mark.parametrize("name", USUAL_STEPS)
+@pytest.mark.families
+def test_a_suite_that_tunes_searches_around_the_usual_steps(name):
+    path = next(each for each in SUITES if each.with_suffix("").as_posix().endswith(f"suites/{name}"))
+    methods = [each.method for each in plan(read_suite(path), REGISTRY).firsts if each.kind == "optimizer"]
+    assert {each.use for each in methods} == USUAL_STEPS[name].keys()
+    for method in methods:
+        usual = USUAL_STEPS[name][method.use]
+        space = method.params["step"]
+        for step in usual if isinstance(usual, tuple) else [usual]:
+            assert 3 * space.low <= step <= space.high / 3, method.label
 
 
 @pytest.mark.families
