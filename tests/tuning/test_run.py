@@ -101,7 +101,7 @@ def trial_finished(trial, status):
         first = store.run(1)
         keys = [each.trial.key for each in store.results(2)]
         assert store.newest() == 16 + 3  # trials that were ever run
-    assert 7 <= first.ended == result.reused < 16
+    assert 7 <= first.ended == result.reused <= 16
     assert max(Counter(keys).values()) == 1
     assert settings_of(result) == settings_of(tune(store="other.sqlite"))
 
