@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from benchfw.errors import StoreError
 from benchfw.harness.agenda import Agenda, Integers, find_stored
-from benchfw.harness.environment import find_devices, total_memory
 from benchfw.harness.events import (
     Awaited,
     Begun,
@@ -27,13 +26,11 @@ from benchfw.harness.events import (
     Replaying,
     Waiting,
 )
+from benchfw.harness.executors import count_at_once, make_executor
 from benchfw.harness.inputs import complete_reads
 from benchfw.harness.noise import NoiseMeter
 from benchfw.harness.options import Options
 from benchfw.harness.replays import MEASURED, choose_replays, replay
-from benchfw.harness.workers.executor import LocalExecutor
-from benchfw.harness.workers.inline import InlineExecutor
-from benchfw.harness.workers.packing import pack_objects
 from benchfw.loading import fault_text
 from benchfw.provenance import Run
 from benchfw.records import Ending, Outcome, Status, Trial
@@ -125,7 +122,7 @@ class GoingRun:
         known, pending, added = np.flatnonzero(agenda.stored), agenda.pending, agenda.stored.copy()
         store.reuse(self.run, _links(agenda, known, agenda.stored[known], first))
         counts, seconds = agenda.count_by_cell(pending), agenda.suite.budget.seconds
-        at_once = _at_once(options)
+        at_once = count_at_once(options)
         self._listen(Begun(self.run, len(known), counts, at_once, agenda.outdated, seconds, phase))
         # elsewhere is another machine, and with several jobs there is always a trial that would be disturbed
         if len(pending) and options.cluster is None and self._meter is None:
@@ -169,7 +166,7 @@ class GoingRun:
         wanted = agenda.suite.budget.seconds, {first.backend for first in agenda.trials.firsts}
         if self._workers is None or self._workers[0] != wanted:
             self.close()
-            self._workers = wanted, _executor(agenda, self._registry, self._options)
+            self._workers = wanted, make_executor(agenda, self._registry, self._options)
         return self._workers[1]
 
     def close(self) -> None:
@@ -225,13 +222,9 @@ def _replay(
     wanted = [each for each in choose_replays(agenda.trials) if added[each] and ran_once(each)]
     if wanted:
         listen(Replaying(len(wanted)))
-        make = functools.partial(_executor, agenda, registry, options, again=True)
+        make = functools.partial(make_executor, agenda, registry, options, again=True)
         for trial, difference in replay(Chosen(agenda.trials, wanted), find_outcome, make):
             store.note_replay(find_number(trial), difference)
-
-
-def _at_once(options: Options) -> int:
-    return max(1, options.jobs) if options.cluster is None else options.cluster.capacity
 
 
 def _rounds(
@@ -306,35 +299,3 @@ def _events(agenda: Agenda, positions: Integers, executor: Executor) -> Iterator
     for trial in Chosen(agenda.trials, skipped.data):
         yield Finished(trial, Outcome(Status.SKIPPED, Ending.ABSENT, absent[trial.backend]))
     yield from executor.run(Chosen(agenda.trials, able.data))
-
-
-def _executor(agenda: Agenda, registry: Registry, options: Options, *, again: bool = False) -> Executor:
-    if options.jobs == 0:
-        return InlineExecutor(registry, threads=options.threads, keep_in="" if again else options.keep_in)
-    timeout = options.timeout_of(agenda.suite.budget)
-    if options.cluster is not None:
-        from benchfw.harness.dask.executor import DaskExecutor
-        from benchfw.harness.dask.worker import WorkerTerms, pack
-
-        isolation = agenda.environment.isolation
-        objects = pack_objects(registry.objects)
-        terms = WorkerTerms(
-            pack(registry.sources), options.threads, timeout, options.memory, isolation, objects
-        )
-        return DaskExecutor(options.cluster, terms, registry.note)
-    memory = options.memory if options.memory is not None else total_memory() // options.jobs
-    return LocalExecutor(
-        registry.sources,
-        jobs=options.jobs,
-        threads=options.threads,
-        timeout=timeout,
-        memory=memory,
-        devices=find_devices(dict.fromkeys(first.backend for first in agenda.trials.firsts)),
-        device_memory=options.memory,
-        isolation=agenda.environment.isolation,
-        note=registry.note,
-        other_hashes=again,
-        installed=registry.installed,
-        objects=pack_objects(registry.objects),
-        keep_in="" if again else options.keep_in,
-    )

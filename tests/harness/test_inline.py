@@ -78,7 +78,7 @@ def test_leaving_the_debugger_ends_the_run(registry, make_trial, slide, monkeypa
 
 
 def test_no_jobs_choose_it_and_fewer_are_refused(registry):
-    assert isinstance(harness._executor(None, registry, Options(jobs=0)), InlineExecutor)
+    assert isinstance(harness.make_executor(None, registry, Options(jobs=0)), InlineExecutor)
     with pytest.raises(BenchfwError, match="jobs must be a whole number from 0"):
         Options(jobs=-1)
 

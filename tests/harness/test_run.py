@@ -73,7 +73,7 @@ def go(registry, store, monkeypatch):
     def run(text=SUITE, fail=(), registry=registry, **options):
         suite = parse_suite(text, "my.toml")
         executor = Here(registry, fail)
-        monkeypatch.setattr(harness, "_executor", lambda *_: executor)
+        monkeypatch.setattr(harness, "make_executor", lambda *_: executor)
         given, events = Options(replay=False, **options), []
         agenda = prepare(suite, plan(suite, registry), registry, store, given, Changes())
         return execute(agenda, registry, store, given, events.append), executor, events
@@ -179,7 +179,7 @@ def test_what_another_run_finished_since_the_first_look_is_not_run_again(registr
     runs = {}
     for name in ("late", "early"):
         executor = Here(registry)
-        monkeypatch.setattr(harness, "_executor", lambda *_, executor=executor: executor)
+        monkeypatch.setattr(harness, "make_executor", lambda *_, executor=executor: executor)
         agenda = (
             early
             if name == "early"
@@ -200,7 +200,7 @@ def test_what_another_run_tried_again_in_vain_is_not_tried_a_third_time(go, regi
     early = prepare(suite, plan(suite, registry), registry, store, options, Changes())
     go(fail=["noisy"], retry_failed=True)
     executor = Here(registry)
-    monkeypatch.setattr(harness, "_executor", lambda *_: executor)
+    monkeypatch.setattr(harness, "make_executor", lambda *_: executor)
     assert execute(early, registry, store, options, lambda _: None).faults == 2
     assert executor.ran == []
 
