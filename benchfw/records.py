@@ -149,9 +149,10 @@ class Trial:
     """One seeded run of one method on one problem on one backend.
 
     `best` is the best objective that the suite knows of, for a problem that does not know its optimum.
-    `tuning` is 0 in the verdict, and in trials that choose a method's parameters the number of the tuning:
-    these draw other data. `key` hashes all that determines the records, `problem_key` what determines the
-    problem but for its seed.
+    `tuning` is 0 in the verdict, and in trials that choose a method's parameters the number of the
+    tuning: these draw other data, and where one `holds_out`, training rows stand in for the test rows.
+    `key` hashes all that determines the records, `problem_key` what determines the problem but for its
+    seed.
     """
 
     kind: MethodKind
@@ -166,6 +167,7 @@ class Trial:
     at: Literal["start", "optimum"] = "start"
     best: float | None = None
     tuning: int = 0
+    holds_out: bool = False
     key: str = ""
     problem_key: str = ""
 

@@ -24,7 +24,7 @@ STREAM = 0x73706C6974  # "split": no other use of a seed shares its numbers
 MOST_HELD_OUT = 0.2  # of the training rows: with many fewer rows another setting may be the best
 
 validation_seed: ContextVar[int | None] = ContextVar("validation_seed", default=None)
-"""Set in a trial that tunes: draws the training rows that stand in for the test rows, which it never sees."""
+"""Set in a trial that tunes by test rows: draws the training rows that stand in for them."""
 
 
 class Split(NamedTuple):
@@ -49,7 +49,7 @@ def split(name: str, seed: int = 0, *, arrays: Arrays | None = None, **params: A
     without one the set's own rule, or a tenth of the rows drawn from the seed. Rows of a set in two parts
     (x_train, x_test) count through both. `arrays` saves loading them again.
 
-    In a trial that tunes, rows drawn from the training rows take the place of the test rows.
+    In a trial that tunes by a metric of test rows, rows drawn from the training rows take their place.
     """
     plain, params = parse_dataset_name(name, params)
     arrays = load(plain, **params) if arrays is None else arrays

@@ -97,6 +97,7 @@ class Identity:
             trial.at,
             trial.best,
             trial.tuning,
+            trial.holds_out,
             self._context[trial.backend],
             self._part_of(trial.kind, trial.method),
             of_problem or trial.problem.table,

@@ -50,7 +50,7 @@ def run_trial(
     cost_unit, drawn_from = "", data_seed(trial)
     seed = method_seed(trial, drawn_from)
     seed_global_generators(seed)
-    if trial.tuning:
+    if trial.holds_out:
         from benchfw.data.split import validation_seed  # few trials need it, and all pay for an import
 
         validation_seed.set(drawn_from)
@@ -65,7 +65,7 @@ def run_trial(
         if files.made is not None:
             files.close()
         current_files.set(None)
-        if trial.tuning:
+        if trial.holds_out:
             validation_seed.set(None)
     return outcome if outcome.cost_unit == cost_unit else change(outcome, cost_unit=cost_unit)
 

@@ -70,6 +70,8 @@ def check_settings(settings: Any) -> None:
     check_numbers([settings["precision"], settings["best"], *settings["budget"].values()], REAL_OR_NONE)
     check_text(settings["problem_key"], longest=LONGEST)
     check_numbers(settings["target"].values())
+    if not isinstance(settings["holds_out"], bool):
+        raise TypeError(f"{settings['holds_out']!r:.50} is neither true nor false")
     if settings["at"] not in {"start", "optimum"}:
         raise ValueError(f"{settings['at']!r:.50} is not a place to measure at")
 

@@ -46,7 +46,7 @@ from benchfw.store.schema import WALL_COLUMN
 
 Row = tuple[Any, ...]
 
-SETTINGS = ("seed", "precision", "at", "best", "problem_key")  # beside the budget and the target
+SETTINGS = ("seed", "precision", "at", "best", "holds_out", "problem_key")  # beside the budget and the target
 _get_settings = attrgetter(*SETTINGS)
 
 

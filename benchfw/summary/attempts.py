@@ -15,6 +15,8 @@ from benchfw.summary.histories import History
 
 Axis = Literal["cost", "seconds", "iterations"]
 TO_TARGET = " to target"
+OF_TEST_ROWS = ("test_", "heldout_")
+"""How the names of metrics begin that are measured on rows which a method does not train on."""
 
 
 class Score(NamedTuple):
@@ -50,6 +52,10 @@ class Aim:
         if name.endswith(TO_TARGET) and axis in get_args(Axis) and target:
             return cls(axis, next(iter(target)))  # type: ignore[arg-type]
         return cls(None, name)
+
+    def is_of_test_rows(self, target: Mapping[str, float]) -> bool:
+        """Return whether a metric of test rows has a part in it, by its name."""
+        return any(name.startswith(OF_TEST_ROWS) for name in (self.metric, *target))
 
     def score(self, run: History) -> Score:
         """Return the score of one tuning run; failures come last."""

@@ -69,7 +69,15 @@ class Search:
         budget = _shorten(self.tuning.budget or self.first.budget, proposal.share)
         method = settle(self.first.method, proposal.setting)
         target = self.first.target if self.aim.axis else {}  # where the end counts, nothing stops before it
-        return replace(self.first, method=method, tuning=self.round, budget=budget, target=target, best=None)
+        return replace(
+            self.first,
+            method=method,
+            tuning=self.round,
+            holds_out=self.aim.is_of_test_rows(self.first.target),
+            budget=budget,
+            target=target,
+            best=None,
+        )
 
     def check_metric(self, runs: Sequence[History]) -> None:
         """Raise a SuiteError for a metric that the suite names and the problem does not have."""

@@ -291,3 +291,55 @@ def test_compare_a_dict_and_a_file_choose_the_same(tune, toys, tmp_path):
 def test_a_mistake_is_one_sentence(tune, method, suite, why):
     with pytest.raises(BenchfwError, match=why):
         tune({"use": "slide", **method}, **{"tune": {"trials": 2}, **suite})
+
+
+def test_rows_are_held_out_where_a_metric_of_test_rows_decides(tune, plugin_file):
+    rows = plugin_file(
+        """
+import numpy as np
+from benchfw import CountedProblem, hookimpl
+from benchfw.data import split
+
+class Line(CountedProblem):
+    def __init__(self, backend, rng):
+        self.backend, self.slope = backend, rng.random()
+        parts = split("line", 0, arrays={"X": np.arange(20.0)[:, None], "y": np.arange(20.0)})
+        self.rows = len(parts.train)
+
+    def start(self):
+        return np.zeros(1)
+
+    def value(self, x):
+        return float((x[0] - self.slope) ** 2)
+
+    def grad(self, x):
+        self._count(1)
+        return x - self.slope
+
+    def project(self, x):
+        return x
+
+    def metrics(self, answer):
+        gap = float((answer[0] - self.slope) ** 2)
+        return {"gap": gap, "test_error": gap, "trained_on": float(self.rows)}
+
+@hookimpl
+def register_problems(register):
+    register("line", Line)
+""",
+        "line.py",
+    )
+    found = {}
+    for target in ("gap", "test_error"):
+        result = tune(
+            plugins=[rows], problem=[{"use": "line"}], target={target: 1e-4}, store=f"{target}.sqlite"
+        )
+        for each in results_of(result):
+            trained = {one.value for one in each.outcome.records if one.metric == "trained_on"}
+            found.setdefault((target, each.trial.tuning), set()).update(trained)
+    assert found == {
+        ("gap", 0): {18.0},
+        ("gap", 1): {18.0},
+        ("test_error", 0): {18.0},
+        ("test_error", 1): {16.0},
+    }

@@ -92,7 +92,8 @@ def _why_unknown(found: TunedProblem) -> str:
 def _chosen_sentence(found: TunedProblem) -> str:
     rounds = len(found.first.rounds)
     several = f" (median and range of {rounds} tunings)" if rounds > 1 else ""
-    said = [(found.name(each.cell), settings_text(each, each.chosen)) for each in found.methods]
+    first = sorted(found.methods, key=lambda each: each.cell != found.leader)  # if not all are shown
+    said = [(found.name(each.cell), settings_text(each, each.chosen)) for each in first]
     return f"Chosen{several}: {_list_settings(said)}"
 
 
