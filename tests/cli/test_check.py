@@ -81,7 +81,7 @@ def test_a_method_that_never_yields_is_stopped_in_time(cli):
     assert done.returncode == 1
     (failure,) = [row for row in done.stdout.splitlines() if row.startswith("failed")]
     assert "meets-a-problem: it was stopped after 2 s (endless.py, line " in failure
-    assert done.stdout.endswith("endless.py: 3 passed, 1 failed, 18 skipped\n")
+    assert done.stdout.endswith("endless.py: 3 passed, 1 failed, 19 skipped\n")
 
 
 def test_a_plugin_that_ends_its_process_fails_and_the_rest_is_checked(cli):
@@ -92,7 +92,7 @@ def test_a_plugin_that_ends_its_process_fails_and_the_rest_is_checked(cli):
     assert "hello" not in done.stdout
     (failure,) = [row for row in done.stdout.splitlines() if row.startswith("failed")]
     assert failure.endswith("meets-a-problem: its process ended with exit code 3")
-    assert done.stdout.endswith("fatal.py: 3 passed, 1 failed, 18 skipped\n")
+    assert done.stdout.endswith("fatal.py: 3 passed, 1 failed, 19 skipped\n")
 
 
 def test_an_interruption_ends_a_check_that_hangs(cli):

@@ -20,9 +20,10 @@ def draw_all():
     """Draw also what nobody has come near yet, as printing does."""
 
     def draw(page) -> None:
-        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
         plots = "[...document.querySelectorAll('.plot')]"
-        page.wait_for(f"{plots}.every((each) => each.querySelector('.main-svg'))")
+        drawn = f"{plots}.every((each) => each.querySelector('.main-svg'))"
+        # again and again: a page with compressed figures does not hear it before they are unpacked
+        page.wait_for(f"window.dispatchEvent(new Event('beforeprint')) && {drawn}")
 
     return draw
 
