@@ -106,7 +106,9 @@ def tuning_rows(tuned: Iterable[TunedMethod]) -> tuple[list[str], list[tuple[Any
                 spent = (attempt.cost, attempt.seconds)
                 values = (attempt.setting.get(path) for path in paths)
                 score = (attempt.score.standing == 0, each.shown(attempt.score))
-                rows.append((*labels, attempt.share, *score, *spent, attempt is chosen, *values))
+                # from budgets that are whole iterations
+                share = float(f"{attempt.share:.2g}")
+                rows.append((*labels, share, *score, *spent, attempt is chosen, *values))
     return [*TUNING_COLUMNS, "chosen", *paths], rows
 
 

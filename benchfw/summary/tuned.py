@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -55,6 +55,7 @@ class TunedMethod:
 
     Values are what it takes to the target along `axis` (infinite where it is never reached), or, without an
     axis, the `metric` at the end, negated if it is a gain. `timed` says that the choice depends on seconds.
+    `unknown` are metrics that settings were to be chosen by and no tuning run has: then the end decides.
     """
 
     cell: Cell
@@ -66,6 +67,8 @@ class TunedMethod:
     gain: bool = False
     is_sequence: bool = True
     timed: bool = False
+    target: Mapping[str, float] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
 
     @cached_property
     def chosen(self) -> tuple[Attempt, ...]:
@@ -93,6 +96,16 @@ class TunedMethod:
     def runs(self) -> int:
         """The number of tuning runs."""
         return sum(len(each.scores) for attempts in self.rounds for each in attempts)
+
+    @property
+    def tried(self) -> tuple[int, ...]:
+        """The number of settings that each round tried."""
+        return tuple(len({repr(each.setting) for each in attempts}) for attempts in self.rounds)
+
+    @property
+    def budgets(self) -> tuple[float, ...]:
+        """How many whole budgets each round had for one run of its settings."""
+        return tuple(sum(each.share for each in attempts) for attempts in self.rounds)
 
     @property
     def edges(self) -> tuple[Edge, ...]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from benchfw.provenance import Run
-from benchfw.records import Budget, Cell, Ending, Result, Trial
+from benchfw.records import Budget, Cell, Ending, Result
 from benchfw.search import Tuning, space_of
 from benchfw.summary.attempts import Aim, Spending, attempt_of
 from benchfw.summary.histories import History, Reader
@@ -18,11 +18,15 @@ from benchfw.sweep import leaves
 
 @dataclass
 class _Tried:
-    """The runs of one setting, in order."""
+    """The runs of one setting by their repetition: rounds of a tuner may share trials."""
 
     setting: Mapping[str, Any]
-    trial: Trial
-    runs: list[History] = field(default_factory=list)
+    by_repetition: dict[int, History] = field(default_factory=dict)
+
+    @property
+    def runs(self) -> list[History]:
+        """The runs in order."""
+        return list(self.by_repetition.values())
 
 
 class TuningReader:
@@ -53,7 +57,9 @@ class TuningReader:
         setting = {path: params[path] for path in self._spaces[trial.method.label] if path in params}
         key = json.dumps(setting, sort_keys=True, default=str), trial.budget
         known = self._tried.setdefault((trial.cell, trial.tuning), {})
-        known.setdefault(key, _Tried(setting, trial)).runs.append(self._reader.read(result))
+        runs = known.setdefault(key, _Tried(setting)).by_repetition
+        if trial.repetition not in runs:
+            runs[trial.repetition] = self._reader.read(result)
         self._units[trial.cell] = result.outcome.cost_unit or self._units.get(trial.cell, "")
 
     @property
@@ -71,9 +77,14 @@ class TuningReader:
 
     def _tuned_of(self, cell: Cell) -> TunedMethod:
         rounds = [tried for (each, _), tried in sorted(self._tried.items()) if each == cell]
-        run = next(iter(rounds[0].values())).runs[0]
-        aim = Aim.of(str(self._told.get("metric", "")), run.trial.target)
-        axis, metric = aim.axis_of(run) or "", aim.metric_of(run)
+        runs = [run for tried in rounds for each in tried.values() for run in each.runs]
+        run = next((each for each in runs if each.metrics), runs[0])  # one that broke at once says nothing
+        target = run.trial.target
+        aim = Aim.of(str(self._told.get("metric", "")), target)
+        measured = {name for each in runs for name in each.metrics}
+        wanted = tuple(target) if aim.axis else (aim.metric,)
+        unknown = tuple(name for name in wanted if measured and name and name not in measured)
+        axis, metric = "" if unknown else aim.axis_of(run) or "", aim.metric_of(run)
         spending = Spending(self._told.get("cost"), self._told.get("seconds"))
         whole = max(_size(budget) for tried in rounds for _, budget in tried)
         attempts = (
@@ -92,13 +103,14 @@ class TuningReader:
             self._units[cell],
             metric in run.gains,
             bool(self._told.get("is_sequence", False)),
-            axis == "seconds" or spending.seconds is not None or _is_timed(rounds),
+            axis == "seconds" or spending.seconds is not None or _is_timed(runs),
+            target,
+            unknown,
         )
 
 
-def _is_timed(rounds: Sequence[Mapping[Any, _Tried]]) -> bool:
+def _is_timed(runs: Iterable[History]) -> bool:
     """Return whether some run was ended by its seconds."""
-    runs = (run for tried in rounds for each in tried.values() for run in each.runs)
     return any(run.outcome.ending is Ending.SECONDS for run in runs)
 
 

@@ -59,12 +59,13 @@ def tuned(make, run):
     """Return a function that summarizes a run whose methods were tuned, from what each setting takes.
 
     `methods` has, for each method, the cost to the target at a step and in a tuning run: infinite where it is
-    never reached, NaN where the run breaks. `verdict` has the cost in its runs; without it, tuning goes on.
+    never reached, NaN where the run breaks; `measured` is the metric of these. `verdict` has the cost in its
+    runs; without it, tuning goes on.
     """
 
-    def tuning_trial(name, step, repetition, cost, number, extra):
+    def tuning_trial(name, step, repetition, cost, number, extra, metric):
         reached, broken = math.isfinite(cost), math.isnan(cost)
-        records = make.curve("gap", [9, 0.5 if reached else 5.0 + step], cost=cost if reached else 10.0)
+        records = make.curve(metric, [9, 0.5 if reached else 5.0 + step], cost=cost if reached else 10.0)
         result = make.result(
             "optimizer", "p", name, repetition, [] if broken else records,
             status=Status.FAILED if broken else Status.DONE, target={"gap": 1.0},
@@ -72,7 +73,17 @@ def tuned(make, run):
         )  # fmt: skip
         return replace(result, trial=replace(result.trial, tuning=number))
 
-    def build(methods, verdict=None, *, space=None, trials=16, repetitions=3, choices=(), **allowance):
+    def build(
+        methods,
+        verdict=None,
+        *,
+        space=None,
+        trials=16,
+        repetitions=3,
+        choices=(),
+        measured="gap",
+        **allowance,
+    ):
         space = space or Log(0.001, 10)
         spaces = {"step": space.table}
         if choices:
@@ -95,7 +106,7 @@ def tuned(make, run):
                     step = space.value((place + shift) / trials)
                     extra = {"mode": choices[place % len(choices)]} if choices else {}
                     results += [
-                        tuning_trial(name, step, each, takes(step, each), number, extra)
+                        tuning_trial(name, step, each, takes(step, each), number, extra, measured)
                         for each in range(repetitions)
                     ]
         going = replace(run, environment=replace(run.environment, tuning=told))

@@ -1,6 +1,7 @@
 """How tuning runs are scored, which setting is chosen, and what a report makes of what was tried."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,7 +19,9 @@ from benchfw.summary.attempts import (
     choose_across,
     rank_attempts,
 )
+from benchfw.summary.exports import tuning_rows
 from benchfw.summary.histories import Reader
+from benchfw.summary.summarize import summarize
 from benchfw.summary.tuned import TunedMethod, find_leads
 
 GAP = {"gap": 0.1}
@@ -184,3 +187,33 @@ def test_what_the_data_of_three_runs_do_to_a_method_is_no_lead():
     base = np.abs(np.linspace(-2, 2, 32))[:, None] + 0.01 * rng.standard_normal((32, 3))
     lucky = tuned(np.exp(base - [0.1, 0.6, 0.3]), "lucky")
     assert {each.leader for each in find_leads([tuned(np.exp(base), "m"), lucky])} == {None}
+
+
+def test_a_trial_that_two_rounds_of_a_tuner_share_counts_once_and_shares_are_rounded(make, run):
+    told = {"trials": 3, "repetitions": 1, "tuner": "halving", "spaces": {"m": {"step": Log(1, 10).table}}}
+    tuning = replace(run, environment=replace(run.environment, tuning=told))
+
+    def tried(step, iterations):
+        curve = make.curve("gap", [9, 0.5], cost=7.0)
+        found = make.result("optimizer", "p", "m", 0, curve, target={"gap": 1.0}, params={"step": step})
+        budget = Budget(iterations=iterations)
+        return replace(found, trial=replace(found.trial, tuning=1, budget=budget))
+
+    shared = tried(2.0, 1)
+    (found,) = summarize(tuning, [shared, tried(3.0, 1), shared, tried(2.0, 3)]).tuned
+    assert (found.runs, found.cost, found.tried) == (3, 21.0, (2,))
+    columns, rows = tuning_rows([found])
+    assert [row[columns.index("share")] for row in rows] == [0.33, 0.33, 1.0]
+
+
+def test_a_first_run_that_breaks_does_not_hide_what_is_measured(make, run):
+    told = {"trials": 2, "repetitions": 1, "metric": "accuracy", "spaces": {"m": {"step": Log(1, 10).table}}}
+    tuning = replace(run, environment=replace(run.environment, tuning=told))
+    curve = make.curve("accuracy", [0.1, 0.9], role="gain")
+    results = [
+        make.result("optimizer", "p", "m", 0, records, params={"step": step}, status=status)
+        for step, records, status in ((2.0, [], Status.FAILED), (3.0, curve, Status.DONE))
+    ]
+    results = [replace(each, trial=replace(each.trial, tuning=1)) for each in results]
+    (found,) = summarize(tuning, results).tuned
+    assert (found.metric, found.gain, found.unknown) == ("accuracy", True, ())

@@ -71,6 +71,14 @@ class TunedProblem:
         return f"{unit} to target" if unit else f"{self.first.metric} at the end"
 
     @property
+    def aim(self) -> str:
+        """Return what settings are chosen for: 'gradients to gap 0.0001', 'accuracy at the end'."""
+        if not self.first.axis:
+            return self.value_name
+        named = " and ".join(f"{name} {value:g}" for name, value in self.first.target.items())
+        return f"{self.value_name.removesuffix('target')}{named}"
+
+    @property
     def quantity(self) -> str:
         """Return what the verdict's table calls it."""
         return f"{self.first.axis}_to_target" if self.first.axis else self.first.metric

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from benchfw.records import Cell
-from benchfw.report.text import FEW_NAMES, join_names, plural
+from benchfw.report.text import FEW_NAMES, figures, join_names, plural
 from benchfw.report.tuning.problems import (
     TunedProblem,
     ends_text,
@@ -114,10 +114,10 @@ def describe_tuning(summary: Summary) -> list[str]:
     others = f"; {join_names(rest)} {'has' if len(rest) == 1 else 'have'} nothing to tune" if rest else ""
     verb, seeds = "was" if ended else "is", "other seeds than the verdict's"
     where = " on each problem" if len(problems) > 1 else ""
-    said = [
-        f"Each method {verb} tuned with {_allowance_text(tuning)}{where}, on {seeds}{others}",
-        _spread_sentence(tuning),
-    ]
+    amount = _tried_text(problems) if ended else _allowance_text(tuning)
+    said = [f"Each method {verb} tuned for {_aims_text(problems)} with {amount}{where}, on {seeds}{others}"]
+    if ended or tuning.repeats:
+        said.append(_spread_sentence(tuning))
     if tuning.across and ended:
         said.append(_across_sentence(problems))
     if any(method.timed for each in problems for method in each.methods):
@@ -127,12 +127,39 @@ def describe_tuning(summary: Summary) -> list[str]:
     return said
 
 
+def _aims_text(problems: Sequence[TunedProblem]) -> str:
+    """Return 'gradients to gap 0.0001', or what each of the problems is tuned for."""
+    aims: dict[str, list[str]] = {}
+    for each in problems:
+        aims.setdefault(each.aim, []).append(each.problem)
+    if len(aims) == 1:
+        return problems[0].aim
+    return " and ".join(f"{aim} ({join_names(named)})" for aim, named in aims.items())
+
+
+def _tried_text(problems: Sequence[TunedProblem]) -> str:
+    """Return '16 settings x 3 runs' as they were tried; of short runs also how many whole ones they make."""
+    methods = [method for each in problems for method in each.methods]
+    tried = {count for each in methods for count in each.tried}
+    most = f"{'up to ' if len(tried) > 1 else ''}{plural(max(tried), 'setting')}"
+    runs = max(len(one.scores) for each in methods for attempts in each.rounds for one in attempts)
+    shares = {one.share for each in methods for attempts in each.rounds for one in attempts}
+    budgets = max(count for each in methods for count in each.budgets)
+    worth = f" (as much as {figures(budgets)} with the whole budget)" if len(shares) > 1 else ""
+    tuning = problems[0].allowance
+    within = f", within {_limit_text(tuning)}" if tuning.trials is None else ""
+    return f"{most} x {plural(runs, 'run')}{worth}{within}"
+
+
 def _allowance_text(tuning: Tuning) -> str:
     runs = f"x {plural(tuning.repetitions, 'run')}"
     if tuning.trials is not None:
-        return f"{plural(tuning.trials, 'setting')} {runs}"
-    limit = f"cost of {tuning.cost:g}" if tuning.cost is not None else f"time of {tuning.seconds:g} s"
-    return f"as many settings {runs} as a {limit} allows"
+        return f"an allowance of {plural(tuning.trials, 'setting')} {runs}"
+    return f"as many settings {runs} as {_limit_text(tuning)} allows"
+
+
+def _limit_text(tuning: Tuning) -> str:
+    return f"a cost of {tuning.cost:g}" if tuning.cost is not None else f"a time of {tuning.seconds:g} s"
 
 
 def _spread_sentence(tuning: Tuning) -> str:
@@ -160,7 +187,17 @@ def warn_of_tuning(found: TunedProblem) -> list[str]:
     """Return what a reader must know of the choices on one problem: edges, ties, targets never reached."""
     if found.comparison is None:
         return []
-    return [*_failures(found), *_edges(found), *_flat(found)]
+    return [*_unknown(found), *_failures(found), *_edges(found), *_flat(found)]
+
+
+def _unknown(found: TunedProblem) -> Iterator[str]:
+    names = list(dict.fromkeys(name for each in found.methods for name in each.unknown))
+    if names:
+        verb = "is" if len(names) == 1 else "are"
+        yield (
+            f"The {join_names(names)} {verb} not known in tuning: settings were chosen by the "
+            f"{found.value_name}"
+        )
 
 
 def _failures(found: TunedProblem) -> Iterator[str]:

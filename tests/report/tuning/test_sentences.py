@@ -1,11 +1,13 @@
 """What a report says about tuning, from runs with known response to a step."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from benchfw.report.tuning.problems import tuned_problems
 from benchfw.report.tuning.sentences import describe_problem, describe_tuning, warn_of_tuning
+from benchfw.report.tuning.tables import tuning_tables
 
 
 def bowl(best, width=1.0, least=100.0):
@@ -93,8 +95,8 @@ def test_how_all_methods_were_tuned_is_said_once(tuned):
     methods, verdict = {"a": bowl(0.1), "b": bowl(0.1)}, {"a": 100, "b": 100, "plain": 300}
     first, spread = describe_tuning(tuned(methods, verdict))
     assert first == (
-        "Each method was tuned with 16 settings x 3 runs, on other seeds than the verdict's; plain has "
-        "nothing to tune"
+        "Each method was tuned for gradients to gap 1 with 16 settings x 3 runs, on other seeds than the "
+        "verdict's; plain has nothing to tune"
     )
     assert "another tuning may choose others" in spread
     repeated = describe_tuning(tuned(methods, verdict, repeats=True))
@@ -102,7 +104,7 @@ def test_how_all_methods_were_tuned_is_said_once(tuned):
     timed = describe_tuning(tuned(methods, verdict, metric="seconds to target"))
     assert timed[-1].startswith("The choice depends on seconds: on another machine, or with other --jobs")
     limited = describe_tuning(tuned(methods, verdict, trials=16, cost=500.0))
-    assert "16 settings" in limited[0]
+    assert "with 5 settings x 3 runs" in limited[0]
     assert describe_tuning(tuned({}, verdict)) == []
 
 
@@ -117,4 +119,38 @@ def test_tuning_that_has_not_ended_has_no_verdict(tuned):
         ["No verdict yet: tuning has not ended (48 runs of a and 48 runs of b so far)"],
         [],
     )
-    assert describe_tuning(summary)[0].startswith("Each method is tuned with")
+    (only,) = describe_tuning(summary)  # nothing on what the verdict is about
+    assert only == (
+        "Each method is tuned for gradients to gap 1 with an allowance of 16 settings x 3 runs, on other "
+        "seeds than the verdict's"
+    )
+
+
+def test_what_was_tried_is_said_and_not_what_was_allowed(tuned):
+    methods, verdict = {"a": bowl(0.1), "b": bowl(0.1)}, {"a": 100, "b": 100}
+    summary = tuned(methods, verdict)
+    few = replace(summary.tuned[0], rounds=(summary.tuned[0].rounds[0][:3],))
+    both, alike = (replace(summary, tuned=each) for each in ((few, summary.tuned[1]), (few, few)))
+    assert "tuned for gradients to gap 1 with up to 16 settings x 3 runs, on" in describe_tuning(both)[0]
+    assert "with 3 settings x 3 runs, on" in describe_tuning(alike)[0]
+    (whole,) = summary.tuned[0].rounds
+    short = tuple(each._replace(share=1 / 3) for each in whole)
+    halved = replace(summary.tuned[0], rounds=((*short, *whole[:2]),))
+    assert (
+        "with 16 settings x 3 runs (as much as 7.33 with the whole budget), on"
+        in describe_tuning(replace(summary, tuned=(halved,)))[0]
+    )
+
+
+def test_where_no_tuning_run_knows_the_target_the_end_is_what_chose(tuned):
+    methods = {"a": lambda step, _: 10 * step, "b": lambda step, _: 20 * step}
+    summary = tuned(methods, {"a": 100, "b": 100}, measured="objective")
+    assert describe_tuning(summary)[0].startswith("Each method was tuned for objective at the end with 16")
+    sentences, warnings = said(summary)
+    assert warnings[0] == ("The gap is not known in tuning: settings were chosen by the objective at the end")
+    assert not any("target" in each for each in (*sentences, *warnings))
+    (found,) = tuned_problems(summary)
+    chosen, allowance = tuning_tables(found)
+    assert chosen.table.header[2:4] == ("objective at the end in tuning", "settings that do not break")
+    assert [row[3] for row in chosen.table.rows] == ["16 of 16"] * 2
+    assert not any("never" in text for row in allowance.table.rows for text in row[:-1])
