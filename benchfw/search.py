@@ -169,7 +169,9 @@ def _check_ends(low: Any, high: Any) -> None:
 
 
 def _rounded(value: float, low: float, high: float) -> float:
-    return float(max(low, min(high, float(f"{value:.{FIGURES}g}"))))
+    """Return a number with FIGURES figures, and more where the space is narrow beside its numbers."""
+    wide = math.log10(abs(value) / (high - low)) if value else 0.0
+    return float(max(low, min(high, float(f"{value:.{FIGURES + max(0, math.ceil(wide))}g}"))))
 
 
 def space_of(table: Mapping[str, Any], place: str) -> Space:
@@ -223,6 +225,14 @@ def _walk(params: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Space]]
             yield f"{prefix}{key}", value
         elif isinstance(value, Mapping):
             yield from _walk(value, f"{prefix}{key}.")
+
+
+def has_value(space: Space, value: Any) -> bool:
+    """Return whether a value is one of a space."""
+    if isinstance(space, Choice):
+        return any(value == each and type(value) is type(each) for each in space.values)
+    legal = int if isinstance(space, Integer) else (int, float)
+    return isinstance(value, legal) and not isinstance(value, bool) and space.low <= value <= space.high
 
 
 def settle(spec: Spec, setting: Mapping[str, Any]) -> Spec:

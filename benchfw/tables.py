@@ -64,7 +64,12 @@ def _with_own_spaces(kind: str, table: Mapping[str, Any], factory: Any, place: s
             f"{place}: {kind} '{table['use']}' declares no search spaces (tuning = {{\"step\": Log(…)}}); "
             'give them here, as in { tune = "log", from = …, to = … }'
         )
-    return {**without(table, "tune"), **{key: each for key, each in own.items() if key not in table}}
+    left = {key: each for key, each in own.items() if key not in table}
+    if not left:
+        raise SuiteError(
+            f'{place}: tune = "default" has nothing to tune: a value is given for {", ".join(own)}'
+        )
+    return {**without(table, "tune"), **left}
 
 
 def _check_space(kind: str, key: str, space: Space, hint: Any, registry: Registry, place: str) -> Space:

@@ -37,6 +37,12 @@ def test_what_is_tried_has_four_figures_and_stays_between_the_ends():
     assert space.low <= space.value(0) <= space.value(1) <= space.high
 
 
+@pytest.mark.parametrize("space", [Linear(1000, 1000.5), Log(1, 1.001), Linear(0.999, 0.9999)], ids=str)
+def test_a_narrow_space_has_many_values(space):
+    assert len({space.value(place / 100) for place in range(100)}) == 100
+    assert (space.value(0), space.value(1)) == (space.low, space.high)
+
+
 @pytest.mark.parametrize("space", [*SPACES, Choice(["a", "b"])], ids=str)
 def test_a_space_is_read_back_from_what_a_suite_writes(space):
     assert space_of(space.table, "here") == space

@@ -173,10 +173,16 @@ def check_methods(trials: Iterable[Trial], registry: Registry, where: str) -> No
         if trial.kind == "kernel":
             continue
         spaces = spaces_in(trial.method.params)
-        try:
-            for place in (0.0, 0.5, 1.0) if spaces else (0.5,):
-                registry.build(trial.kind, settle(trial.method, setting_at(spaces, place)).table)
-        except BenchfwError:
-            raise
-        except Exception as fault:
-            raise SuiteError(f"{where}: {' '.join(label)} cannot be built: {fault}") from fault
+        places = (0.5, 0.0, 1.0) if spaces else (0.5,)
+        for place in places:
+            setting = setting_at(spaces, place)
+            try:
+                registry.build(trial.kind, settle(trial.method, setting).table)
+                break  # one that it refuses comes last in tuning, as one that breaks does
+            except BenchfwError:
+                raise
+            except Exception as fault:
+                if place == places[-1]:
+                    said = f" with {', '.join(f'{path} = {each}' for path, each in setting.items())}"
+                    name = f"{' '.join(label)}{said if spaces else ''}"
+                    raise SuiteError(f"{where}: {name} cannot be built: {fault}") from fault

@@ -178,7 +178,9 @@ class GoingRun:
     def _hear(self, event: Event) -> None:
         self._listen(event)
         _tell_plugins(self._registry, event)
-        if self._options.fail_fast and isinstance(event, Finished) and event.outcome.status.faulty:
+        # settings that break are part of tuning
+        fault = isinstance(event, Finished) and event.outcome.status.faulty and not event.trial.tuning
+        if self._options.fail_fast and fault:
             raise _FirstFault
 
     def finish(self) -> None:

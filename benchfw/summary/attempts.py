@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from benchfw.analysis.convergence import time_to_all
 from benchfw.records import GAP, OBJECTIVE, Status
-from benchfw.summary.histories import History
+from benchfw.summary.histories import History, add_gap
 
 Axis = Literal["cost", "seconds", "iterations"]
 TO_TARGET = " to target"
@@ -62,6 +62,7 @@ class Aim:
         if run.outcome.status.faulty or run.outcome.status in {Status.SKIPPED, Status.DIVERGED}:
             return BROKEN
         target = run.trial.target
+        run = _with_given_best(run)
         if self.axis and target and all(name in run.metrics for name in target):
             curves = [curve for name in target if (curve := run.budgeted(name)) is not None]
             # the curves of gains are negated
@@ -82,6 +83,14 @@ class Aim:
         """Return the metric at the end; of a problem that does not know its optimum the objective."""
         wanted = (self.metric, *((GAP, OBJECTIVE) if self.metric in {"", GAP} else ()), *run.metrics)
         return next((name for name in wanted if name in run.metrics), "")
+
+
+def _with_given_best(run: History) -> History:
+    """Return a run of a problem that does not know its optimum with its gap, if the suite gives the best."""
+    best = run.trial.best
+    if best is None or GAP in run.metrics or OBJECTIVE not in run.metrics:
+        return run
+    return add_gap(run, -best if OBJECTIVE in run.gains else best)
 
 
 class Attempt(NamedTuple):

@@ -15,7 +15,20 @@ import numpy as np
 
 from benchfw.analysis.convergence import Curve, Floats, curve_within, curves_by_metric, time_to_all
 from benchfw.analysis.stacks import Stack
-from benchfw.records import Cell, Counting, Outcome, Record, Result, Role, Status, Trial, change
+from benchfw.contract import clip_gap
+from benchfw.records import (
+    GAP,
+    OBJECTIVE,
+    Cell,
+    Counting,
+    Outcome,
+    Record,
+    Result,
+    Role,
+    Status,
+    Trial,
+    change,
+)
 
 _OWN = ("records", "seconds", "reads", "facts")
 _shared = attrgetter("problem", "method", "seed", "budget", "target", "precision", "at", "best")
@@ -115,6 +128,14 @@ class History:
         """Return a metric's curve up to the trial's budget, without what a last step overspent."""
         budget, curve = self.trial.budget, self.curve(metric)
         return None if curve is None else curve_within(curve, budget.seconds, budget.cost)
+
+
+def add_gap(history: History, best: float) -> History:
+    """Return a trial that has an objective with its distance to the best one, as gains are negated."""
+    curve = history.curves[OBJECTIVE]
+    gaps = np.array([clip_gap(value - best, best) for value in curve.values])
+    gap = Curve(curve.iterations, curve.seconds, curve.cost, gaps, curve.cpu_seconds)
+    return history.with_curve(GAP, gap)
 
 
 def in_batches(histories: Iterable[History]) -> Iterator[list[History]]:

@@ -9,10 +9,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from benchfw.analysis.convergence import Curve, Floats, automatic_target, none_improves
-from benchfw.contract import clip_gap
+from benchfw.analysis.convergence import Floats, automatic_target, none_improves
 from benchfw.records import GAP, OBJECTIVE, Cell, Ending, Trial
-from benchfw.summary.histories import History, budgeted_curves, in_batches
+from benchfw.summary.histories import History, add_gap, budgeted_curves, in_batches
 from benchfw.summary.model import Target
 
 BestKnown: TypeAlias = Callable[[Trial], Mapping[int, float]]
@@ -62,8 +61,7 @@ def with_gaps(groups: Mapping[Cell, Sequence[History]], best_known: BestKnown) -
     return Gaps(
         {
             cell: [
-                _with_gap(each, best[each.repetition]) if OBJECTIVE in each.metrics else each
-                for each in group
+                add_gap(each, best[each.repetition]) if OBJECTIVE in each.metrics else each for each in group
             ]
             for cell, group in groups.items()
         },
@@ -81,13 +79,6 @@ def _falls(history: History) -> bool:
     before = values[-1 - max(1, len(values) // 10)] if len(values) > 1 else math.nan
     ended = history.outcome.ending is Ending.BY_ITSELF
     return not ended and bool(before - values[-1] > history.trial.target[GAP])
-
-
-def _with_gap(history: History, best: float) -> History:
-    curve = history.curves[OBJECTIVE]
-    gaps = np.array([clip_gap(value - best, best) for value in curve.values])
-    gap = Curve(curve.iterations, curve.seconds, curve.cost, gaps, curve.cpu_seconds)
-    return history.with_curve(GAP, gap)
 
 
 def choose_targets(methods: Sequence[Sequence[History]]) -> tuple[Target, ...]:

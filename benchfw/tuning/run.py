@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -211,11 +212,12 @@ def _settled(planned: TunedSuite, chosen: Any, chosen_across: Any = None) -> Tri
     Where one setting for all problems is asked for too, a method has a second row with that.
     """
     firsts: list[Trial] = []
+    problems = Counter((first.method.label, first.backend) for first in planned.trials.firsts)
     for first in planned.trials.firsts:
         rounds = range(1, planned.rounds + 1)
         tuned = bool(spaces_in(first.method.params))
         firsts += [_settle(first, chosen(first, each)) if tuned else first for each in rounds]
-        if tuned and planned.tuning.across:
+        if tuned and planned.tuning.across and problems[first.method.label, first.backend] > 1:
             across = chosen_across or chosen
             label = f"{first.method.label} ({ONE_SETTING})"
             firsts += [_settle(first, across(first, each), label) for each in rounds]

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from benchfw.errors import SuiteError, nearest
+from benchfw.errors import BenchfwError, PluginError, SuiteError, nearest
+from benchfw.loading import fault_text
 from benchfw.records import GAP, Budget, Cell, Trial
-from benchfw.search import Tuning, settle, spaces_in
+from benchfw.search import Space, Tuning, has_value, settle, spaces_in
 from benchfw.summary.attempts import Aim, Attempt, Spending, rank_attempts
 from benchfw.summary.histories import History
 from benchfw.tuning.tuners import Proposal, Tried, Tuner
 
 AT_A_TIME = 4  # settings between two looks at what an allowance of cost or seconds has left
-MOST_SETTINGS = 1000  # of one method under such an allowance: its trials may cost nothing
+MOST_SETTINGS = 1000  # of one method under such an allowance: its trials may cost next to nothing
+MOST_FREE = 16  # settings in a row that cost nothing at all, since all their runs break at once
+ROUNDING = 1e-6
 
 
 @dataclass
@@ -50,33 +54,73 @@ class Search:
         return Spending(self.tuning.cost, self.tuning.seconds).within(whole)
 
     def ask(self) -> list[Proposal]:
-        """Return what to try next, nothing at the end."""
-        spaces, trials = spaces_in(self.first.method.params), self.tuning.trials
-        tried = self.tried
+        """Return what to try next, nothing at the end.
+
+        What is proposed again counts against the allowance, and is not run again.
+        """
+        while found := self._propose():
+            self.proposed += found
+            new = {_attempt_key(each): each for each in found}
+            unknown = [each for key, each in new.items() if key not in self.attempts]
+            if unknown:
+                return unknown
+        return []
+
+    def _propose(self) -> list[Proposal]:
+        tried, trials = self.tried, self.tuning.trials
         if trials is None:
-            if len(tried) >= MOST_SETTINGS or len(self.counted) < len(self.attempts):
+            free = [each.cost + each.seconds == 0 for each in tried[-MOST_FREE:]]
+            spent = len(self.counted) < len(self.attempts)
+            if spent or len(tried) >= MOST_SETTINGS or (len(free) == MOST_FREE and all(free)):
                 return []
             trials = len(tried) + AT_A_TIME
         ranks = rank_attempts(tried)
         known = [Tried(each.setting, each.share, rank) for each, rank in zip(tried, ranks, strict=True)]
-        found = list(self.tuner.propose(spaces, trials, self.seed, known))
-        self.proposed += found
-        new = {_attempt_key(each): each for each in found}
-        return [each for key, each in new.items() if key not in self.attempts]
+        spaces = spaces_in(self.first.method.params)
+        try:
+            found = self.tuner.propose(spaces, trials, self.seed, known)
+        except BenchfwError:
+            raise
+        except Exception as fault:
+            raise PluginError(f"tuner '{self.tuning.tuner}' raised {fault_text(fault)}") from fault
+        return self._check(found, spaces, trials)
+
+    def _check(self, found: Any, spaces: Mapping[str, Space], trials: int) -> list[Proposal]:
+        """Return what a tuner proposes, if it is what a tuner may propose."""
+        who = f"tuner '{self.tuning.tuner}'"
+        if not isinstance(found, list | tuple) or not all(isinstance(each, Proposal) for each in found):
+            raise PluginError(f"{who} must propose a list of Proposals, got {found!r:.100}")
+        if not found and not self.proposed:
+            raise PluginError(f"{who} proposed nothing")
+        for setting, share in found:
+            if set(setting) != set(spaces):
+                raise PluginError(
+                    f"{who} must give a value for each of {', '.join(spaces)}, got {dict(setting)!r:.100}"
+                )
+            for path, space in spaces.items():
+                if not has_value(space, setting[path]):
+                    raise PluginError(f"{who} proposed {path} = {setting[path]!r:.50}, outside of {space}")
+            if not (isinstance(share, int | float) and 0 < share <= 1):
+                raise PluginError(f"{who} proposed the share {share!r:.50} of a budget; give 0 < share <= 1")
+        if sum(share for _, share in (*self.proposed, *found)) > trials + ROUNDING:
+            raise PluginError(f"{who} proposed more than its allowance of {trials} whole budgets")
+        return list(found)
 
     def trial(self, proposal: Proposal) -> Trial:
         """Return the first trial of a proposal."""
         budget = _shorten(self.tuning.budget or self.first.budget, proposal.share)
         method = settle(self.first.method, proposal.setting)
+        holds_out = self.aim.is_of_test_rows(self.first.target)
         target = self.first.target if self.aim.axis else {}  # where the end counts, nothing stops before it
         return replace(
             self.first,
             method=method,
             tuning=self.round,
-            holds_out=self.aim.is_of_test_rows(self.first.target),
+            holds_out=holds_out,
             budget=budget,
             target=target,
-            best=None,
+            # of fewer rows the best objective is another
+            best=None if holds_out else self.first.best,
         )
 
     def check_metric(self, runs: Sequence[History]) -> None:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from benchfw.backends import Rng, get_backend
-from benchfw.errors import Unavailable
+from benchfw.errors import BenchfwError, Unavailable
 from benchfw.search import Choice, Integer, Log, Space
 
 Setting: TypeAlias = Mapping[str, Any]
@@ -84,7 +84,7 @@ class Random:
 
 @dataclass(frozen=True)
 class Grid:
-    """Every combination of equally spaced values, as many of each parameter as the allowance permits."""
+    """Every combination of all choices and of equally spaced numbers, as many as the allowance permits."""
 
     is_sequence: ClassVar[bool] = False
 
@@ -92,8 +92,14 @@ class Grid:
         """Return the whole grid at once."""
         if tried:
             return []
-        levels = dict.fromkeys(spaces, 1)
-        growing = list(spaces)
+        choices = {path: len(each.values) for path, each in spaces.items() if isinstance(each, Choice)}
+        if math.prod(choices.values()) > trials:
+            raise BenchfwError(
+                f"{trials} trials are too few for a grid of all choices; give {math.prod(choices.values())}, "
+                'or another tuner, such as "sobol"'
+            )
+        levels = {path: choices.get(path, 1) for path in spaces}
+        growing = [path for path in spaces if path not in choices]
         while growing:  # one level more for each parameter in turn, as long as all combinations fit
             path = growing.pop(0)
             more = {**levels, path: levels[path] + 1}
@@ -185,15 +191,13 @@ def _setting(spaces: Spaces, places: Sequence[float] | np.ndarray[Any, Any]) -> 
 
 
 def _most_levels(space: Space) -> float:
-    if isinstance(space, Choice):
-        return len(space.values)
     return space.high - space.low + 1 if isinstance(space, Integer) else math.inf
 
 
 def _spread(space: Space, levels: int) -> list[Any]:
     """Return equally spaced values of a space, its ends among them; of one level the middle."""
     if isinstance(space, Choice):
-        return list(space.values[:levels])
+        return list(space.values)
     places = [each / (levels - 1) for each in range(levels)] if levels > 1 else [0.5]
     return list(dict.fromkeys(space.value(place) for place in places))
 

@@ -14,6 +14,7 @@ from benchfw.measure.trial import collector, run_trial
 from benchfw.plan import plan
 from benchfw.records import Budget, Status
 from benchfw.registry import Registry
+from benchfw.search import setting_at, settle, spaces_in
 from benchfw.suite import read_suite
 
 try:
@@ -43,7 +44,9 @@ def first_trials():
     for path in SUITES:
         for trial in plan(read_suite(path, quick=True), REGISTRY):
             if trial.kind != "kernel" and trial.method.use not in HOST_ALONE and not is_a_peer(trial):
-                found.setdefault((trial.method.use, trial.problem.use), trial)
+                middle = setting_at(spaces_in(trial.method.params), 0.5)  # of what the suite tunes
+                settled = replace(trial, method=settle(trial.method, middle))
+                found.setdefault((trial.method.use, trial.problem.use), settled)
     return [
         pytest.param(trial, id=f"{method} on {problem}") for (method, problem), trial in sorted(found.items())
     ]

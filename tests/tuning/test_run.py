@@ -1,5 +1,6 @@
 """A suite whose methods are tuned: settings are chosen on some seeds, and judged on others."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -241,7 +242,11 @@ def test_compare_a_dict_and_a_file_choose_the_same(tune, toys, tmp_path):
 @pytest.mark.parametrize(
     ("method", "suite", "why"),
     [
-        ({"step": Integer(-1, 3)}, {}, "optimizer slide cannot be built: step must be positive, got -1"),
+        (
+            {"step": Integer(-3, -1)},
+            {},
+            "slide with step = -1 cannot be built: step must be positive, got -1",
+        ),
         ({"mode": Log(1, 2)}, {}, r"mode must be 'fast' or 'slow', got 1, in suite, \[\[optimizer\]\] 1"),
         ({"mode": Choice(["fast", "fats"])}, {}, "mode must be 'fast' or 'slow', got 'fats'"),
         ({"stepp": Log(1, 2)}, {}, "no parameter 'stepp'; did you mean 'step'"),
@@ -343,3 +348,128 @@ def register_problems(register):
         ("test_error", 0): {18.0},
         ("test_error", 1): {16.0},
     }
+
+
+def test_a_setting_that_the_method_refuses_comes_last(tune):
+    result = tune({"use": "slide", "step": Choice([-1.0, 0.5, 0.9])})
+    tuning = result.tuning.set_index("step")
+    assert tuning.loc[0.9, "chosen"]
+    assert not tuning.loc[-1.0, "reached"]
+
+
+TUNERS = """
+from benchfw import hookimpl
+from benchfw.tuning import Proposal
+
+class Odd:
+    is_sequence = False
+
+    def propose(self, spaces, trials, seed, tried):
+        {}
+
+@hookimpl
+def register_tuners(register):
+    register("odd", Odd)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("return []", "tuner 'odd' proposed nothing"),
+        ("return None", "tuner 'odd' must propose a list of Proposals, got None"),
+        ("return [{'step': 1.0}]", "must propose a list of Proposals"),
+        ("1 / 0", "tuner 'odd' raised ZeroDivisionError"),
+        ("return [Proposal({'stepp': 1.0})]", "must give a value for each of step, got {'stepp': 1.0}"),
+        ("return [Proposal({'step': 5.0})]", "proposed step = 5.0, outside of 0.01 to 1.9"),
+        ("return [Proposal({'step': float('nan')})]", "proposed step = nan, outside of"),
+        ("return [Proposal({'step': 1.0}, 50)]", "proposed the share 50 of a budget"),
+        ("return [Proposal({'step': 1.0})]", "proposed more than its allowance of 8 whole budgets"),
+    ],
+)
+def test_a_tuner_that_proposes_what_it_may_not_is_named(tune, plugin_file, body, why):
+    odd = plugin_file(TUNERS.format(body), "odd.py")
+    with pytest.raises(BenchfwError, match=re.escape(why)):
+        tune(plugins=[odd], tune={"trials": 8, "repetitions": 1, "tuner": "odd"})
+
+
+def test_what_is_proposed_again_does_not_end_tuning(tune):
+    pytest.importorskip("optuna")
+    values = Choice([0.01, 0.1, 0.3, 0.9])
+    for seed in range(3):
+        result = tune(
+            {"use": "slide", "step": values},
+            seed=seed,
+            tune={"trials": 12, "repetitions": 1, "tuner": "optuna"},
+            store=f"{seed}.sqlite",
+        )
+        assert len(result.tuning) >= 3
+    result = tune(
+        {"use": "slide", "step": values},
+        tune={"cost": 1e5, "repetitions": 1, "tuner": "random"},
+        store="r.sqlite",
+    )
+    assert set(result.tuning["step"]) == set(values.values)
+
+
+def test_settings_that_cost_nothing_do_not_go_on_for_ever(tune, plugin_file):
+    broken = plugin_file(
+        """
+from dataclasses import dataclass
+from benchfw import Smooth, hookimpl
+
+@dataclass(frozen=True)
+class Broken:
+    step: float = 1.0
+    solves = Smooth
+
+    def run(self, problem, rng):
+        raise ValueError("no")
+        yield
+
+@hookimpl
+def register_optimizers(register):
+    register("broken", Broken)
+""",
+        "broken.py",
+    )
+    result = tune(
+        {"use": "broken", "step": Log(0.1, 1)}, plugins=[broken], tune={"cost": 10.0, "repetitions": 1}
+    )
+    assert len(result.tuning) == 16
+
+
+def test_a_given_best_objective_makes_the_gap_known_in_tuning(tune, plugin_file):
+    plain = plugin_file(
+        """
+import numpy as np
+from benchfw import CountedProblem, hookimpl
+
+class Plain(CountedProblem):
+    def __init__(self, backend, rng):
+        self.backend = backend
+
+    def start(self):
+        return np.ones(2)
+
+    def value(self, x):
+        return float(x @ x)
+
+    def grad(self, x):
+        self._count(1)
+        return x
+
+    def project(self, x):
+        return x
+
+    def metrics(self, answer):
+        return {"objective": self.value(answer)}
+
+@hookimpl
+def register_problems(register):
+    register("plain", Plain)
+""",
+        "plain.py",
+    )
+    known = tune(plugins=[plain], problem=[{"use": "plain", "best": 0.0}])
+    assert known.tuning["reached"].any()

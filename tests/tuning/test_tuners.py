@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from benchfw.errors import BenchfwError
 from benchfw.registry import Registry
 from benchfw.search import Choice, Integer, Log
 from benchfw.tuning.tuners import Grid, Halving, OptunaTPE, Proposal, Random, Sobol, Tried
@@ -63,6 +64,8 @@ def test_a_grid_has_all_combinations_that_fit_and_both_ends():
     assert {each.setting["step"] for each in found} == {1e-4, 0.01, 1.0}
     assert {each.setting["size"] for each in found} == {1, 26, 50}
     assert len(search(Grid(), {"size": Integer(1, 3)}, 100)[0]) == 3
+    with pytest.raises(BenchfwError, match="4 trials are too few for a grid of all choices; give 5"):
+        search(Grid(), {"mode": Choice(list("abcde"))}, 4)
 
 
 def test_halving_goes_on_with_the_best_third_and_spends_the_allowance():

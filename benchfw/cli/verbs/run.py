@@ -191,8 +191,9 @@ def command(
       benchfw run --from-bundle paper.zip
       benchfw run tracked --against main
 
-    Exit codes: 0 done; 1 a trial failed, crashed, timed out or ran out of memory, all trials were skipped, or
-    --against found a regression; 2 bad input, nothing run; 130 interrupted, finished trials kept.
+    Exit codes: 0 done; 1 a trial failed, crashed, timed out or ran out of memory (not while tuning), all
+    trials were skipped, or --against found a regression; 2 bad input, nothing run; 130 interrupted, finished
+    trials kept.
     """
     from benchfw.api.planning import plan_bundle, plan_suites
     from benchfw.api.running import on_cluster
