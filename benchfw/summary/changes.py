@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from benchfw.analysis.compare import Difference
 from benchfw.analysis.judgement import Change
-from benchfw.records import Cell
+from benchfw.provenance import Run
+from benchfw.records import Cell, Result
+from benchfw.search import ONE_SETTING
 from benchfw.summary.model import CPU_TIMES
 from benchfw.summary.noise import BUSY
 from benchfw.summary.shares import Share
+from benchfw.sweep import leaves
 
 
 @dataclass(frozen=True)
@@ -39,16 +43,71 @@ class RunRow(Pair):
 
 
 @dataclass(frozen=True)
+class Resetting:
+    """The parameters in which a method differs between two runs, and what it was tuned with in each.
+
+    `values` has all that the runs of the verdict have, by path, in A and in B; `tuned` is '16 trials', and
+    empty where the method was not tuned.
+    """
+
+    cell: Cell
+    values: Mapping[str, tuple[tuple[Any, ...], tuple[Any, ...]]]
+    tuned: tuple[str, str]
+
+
+def find_resettings(
+    before: tuple[Run, Iterable[Result]], after: tuple[Run, Iterable[Result]]
+) -> Iterator[Resetting]:
+    """Yield the methods of both runs whose parameters are not the same."""
+    old, new = (_values_by_cell(results) for _, results in (before, after))
+    for cell in old:
+        if cell not in new:
+            continue
+        sides = {
+            path: tuple(tuple(each[cell].get(path, {}).values()) for each in (old, new))
+            for path in (*old[cell], *new[cell])
+        }
+        apart = {
+            path: (mine, theirs)
+            for path, (mine, theirs) in sides.items()
+            if {*map(repr, mine)} != {*map(repr, theirs)}
+        }
+        if apart:
+            yield Resetting(cell, apart, (_tuned_with(before[0], cell), _tuned_with(after[0], cell)))
+
+
+def _values_by_cell(results: Iterable[Result]) -> dict[Cell, dict[str, dict[str, Any]]]:
+    """Return the values of each parameter of each method, every one once; without trials that tuned."""
+    found: dict[Cell, dict[str, dict[str, Any]]] = {}
+    for trial in (each.trial for each in results if not each.trial.tuning):
+        known = found.setdefault(trial.cell, {})
+        for path, value in leaves(trial.method.table):
+            known.setdefault(path, {})[repr(value)] = value
+    return found
+
+
+def _tuned_with(run: Run, cell: Cell) -> str:
+    told = run.environment.tuning
+    if cell.method.removesuffix(f" ({ONE_SETTING})") not in told.get("spaces", {}):
+        return ""
+    if told.get("trials") is not None:
+        return f"{told['trials']} trial{'' if told['trials'] == 1 else 's'}"
+    return f"a cost of {told['cost']:g}" if "cost" in told else f"{told['seconds']:g} s"
+
+
+@dataclass(frozen=True)
 class RunComparison:
     """All rows that two runs share, why others are not there, how many trials are the same in both.
 
-    `busy` has a sentence on each run that began on a machine with other work to do.
+    `busy` has a sentence on each run that began on a machine with other work to do, `resettings` the methods
+    that have other parameters in one run than in the other.
     """
 
     rows: tuple[RunRow, ...]
     refused: tuple[str, ...]
     in_both: int
     busy: tuple[str, ...] = ()
+    resettings: tuple[Resetting, ...] = ()
 
     def count(self, word: str) -> int:
         """Return the number of rows with a word."""

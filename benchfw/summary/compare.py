@@ -24,7 +24,7 @@ from benchfw.analysis.judgement import WORDS, Change, judge
 from benchfw.errors import BenchfwError
 from benchfw.provenance import Run
 from benchfw.records import Cell, Result, Status
-from benchfw.summary.changes import Pair, RunComparison, RunRow
+from benchfw.summary.changes import Pair, RunComparison, RunRow, find_resettings
 from benchfw.summary.histories import History, histories_by_cell
 from benchfw.summary.model import CPU_TIMES
 from benchfw.summary.noise import Slowdowns, allow_for_noise, describe_noise, slowdowns
@@ -78,7 +78,9 @@ def compare_pairs(pairs: Sequence[tuple[Side, Side]], floor: float) -> RunCompar
     in_both = sum(_in_both(before, after) for before, after in pairs)
     told = {run.id: describe_noise(run) for pair in pairs for run, _ in pair}
     busy = tuple(f"run {number}: {sentence}" for number, sentence in told.items() if sentence)
-    return RunComparison(tuple(rows), reasons, in_both, busy)
+    compared = {row.cell for row in rows}
+    resettings = (each for pair in pairs for each in find_resettings(*pair) if each.cell in compared)
+    return RunComparison(tuple(rows), reasons, in_both, busy, tuple(resettings))
 
 
 def _as_measured(change: Change) -> Change:
@@ -103,7 +105,7 @@ def _find_pairs(before: Side, after: Side, refused: Refused) -> Iterator[Pair]:
 
 
 def _in_both(before: Side, after: Side) -> int:
-    """Return how many trials the second run took over from the first, or both from an earlier one.
+    """Return how many trials of the verdict the second run took over, or both did from an earlier one.
 
     No trial takes the same times twice, and a bundle's are the times of the store that it was packed from.
     """
@@ -111,7 +113,7 @@ def _in_both(before: Side, after: Side) -> int:
         {
             (each.trial.key, each.outcome.seconds, tuple(record.seconds for record in each.outcome.records))
             for each in results
-            if each.outcome.records
+            if each.outcome.records and not each.trial.tuning
         }
         for _, results in (before, after)
     )

@@ -230,3 +230,45 @@ def test_a_target_for_both_runs_is_the_easier_one_with_what_set_it(make, ends, i
     assert (target.value, target.improved) == (0.5, False)
     (target,) = common_targets(cell, new, new)
     assert target.improved is improved
+
+
+def settled(given, step, trials=None):
+    """Return a side whose method has steps, one a repetition in turn, and was tuned with so many trials."""
+    run, results = given
+    steps = step if isinstance(step, list) else [step]
+    results = [
+        replace(each, trial=replace(each.trial, method=Spec("a", {"step": steps[place % len(steps)]}, "a")))
+        for place, each in enumerate(results)
+    ]
+    if trials is None:
+        return run, results
+    told = {"trials": trials, "spaces": {"a": {"step": {"tune": "log", "from": 0.1, "to": 10}}}}
+    tried = [replace(each, trial=replace(each.trial, tuning=1)) for each in results]
+    return replace(run, environment=replace(run.environment, tuning=told)), [*results, *tried]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sentence"),
+    [
+        ((0.2716, 1), (9.918, 16), "step 0.2716 in A, 9.918 in B (tuned with 1 trial in A, 16 trials in B)"),
+        ((0.5, 16), (0.75, 16), "step 0.5 in A, 0.75 in B (tuned with 16 trials in both)"),
+        ((0.5,), ([0.1, 0.3, 0.2], 4), "step 0.5 in A, 0.1 to 0.3 in B (tuned with 4 trials in B only)"),
+        ((0.5,), (0.75,), "step 0.5 in A, 0.75 in B"),
+    ],
+)
+def test_methods_with_other_settings_are_named_before_the_rows(before, after, sentence, capsys):
+    old, new = settled(side(), *before), settled(side(number=2), *after)
+    _, found = compare(old, new)
+    print_comparison(found, 0.05)
+    wanted = f"a: {sentence}: rows compare the settings, too"
+    assert capsys.readouterr().out.splitlines()[0] == wanted
+    told = comparison_data(found, 0.05)
+    assert told["settings_apart"] == [wanted]
+    assert told["settings"][0]["before"] == {"step": [before[0]]}
+
+
+def test_the_same_settings_are_not_named_and_trials_of_tuning_are_not_in_both():
+    tuned = settled(side(), 0.5, 16)
+    _, found = compare(tuned, tuned)
+    assert found.resettings == ()
+    assert found.in_both == RUNS

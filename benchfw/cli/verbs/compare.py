@@ -17,7 +17,7 @@ from benchfw.report.text import plural, printable
 
 if TYPE_CHECKING:
     from benchfw.provenance import Run
-    from benchfw.summary.changes import RunComparison, RunRow
+    from benchfw.summary.changes import Resetting, RunComparison, RunRow
     from benchfw.summary.compare import Side
 
 
@@ -120,6 +120,8 @@ def print_comparison(found: RunComparison, floor: float, words: Sequence[str] = 
         "p",
         "verdict",
     )
+    for sentence in _setting_sentences(found):
+        click.echo(printable(sentence))
     if rows:
         echo_table(rows, header)
     for row in shown:
@@ -152,6 +154,42 @@ def _change_text(row: RunRow) -> str:
     if row.sentence:
         return "—"
     return f"B - A {interval_text(row.change.ratio)}" if row.change.signed else ratio_text(row.change.ratio)
+
+
+def _setting_sentences(found: RunComparison) -> Iterator[str]:
+    """Yield 'sgd: step 0.1 in A, 9 in B (tuned with …): rows compare the settings, too'."""
+    from benchfw.report.text import join_names
+
+    texts: dict[str, dict[str, list[str]]] = {}
+    for each in found.resettings:
+        problems = texts.setdefault(each.cell.method, {}).setdefault(_setting_text(each), [])
+        problems += [] if each.cell.problem in problems else [each.cell.problem]
+    for method, by_text in texts.items():
+        for text, problems in by_text.items():
+            where = f" on {join_names(problems)}" if len(by_text) > 1 else ""
+            yield f"{method}{where}: {text}: rows compare the settings, too"
+
+
+def _setting_text(found: Resetting) -> str:
+    parts = (
+        f"{path} {_values_text(mine)} in A, {_values_text(theirs)} in B"
+        for path, (mine, theirs) in found.values.items()
+    )
+    old, new = found.tuned
+    if not old and not new:
+        return "; ".join(parts)
+    both = f"{old} in both" if old == new else f"{old} in A, {new} in B"
+    tuned = both if old and new else f"{old or new} in {'A' if old else 'B'} only"
+    return f"{'; '.join(parts)} (tuned with {tuned})"
+
+
+def _values_text(values: Sequence[Any]) -> str:
+    """Return a value, the range of several numbers, or 'not given'."""
+    from benchfw.report.tuning.problems import setting_value
+
+    if len(values) > 1 and all(isinstance(each, int | float) for each in values):
+        return f"{setting_value(min(values))} to {setting_value(max(values))}"
+    return " or ".join(map(setting_value, values)) or "not given"
 
 
 def _time_sentences(found: RunComparison) -> Iterator[str]:
@@ -209,6 +247,16 @@ def comparison_data(found: RunComparison, floor: float) -> dict[str, Any]:
         ],
         "not_compared": list(found.refused),
         "in_both": found.in_both,
+        "settings": [
+            {
+                **each.cell._asdict(),
+                "before": {path: list(mine) for path, (mine, _) in each.values.items()},
+                "after": {path: list(theirs) for path, (_, theirs) in each.values.items()},
+                "tuned_with": list(each.tuned),
+            }
+            for each in found.resettings
+        ],
+        "settings_apart": list(_setting_sentences(found)),
         "busy": list(found.busy),
         "times_apart": list(_time_sentences(found)),
     }
