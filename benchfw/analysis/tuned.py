@@ -65,7 +65,7 @@ def resample_best(held: Sequence[Held], counts: Sequence[int], seed: int) -> Flo
     settings = len(held[0].order)
     drawn = np.random.default_rng(seed).multinomial(settings, np.full(settings, 1 / settings), RESAMPLES)
     shifts = _run_weights(len(held), seed)
-    is_positive = all(np.all(each.values > 0) for each in held)  # not so: a metric with a sign, or 0
+    is_positive = _is_positive(held)
     return np.array([_resample(held, count, drawn, shifts, is_positive) for count in counts])
 
 
@@ -117,11 +117,23 @@ def _medians(weights: Floats, values: Floats) -> Floats:
     return np.asarray((lower + upper) / 2)
 
 
-def band(samples: Floats) -> tuple[float, float]:
-    """Return the ends between which resamples lie at 95 %; infinite where they do not arrive."""
+def band(samples: Floats, held: Sequence[Held]) -> tuple[float, float]:
+    """Return the ends between which resamples lie at 95 %; infinite where they do not arrive.
+
+    A metric with a sign may have a limit that shifts do not know, as shares of rows do: no end is better than
+    the best value of any run.
+    """
     tail = (1 - LEVEL) / 2
-    ends = np.quantile(samples, [tail, 1 - tail], method="inverted_cdf")
-    return float(ends[0]), float(ends[1])
+    low, high = np.quantile(samples, [tail, 1 - tail], method="inverted_cdf").tolist()
+    if _is_positive(held):
+        return low, high
+    best = min(float(np.min(each.values)) for each in held)
+    return max(best, low), max(best, high)
+
+
+def _is_positive(held: Sequence[Held]) -> bool:
+    """Return whether other runs multiply values; they add to those of a metric with a sign, or with 0."""
+    return all(bool(np.all(each.values > 0)) for each in held)
 
 
 def find_leader(samples: Sequence[Floats]) -> tuple[int, float]:

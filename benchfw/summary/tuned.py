@@ -184,7 +184,9 @@ class TunedMethod:
     def by_allowance(self) -> list[Allowance]:
         """What fewer trials would have given."""
         return [
-            Allowance(count, Interval(typical_best(self.held, count), *band(some), len(self.attempts)))
+            Allowance(
+                count, Interval(typical_best(self.held, count), *band(some, self.held), len(self.attempts))
+            )
             for count, some in zip(self.counts, self.samples if self.counts else (), strict=True)
         ]
 

@@ -67,7 +67,7 @@ def test_settings_that_never_arrive_make_the_typical_best_infinite_where_most_do
     folds = held(table)
     assert typical_best(folds, 1) == math.inf
     assert typical_best(folds, 4) < math.inf
-    assert band(resample_best(folds, [1], 1)[0])[1] == math.inf
+    assert band(resample_best(folds, [1], 1)[0], folds)[1] == math.inf
 
 
 def test_resamples_without_a_spread_between_runs_draw_settings_with_replacement():
@@ -146,3 +146,15 @@ def test_the_share_near_the_best_has_wilsons_interval():
     assert found.estimate == 3 / 8
     # 3 of 8: statsmodels' proportion_confint(3, 8, method="wilson")
     assert (found.low, found.high) == pytest.approx((0.13684, 0.69426), abs=1e-5)
+
+
+def test_no_end_of_a_band_is_better_than_the_best_run_of_a_metric_with_a_sign():
+    gains = -np.minimum(1.0, np.random.default_rng(9).uniform(0.6, 1.1, (8, 3)))  # negated: at most 1
+    folds = held(gains)
+    samples = resample_best(folds, [4], 1)[0]
+    assert np.quantile(samples, 0.025) < -1
+    low, high = band(samples, folds)
+    assert low == np.min(gains) == -1
+    assert low <= typical_best(folds, 4) <= high
+    positive = held(np.random.default_rng(9).lognormal(size=(8, 3)))
+    assert band(samples, positive)[0] < -1  # these multiply, and end where they do

@@ -60,7 +60,7 @@ def tuned(make, run):
 
     `methods` has, for each method, the cost to the target at a step and in a tuning run: infinite where it is
     never reached, NaN where the run breaks; `measured` is the metric of these. `verdict` has the cost in its
-    runs; without it, tuning goes on.
+    `runs`, NaN where they all break; without it, tuning goes on.
     """
 
     def tuning_trial(name, step, repetition, cost, number, extra, metric):
@@ -82,6 +82,7 @@ def tuned(make, run):
         repetitions=3,
         choices=(),
         measured="gap",
+        runs=6,
         **allowance,
     ):
         space = space or Log(0.001, 10)
@@ -93,11 +94,13 @@ def tuned(make, run):
         results = [
             make.result(
                 "optimizer", "p", name, repetition,
-                make.curve("gap", [9, 0.5], cost=cost * (1 + 0.02 * repetition)),
+                make.curve("gap", [9, 8], cost=10.0) if math.isnan(cost)
+                else make.curve("gap", [9, 0.5], cost=cost * (1 + 0.02 * repetition)),
+                status=Status.FAILED if math.isnan(cost) else Status.DONE,
                 target={"gap": 1.0}, params={"step": 1.0}, cost_unit="gradients",
             )
             for name, cost in (verdict or {}).items()
-            for repetition in range(6)
+            for repetition in range(runs)
         ]  # fmt: skip
         shifts = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7] if allowance.get("repeats") else [0.5]
         for name, takes in methods.items():

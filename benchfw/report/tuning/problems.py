@@ -9,7 +9,7 @@ from functools import cached_property
 from statistics import median
 from typing import Any
 
-from benchfw.analysis.decisions import Verdict
+from benchfw.analysis.decisions import Decision, Reason, Verdict
 from benchfw.analysis.intervals import Interval
 from benchfw.records import Cell, MethodKind
 from benchfw.report.captions import heading_of
@@ -23,6 +23,8 @@ from benchfw.summary.tuned import TunedMethod
 
 NEVER, BROKEN = "never", "broke"
 """In the place of a value: the target was not reached, or the run broke."""
+
+_OPEN = frozenset({Verdict.UNDECIDED, Verdict.EQUAL, Verdict.ALIKE})
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +126,22 @@ class TunedProblem:
         return next(ahead, None)
 
     @property
+    def lacks_runs(self) -> bool:
+        """Whether who leads is open because the verdict has too few runs, and not for noise."""
+        comparison = self.comparison
+        if comparison is None or self.leader is not None:
+            return False
+        names = (self._judged(comparison), ARRIVALS) if self.first.axis else (self._judged(comparison),)
+        short = False
+        for cell in (each for each in self.cells if each != comparison.reference):
+            decisions = [comparison.decision(cell, each) for each in names]
+            if any(each.verdict in _OPEN and not _is_short(each) for each in decisions):
+                return False
+            if not any(each.differs for each in decisions):
+                short = short or any(_is_short(each) for each in decisions)
+        return short
+
+    @property
     def is_main(self) -> bool:
         """Whether settings are chosen by what the verdict is about first."""
         comparison = self.comparison
@@ -149,6 +167,13 @@ class TunedProblem:
         # both are known relative to the reference only: apart where these intervals are
         mine, theirs = (comparison.decision(each, quantity).interval for each in (cell, other))
         return mine is not None and theirs is not None and mine.high < theirs.low
+
+
+def _is_short(decision: Decision) -> bool:
+    """Return whether a comparison has too few runs to be decided."""
+    if decision.verdict is not Verdict.UNDECIDED or decision.interval is None or decision.evidence is None:
+        return decision.reason is Reason.TOO_FEW
+    return not decision.interval.low <= decision.evidence.null <= decision.interval.high
 
 
 def tuned_problems(summary: Summary) -> list[TunedProblem]:

@@ -38,13 +38,13 @@ def lead_sentence(found: TunedProblem) -> str:
     leads = find_leads(found.methods, found.among)
     if not leads:
         return f"Who would lead with less tuning is not known: {_why_unknown(found)}"
-    looks: list[tuple[int | None, Cell | None]] = [(each.trials, each.leader) for each in leads]
-    looks.append((None, found.leader))  # the verdict
+    looks: list[tuple[int | None, str]] = [(each.trials, _leads(found, each.leader)) for each in leads]
+    looks.append((None, _verdict_text(found)))
     parts = [[*group] for _, group in groupby(looks, key=lambda look: look[1])]
     full, about = _full_text(found), _about(found)
     if len(parts) == 1:
         with_all = f"with {_count_text(leads[0].trials)} as with {full}"
-        return _capitalize(f"{about}{with_all}, {_leads(found, parts[0][0][1])}")
+        return _capitalize(f"{about}{with_all}, {parts[0][0][1]}")
     said = []
     for number, group in enumerate(parts):
         counts = [count for count, _ in group if count is not None]
@@ -57,7 +57,7 @@ def lead_sentence(found: TunedProblem) -> str:
             place = f"with {full}"
         else:
             place = f"with {counts[0]}" if len(counts) == 1 else f"with {counts[0]} to {counts[-1]}"
-        said.append(f"{place} {_leads(found, group[0][1])}")
+        said.append(f"{place} {group[0][1]}")
     return _capitalize(f"{about}{'; '.join(said)}")
 
 
@@ -66,6 +66,16 @@ def _about(found: TunedProblem) -> str:
     others = [cell for cell in found.untuned if found.comparison and cell in found.comparison.measured]
     among = "among the tuned methods, " if others else ""
     return among if found.is_main else f"{among}in {found.value_name}, "
+
+
+def _verdict_text(found: TunedProblem) -> str:
+    measured = found.comparison.measured if found.comparison else ()
+    missing = [found.name(cell) for cell in found.cells if cell not in measured]
+    if missing:
+        return f"{join_names(missing)} {'has' if len(missing) == 1 else 'have'} no result to compare"
+    if found.lacks_runs:
+        return "there are too few runs to say who leads"
+    return _leads(found, found.leader)
 
 
 def _leads(found: TunedProblem, leader: Cell | None) -> str:

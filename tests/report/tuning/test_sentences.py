@@ -154,3 +154,18 @@ def test_where_no_tuning_run_knows_the_target_the_end_is_what_chose(tuned):
     assert chosen.table.header[2:4] == ("objective at the end in tuning", "settings that do not break")
     assert [row[3] for row in chosen.table.rows] == ["16 of 16"] * 2
     assert not any("never" in text for row in allowance.table.rows for text in row[:-1])
+
+
+@pytest.mark.parametrize(
+    ("runs", "verdict"), [(3, "there are too few runs to say who leads"), (6, "a leads")]
+)
+def test_a_verdict_with_too_few_runs_is_not_called_noise(tuned, runs, verdict):
+    methods = {"a": level(100), "b": level(100)}
+    sentences, _ = said(tuned(methods, {"a": 100, "b": math.nan}, runs=runs))
+    assert sentences[0].endswith(f"with 16 (the verdict) {verdict}")
+    noise, _ = said(tuned(methods, {"a": 100, "b": 100}, runs=3))
+    assert noise[0] == "With 1 tuning trial as with 16 (the verdict), who leads is within noise"
+    few, _ = said(tuned(methods, {"a": 100, "b": 100}, runs=2))
+    assert few[0].endswith("with 16 (the verdict) there are too few runs to say who leads")
+    nothing, _ = said(tuned(methods, {"a": 100}, runs=runs))
+    assert nothing[0].endswith("with 16 (the verdict) b has no result to compare")
