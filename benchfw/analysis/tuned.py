@@ -120,15 +120,17 @@ def _medians(weights: Floats, values: Floats) -> Floats:
 def band(samples: Floats, held: Sequence[Held]) -> tuple[float, float]:
     """Return the ends between which resamples lie at 95 %; infinite where they do not arrive.
 
-    A metric with a sign may have a limit that shifts do not know, as shares of rows do: no end is better than
-    the best value of any run.
+    A metric with a sign may have limits that shifts do not know, as shares of rows do: no end is better than
+    the best value of any run, or worse than the worst.
     """
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(samples, [tail, 1 - tail], method="inverted_cdf").tolist()
     if _is_positive(held):
         return low, high
-    best = min(float(np.min(each.values)) for each in held)
-    return max(best, low), max(best, high)
+    values = np.concatenate([each.values for each in held])
+    known = values[np.isfinite(values)]
+    found = [np.clip(end, np.min(known), np.max(known)) if math.isfinite(end) else end for end in (low, high)]
+    return float(found[0]), float(found[1])
 
 
 def _is_positive(held: Sequence[Held]) -> bool:

@@ -148,7 +148,7 @@ def test_the_share_near_the_best_has_wilsons_interval():
     assert (found.low, found.high) == pytest.approx((0.13684, 0.69426), abs=1e-5)
 
 
-def test_no_end_of_a_band_is_better_than_the_best_run_of_a_metric_with_a_sign():
+def test_the_band_of_a_metric_with_a_sign_stays_within_the_values_of_its_runs():
     gains = -np.minimum(1.0, np.random.default_rng(9).uniform(0.6, 1.1, (8, 3)))  # negated: at most 1
     folds = held(gains)
     samples = resample_best(folds, [4], 1)[0]
@@ -156,5 +156,7 @@ def test_no_end_of_a_band_is_better_than_the_best_run_of_a_metric_with_a_sign():
     low, high = band(samples, folds)
     assert low == np.min(gains) == -1
     assert low <= typical_best(folds, 4) <= high
+    assert band(samples + 9, folds) == (np.max(gains), np.max(gains))
+    assert band(np.full(9, math.inf), folds) == (math.inf, math.inf)
     positive = held(np.random.default_rng(9).lognormal(size=(8, 3)))
     assert band(samples, positive)[0] < -1  # these multiply, and end where they do
