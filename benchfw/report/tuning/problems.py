@@ -147,11 +147,22 @@ class TunedProblem:
         comparison = self.comparison
         return comparison is None or self._judged(comparison) == choose_measure(comparison).quantity
 
+    @property
+    def judged_by(self) -> str:
+        """Return what the verdict is about where it says nothing of what settings are chosen by."""
+        comparison = self.comparison
+        if comparison is None or self._judged(comparison) == self._chosen_by(comparison):
+            return ""
+        return f"{choose_measure(comparison).noun} to target"
+
     def _judged(self, comparison: Comparison) -> str:
         """Return what decides who leads: what settings are chosen by, where the verdict speaks of it."""
-        name = comparison.clocked(self.quantity) if self.first.axis == "seconds" else self.quantity
+        name = self._chosen_by(comparison)
         known = any(quantity == name for _, quantity in comparison.decisions)
         return name if known else choose_measure(comparison).quantity
+
+    def _chosen_by(self, comparison: Comparison) -> str:
+        return comparison.clocked(self.quantity) if self.first.axis == "seconds" else self.quantity
 
     def _is_ahead(self, comparison: Comparison, cell: Cell, other: Cell) -> bool:
         """Return whether a method is better than another, by the decisions on both and the reference."""

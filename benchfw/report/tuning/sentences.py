@@ -65,6 +65,8 @@ def _about(found: TunedProblem) -> str:
     """Return 'among the tuned methods, in gap at the end, ' as far as the verdict is about more, or other."""
     others = [cell for cell in found.untuned if found.comparison and cell in found.comparison.measured]
     among = "among the tuned methods, " if others else ""
+    if found.judged_by:
+        return f"{among}in {found.value_name} (the verdict: in {found.judged_by}), "
     return among if found.is_main else f"{among}in {found.value_name}, "
 
 

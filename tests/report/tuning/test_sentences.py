@@ -148,7 +148,10 @@ def test_where_no_tuning_run_knows_the_target_the_end_is_what_chose(tuned):
     assert describe_tuning(summary)[0].startswith("Each method was tuned for objective at the end with 16")
     sentences, warnings = said(summary)
     assert warnings[0] == ("The gap is not known in tuning: settings were chosen by the objective at the end")
-    assert not any("target" in each for each in (*sentences, *warnings))
+    assert sentences[0].startswith(
+        "In objective at the end (the verdict: in gradients to target), with 1 tuning trial"
+    )
+    assert not any("reached the target" in each for each in (*sentences, *warnings))
     (found,) = tuned_problems(summary)
     chosen, allowance = tuning_tables(found)
     assert chosen.table.header[2:4] == ("objective at the end in tuning", "settings that do not break")
