@@ -65,6 +65,7 @@ def assert_nothing_is_left(cli):
     assert not list(cli.temporary.iterdir())
 
 
+@pytest.mark.thorough
 def test_a_noisier_estimator_and_a_slower_optimizer_are_found_and_named(repository):
     change(repository, "noise = self.scale *", "noise = 1.2 * self.scale *")
     change(repository, "answer - self.step *", "answer - 0.7 * self.step *")

@@ -144,6 +144,7 @@ def ended(cli):
     return events.read_text().count('"finished"') if events.exists() else 0
 
 
+@pytest.mark.thorough
 def test_a_worker_that_is_killed_in_the_middle_changes_no_record(cli, cluster):
     cli.write("long.toml", LONG)
     run = begin(cli, "long.toml", "--dask", cluster.file)
@@ -207,6 +208,7 @@ how = ["raise", "exit", "segfault", "hang", "memory"]
 """
 
 
+@pytest.mark.thorough
 def test_two_workers_give_the_records_and_the_faults_of_one_machine_but_for_the_times(cli, cluster):
     cli.write("faults.toml", FAULTS)
     limits = ("--timeout", 8, "--memory", "1GB")
@@ -258,6 +260,7 @@ def slide(problem, rng, step=0.5):
 """
 
 
+@pytest.mark.thorough
 def test_objects_of_a_session_run_on_a_cluster_with_the_records_of_one_machine(
     cluster, tmp_path, monkeypatch
 ):
@@ -368,6 +371,7 @@ def test_a_scheduler_that_does_not_answer_is_one_clear_line(cli):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.thorough
 def test_jobs_are_refused_on_a_cluster_that_has_its_own_workers(cli):
     done = cli("run", "bowls.toml", "--dask", "tcp://127.0.0.1:9", "--jobs", 2)
     assert done.returncode == 2

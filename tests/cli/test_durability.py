@@ -66,6 +66,7 @@ def test_two_runs_on_one_store_at_once_both_complete_and_run_no_trial_twice(cli)
     assert [path.name for path in (cli.folder / "reports").iterdir()] == ["benchfw.sqlite"]
 
 
+@pytest.mark.thorough
 def test_what_a_killed_run_had_claimed_is_run_by_the_one_that_waits_for_it(cli):
     cli.write("naps.toml", NAPPING)
     first = started(cli, "run", "naps.toml", "--no-report", "--events", "events")
@@ -86,6 +87,7 @@ def wait_for(condition, path):
         time.sleep(0.02)
 
 
+@pytest.mark.thorough
 def test_a_full_disk_is_one_clear_line_and_what_was_finished_is_kept(cli):
     cli.write(
         "many.toml", NAPPING.replace("repetitions = 6", "repetitions = 60").replace("nap = 0.005\n", "")

@@ -106,6 +106,7 @@ def test_a_budget_of_cost_alone_ends_also_for_a_method_that_asks_no_more(hard):
         assert "add iterations or seconds" in reason
 
 
+@pytest.mark.thorough
 def test_thousands_of_metrics_arrive(hard):
     hard.cli.write(
         "many.toml",
@@ -155,6 +156,7 @@ def test_a_terminated_run_keeps_what_it_finished(cli):
     assert 1 <= cli.last_run()["trials"] < 6
 
 
+@pytest.mark.thorough
 def test_many_first_runs_on_one_new_store_all_succeed(cli):
     words = [
         sys.executable,

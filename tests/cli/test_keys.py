@@ -190,6 +190,7 @@ def replace(cli, file, old="0.5", new="0.25"):
     path.write_text(text.replace(old, new))
 
 
+@pytest.mark.thorough
 @pytest.mark.workers
 def test_what_a_trial_read_must_be_unchanged_but_for_comments(project):
     cli = project

@@ -133,6 +133,7 @@ def install(environment, project):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.thorough
 def test_a_new_package_installs_passes_its_tests_and_is_found_by_name(cli, environment):
     assert cli("new", "package", "benchfw-brandnew").returncode == 0
     project = cli.folder / "benchfw-brandnew"

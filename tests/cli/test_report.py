@@ -51,6 +51,7 @@ def test_markdown_goes_to_standard_output_or_to_a_file(ran):
     assert "use another --output" in refused.stderr
 
 
+@pytest.mark.thorough
 def test_figures_for_a_paper_go_to_a_folder(cli):
     pytest.importorskip("matplotlib")
     cli("run", "bowls.toml", "--no-report", "--only", "noisy")

@@ -71,6 +71,7 @@ def line(cli):
     return lambda *words: cli("time", *words, "--limit", "0.2", "--plugin", "naps.py")
 
 
+@pytest.mark.thorough
 def test_a_kernel_is_timed_on_every_backend_that_is_here_and_the_run_is_kept(line, cli):
     done = line("nap", *QUICK, "--json")  # on the backends of this machine
     assert done.returncode == 0, done.stderr

@@ -58,6 +58,7 @@ def begin(cli):
         process.communicate()
 
 
+@pytest.mark.thorough
 def test_a_going_run_is_shown_as_far_as_it_is_and_watched_until_it_ends(cli, begin):
     cli.write("hangs.toml", HANGS)
     page = cli.folder / "reports/run-1/index.html"

@@ -292,6 +292,7 @@ def test_a_method_that_ends_by_itself_before_the_target_is_a_caveat(make, run):
     assert caveat.startswith("tired on p: it ended by itself, before the target")
 
 
+@pytest.mark.thorough
 def test_an_iterator_gives_the_same_summary_with_the_trials_of_one_comparison_at_a_time(realistic, run):
     results = realistic(problems=("p", "q", "r"), repetitions=2)
     expected = summarize(run, results)

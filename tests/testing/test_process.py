@@ -128,6 +128,7 @@ def test_one_process_serves_until_it_dies_and_none_is_left(deadly):
     assert not workers()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
