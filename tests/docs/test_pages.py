@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 PATHS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LONG = [
     *(ROOT / "docs" / f"{name}.md" for name in ("tutorial", "measuring", "notebook", "solvers", "tuning")),
-    *(ROOT / "docs" / "verbs" / f"{name}.md" for name in ("check", "compare", "run", "time")),
+    *(ROOT / "docs" / "verbs" / f"{name}.md" for name in ("check", "compare", "time")),
     *sorted((ROOT / "docs" / "families").glob("*.md")),
 ]
 HOOKS = ROOT / "docs" / "hooks.md"  # calls a verb that it installs: it is run, or not understood
