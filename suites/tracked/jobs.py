@@ -16,20 +16,15 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
+from overhead import PLUGIN  # its problem has nothing to solve
+
 LENGTHS = (10, 50)  # milliseconds
 MANY = 16  # jobs, of the parent's share
 
-PLUGIN = '''
+BUSY = '''
 from dataclasses import dataclass
 from time import process_time
-from benchfw import CountedProblem, Problem, hookimpl
-
-class Nothing(CountedProblem):
-    """A problem with nothing to solve."""
-    def __init__(self, backend, rng):
-        self.backend = backend
-    def metrics(self, answer):
-        return {"answer": 0.0}
+from benchfw import Problem, hookimpl
 
 @dataclass(frozen=True)
 class Busy:
@@ -45,16 +40,12 @@ class Busy:
             yield 0
 
 @hookimpl
-def register_problems(register):
-    register("nothing", Nothing)
-
-@hookimpl
 def register_optimizers(register):
     register("busy", Busy)
 '''
 
 SUITE = """
-plugins = ["busy.py"]
+plugins = ["nothing.py", "busy.py"]
 repetitions = {repetitions}
 budget = {{ iterations = 1 }}
 [[problem]]
@@ -85,7 +76,8 @@ class Used(NamedTuple):
 def time_run(trials: int, milliseconds: int, jobs: int) -> Used:
     """Return what a whole run takes."""
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "busy.py").write_text(PLUGIN, encoding="utf-8")
+        Path(folder, "nothing.py").write_text(PLUGIN, encoding="utf-8")
+        Path(folder, "busy.py").write_text(BUSY, encoding="utf-8")
         suite = SUITE.format(repetitions=trials, milliseconds=milliseconds)
         Path(folder, "busy.toml").write_text(suite, encoding="utf-8")
         words = ["run", "busy.toml", "--no-report", "--no-replay", "--json", "--jobs", str(jobs)]

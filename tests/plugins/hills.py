@@ -1,4 +1,4 @@
-"""A problem whose accuracy rises, and a method that gets as far up as it is told."""
+"""A problem whose accuracy rises, and a method that climbs as far as its parameters allow."""
 
 from dataclasses import dataclass
 

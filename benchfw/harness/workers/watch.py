@@ -10,7 +10,7 @@ import functools
 import importlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -61,12 +61,15 @@ def _install() -> None:
     os.supports_dir_fd.add(os.open)
 
 
-def _hear(event: str, arguments: tuple[Any, ...]) -> None:
-    if event in EVENTS and _switch.reads is not None:
+def _hear(
+    event: str, arguments: tuple[Any, ...], events: Collection[str] = EVENTS, switch: _Switch = _switch
+) -> None:
+    # both by default arguments: the names of this module are gone before Python's last events
+    if event in events and switch.reads is not None:
         frame = sys._getframe(1)  # noqa: SLF001 - who asks is what counts
         if frame.f_code.co_filename == __file__ and frame.f_back is not None:  # of os.open, below
             frame = frame.f_back
-        _switch.reads.hear(event, arguments, frame)
+        switch.reads.hear(event, arguments, frame)
 
 
 def _note_import(import_module: Any) -> Any:

@@ -32,7 +32,7 @@ _ALLOWANCE = (
     "{better} is better. A line is what the best of so many settings gives in a run that did not choose it: "
     "the median over which of the settings tried come first. Its band holds 95 % of what other settings and "
     "other runs would give. "
-    "Where most choices of so many settings {fail}, there is no line, where some do, no band. The "
+    "No line is drawn where most choices of so many settings {fail}, and no band where some do. The "
     "mark on the right is the verdict, with the whole allowance; its bar is that of the table."
 )
 _SENSITIVITY = (
@@ -55,7 +55,7 @@ def allowance_figures(found: TunedProblem, styles: Mapping[Cell, Style]) -> list
         parts = _allowance_parts(known, style)
         own = found.verdict_interval(each.cell)
         if own is not None and math.isfinite(own.estimate):
-            trials = found.allowance.trials or len(each.rounds[0])
+            trials = len(each.rounds[0])
             mark = dot_trace(name, trials, own.estimate, style, f"the verdict: {own.estimate:.3g}")
             parts["verdict"] = mark | {"error_y": error_bars([own], style)}
             known.append((trials, own))

@@ -67,6 +67,12 @@ class TunedProblem:
         return self.methods[0]
 
     @property
+    def whole(self) -> str:
+        """Return the most settings that a method tried; "all" where the allowance is not a number of them."""
+        most = max(len(each.rounds[0]) for each in self.methods)
+        return "all" if self.allowance.trials is None else str(most)
+
+    @property
     def value_name(self) -> str:
         """Return what the values of settings are: 'gradients to target', 'gap at the end'."""
         unit = {"cost": self.first.cost_unit or "cost", "": ""}.get(self.first.axis, self.first.axis)

@@ -89,8 +89,7 @@ def _count_text(count: int) -> str:
 
 
 def _full_text(found: TunedProblem) -> str:
-    trials = found.allowance.trials
-    return "the whole allowance (the verdict)" if trials is None else f"{trials} (the verdict)"
+    return f"{found.whole} (the verdict)"
 
 
 def _why_unknown(found: TunedProblem) -> str:

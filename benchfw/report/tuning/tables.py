@@ -101,8 +101,7 @@ def _allowance_table(found: TunedProblem) -> SideTable:
     for each in found.methods:
         known = {one.trials: one.value for one in each.by_allowance}
         rows.append([found.name(each.cell), *(_cell(found, known.get(count)) for count in counts)])
-    trials = found.allowance.trials
-    header.append("all (the verdict)" if trials is None else f"{trials} (the verdict)")
+    header.append(f"{found.whole} (the verdict)")
     for row, each in zip(rows, found.methods, strict=True):
         row.append(_verdict_cell(found.verdict_interval(each.cell)))
     words = _ALLOWANCE.format(value=_upper(found.value_name))
