@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
+from benchfw.claims.check import check_claims
 from benchfw.counting import check_counted
 from benchfw.errors import PluginError, SuiteError, nearest
 from benchfw.parameters import Count, fits, hints_of, is_protocol
-from benchfw.records import MethodKind, Spec, Trial
+from benchfw.records import Cell, MethodKind, Spec, Trial
 from benchfw.registry import Registry, is_nested, kind_of
 from benchfw.search import Tuning, read_spaces, spaces_in
 from benchfw.suite import METHOD_KINDS, Suite, check_type
@@ -68,6 +69,8 @@ def plan(suite: Suite, registry: Registry, where: str = "") -> Trials:
     _check_reference(suite, methods, where)
     _check_tuning(suite, methods, registry, where)
     pairs = list(_pairs(problems, methods))
+    cells = (Cell(problem.label, each.kind, each.spec.label, "") for problem, each in pairs)
+    check_claims(suite.claims, cells, registry.backends.names, targets=bool(suite.target), where=where)
     total = len(pairs) * len(suite.backends) * suite.repetitions
     total += count_tuning_trials(suite, [method.spec for _, method in pairs])
     if total > MOST_TRIALS:

@@ -63,7 +63,8 @@ class Environment:
     `packages` has versions, `sources` and `datasets` the start of hashes, `backends` what each says of itself
     (or why it is `unavailable`), `plugins` the sources given by hand, `trials` how many were planned,
     `reference` the method that ratios are relative to, empty for the first, `tuning` the allowance and the
-    search spaces of methods that are tuned.
+    search spaces of methods that are tuned. `claims` are the tables of the claims, each with its hash and
+    when it was `registered`.
     """
 
     machine: Machine = Machine()
@@ -79,6 +80,7 @@ class Environment:
     trials: int = 0
     reference: str = ""
     tuning: Mapping[str, Any] = field(default_factory=dict)
+    claims: tuple[Mapping[str, Any], ...] = ()
     changes: Changes = Changes()
     plugins: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -104,12 +106,21 @@ class Environment:
                 "project": Project(**data["project"]) if data["project"] else None,
                 "changes": _check_types(Changes(**changes)),
                 "plugins": tuple(map(str, data["plugins"])),
+                "claims": tuple(map(_check_claim, data["claims"])),
             }
             if set(data) != {each.name for each in fields(cls)}:
                 raise KeyError(*sorted(set(data) ^ {each.name for each in fields(cls)}))
             return _check_types(cls(**{**data, **parts}))
         except (TypeError, LookupError, AttributeError, BenchfwError) as fault:
             raise ValueError(f"it does not say where and how it was run ({fault})") from None
+
+
+def _check_claim(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a claim as a run records it; anything else is a LookupError or a TypeError."""
+    found = {"hash": data["hash"], "registered": data["registered"], "table": data["table"]}
+    if set(data) != set(found) or not all(isinstance(data[key], str) for key in ("hash", "registered")):
+        raise TypeError("a claim has a hash, a table, and when it was registered")
+    return found
 
 
 def _check_types(found: T) -> T:

@@ -301,9 +301,13 @@ class Stored:
 
 @dataclass(frozen=True)
 class Result:
-    """A trial as the store keeps it; `reused` when the run found it there instead of running it."""
+    """A trial as the store keeps it; `reused` when the run found it there instead of running it.
+
+    `ended` is when it entered the store.
+    """
 
     id: int
     trial: Trial
     outcome: Outcome
     reused: bool = False
+    ended: str = ""

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from benchfw.claims import Claim
+from benchfw.claims.read import read_claim
 from benchfw.errors import SuiteError, nearest
 from benchfw.loading import package_with
 from benchfw.parameters import Count, Positive, fits, misfit
@@ -30,6 +32,7 @@ TOP_KEYS = QUICK_KEYS | {
     "isolation",
     "reference",
     "problem",
+    "claim",
     *METHOD_KINDS,
 }
 BUDGET_KEYS = frozenset({"seconds", "iterations", "cost"})
@@ -60,6 +63,7 @@ class Suite:
     reference: str = ""
     tune: Tuning | None = None
     tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    claims: tuple[Claim, ...] = ()
 
 
 def find_suite(name: str, folders: Iterable[Path]) -> Path:
@@ -167,7 +171,18 @@ def _suite_of(table: Mapping[str, Any], text: str, where: str, *, quick: bool = 
         reference=table.get("reference", ""),
         tune=_tuning_of(table["tune"], where) if "tune" in table else None,
         tables={kind: _tables_of(table, kind, where, quick=quick) for kind in ("problem", *METHOD_KINDS)},
+        claims=_claims_of(table.get("claim", []), where),
     )
+
+
+def _claims_of(tables: Any, where: str) -> tuple[Claim, ...]:
+    if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
+        raise SuiteError(f"{where}: 'claim' must be written as [[claim]] tables")
+    found = tuple(read_claim(each, f"{where}, [[claim]] {number}") for number, each in enumerate(tables, 1))
+    for number, each in enumerate(found, 1):
+        if each.says in {other.says for other in found[: number - 1]}:
+            raise SuiteError(f"{where}, [[claim]] {number}: '{each.says}' is claimed twice; remove one")
+    return found
 
 
 def _budget_of(table: Any, where: str) -> Budget:

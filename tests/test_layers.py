@@ -16,7 +16,7 @@ ROOT = Path(benchfw.__file__).parent
 LAYERS = [
     {"errors", "sources"},
     {"backends", "records"},
-    {"provenance", "trials", "kernels"},
+    {"provenance", "trials", "claims", "kernels"},
     {"sweep", "search", "parameters", "loading", "hookspecs", "contract", "counting"},
     {"registry", "core_plugin", "callbacks", "adapters"},
     {"suite", "tables", "analysis"},

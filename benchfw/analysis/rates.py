@@ -150,8 +150,13 @@ class Bend(NamedTuple):
 class Fit:
     """The slope of runs under a law, and how each run bends over what is fitted."""
 
-    slope: Interval
+    slopes: tuple[float, ...]
     bends: tuple[Bend, ...]
+
+    @property
+    def slope(self) -> Interval:
+        """Return the mean slope, with Student's interval."""
+        return mean_interval(self.slopes)
 
     @property
     def halves(self) -> tuple[float, float]:
@@ -161,22 +166,27 @@ class Fit:
 
     @property
     def follows(self) -> bool:
-        """Whether the runs fall by the law: over what is fitted, one half is as steep as the other.
-
-        Not where the halves differ by a twentieth of the slope and more than by chance, or by a quarter in
-        any case; nor where the slope of several runs may be 0. So what stops at a level of noise, or has a
-        logarithm in it, is not taken for a power. Chance is Student's interval over runs, or twice the
-        standard error that the points' distances from the two lines suggest, whichever is wider.
-        """
+        """Whether the runs fall, and by the law; not where the slope of several runs may be 0."""
         slope = self.slope
         if not self.bends or not slope.estimate < 0 or (slope.bounded and slope.high >= 0):
             return False
+        return self.straight
+
+    @property
+    def straight(self) -> bool:
+        """Whether one half of what is fitted is as steep as the other.
+
+        Not where the halves differ by a twentieth of the slope and more than by chance, or by a quarter in
+        any case. So what stops at a level of noise, or has a logarithm in it, is not taken for a power.
+        Chance is Student's interval over runs, or twice the standard error that the points' distances from
+        the two lines suggest, whichever is wider.
+        """
         bend = mean_interval([each.second - each.first for each in self.bends])
         chance = 2 * math.sqrt(sum(each.variance for each in self.bends)) / len(self.bends)
         if len(self.bends) >= FEWEST_TO_AGREE:
             chance = max(chance, bend.high - bend.estimate)
         most = BENT if abs(bend.estimate) <= chance else STRAIGHT
-        return abs(bend.estimate) <= most * abs(slope.estimate)
+        return abs(bend.estimate) <= most * abs(self.slope.estimate)
 
 
 def fit_law(curves: Iterable[Curve], law: Law) -> Fit:
@@ -200,7 +210,7 @@ def fit_law(curves: Iterable[Curve], law: Law) -> Fit:
             for along, heights in halves
         ]
         bends.append(Bend(_gradient(*halves[0]), _gradient(*halves[1]), sum(noise)))
-    return Fit(mean_interval(slopes), tuple(bends))
+    return Fit(tuple(slopes), tuple(bends))
 
 
 def likelier_law(curves: Iterable[Curve], tail: float = TAIL) -> Law | None:

@@ -60,7 +60,7 @@ def difference_probability(low: Values, high: Values) -> Floats:
     With brackets the end that is nearer to 1 is tested, so that no place inside them could change the result.
     What is not true of the typical run (`is_typical`) has a p-value of 1.
     """
-    under, over = _moments(low), _moments(high)
+    under, over = moments(low), moments(high)
     found = _two_sided(np.minimum(_above(*under, 0.0), _above(-over[0], *over[1:], 0.0)))
     return np.where(_atypical(low, high, found <= BUDGET), 1.0, found)
 
@@ -76,7 +76,7 @@ def equality_probability(low: Values, high: Values, margin: float = MARGIN) -> F
     edge = math.log(margin)
     inner, outer = np.asarray(low, dtype=np.float64), -np.asarray(high, dtype=np.float64)
     found = [
-        _above(*_moments(each), -edge)
+        _above(*moments(each), -edge)
         for ends in (inner, outer)
         for each in (ends, np.concatenate([ends, np.min(ends, axis=-1, keepdims=True)], axis=-1))
     ]
@@ -96,7 +96,7 @@ def log_interval(low: Values, high: Values, level: Values | float) -> tuple[Floa
     """
     from scipy.special import stdtrit
 
-    (start, start_error, freedom), (end, end_error, _) = _moments(low), _moments(high)
+    (start, start_error, freedom), (end, end_error, _) = moments(low), moments(high)
     asked = np.asarray(level, dtype=np.float64)
     quantile = stdtrit(freedom, (1 + asked) / 2)
     within_reach = 1 - asked >= least_probability(np.shape(low)[-1]) * (1 - 1e-9)
@@ -179,7 +179,7 @@ def benjamini_hochberg(probabilities: Values) -> Floats:
     return np.minimum(adjusted, 1.0)
 
 
-def _moments(values: Values) -> tuple[Floats, Floats, int]:
+def moments(values: Values) -> tuple[Floats, Floats, int]:
     """Return mean, standard error (0 of infinite values) and degrees of freedom along the last axis."""
     data = np.asarray(values, dtype=np.float64)
     count = data.shape[-1]

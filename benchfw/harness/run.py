@@ -6,6 +6,7 @@ import contextlib
 import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from time import monotonic, sleep
 from typing import Any, Self
@@ -13,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from benchfw.claims import Claim
 from benchfw.errors import StoreError
 from benchfw.harness.agenda import Agenda, Integers, find_stored
 from benchfw.harness.events import (
@@ -36,6 +38,7 @@ from benchfw.provenance import Run
 from benchfw.records import Ending, Outcome, Status, Trial
 from benchfw.registry import Registry
 from benchfw.store import Store
+from benchfw.store.rows import now
 from benchfw.trials import Chosen
 
 COMMIT_SECONDS = 0.1  # of trials that enter the store together: to bring each to the disk alone takes longer
@@ -194,7 +197,8 @@ def open_run(
 ) -> Iterator[GoingRun]:
     """Begin a run of an agenda's suite; without a fault or an interruption, finish it at the end."""
     suite = agenda.suite
-    run = store.begin(suite.name, suite.title, suite.text, agenda.environment)
+    environment = replace(agenda.environment, claims=_register(suite.claims, store))
+    run = store.begin(suite.name, suite.title, suite.text, environment)
     with store.hold_run_lock(run):
         going = GoingRun(run, registry, store, options, listen)
         with contextlib.closing(going):
@@ -202,6 +206,18 @@ def open_run(
         if not going.broken:
             going.finish()
     _call(registry, "run_finished", run=going.finished)
+
+
+def _register(claims: Sequence[Claim], store: Store) -> tuple[dict[str, Any], ...]:
+    """Return the claims as a run records them: each with the time at which the store first had it."""
+    return tuple(
+        {
+            "hash": each.digest,
+            "registered": store.first_registered(each.digest) or now(),
+            "table": dict(each.table),
+        }
+        for each in claims
+    )
 
 
 def _replay(

@@ -7,8 +7,10 @@ import textwrap
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal, TextIO
 
+from benchfw.analysis.claims import Standing
 from benchfw.provenance import Run
 from benchfw.report.captions import caption
+from benchfw.report.claims import MARKS, count_claims, describe_claims
 from benchfw.report.first_screen import Answer, find_answers
 from benchfw.report.tables import TextTable, headline_table
 from benchfw.report.text import align, plural, printable
@@ -44,6 +46,7 @@ def plain_lines(
 ) -> Iterator[str]:
     """Yield the summary as lines of text with caveats and advice in other words, if asked."""
     answers = find_answers(summary)
+    yield from _claim_lines(summary, width)
     for answer in answers:
         yield from _answer_lines(answer, width)
     for line in _tuning_lines(summary):
@@ -59,6 +62,14 @@ def plain_lines(
         yield from ("", "What did not finish")
         for line in faults:
             yield from textwrap.wrap(translate(line), width, initial_indent="  ", subsequent_indent="    ")
+
+
+def _claim_lines(summary: Summary, width: int) -> Iterator[str]:
+    if summary.claims:
+        yield count_claims(summary.claims)
+    for each in describe_claims(summary.claims):
+        said = printable(f"  {MARKS[each.standing]} {each.standing}: {each.sentence}")
+        yield from textwrap.wrap(said, width, subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _answer_lines(answer: Answer, width: int) -> Iterator[str]:
@@ -106,11 +117,32 @@ def _fault_lines(summary: Summary) -> Iterator[str]:
         yield printable(f"{said} — {advice}" if advice else said)
 
 
+_COLOURS = {
+    Standing.HOLDS: "green",
+    Standing.REFUTED: "red",
+    Standing.UNDECIDED: "yellow",
+    Standing.NOT_TESTABLE: "dim",
+}
+
+
+def _draw_claims(summary: Summary, console: Console) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    if summary.claims:
+        console.print(Text(count_claims(summary.claims), style="bold"))
+    for each in describe_claims(summary.claims):
+        said = Text(f"{MARKS[each.standing]} {each.standing}", style=_COLOURS[each.standing])
+        said.append(printable(f": {each.sentence}"), style="default")
+        console.print(Padding(said, (0, 0, 0, 2)))
+
+
 def _draw(summary: Summary, console: Console) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
     answers = find_answers(summary)
+    _draw_claims(summary, console)
     for answer in answers:
         said = Text(printable(answer.heading), style="bold")
         said.append(f": {printable(answer.text)}", style="not bold")

@@ -141,8 +141,8 @@ def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: 
     check_digest(f"trial {number}", digest, digest_of_trial(row, records))
     key, kind, problem, method, backend, repetition, tuning, settings = row[:8]
     _, _, _, problem_label, method_label, reused = link
-    wall = row[WALL_COLUMN]
-    check_text(key, longest=LONGEST)
+    wall, ended = row[WALL_COLUMN], row[-1]
+    check_text(key, ended, longest=LONGEST)
     check_numbers([repetition, tuning], {int})
     check_numbers([wall])
     check_records(records)
@@ -154,6 +154,7 @@ def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: 
         change(trial, repetition=repetition, tuning=tuning, key=key),
         change(outcome, records=measured, seconds=wall),
         bool(reused),
+        ended,
     )
 
 

@@ -60,6 +60,7 @@ from benchfw.store.schema import (
     REPLAY_COLUMN,
     SEAL_REPLAY,
     SEAL_RUN,
+    SELECT_CLAIMS,
     SELECT_EARLIER_NOISE,
     SELECT_FIRST_LINK,
     SELECT_KNOWN,
@@ -151,6 +152,17 @@ class Store:
             run = int(self._base.execute(INSERT_RUN, values).lastrowid or 0)
             self._seal(run)
         return run
+
+    @explain_bad_rows
+    def first_registered(self, claim: str) -> str:
+        """Return when a claim, by its hash, was first part of a run here; nothing if it never was."""
+        found = [
+            each["registered"]
+            for (text,) in self._base.execute(SELECT_CLAIMS, (f'%"{claim}"%',))
+            for each in json.loads(text)["claims"]
+            if each["hash"] == claim
+        ]
+        return min(found, default="")
 
     @explain_bad_rows
     def finish(self, run: int, noise: Noise | None = None) -> None:

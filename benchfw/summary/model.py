@@ -13,6 +13,7 @@ from benchfw.analysis.intervals import Interval
 from benchfw.analysis.rates import Rate
 from benchfw.records import Cell, Isolation, MethodKind, Result, Status
 from benchfw.search import Tuning
+from benchfw.summary.claims.reader import ClaimResult
 from benchfw.summary.histories import Tally
 from benchfw.summary.lines import Line
 from benchfw.summary.quantities import WHEN_DONE
@@ -283,7 +284,7 @@ class Summary:
     `trials` counts the trials, `seeds` are theirs; so many `jobs` ran at a time where that made times longer.
     `busy` is a sentence on a machine that had other work to do meanwhile, empty for a quiet one. `tuned`
     is what tuning found, of each method on each problem that had something to tune, within the allowance
-    `tuning`.
+    `tuning`. `claims` are those that were registered before the run, decided.
     """
 
     title: str
@@ -298,6 +299,7 @@ class Summary:
     jobs: int = 1
     tuned: tuple[TunedMethod, ...] = ()
     tuning: Tuning | None = None
+    claims: tuple[ClaimResult, ...] = ()
 
     @property
     def measured(self) -> list[Comparison]:

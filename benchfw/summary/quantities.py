@@ -180,9 +180,9 @@ class Sample:
     def evidence(self, reference: Sample, quantity: str) -> Evidence | None:
         """Return what the repetitions that both have say about the ratio to the reference."""
         shared, *pairs = pair_values(self.values[quantity], reference.values[quantity])
-        return pair_brackets(*self._pair_ends(reference, quantity, shared), (pairs[0], pairs[1]))
+        return pair_brackets(*self.pair_ends(reference, quantity, shared), (pairs[0], pairs[1]))
 
-    def _pair_ends(
+    def pair_ends(
         self, reference: Sample, quantity: str, shared: Sequence[int]
     ) -> tuple[list[float], list[float], list[float], list[float]]:
         """Return the low and high ends of both over the repetitions that they share."""
@@ -224,7 +224,7 @@ class Sample:
             return None
         if quantity not in self.brackets and quantity not in reference.brackets:
             return ratio
-        low, high, start, end = self._pair_ends(reference, quantity, shared)
+        low, high, start, end = self.pair_ends(reference, quantity, shared)
         least, most = censored_ratio_interval(low, end, level), censored_ratio_interval(high, start, level)
         return replace(ratio, low=min(ratio.low, least.low), high=max(ratio.high, most.high))
 

@@ -15,6 +15,8 @@ from benchfw.errors import BenchfwError
 from benchfw.provenance import Run
 from benchfw.records import GAP, Cell, MethodKind, Result
 from benchfw.summary.arrivals import first_to_arrive
+from benchfw.summary.claims.parts import Measurements
+from benchfw.summary.claims.reader import ClaimReader
 from benchfw.summary.contrasts import find_contrasts, with_decisions
 from benchfw.summary.draws import DrawSample
 from benchfw.summary.faults import Findings
@@ -53,14 +55,22 @@ def summarize(
     by = slowdown(run.noise)
     jobs = run.environment.jobs if run.environment.clock == "wall" else 1
     tuning = TuningReader(run)
-    verdict = tuning.listen(results)
+    claims = ClaimReader(run)
+    verdict = claims.listen(tuning.listen(results))
     in_order = _in_order([*verdict]) if isinstance(results, Sequence) else verdict
     groups = _group(findings.listen(in_order))
     # starmap: the variable of a loop would keep a group while the next one is read
     by_cpu = by > BUSY and run.environment.threads == 1
     asked = run.environment.reference
     compare = partial(
-        _compare, asked=asked, best_known=best_known, by=by, by_cpu=by_cpu, jobs=jobs, figures=figures
+        _compare,
+        asked=asked,
+        best_known=best_known,
+        by=by,
+        by_cpu=by_cpu,
+        jobs=jobs,
+        figures=figures,
+        claims=claims,
     )
     compared = list(starmap(compare, groups))
     comparisons = tuple(with_decisions(compared))
@@ -77,6 +87,7 @@ def summarize(
         jobs,
         tuning.tuned(),
         tuning.allowance,
+        claims.decide(),
     )
 
 
@@ -119,6 +130,7 @@ def _compare(
     by_cpu: bool,
     jobs: int,
     figures: bool,
+    claims: ClaimReader,
 ) -> Compared:
     gaps = with_gaps(groups, best_known) if kind == "optimizer" else Gaps(groups)
     groups = gaps.groups
@@ -192,6 +204,7 @@ def _compare(
         rates = find_rates(curves, falling)
     rows += [Row(rate.cell, name, interval) for rate in rates for name, interval in rate.intervals]
     comparison = replace(comparison, rows=tuple(rows), rates=rates)
+    claims.read(Measurements(kind, samples, groups, metrics))
     contrasts = list(find_contrasts(comparison, samples))
     if figures and kind == "optimizer":
         comparison = replace(

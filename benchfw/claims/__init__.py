@@ -1,0 +1,116 @@
+"""Claims: what a suite says about its result before it runs, and the range of a number that decides it.
+
+`read` makes them of [[claim]] tables, `check` finds out whether a suite has what they name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, get_args
+
+from benchfw.records import MethodKind
+
+Test: TypeAlias = Literal[
+    "ratio", "difference", "value", "order", "bound", "rate", "unbiased", "reaches", "untestable"
+]
+TESTS: tuple[Test, ...] = get_args(Test)
+RANGED: tuple[Test, ...] = ("ratio", "difference", "value", "rate")
+PAIRED: tuple[Test, ...] = ("ratio", "difference")
+QUANTIFIED: tuple[Test, ...] = ("ratio", "difference", "value", "order")
+MEASURED_ALONG: tuple[Test, ...] = ("bound", "rate")
+
+AT_THE_END, WHEN_DONE = " at the end", " when the reference is done"
+QUANTITIES: Mapping[str, tuple[MethodKind, str]] = {
+    "seconds to target": ("optimizer", "seconds_to_target"),
+    "CPU seconds to target": ("optimizer", "cpu_seconds_to_target"),
+    "cost to target": ("optimizer", "cost_to_target"),
+    "iterations to target": ("optimizer", "iterations_to_target"),
+    "variance": ("estimator", "variance"),
+    "bias": ("estimator", "bias"),
+    "mse": ("estimator", "mse"),
+    "seconds a draw": ("estimator", "seconds_per_draw"),
+    "cost a draw": ("estimator", "cost_per_draw"),
+    "variance x seconds": ("estimator", "variance_x_seconds"),
+    "mse x seconds": ("estimator", "mse_x_seconds"),
+    "seconds a call": ("kernel", "seconds_per_call"),
+}
+"""What a claim may be about, beside a metric NAME of optimizers: 'NAME at the end'."""
+
+MARGIN = 0.1
+"""An unbiased estimator's bias is shown to be below this part of the standard deviation of one draw."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """The numbers between two ends."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    @property
+    def two_ended(self) -> bool:
+        """Whether both ends are finite."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+    def __str__(self) -> str:
+        if self.two_ended:
+            return f"within {self.low:g} to {self.high:g}"
+        return f"below {self.high:g}" if math.isfinite(self.high) else f"above {self.low:g}"
+
+
+MOST_RUNS = Range(low=0.5)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim: a sentence, where it stands, and what decides it.
+
+    `methods` are the labels it names: one; the method and the one it is compared with; or several, the best
+    first. `problems` are labels, none meaning each problem; `across` problems the mean over all of them
+    counts. `inside` is where the number must lie. `every` says that one run on the other side refutes it.
+    `reason` is why it cannot be tested. `table` is what the suite says, which is recorded with a run.
+    """
+
+    says: str
+    test: Test
+    methods: tuple[str, ...] = ()
+    quantity: str = ""
+    inside: Range = Range()
+    problems: tuple[str, ...] = ()
+    across: bool = False
+    metric: str = ""
+    law: Literal["sublinear", "linear"] = "sublinear"
+    margin: float = MARGIN
+    every: bool = True
+    quick: bool = True
+    source: str = ""
+    reason: str = ""
+    table: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> MethodKind:
+        """Return the kind of methods that it is about."""
+        if self.test == "unbiased":
+            return "estimator"
+        return QUANTITIES[self.quantity][0] if self.quantity in QUANTITIES else "optimizer"
+
+    @property
+    def to_target(self) -> bool:
+        """Whether it is about reaching the target of the suite."""
+        return self.test == "reaches" or self.quantity.endswith(" to target")
+
+    @property
+    def digest(self) -> str:
+        """Return what identifies the claim: the start of a hash of all that it says."""
+        text = json.dumps(self.table, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def metric_of(quantity: str) -> str:
+    """Return the metric that a quantity of optimizers names; nothing for the others."""
+    end = next((each for each in (AT_THE_END, WHEN_DONE) if quantity.endswith(each)), None)
+    return quantity.removesuffix(end) if end else ""

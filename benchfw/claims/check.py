@@ -1,0 +1,59 @@
+"""Checks the names in claims against the methods and problems of a suite, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from benchfw.claims import Claim
+from benchfw.errors import SuiteError, nearest
+from benchfw.records import Cell
+
+
+def check_claims(
+    claims: Sequence[Claim], cells: Iterable[Cell], backends: Collection[str], *, targets: bool, where: str
+) -> None:
+    """Raise a SuiteError for the first claim about something that the suite does not have.
+
+    `backends` are all that are known: a claim may be about one that this run leaves out.
+    """
+    every = list(cells)
+    for number, claim in enumerate(claims, 1):
+        place = f"{where}, [[claim]] {number}"
+        problems = {cell.problem for cell in every}
+        for name in claim.problems:
+            if name not in problems:
+                raise SuiteError(f"{place}: no problem is labelled '{name}'{nearest(name, problems)}")
+        labels = {split_backend(name, backends)[0]: name for name in claim.methods}
+        for label in labels:
+            _check_method(claim, label, every, place)
+        if claim.to_target and not targets:
+            raise SuiteError(f"{place}: it is about a target, and the suite has none; add target = {{ … }}")
+        if claim.methods and claim.test != "untestable" and not _meeting(claim, list(labels), every):
+            where_it_is = "on " + ", ".join(claim.problems) if claim.problems else "on the same problem"
+            raise SuiteError(f"{place}: {' and '.join(labels)} are never run {where_it_is}")
+
+
+def _check_method(claim: Claim, label: str, cells: Sequence[Cell], place: str) -> None:
+    kinds = {cell.method: cell.kind for cell in cells}
+    if label not in kinds:
+        raise SuiteError(f"{place}: no method is labelled '{label}'{nearest(label, kinds)}")
+    if claim.test != "untestable" and kinds[label] != claim.kind:
+        what = f"'{claim.quantity}'" if claim.quantity else f"'{claim.test}'"
+        raise SuiteError(
+            f"{place}: {what} is of {claim.kind}s, and '{label}' is of another kind: {kinds[label]}"
+        )
+
+
+def _meeting(claim: Claim, labels: Sequence[str], cells: Sequence[Cell]) -> set[str]:
+    """Return the problems on which all methods of a claim are run."""
+    places = [{cell.problem for cell in cells if cell.method == label} for label in labels]
+    found = set.intersection(*places)
+    return found & set(claim.problems) if claim.problems else found
+
+
+def split_backend(name: str, backends: Collection[str]) -> tuple[str, str]:
+    """Return the label and the backend of 'label (backend)'; no backend where the name has none."""
+    for backend in backends:
+        if name.endswith(f" ({backend})"):
+            return name.removesuffix(f" ({backend})"), backend
+    return name, ""

@@ -1,0 +1,1 @@
+"""What a run says about the claims that were registered before it."""

@@ -1,0 +1,219 @@
+"""From samples and curves to the numbers that claims are about; a text says why there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from benchfw.analysis.claims import Estimate, Largest, Measured, Runs, Share
+from benchfw.analysis.convergence import ROUNDING
+from benchfw.analysis.evidence import PairedLogs, PairedSigns
+from benchfw.analysis.intervals import Floats, Interval
+from benchfw.analysis.pairing import pair_brackets, pair_differences
+from benchfw.analysis.rates import Law, fit_law
+from benchfw.summary.columns import pair_values
+from benchfw.summary.draws import SPREADS, DrawSample
+from benchfw.summary.histories import History
+from benchfw.summary.quantities import Sample
+
+Found: TypeAlias = Estimate | str
+
+FEW_DRAWS = "too few of its draws carry the variance"
+
+
+def estimate_ratio(mine: Sample, theirs: Sample, quantity: str) -> Found:
+    """Return the ratio of a quantity of two methods, run by run."""
+    missing = _missing(mine, theirs, quantity)
+    if missing:
+        return missing
+    shared, *pairs = pair_values(mine.values[quantity], theirs.values[quantity])
+    if not mine.has_ratio(quantity, [*pairs[0], *pairs[1]]):
+        return "it can be negative, and so has no ratio; claim a difference"
+    if not mine.comparable(theirs, quantity):
+        return "a run starts at the target"
+    if quantity in SPREADS and isinstance(mine, DrawSample):
+        evidence = mine.evidence(theirs, quantity)
+        if not isinstance(evidence, PairedLogs):
+            return FEW_DRAWS
+    else:
+        evidence = pair_brackets(*mine.pair_ends(theirs, quantity, shared), (pairs[0], pairs[1]))
+    if not isinstance(evidence, PairedLogs | PairedSigns):
+        return "in no run does either of the two get there"
+    middle = _middle(evidence.low, evidence.high) if evidence.middle is None else evidence.middle
+    whole = len(shared) == evidence.count
+    return Runs(evidence.low, evidence.high, middle, repetitions=tuple(shared) if whole else ())
+
+
+def estimate_difference(mine: Sample, theirs: Sample, quantity: str) -> Found:
+    """Return the difference of a quantity of two methods, run by run, as it was measured."""
+    missing = _missing(mine, theirs, quantity)
+    if missing:
+        return missing
+    shared, *pairs = pair_values(mine.values[quantity], theirs.values[quantity])
+    found = pair_differences(*pairs)
+    if found is None:
+        return "some run has no value"
+    apart = -found.low if mine.is_gain(quantity) else found.low
+    return Runs(apart, apart, apart, logs=False, repetitions=tuple(shared))
+
+
+def estimate_value(sample: Sample, quantity: str) -> Found:
+    """Return a quantity of one method over its runs."""
+    if quantity not in sample.values:
+        return _lacks(sample, quantity)
+    if isinstance(sample, DrawSample) and quantity in SPREADS:
+        return Measured(lambda level: sample.spread_interval(quantity, level), len(sample.values[quantity]))
+    if isinstance(sample, DrawSample) and quantity == "bias":
+        return Measured(sample.bias_interval, len(sample.values["bias"]))
+    ends = sample.find_brackets(quantity)
+    values = dict(sample.values[quantity].items())
+    low, high, middle = (
+        np.array(each, dtype=np.float64)
+        for each in zip(*((*ends[one], value) for one, value in values.items()), strict=True)
+    )
+    if sample.is_gain(quantity):
+        low, high, middle = -high, -low, -middle
+    logs = bool(np.all(low >= 0)) and bool(np.any(high > 0)) and not sample.is_gain(quantity)
+    if logs:
+        with np.errstate(divide="ignore"):
+            low, high, middle = np.log(low), np.log(high), np.log(middle)
+    return Runs(low, high, middle, logs=logs, paired=False, repetitions=tuple(values))
+
+
+def estimate_bias(sample: Sample) -> Found:
+    """Return the bias of an estimator in standard deviations of one draw.
+
+    Biases that differ from run to run and cancel in the mean count by their root mean square.
+    """
+    if not isinstance(sample, DrawSample) or "bias" not in sample.values or sample.pool is None:
+        return "its bias is not known; the problem must know the exact value"
+    if sample.dependent():
+        return "the draws of a run depend on each other"
+    deviation = math.sqrt(float(sample.pool.variance))
+    biases = np.array(list(sample.values["bias"].values()))
+    if deviation == 0:
+        size = math.copysign(math.inf, float(np.sum(biases))) if np.any(biases) else 0.0
+        return Measured(lambda _: Interval(size, size, size, len(biases)), len(biases))
+    if not sample.pool.broad:
+        return FEW_DRAWS
+
+    def find(level: float) -> Interval:
+        half = 1 - (1 - level) / 2  # the mean and the single runs are two tests
+        found, single = sample.bias_interval(half), sample.single_bias(half) if sample.scalar else 0.0
+        if single > 0 and found.low <= 0 <= found.high:
+            found = Interval(float(np.sqrt(np.mean(biases**2))), single, math.inf, found.count)
+        return found.scaled(1 / deviation)
+
+    return Measured(find, len(biases))
+
+
+def estimate_arrivals(sample: Sample, *, every: bool, wanted: bool) -> Found:
+    """Return the share of runs that reach the target."""
+    some, runs = sample.reached
+    return Share(some, runs, every, wanted) if runs else "no run of it was started"
+
+
+def estimate_bound(trials: Sequence[History], metric: str, *, every: bool) -> tuple[Found, str]:
+    """Return how runs keep to their theorem's bound, and a note: how many looks are above it, and how near.
+
+    In every run: the share of runs that do. In the mean: the largest ratio to the bound that the mean of the
+    runs has at some look.
+    """
+    metric = metric or next((name for each in trials for name in each.bounded), "")
+    curves = {
+        each.repetition: _ratios_to_bound(each, metric)
+        for each in trials
+        if metric in each.bounded and metric in each.metrics and not each.skipped
+    }
+    curves = {repetition: found for repetition, found in curves.items() if found}
+    if not curves:
+        return "no theorem bounds it here", ""
+    ratios = np.array([ratio for found in curves.values() for ratio in found.values()])
+    note = f"{int(np.sum(ratios > 1)):,} of {len(ratios):,} looks above the bound"
+    if every:
+        kept = sum(max(found.values()) <= 1 for found in curves.values())
+        return Share(kept, len(curves), every=True), f"{note}, at most {float(np.max(ratios)):.2g} of it"
+    shared = set.intersection(*(set(found) for found in curves.values()))
+    parts = []
+    for look in sorted(shared):
+        values = np.array([found[look] for found in curves.values()])
+        parts.append(Runs(values, values, values, logs=False, paired=False))
+    return (Largest(tuple(parts)), note) if parts else ("its runs have no look in common", "")
+
+
+def _ratios_to_bound(history: History, metric: str) -> dict[int, float]:
+    """Return the ratio of a metric to its bound at each look; 1 at most where rounding decides."""
+    curve, bound = history.curve(metric), history.curve(metric, "bound")
+    if curve is None or bound is None:
+        return {}
+    limits = dict(zip(bound.iterations.tolist(), bound.values.tolist(), strict=True))
+    floor = ROUNDING * float(np.max(np.abs(curve.values[np.isfinite(curve.values)]), initial=0.0))
+    found: dict[int, float] = {}
+    for look, value in zip(curve.iterations.tolist(), curve.values.tolist(), strict=True):
+        limit = limits.get(look, math.nan)
+        if math.isfinite(limit):
+            kept = value - limit <= floor
+            ratio = value / limit if limit > 0 else 0.0 if kept else math.inf
+            found[int(look)] = min(ratio, 1.0) if kept else ratio
+    return found
+
+
+def estimate_rate(trials: Sequence[History], metric: str, law: Law, metrics: Sequence[str]) -> Found:
+    """Return the exponent of a power of the iterations, or the factor that an iteration brings."""
+    metric = metric or next((name for each in trials for name in each.bounded), next(iter(metrics), ""))
+    curves = [each.curve(metric) for each in trials if each.finished]
+    fit = fit_law(filter(None, curves), law)
+    if not fit.bends:
+        return f"the curves of {metric or 'its metrics'} are too short for a slope"
+    if fit.slope.estimate < 0 and not fit.straight:
+        first, second = fit.halves
+        return f"the curve bends: its slope goes from {first:.2g} to {second:.2g}, which is not this law"
+    slopes = np.array(fit.slopes)
+    return Runs(slopes, slopes, slopes, logs=law == "linear", paired=False)
+
+
+def average(parts: Mapping[str, Runs]) -> Found:
+    """Return the mean over problems of what each run gave, on the scale on which runs are judged."""
+    given = list(parts.values())
+    if not all(each.repetitions for each in given):
+        return "on some problem, some run has no value"
+    shared = set.intersection(*(set(each.repetitions) for each in given))
+    order = tuple(one for one in given[0].repetitions if one in shared)
+
+    def mean(pick: Callable[[Runs], Floats]) -> Floats:
+        rows = [dict(zip(each.repetitions, pick(each).tolist(), strict=True)) for each in given]
+        with np.errstate(invalid="ignore"):
+            found: Floats = np.mean([[row[one] for one in order] for row in rows], axis=0)
+        return found
+
+    low, high, middle = (
+        mean(lambda each: each.low),
+        mean(lambda each: each.high),
+        mean(lambda each: each.middle),
+    )
+    if len({each.logs for each in given}) > 1 or np.any(np.isnan([low, high])):
+        return "the values on some problem cannot be averaged with the others"
+    return Runs(low, high, middle, given[0].logs, given[0].paired, order)
+
+
+def _missing(mine: Sample, theirs: Sample, quantity: str) -> str:
+    lacking = next((each for each in (mine, theirs) if quantity not in each.values), None)
+    return "" if lacking is None else _lacks(lacking, quantity)
+
+
+def _lacks(sample: Sample, quantity: str) -> str:
+    if not sample.values:
+        return "no run of it gave a number"
+    return f"no run gave its {quantity.replace('_', ' ')}"
+
+
+def _middle(low: Floats, high: Floats) -> Floats:
+    """Return the middle of brackets; of those with one end, that end."""
+    with np.errstate(invalid="ignore"):
+        middle = (low + high) / 2
+    middle = np.where(np.isfinite(low) & ~np.isfinite(high), low, middle)
+    middle = np.where(np.isfinite(high) & ~np.isfinite(low), high, middle)
+    return np.where(np.isnan(middle), 0.0, middle)

@@ -1,0 +1,136 @@
+"""Collects what claims are about from one comparison after another, and decides them together in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from benchfw.analysis.claims import Decided, Part, Runs, decide_claims
+from benchfw.claims import Claim
+from benchfw.claims.check import split_backend
+from benchfw.claims.read import read_claim
+from benchfw.provenance import Run
+from benchfw.records import Cell, Result
+from benchfw.summary.claims.estimates import average
+from benchfw.summary.claims.parts import Measurements, find_parts, make_part
+from benchfw.summary.quantities import Sample
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimResult:
+    """A claim, when it was registered, and what is decided about it.
+
+    `early` of its `trials` had ended before it was registered: somebody may have seen their results.
+    """
+
+    claim: Claim
+    decided: Decided
+    registered: str = ""
+    early: int = 0
+    trials: int = 0
+
+
+@dataclass
+class _Open:
+    """A claim with what was collected for it, by the name of each part and by problem."""
+
+    claim: Claim
+    registered: str
+    parts: list[tuple[str, str, Part]] = field(default_factory=list)
+    early: int = 0
+    trials: int = 0
+
+
+class ClaimReader:
+    """Takes what the claims of a run are about from its comparisons, as these are made."""
+
+    def __init__(self, run: Run) -> None:
+        environment = run.environment
+        self._backends = tuple(environment.backends)
+        self._quick = environment.changes.quick
+        self._open = [
+            _Open(read_claim(each["table"], f"run {run.id}, claim {number}"), each["registered"])
+            for number, each in enumerate(environment.claims, 1)
+        ]
+
+    def listen(self, results: Iterable[Result]) -> Iterator[Result]:
+        """Yield the results, and count those that had ended before a claim about them was registered."""
+        named = [
+            (each, {split_backend(name, self._backends)[0] for name in each.claim.methods})
+            for each in self._open
+        ]
+        for result in results:
+            cell = result.trial.cell
+            for each, methods in named:
+                if cell.method in methods and cell.problem in (each.claim.problems or (cell.problem,)):
+                    each.trials += 1
+                    each.early += bool(result.ended) and result.ended < each.registered
+            yield result
+
+    def read(self, found: Measurements) -> None:
+        """Take what claims are about from one comparison."""
+        for each in self._open:
+            claim = each.claim
+            if claim.test == "untestable" or claim.kind != found.kind or (self._quick and not claim.quick):
+                continue
+            for cells in self._cells(claim, found.samples):
+                for name, part in find_parts(claim, cells, found):
+                    backend = f" ({cells[0].backend})" if len(self._used(found.samples)) > 1 else ""
+                    each.parts.append((cells[0].problem, f"{name}{backend}", part))
+
+    def decide(self) -> tuple[ClaimResult, ...]:
+        """Return all claims with what is decided about them, in the order of the suite."""
+        decided = decide_claims([self._finish(each) for each in self._open])
+        return tuple(
+            ClaimResult(each.claim, found, each.registered, each.early, each.trials)
+            for each, found in zip(self._open, decided, strict=True)
+        )
+
+    def _used(self, samples: Mapping[Cell, Sample]) -> set[str]:
+        return {cell.backend for cell in samples}
+
+    def _cells(self, claim: Claim, samples: Mapping[Cell, Sample]) -> Iterator[tuple[Cell, ...]]:
+        """Yield the methods of a claim on one problem and backend after another, where all of them ran."""
+        names = [split_backend(name, self._backends) for name in claim.methods]
+        fixed = all(backend for _, backend in names)
+        for problem in dict.fromkeys(cell.problem for cell in samples):
+            if claim.problems and problem not in claim.problems:
+                continue
+            for backend in [""] if fixed else sorted(self._used(samples)):
+                cells = tuple(Cell(problem, claim.kind, label, own or backend) for label, own in names)
+                if all(cell in samples for cell in cells):
+                    yield cells
+
+    def _finish(self, waiting: _Open) -> list[Part]:
+        claim = waiting.claim
+        if not waiting.parts:
+            return [Part("", claim.inside, reason=self._absence(claim))]
+        if not claim.across:
+            several = len({problem for problem, *_ in waiting.parts}) > 1
+            return [_named(problem if several else "", name, part) for problem, name, part in waiting.parts]
+        groups: dict[str, dict[str, Part]] = {}
+        for problem, name, part in waiting.parts:
+            groups.setdefault(name, {})[problem] = part
+        return [_across(name, parts) for name, parts in groups.items()]
+
+    def _absence(self, claim: Claim) -> str:
+        if claim.reason:
+            return claim.reason
+        if self._quick and not claim.quick:
+            return "it is about the full size, and this run was quick"
+        names = " and ".join(f"'{name}'" for name in claim.methods)
+        return (
+            f"{names} did not run on the same problem" if len(claim.methods) > 1 else f"{names} did not run"
+        )
+
+
+def _named(problem: str, name: str, part: Part) -> Part:
+    label = ", ".join(filter(None, [problem, name.strip()]))
+    return replace(part, name=label)
+
+
+def _across(name: str, parts: Mapping[str, Part]) -> Part:
+    first = next(iter(parts.values()))
+    runs = {problem: each.estimate for problem, each in parts.items() if isinstance(each.estimate, Runs)}
+    lacking = [f"{problem}: {each.reason}" for problem, each in parts.items() if problem not in runs]
+    return make_part(first.inside, lacking[0] if lacking else average(runs), name=name.strip())
