@@ -3,7 +3,7 @@
 # ruff: noqa: S608 - what is put into statements here are the columns below, nothing from outside
 
 APPLICATION_ID = 0x62666777  # "bfgw": tells a store from any other SQLite file
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 TABLES = ("run", "trial", "link", "record", "reservation")
 LAYOUT = """
 CREATE TABLE run (
@@ -24,6 +24,7 @@ CREATE TABLE link (
     run INTEGER NOT NULL REFERENCES run, position INTEGER NOT NULL, trial INTEGER NOT NULL REFERENCES trial,
     problem TEXT NOT NULL, method TEXT NOT NULL, reused INTEGER NOT NULL, digest TEXT NOT NULL,
     PRIMARY KEY (run, position)) WITHOUT ROWID;
+CREATE INDEX link_trial ON link (trial);
 CREATE TABLE record (
     trial INTEGER NOT NULL REFERENCES trial, number INTEGER NOT NULL, metric TEXT NOT NULL,
     role TEXT NOT NULL, iteration INTEGER NOT NULL, seconds REAL NOT NULL, cpu_seconds REAL, cost REAL,

@@ -192,6 +192,20 @@ def test_a_store_without_runs_says_so(store):
         store.run("last")
 
 
+def test_a_trial_is_read_and_its_replay_noted_without_looking_through_the_run(store, make_trial):
+    number = store.add(begin(store), 0, make_trial(), Outcome(Status.DONE, Ending.ITERATIONS, ""))
+    said = []
+    store._base.set_trace_callback(said.append)
+    store.result(number)
+    store.note_replay(number, "")
+    store._base.set_trace_callback(None)
+    asked = [each for each in said if each.startswith(("SELECT", "UPDATE"))]
+    plans = [store._base.execute(f"EXPLAIN QUERY PLAN {each}").fetchall() for each in asked]
+    steps = [words for plan in plans for *_, words in plan]
+    assert len(steps) >= 6
+    assert not [words for words in steps if "SCAN" in words]
+
+
 @pytest.mark.parametrize("number", [0, 7, 10**30])
 def test_an_unknown_trial_is_an_error(store, number):
     with pytest.raises(StoreError, match=f"no trial {number}"):
