@@ -70,7 +70,14 @@ def plan(suite: Suite, registry: Registry, where: str = "") -> Trials:
     _check_tuning(suite, methods, registry, where)
     pairs = list(_pairs(problems, methods))
     cells = (Cell(problem.label, each.kind, each.spec.label, "") for problem, each in pairs)
-    check_claims(suite.claims, cells, registry.backends.names, targets=bool(suite.target), where=where)
+    check_claims(
+        suite.claims,
+        cells,
+        registry.backends.names,
+        targets=bool(suite.target),
+        where=where,
+        quick=suite.quick,
+    )
     total = len(pairs) * len(suite.backends) * suite.repetitions
     total += count_tuning_trials(suite, [method.spec for _, method in pairs])
     if total > MOST_TRIALS:

@@ -64,6 +64,7 @@ class Suite:
     tune: Tuning | None = None
     tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     claims: tuple[Claim, ...] = ()
+    quick: bool = False
 
 
 def find_suite(name: str, folders: Iterable[Path]) -> Path:
@@ -172,6 +173,7 @@ def _suite_of(table: Mapping[str, Any], text: str, where: str, *, quick: bool = 
         tune=_tuning_of(table["tune"], where) if "tune" in table else None,
         tables={kind: _tables_of(table, kind, where, quick=quick) for kind in ("problem", *METHOD_KINDS)},
         claims=_claims_of(table.get("claim", []), where),
+        quick=quick,
     )
 
 

@@ -345,3 +345,15 @@ def register_optimizers(register):
     assert planned(text + '"either"\n', registry)
     said = fault_of(text + '"neither"\n', registry)
     assert "optimizer 'neither' needs a SpectralSum or Composite problem, but problem 'hill' has no" in said
+
+
+def test_a_claim_about_the_full_size_may_name_what_a_quick_run_leaves_out(registry):
+    text = BASE + '[[optimizer]]\nuse = "slide"\nstep = [0.1, 0.2]\nquick = { step = 0.1 }\n'
+    claim = '[[claim]]\nsays = "It falls"\nmethod = "slide (step=0.2)"\nquantity = "gap at the end"\n'
+    claim += "value = { below = 1 }\n"
+    assert planned(text + claim, registry)
+    with pytest.raises(SuiteError, match="no method is labelled"):
+        plan(parse_suite(text + claim, "my.toml", quick=True), registry)
+    assert plan(parse_suite(text + claim + "quick = false\n", "my.toml", quick=True), registry)
+    with pytest.raises(SuiteError, match="no method is labelled"):
+        planned(text + claim.replace("0.2", "0.3") + "quick = false\n", registry)
