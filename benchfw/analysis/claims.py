@@ -358,8 +358,9 @@ def _is_claimed_of_every_run(estimate: Estimate) -> bool:
 
 
 def lies_inside(found: Interval, inside: Range) -> bool:
-    """Return whether an interval lies in a range."""
-    return inside.low < found.low and found.high < inside.high
+    """Return whether an interval lies in a range; an end that the range does not have may be unknown."""
+    above = math.isinf(inside.low) or inside.low < found.low
+    return above and (math.isinf(inside.high) or found.high < inside.high)
 
 
 def lies_outside(found: Interval, inside: Range) -> bool:

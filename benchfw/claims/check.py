@@ -20,8 +20,8 @@ def check_claims(
 ) -> None:
     """Raise a SuiteError for the first claim about something that the suite does not have.
 
-    `backends` are all that are known: a claim may be about one that this run leaves out. A quick run may leave
-    out what claims about the full size name.
+    `backends` are all that are known: a claim may be about one that this run leaves out. A quick run may
+    leave out what claims about the full size name.
     """
     every = list(cells)
     for number, claim in enumerate(claims, 1):
