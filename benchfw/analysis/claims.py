@@ -227,13 +227,15 @@ class Part:
     """One number of a claim: what it is a number of, and where it must lie for the claim to hold.
 
     `disproof` is where it must not lie outside of, if that is another range: a bias is shown to be small, or
-    not to be 0. Without an estimate, `reason` says why there is none.
+    not to be 0. `denied` claims the opposite, that it lies outside of `disproof`, and being `inside` refutes
+    it. Without an estimate, `reason` says why there is none.
     """
 
     name: str
     inside: Range
     estimate: Estimate | None = None
     disproof: Range | None = None
+    denied: bool = False
     reason: str = ""
     note: str = ""
 
@@ -325,7 +327,7 @@ def _decide(parts: Sequence[Part], allowed: float) -> Decided:
     if standings == {Standing.HOLDS}:
         return Decided(Standing.HOLDS, decided, allowed)
     plans = [
-        each.part.estimate.plan(each.part.inside, 1 - 2 * allowed)
+        each.part.estimate.plan(each.part.possible if each.part.denied else each.part.inside, 1 - 2 * allowed)
         for each in decided
         if each.standing is Standing.UNDECIDED and each.part.estimate is not None
     ]
@@ -341,6 +343,8 @@ def _decide_part(part: Part, estimate: Estimate, allowed: float, parts: int) -> 
     that they share it. The interval is two-sided and one side decides, so that it leaves out twice as much.
     """
     level, strict = 1 - 2 * allowed, 1 - 2 * allowed / parts
+    if part.denied:
+        return _decide_denied(part, estimate.interval, 1 - allowed, strict)
     if part.possible.two_ended or part.possible.low == part.possible.high:  # either side may refute it
         strict = 1 - allowed / parts
     found, careful = estimate.interval(level), estimate.interval(strict)
@@ -351,6 +355,15 @@ def _decide_part(part: Part, estimate: Estimate, allowed: float, parts: int) -> 
     if lies_inside(found, part.inside):
         return DecidedPart(part, Standing.HOLDS, found, level)
     return DecidedPart(part, Standing.UNDECIDED, found, level)
+
+
+def _decide_denied(part: Part, find: Callable[[float], Interval], level: float, strict: float) -> DecidedPart:
+    """Return the decision on a number that is claimed not to be 0: either side of it will do."""
+    found, careful = find(level), find(strict)
+    if lies_inside(careful, part.inside):
+        return DecidedPart(part, Standing.REFUTED, careful, strict)
+    standing = Standing.HOLDS if lies_outside(found, part.possible) else Standing.UNDECIDED
+    return DecidedPart(part, standing, found, level)
 
 
 def _is_claimed_of_every_run(estimate: Estimate) -> bool:

@@ -69,15 +69,17 @@ MOST_RUNS = Range(low=0.5)
 class Claim:
     """One claim: a sentence, where it stands, and what decides it.
 
-    `methods` are the labels it names: one; the method and the one it is compared with; or several, the best
-    first. `problems` are labels, none meaning each problem; `across` problems the mean over all of them
-    counts. `inside` is where the number must lie. `every` says that one run on the other side refutes it.
+    `methods` are labels: the claim is about each of them, alone or compared with the one that `than` names,
+    or about their order, the best first. `problems` are labels, none meaning each problem; `across` problems
+    the mean over all of them counts. `inside` is where the number must lie; of an estimator that is not
+    `unbiased`, where it must not. `every` says that one run on the other side refutes it.
     `reason` is why it cannot be tested. `table` is what the suite says, which is recorded with a run.
     """
 
     says: str
     test: Test
     methods: tuple[str, ...] = ()
+    than: str = ""
     quantity: str = ""
     inside: Range = Range()
     problems: tuple[str, ...] = ()
@@ -85,6 +87,7 @@ class Claim:
     metric: str = ""
     law: Literal["sublinear", "linear"] = "sublinear"
     margin: float = MARGIN
+    unbiased: bool = True
     every: bool = True
     quick: bool = True
     source: str = ""
@@ -97,6 +100,18 @@ class Claim:
         if self.test == "unbiased":
             return "estimator"
         return QUANTITIES[self.quantity][0] if self.quantity in QUANTITIES else "optimizer"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return all methods that it names."""
+        return (*self.methods, self.than) if self.than else self.methods
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Return the methods that are looked at together: all of an order, else each, alone or in a pair."""
+        if self.test == "order":
+            return (self.methods,)
+        return tuple((each, self.than) if self.than else (each,) for each in self.methods)
 
     @property
     def to_target(self) -> bool:

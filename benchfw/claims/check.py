@@ -32,14 +32,16 @@ def check_claims(
         for name in claim.problems:
             if name not in problems:
                 raise SuiteError(f"{place}: no problem is labelled '{name}'{nearest(name, problems)}")
-        labels = {split_backend(name, backends)[0]: name for name in claim.methods}
-        for label in labels:
-            _check_method(claim, label, every, place)
+        for name in claim.names:
+            _check_method(claim, split_backend(name, backends)[0], every, place)
         if claim.to_target and not targets:
             raise SuiteError(f"{place}: it is about a target, and the suite has none; add target = {{ … }}")
-        if claim.methods and claim.test != "untestable" and not _meeting(claim, list(labels), every):
-            where_it_is = "on " + ", ".join(claim.problems) if claim.problems else "on the same problem"
-            raise SuiteError(f"{place}: {' and '.join(labels)} are never run {where_it_is}")
+        for group in claim.groups if claim.test != "untestable" else ():
+            labels = [split_backend(name, backends)[0] for name in group]
+            if not _meeting(claim, labels, every):
+                where_it_is = "on " + ", ".join(claim.problems) if claim.problems else "on the same problem"
+                verb = "are" if len(labels) > 1 else "is"
+                raise SuiteError(f"{place}: {' and '.join(labels)} {verb} never run {where_it_is}")
 
 
 def _check_method(claim: Claim, label: str, cells: Sequence[Cell], place: str) -> None:

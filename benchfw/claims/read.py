@@ -34,7 +34,7 @@ def read_claim(table: Mapping[str, Any], place: str) -> Claim:
     for key in table:
         if key not in _KEYS:
             raise SuiteError(f"{place}: unknown key '{key}'{nearest(key, _KEYS)}")
-    for key in ("says", "source", "method", "than", "quantity", "metric", "untestable"):
+    for key in ("says", "source", "than", "quantity", "metric", "untestable"):
         if key in table and not (isinstance(table[key], str) and table[key].strip()):
             raise SuiteError(f"{place}: '{key}' must be a text, got {table[key]!r}")
     if "says" not in table:
@@ -54,15 +54,15 @@ def read_claim(table: Mapping[str, Any], place: str) -> Claim:
         own = read[test](table, place)
     else:
         own = {"inside": _read_range(table[test], f"{place}, {test}")}
-    methods = tuple(table[key] for key in ("method", "than") if key in table)
     quantity = table.get("quantity", "")
     claim = Claim(
         **{
             "says": table["says"].strip(),
             "test": test,
-            "methods": methods,
+            "methods": _read_labels(table, "method", place),
+            "than": table.get("than", ""),
             "quantity": quantity,
-            "problems": _read_problems(table.get("problem", ()), place),
+            "problems": _read_labels(table, "problem", place),
             "across": table.get("across") == "problems",
             "metric": table.get("metric", ""),
             "law": table.get("law", "sublinear"),
@@ -102,8 +102,8 @@ def _check_company(table: Mapping[str, Any], test: Test, place: str) -> None:
         raise SuiteError(f'{place}: law must be "sublinear" or "linear", got {table["law"]!r}')
     if table.get("across", "problems") != "problems":
         raise SuiteError(f'{place}: across must be "problems", got {table["across"]!r}')
-    if table.get("than") is not None and table.get("than") == table.get("method"):
-        raise SuiteError(f"{place}: '{table['method']}' is compared with itself; 'than' names another method")
+    if "than" in table and table["than"] in _read_labels(table, "method", place):
+        raise SuiteError(f"{place}: '{table['than']}' is compared with itself; 'than' names another method")
 
 
 def _read_range(value: Any, place: str) -> Range:
@@ -162,11 +162,15 @@ def _read_bound(table: Mapping[str, Any], place: str) -> dict[str, Any]:
 
 def _read_unbiased(table: Mapping[str, Any], place: str) -> dict[str, Any]:
     margin = table.get("margin", MARGIN)
-    if table["unbiased"] is not True:
-        raise SuiteError(f"{place}: unbiased must be true, got {table['unbiased']!r}; else claim a 'bias'")
+    if not isinstance(table["unbiased"], bool):
+        raise SuiteError(f"{place}: unbiased must be true or false, got {table['unbiased']!r}")
     if not _is_number(margin) or margin <= 0:
         raise SuiteError(f"{place}: margin must be a positive number, got {margin!r}")
-    return {"margin": float(margin), "inside": Range(-float(margin), float(margin))}
+    return {
+        "margin": float(margin),
+        "inside": Range(-float(margin), float(margin)),
+        "unbiased": table["unbiased"],
+    }
 
 
 def _read_reaches(table: Mapping[str, Any], place: str) -> dict[str, Any]:
@@ -179,10 +183,14 @@ def _read_reaches(table: Mapping[str, Any], place: str) -> dict[str, Any]:
     return {"inside": share, "every": False}
 
 
-def _read_problems(value: Any, place: str) -> tuple[str, ...]:
-    names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list | tuple) else None
-    if names is None or not all(isinstance(name, str) for name in names):
-        raise SuiteError(f"{place}: 'problem' must be a label of a problem or a list of them, got {value!r}")
+def _read_labels(table: Mapping[str, Any], key: str, place: str) -> tuple[str, ...]:
+    """Return the labels of a key that takes one or a list of them; nothing where it is missing."""
+    value = table.get(key, ())
+    names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list | tuple) else ()
+    if key in table and not (names and all(isinstance(name, str) and name.strip() for name in names)):
+        raise SuiteError(f"{place}: '{key}' must be a label of a {key} or a list of them, got {value!r}")
+    if len(set(names)) < len(names):
+        raise SuiteError(f"{place}: '{key}' must name each {key} once, got {value!r}")
     return names
 
 

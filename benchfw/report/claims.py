@@ -90,6 +90,8 @@ def _room(part: DecidedPart) -> float:
     found, inside = part.interval, part.part.inside
     if found is None:
         return math.inf
+    if part.part.denied:
+        return max(found.low, -found.high)
     rooms = [_apart(inside.high, found.high), _apart(found.low, inside.low)]
     return min(rooms)
 
@@ -109,8 +111,8 @@ def _describe_part(claim: Claim, part: DecidedPart) -> str:
         return _describe_share(claim, part, estimate)
     value, times = interval_text(found), ratio_text(found)
     said = {
-        "ratio": f"{times} times the {claim.quantity} of {claim.methods[-1]}",
-        "difference": f"{claim.quantity} of {claim.methods[-1]} and {value} more",
+        "ratio": f"{times} times the {claim.quantity} of {claim.than}",
+        "difference": f"{claim.quantity} of {claim.than} and {value} more",
         "value": f"{claim.quantity} {value}",
         "order": f"{claim.quantity} {times}",
         "bound": f"the mean of the runs is at most {times} of the bound, {part.part.note}",
@@ -119,14 +121,15 @@ def _describe_part(claim: Claim, part: DecidedPart) -> str:
         else f"iterations^{value}",
         "unbiased": f"a bias of {value} standard deviations of a draw",
     }
-    return f"{said[claim.test]}; claimed: {part.part.inside}"
+    return f"{said[claim.test]}; claimed: {'not 0' if part.part.denied else part.part.inside}"
 
 
 def _describe_share(claim: Claim, part: DecidedPart, share: Share) -> str:
     """Return in how many runs the target was reached, or the theorem's bound kept."""
     if claim.test == "bound":
         return f"{part.part.note}, in {plural(share.runs, 'run')}"
-    return f"{claim.methods[0]} reaches the target in {share.some} of {plural(share.runs, 'run')}"
+    who = claim.methods[0] if len(claim.methods) == 1 else "it"
+    return f"{who} reaches the target in {share.some} of {plural(share.runs, 'run')}"
 
 
 def _notes(result: ClaimResult) -> list[str]:

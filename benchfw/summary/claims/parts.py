@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -46,17 +47,18 @@ def find_parts(claim: Claim, cells: Sequence[Cell], found: Measurements) -> Iter
             yield f"{one.method} / {other.method}", part
     else:
         estimate, note = _estimate(claim, cells, found)
-        disproof = NO_BIAS if claim.test == "unbiased" else None
-        yield "", make_part(claim.inside, estimate, disproof, note)
+        part = make_part(claim.inside, estimate, note=note)
+        yield (
+            "",
+            replace(part, disproof=NO_BIAS, denied=not claim.unbiased) if claim.test == "unbiased" else part,
+        )
 
 
-def make_part(
-    inside: Range, found: Found, disproof: Range | None = None, note: str = "", *, name: str = ""
-) -> Part:
+def make_part(inside: Range, found: Found, *, name: str = "", note: str = "") -> Part:
     """Return a part with its number, or with the reason why there is none."""
     if isinstance(found, Estimate):
-        return Part(name, inside, found, disproof, note=note)
-    return Part(name, inside, disproof=disproof, reason=found, note=note)
+        return Part(name, inside, found, note=note)
+    return Part(name, inside, reason=found, note=note)
 
 
 def _estimate(claim: Claim, cells: Sequence[Cell], found: Measurements) -> tuple[Found, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 from benchfw.analysis.claims import Decided, Part, Runs, decide_claims
 from benchfw.claims import Claim
@@ -37,6 +38,7 @@ class _Open:
     claim: Claim
     registered: str
     parts: list[tuple[str, str, Part]] = field(default_factory=list)
+    ran: set[str] = field(default_factory=set)
     early: int = 0
     trials: int = 0
 
@@ -56,7 +58,7 @@ class ClaimReader:
     def listen(self, results: Iterable[Result]) -> Iterator[Result]:
         """Yield the results, and count those that had ended before a claim about them was registered."""
         named = [
-            (each, {split_backend(name, self._backends)[0] for name in each.claim.methods})
+            (each, {split_backend(name, self._backends)[0] for name in each.claim.names})
             for each in self._open
         ]
         for result in results:
@@ -74,9 +76,11 @@ class ClaimReader:
             if claim.test == "untestable" or claim.kind != found.kind or (self._quick and not claim.quick):
                 continue
             for cells in self._cells(claim, found.samples):
+                who = cells[0].method if len(claim.groups) > 1 else ""
                 for name, part in find_parts(claim, cells, found):
                     backend = f" ({cells[0].backend})" if len(self._used(found.samples)) > 1 else ""
-                    each.parts.append((cells[0].problem, f"{name}{backend}", part))
+                    each.parts.append((cells[0].problem, f"{who}{name}{backend}", part))
+                each.ran |= {cell.method for cell in cells}
 
     def decide(self) -> tuple[ClaimResult, ...]:
         """Return all claims with what is decided about them, in the order of the suite."""
@@ -91,11 +95,11 @@ class ClaimReader:
 
     def _cells(self, claim: Claim, samples: Mapping[Cell, Sample]) -> Iterator[tuple[Cell, ...]]:
         """Yield the methods of a claim on one problem and backend after another, where all of them ran."""
-        names = [split_backend(name, self._backends) for name in claim.methods]
-        fixed = all(backend for _, backend in names)
-        for problem in dict.fromkeys(cell.problem for cell in samples):
-            if claim.problems and problem not in claim.problems:
-                continue
+        problems = dict.fromkeys(cell.problem for cell in samples)
+        wanted = [each for each in problems if not claim.problems or each in claim.problems]
+        for problem, group in product(wanted, claim.groups):
+            names = [split_backend(name, self._backends) for name in group]
+            fixed = all(backend for _, backend in names)
             for backend in [""] if fixed else sorted(self._used(samples)):
                 cells = tuple(Cell(problem, claim.kind, label, own or backend) for label, own in names)
                 if all(cell in samples for cell in cells):
@@ -105,23 +109,33 @@ class ClaimReader:
         claim = waiting.claim
         if not waiting.parts:
             return [Part("", claim.inside, reason=self._absence(claim))]
+        missing = [Part("", claim.inside, reason=each) for each in self._missing(waiting)]
         if not claim.across:
             several = len({problem for problem, *_ in waiting.parts}) > 1
-            return [_named(problem if several else "", name, part) for problem, name, part in waiting.parts]
+            parts = [_named(problem if several else "", name, part) for problem, name, part in waiting.parts]
+            return [*parts, *missing]
         groups: dict[str, dict[str, Part]] = {}
         for problem, name, part in waiting.parts:
             groups.setdefault(name, {})[problem] = part
-        return [_across(name, parts) for name, parts in groups.items()]
+        return [*(_across(name, parts) for name, parts in groups.items()), *missing]
+
+    def _missing(self, waiting: _Open) -> Iterator[str]:
+        """Yield what the claim names and this run left out: on the rest alone it is not decided."""
+        problems = {problem for problem, *_ in waiting.parts}
+        for name in (split_backend(each, self._backends)[0] for each in waiting.claim.methods):
+            if name not in waiting.ran:
+                yield f"'{name}' did not run"
+        for name in waiting.claim.problems:
+            if name not in problems:
+                yield f"nothing was run on '{name}'"
 
     def _absence(self, claim: Claim) -> str:
         if claim.reason:
             return claim.reason
         if self._quick and not claim.quick:
             return "it is about the full size, and this run was quick"
-        names = " and ".join(f"'{name}'" for name in claim.methods)
-        return (
-            f"{names} did not run on the same problem" if len(claim.methods) > 1 else f"{names} did not run"
-        )
+        names = " and ".join(f"'{name}'" for name in claim.names)
+        return f"{names} did not run on the same problem" if len(claim.names) > 1 else f"{names} did not run"
 
 
 def _named(problem: str, name: str, part: Part) -> Part:
