@@ -57,6 +57,15 @@ class Registry:
         """Where suites are looked up by name: ./suites, then those of the plugins."""
         return [folder for folder in (Path("suites"), *self._suite_folders) if folder.is_dir()]
 
+    @property
+    def suites(self) -> dict[str, Path]:
+        """The files of all suites that can be named, by name."""
+        found: dict[str, Path] = {}
+        for folder in self.suite_folders:
+            for path in sorted(folder.rglob("*.toml")):
+                found.setdefault(path.relative_to(folder).with_suffix("").as_posix(), path)
+        return found
+
     def entries(self, kind: str) -> dict[str, Entry]:
         """Return the entries of one kind by name, in alphabetical order."""
         return {name: entry for (k, name), entry in sorted(self._entries.items()) if k == kind}

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchfw.analysis.claims import DecidedPart, Share, Standing
+from benchfw.analysis.claims import Decided, DecidedPart, Share, Standing
 from benchfw.claims import Claim
 from benchfw.report.text import interval_text, plural, ratio_text
 from benchfw.summary.claims.reader import ClaimResult
@@ -72,17 +72,25 @@ def _found(result: ClaimResult) -> str:
     decided, claim = result.decided, result.claim
     if decided.standing is Standing.NOT_TESTABLE:
         return decided.reason
-    parts = [each for each in decided.parts if each.interval is not None]
-    if decided.standing is not Standing.HOLDS:
-        parts = [each for each in parts if each.standing is decided.standing]
-    shown = min(parts, key=_room)
+    shown = closest_part(decided)
     said = _describe_part(claim, shown)
     if len(decided.parts) == 1:
         return said
     count, name = len(decided.parts), shown.part.name
     if decided.standing is Standing.HOLDS:
         return f"in all {count} cases; closest, {name}: {said}"
-    return f"in {len(parts)} of {count} cases, as {name}: {said}"
+    return f"in {len(_deciding_parts(decided))} of {count} cases, as {name}: {said}"
+
+
+def closest_part(decided: Decided) -> DecidedPart:
+    """Return, of the parts that decided a claim, the one nearest to the end of what is claimed."""
+    return min(_deciding_parts(decided), key=_room)
+
+
+def _deciding_parts(decided: Decided) -> list[DecidedPart]:
+    parts = [each for each in decided.parts if each.interval is not None]
+    holds = decided.standing is Standing.HOLDS
+    return parts if holds else [each for each in parts if each.standing is decided.standing]
 
 
 def _room(part: DecidedPart) -> float:

@@ -87,7 +87,7 @@ def _overview(registry: Registry, *, as_json: bool) -> None:
 def names_of(kind: str, registry: Registry) -> list[str]:
     """Return the names of one kind; nothing is imported for it."""
     if kind == "suites":
-        return list(_suite_files(registry))
+        return list(registry.suites)
     if kind == "backends":
         return list(registry.backends.names)
     if kind == "datasets":
@@ -100,7 +100,7 @@ def names_of(kind: str, registry: Registry) -> list[str]:
 def rows_of(kind: str, registry: Registry) -> list[tuple[str, str, str, str]]:
     """Return (kind, name, plugin, summary) of everything of one kind."""
     if kind == "suites":
-        return [("suite", name, "", _title(path)) for name, path in _suite_files(registry).items()]
+        return [("suite", name, "", _title(path)) for name, path in registry.suites.items()]
     if kind == "datasets":
         from benchfw import data
 
@@ -125,14 +125,6 @@ def _summary(entry: Entry) -> str:
         return entry.summary
     except PluginError as fault:
         return str(fault)
-
-
-def _suite_files(registry: Registry) -> dict[str, Path]:
-    found: dict[str, Path] = {}
-    for folder in registry.suite_folders:
-        for path in sorted(folder.rglob("*.toml")):
-            found.setdefault(path.relative_to(folder).with_suffix("").as_posix(), path)
-    return found
 
 
 def _title(path: Path) -> str:

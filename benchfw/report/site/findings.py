@@ -1,0 +1,174 @@
+"""What bundles say about the claims that suites make today.
+
+A verdict is shown only for the claim and the suite that were run: a claim without a bundle is missing, one
+that has changed since, or whose suite has, is stale.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple
+
+from benchfw.analysis.claims import Standing
+from benchfw.claims import Claim
+from benchfw.errors import StoreError, SuiteError
+from benchfw.provenance import Run
+from benchfw.records import Result
+from benchfw.report.claims import describe_claims
+from benchfw.store.bundle import read_bundle
+from benchfw.suite import Suite, parse_suite, read_suite
+from benchfw.summary.claims.reader import ClaimResult
+from benchfw.summary.summarize import summarize
+
+_UNMEASURED = {"name", "text", "title", "claims"}
+"""The fields of a suite that do not decide what is measured."""
+
+
+class Absence(StrEnum):
+    """Why a claim has no verdict."""
+
+    MISSING = "missing"
+    STALE = "stale"
+
+
+class Bundle(NamedTuple):
+    """A bundle that was read."""
+
+    path: Path
+    run: Run
+    results: Sequence[Result]
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """A claim of a suite, and what one bundle says about it; `found` and `notes` are sentences."""
+
+    suite: str
+    claim: Claim
+    verdict: Standing | Absence
+    found: str
+    notes: tuple[str, ...] = ()
+    bundle: Bundle | None = None
+    result: ClaimResult | None = None
+
+
+def read_claiming_suites(paths: Mapping[str, Path]) -> dict[str, Suite]:
+    """Return the suites that make claims, by name."""
+    found = {name: read_suite(path) for name, path in paths.items()}
+    return {name: suite for name, suite in found.items() if suite.claims}
+
+
+def read_bundles(places: Iterable[Path]) -> list[Bundle]:
+    """Return the runs of bundles, which are files or all those in a folder and the folders in it."""
+    found = []
+    for place in places:
+        if not place.exists():
+            raise StoreError(f"there is no bundle {place}; `benchfw export --bundle` makes one")
+        files = sorted(place.rglob("*.zip")) if place.is_dir() else [place]
+        found += [Bundle(path, *read_bundle(path)) for path in files]
+    return found
+
+
+def find_findings(
+    suites: Mapping[str, Suite], bundles: Iterable[Bundle]
+) -> tuple[list[Finding], list[Bundle]]:
+    """Return what bundles say about the claims of suites, in the order of these; and the unused bundles."""
+    by_suite: dict[str, list[Bundle]] = {name: [] for name in suites}
+    unused: list[Bundle] = []
+    for bundle in bundles:
+        by_suite.get(_find_suite(bundle.run, suites) or "", unused).append(bundle)
+    return [each for name, own in by_suite.items() for each in _findings(name, suites[name], own)], unused
+
+
+def describe_changes(then: Suite, now: Suite) -> list[str]:
+    """Return which parts of a suite differ, of those that decide what is measured: budget, [[problem]]."""
+    changed = [
+        each.name
+        for each in fields(Suite)
+        if each.name not in {*_UNMEASURED, "tables"} and getattr(then, each.name) != getattr(now, each.name)
+    ]
+    kinds = [kind for kind in now.tables if then.tables.get(kind) != now.tables[kind]]
+    return [*changed, *(f"[[{kind}]]" for kind in kinds)]
+
+
+def _find_suite(run: Run, suites: Mapping[str, Suite]) -> str | None:
+    """Return the suite that a run is of: of those of its name, the one that has most in common with it."""
+    lines = _leaves(run.text)
+    shared = {
+        name: len(lines & _leaves(suite.text))
+        for name, suite in suites.items()
+        if PurePath(name).stem == run.suite
+    }
+    return max(shared, key=lambda name: shared[name]) if any(shared.values()) else None
+
+
+def _leaves(text: str) -> set[tuple[str, str]]:
+    """Return all keys and values of a TOML text, but for those that any suite may have by chance."""
+    try:
+        tables = tomllib.loads(text)
+    except (ValueError, RecursionError):  # what stands in a bundle may be anything
+        return set()
+    return {
+        leaf
+        for key in ("title", "problem", "optimizer", "estimator", "kernel", "claim")
+        for leaf in _walk(tables.get(key), key)
+    }
+
+
+def _walk(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _walk(each, f"{path}.{key}")
+    elif isinstance(value, list):
+        for each in value:
+            yield from _walk(each, path)
+    elif value is not None:
+        yield path, repr(value)
+
+
+def _findings(name: str, suite: Suite, bundles: Sequence[Bundle]) -> Iterator[Finding]:
+    """Yield the findings about the claims of one suite, claim by claim."""
+    read = [(bundle, *_read(suite, bundle)) for bundle in bundles]
+    for claim in suite.claims:
+        if claim.test == "untestable":
+            yield Finding(name, claim, Standing.NOT_TESTABLE, claim.reason)
+        elif not read:
+            yield Finding(name, claim, Absence.MISSING, "no bundle of this suite")
+        for bundle, changes, results in read if claim.test != "untestable" else ():
+            result = results.get(claim.digest)
+            if result is None:
+                why = changes or _claim_changes(claim, bundle.run)
+                yield Finding(name, claim, Absence.STALE, why, bundle=bundle)
+            else:
+                (said,) = describe_claims([result])
+                yield Finding(name, claim, said.standing, said.found, said.notes, bundle, result)
+
+
+def _read(suite: Suite, bundle: Bundle) -> tuple[str, Mapping[str, ClaimResult]]:
+    """Return what of a suite has changed since a bundle, in words; or else its claims, decided."""
+    run = bundle.run
+    quick = run.environment.changes.quick
+    try:
+        then = parse_suite(run.text, run.suite, quick=quick)
+    except SuiteError as fault:
+        return f"the suite has changed since the run: {fault}", {}
+    changed = describe_changes(then, parse_suite(suite.text, suite.name, quick=quick))
+    if changed:
+        return f"the suite has changed since the run: {', '.join(changed)}", {}
+    decided = summarize(run, bundle.results, figures=False).claims
+    return "", {each.claim.digest: each for each in decided}
+
+
+def _claim_changes(claim: Claim, run: Run) -> str:
+    """Return what of a claim has changed since it was registered, in words."""
+    tables = (each["table"] for each in run.environment.claims)
+    before = next((table for table in tables if table.get("says") == claim.says), None)
+    if before is None:
+        return "the claim was added or reworded after the run"
+    now = claim.table
+    changed = [key for key in {**before, **now} if before.get(key) != now.get(key)]
+    return f"the claim has changed since the run: {', '.join(changed)}"
