@@ -13,7 +13,7 @@ WORKERS ?= 3
 # with bytecode, whatever the shell says of it: else each of a thousand processes compiles all it imports
 PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: run test test-all lint types tests test-gpu docs overhead drill fuzz benchmarks asv asv-check asv-publish clean
+.PHONY: run test test-all lint types tests test-gpu docs findings bundles overhead drill fuzz benchmarks asv asv-check asv-publish clean
 
 run: $(INSTALLED)
 	$(BIN)/benchfw run quickstart
@@ -44,6 +44,15 @@ test-gpu: $(INSTALLED)
 docs: $(INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "page: reports/docs/index.html"
+
+# docs/findings.md from the bundles in findings/ alone: nothing is run
+findings: $(INSTALLED)
+	rm -rf docs/findings
+	$(BIN)/benchfw findings findings --documents findings/documents.toml -o docs/findings.md
+
+# those bundles, by runs on this machine: only of suites that have changed since theirs
+bundles: $(INSTALLED)
+	$(BIN)/python suites/tracked/bundles.py
 
 overhead: $(INSTALLED)
 	$(BIN)/python suites/tracked/overhead.py

@@ -1,4 +1,4 @@
-"""Every test that docs/findings.md calls as a witness exists."""
+"""Every test that the findings, the misprints and the claims of suites call as a witness exists."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ ROOT = Path(__file__).parents[1]
 
 
 def test_the_tests_that_findings_name_are_there():
-    page = (ROOT / "docs" / "findings.md").read_text("utf-8")
-    named = set(re.findall(r"`(test_\w+\.py)::(test_\w+)`", page))
+    pages = [
+        ROOT / "docs" / "findings.md",
+        ROOT / "docs" / "misprints.md",
+        *ROOT.glob("plugins/*/*/suites/**/*.toml"),
+    ]
+    text = "\n".join(path.read_text("utf-8") for path in pages)
+    named = set(re.findall(r"\b(test_\w+\.py)::(test_\w+)", text))
     files = [*ROOT.glob("tests/**/test_*.py"), *ROOT.glob("plugins/*/tests/**/test_*.py")]
     defined = {
         (path.name, name)

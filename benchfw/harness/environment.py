@@ -91,11 +91,13 @@ def packages() -> dict[str, str]:
 def project() -> Project | None:
     """Return the git commit of the folder the user stands in, its date, and whether files of it were changed.
 
-    Files that git does not know are not asked about: the reports of earlier runs may be among them.
+    Files that git does not know are not asked about: the reports of earlier runs may be among them. Where
+    git cannot say, as in a container without it, the commit is that of BENCHFW_COMMIT.
     """
     commit, _, date = (_git("show", "--no-patch", "--format=%H %cI", "HEAD") or "").partition(" ")
     if not commit:
-        return None
+        given = os.environ.get("BENCHFW_COMMIT", "")
+        return Project(given) if given else None
     changes = _git("--no-optional-locks", "status", "--porcelain", "--untracked-files=no")
     return Project(commit, date, None if changes is None else bool(changes))
 

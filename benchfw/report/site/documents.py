@@ -26,9 +26,13 @@ class Document:
         """Return the name for a file."""
         return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-") or "others"
 
+    def has(self, source: str) -> bool:
+        """Whether a claim with this source is from the document."""
+        return source.lower().startswith(self.name.lower())
+
     def place(self, source: str) -> str:
         """Return where in the document a claim stands."""
-        return source.removeprefix(self.name).lstrip(", ")
+        return source[len(self.name) :].lstrip(", ")
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ def group_by_document(
     longest = sorted(known, key=lambda each: -len(each.name))
     for finding in findings:
         source = finding.claim.source
-        own = next((each for each in longest if source.startswith(each.name)), None)
+        own = next((each for each in longest if each.has(source)), None)
         found.setdefault(own or Document(source.partition(",")[0].strip()), []).append(finding)
     return found
 

@@ -84,7 +84,18 @@ def find_findings(
     return [each for name, own in by_suite.items() for each in _findings(name, suites[name], own)], unused
 
 
-def describe_changes(then: Suite, now: Suite) -> list[str]:
+def describe_changes(suite: Suite, run: Run) -> str:
+    """Return what of a suite has changed since a run, in words; titles and comments may."""
+    quick = run.environment.changes.quick
+    try:
+        then = parse_suite(run.text, run.suite, quick=quick)
+    except SuiteError as fault:
+        return f"the suite has changed since the run: {fault}"
+    changed = _changed_parts(then, parse_suite(suite.text, suite.name, quick=quick))
+    return f"the suite has changed since the run: {', '.join(changed)}" if changed else ""
+
+
+def _changed_parts(then: Suite, now: Suite) -> list[str]:
     """Return which parts of a suite differ, of those that decide what is measured: budget, [[problem]]."""
     changed = [
         each.name
@@ -150,17 +161,9 @@ def _findings(name: str, suite: Suite, bundles: Sequence[Bundle]) -> Iterator[Fi
 
 def _read(suite: Suite, bundle: Bundle) -> tuple[str, Mapping[str, ClaimResult]]:
     """Return what of a suite has changed since a bundle, in words; or else its claims, decided."""
-    run = bundle.run
-    quick = run.environment.changes.quick
-    try:
-        then = parse_suite(run.text, run.suite, quick=quick)
-    except SuiteError as fault:
-        return f"the suite has changed since the run: {fault}", {}
-    changed = describe_changes(then, parse_suite(suite.text, suite.name, quick=quick))
-    if changed:
-        return f"the suite has changed since the run: {', '.join(changed)}", {}
-    decided = summarize(run, bundle.results, figures=False).claims
-    return "", {each.claim.digest: each for each in decided}
+    changes = describe_changes(suite, bundle.run)
+    decided = () if changes else summarize(bundle.run, bundle.results, figures=False).claims
+    return changes, {each.claim.digest: each for each in decided}
 
 
 def _claim_changes(claim: Claim, run: Run) -> str:

@@ -1,0 +1,221 @@
+"""`benchfw findings`: a page about all claims, from bundles; what has changed since has no verdict."""
+
+import json
+import re
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from benchfw.report.site.findings import describe_changes, read_bundles, read_claiming_suites
+
+from cli.conftest import PLUGINS, CommandLine  # isort: skip
+
+SUITE = """
+title = "Bowls"  # of two steps
+seed = 3
+repetitions = 6
+plugins = ["bowls.py"]
+budget = { iterations = 100 }
+target = { gap = 1e-3 }
+
+[[problem]]
+use = "bowl"
+
+[[optimizer]]
+use = "slide"
+label = "fast"
+step = 0.5
+
+[[optimizer]]
+use = "slide"
+label = "slow"
+step = 0.1
+
+[[claim]]
+says = "Fast needs at most half the steps"
+source = "Bowler 1999, Theorem 2"
+method = "fast"
+than = "slow"
+quantity = "iterations to target"
+ratio = { below = 0.5 }
+
+[[claim]]
+says = "Slow is not slower"
+source = "Bowler 1999, Figure 1"
+method = "slow"
+than = "fast"
+quantity = "iterations to target"
+ratio = { below = 1 }
+
+[[claim]]
+says = "The bowl is round"
+source = "Potter 2001, §4"
+untestable = "geometry, held by test_bowls.py::test_it_is_round"
+"""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, run_inline):
+    """A folder with the suite and a bundle of its run."""
+    line = CommandLine(tmp_path_factory.mktemp("made"), run_inline)
+    shutil.copy(PLUGINS / "bowls.py", line.folder)
+    line.write("bowls.toml", SUITE)
+    for name in ("cpu", "gpu"):
+        (line.folder / "runs" / name).mkdir(parents=True)
+    done = line("run", "bowls.toml", "--no-report", BENCHFW_COMMIT="abcdef0123456789")
+    assert done.returncode == 0, done.stderr
+    assert line("export", "--bundle", "runs/cpu/bowls.zip").returncode == 0
+    return line.folder
+
+
+@pytest.fixture
+def line(made, tmp_path, run_inline):
+    """The same, to be changed."""
+    shutil.copytree(made, tmp_path / "own")
+    return CommandLine(tmp_path / "own", run_inline)
+
+
+def page_of(line, *words):
+    done = line("findings", "runs", "--suites", "bowls.toml", *words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def verdicts(page):
+    """Return the verdict and what was found, by the beginning of the claim."""
+    rows = (line.strip("| ").split(" | ") for line in page.splitlines() if re.match(r"\| \d+ \|", line))
+    return {
+        cells[1].partition(" (")[0]: (cells[2].split("\N{NO-BREAK SPACE}")[1], cells[3]) for cells in rows
+    }
+
+
+def test_a_claim_has_verdict_interval_command_machine_date_and_commit(line):
+    page = page_of(line)
+    found = verdicts(page)
+    assert found["Fast needs at most half the steps"][0] == "holds"
+    assert re.search(
+        r"0\.\d+ \\?\[0\.\d+, 0\.\d+\\?\] times the iterations", found["Fast needs at most half the steps"][1]
+    )
+    assert found["Slow is not slower"][0] == "refuted"
+    assert found["The bowl is round"] == (
+        "not testable",
+        "geometry, held by `test_bowls.py::test_it_is_round`",
+    )
+    assert page.index("## Bowler 1999") < page.index("(Theorem 2)") < page.index("## Potter 2001")
+    assert "| Bowler 1999 | 1 | 1 |  |\n| Potter 2001 |  |  | 1 |" in page
+    assert page.count("[`benchfw run bowls.toml`](#run-1)") == 2
+    run = next(each for each in page.splitlines() if 'id="run-1"' in each)
+    assert re.search(
+        r"\| [^|]+, \d+ cores? \| \d{4}-\d\d-\d\d \| abcdef0123 \| 12, full \| `runs/cpu/bowls.zip` \|", run
+    )
+
+
+def test_documents_are_in_the_order_of_their_file_and_figures_beside_the_page(line):
+    line.write("documents.toml", 'title = "Bowls"\n[[document]]\nname = "Potter 2001"\ntitle = "The potter"\n'
+               '[[document]]\nname = "bowler 1999"\nabout = "By hand."\n')  # fmt: skip
+    done = line(
+        "findings", "runs", "--suites", "bowls.toml", "--documents", "documents.toml", "-o", "out/page.md"
+    )
+    assert done.stdout == "page: out/page.md (3 findings: 1 holds, 1 refuted, 1 not testable)\n"
+    page = (line.folder / "out/page.md").read_text(encoding="utf-8")
+    headings = re.findall("^#.*$", page, re.MULTILINE)
+    assert headings == ["# Bowls", "## The potter", "## bowler 1999", "## Runs"]
+    assert "![What was found beside what is claimed](page/bowler-1999.svg)" in page
+    drawing = (line.folder / "out/page/bowler-1999.svg").read_text(encoding="utf-8")
+    assert drawing.count('class="found holds"') == 3  # an interval and its mark, and that of the legend
+    assert "1 · Theorem 2" in drawing
+    assert [path.name for path in (line.folder / "out/page").iterdir()] == ["bowler-1999.svg"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('title = "Bowls"  # of two steps', 'title = "Other bowls"'),
+        ("seed = 3", "seed  =  0x3"),
+        ("[[problem]]", "[quick]\nrepetitions = 2\n[[problem]]"),
+        ('says = "Slow is not', 'says = "Slow is never'),
+    ],
+)
+def test_what_was_not_changed_keeps_its_verdict(line, old, new):
+    """A title, a comment, the size of runs of another size, another claim."""
+    line.write("bowls.toml", SUITE.replace(old, new))
+    assert verdicts(page_of(line))["Fast needs at most half the steps"][0] == "holds"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("below = 0.5", "below = 0.9", "the claim has changed since the run: ratio"),
+        ("Theorem 2", "Theorem 3", "the claim has changed since the run: source"),
+        ("Fast needs at most", "Fast needs about", "the claim was added or reworded after the run"),
+        ("iterations = 100", "iterations = 200", "the suite has changed since the run: budget"),
+        ("step = 0.1", "step = 0.2", "the suite has changed since the run: [[optimizer]]"),
+        ("repetitions = 6", "repetitions = 7", "the suite has changed since the run: repetitions"),
+    ],
+)
+def test_what_was_changed_is_stale_and_has_no_verdict(line, old, new, said):
+    line.write("bowls.toml", SUITE.replace(old, new))
+    page = page_of(line)
+    found = next(each for name, each in verdicts(page).items() if name.startswith("Fast"))
+    assert found == ("stale", said)
+    assert "holds" not in re.findall("^\\|.*$", page, re.MULTILINE)[0]
+
+
+def test_without_a_bundle_a_claim_is_missing_and_what_nobody_can_test_is_not(line):
+    (line.folder / "runs/cpu/bowls.zip").unlink()
+    found = verdicts(page_of(line))
+    assert found.pop("The bowl is round")[0] == "not testable"
+    assert {verdict for verdict, _ in found.values()} == {"missing"}
+    assert "`benchfw run bowls.toml`" in page_of(line)
+
+
+def test_two_bundles_of_a_suite_are_two_lines_with_their_machines_and_commands(line):
+    done = line("run", "bowls.toml", "--no-report", "--quick", "--only", "fast", "--threads", 2)
+    assert done.returncode == 0, done.stderr
+    assert line("export", "--bundle", "runs/gpu/bowls.zip").returncode == 0
+    page = page_of(line)
+    rows = [each for each in page.splitlines() if "Fast needs" in each]
+    assert [row.split(" | ")[2].split("\N{NO-BREAK SPACE}")[1] for row in rows] == ["holds", "not testable"]
+    assert "(#run-1) on " in rows[0]
+    assert "[`benchfw run bowls.toml --quick --only fast --threads 2`](#run-2) on " in rows[1]
+    assert ", quick | `runs/gpu/bowls.zip` |" in page
+    assert page.count("The bowl is round") == 1
+
+
+def test_of_two_suites_of_one_name_the_bundle_is_that_of_the_one_it_has_more_in_common_with(line):
+    other = SUITE.replace("bowl", "hill").replace("slide", "climb").replace("Fast", "Uphill, it")
+    line.write("other/bowls.toml", other.replace("iterations = 100", "iterations = 50"))
+    line.write("bowls.toml", SUITE.replace("iterations = 100", "iterations = 50"))
+    page = page_of(line, "--suites", "other/bowls.toml")
+    found = verdicts(page)
+    assert found["Fast needs at most half the steps"][0] == "stale"
+    assert found["Uphill, it needs at most half the steps"][0] == "missing"
+
+
+def test_bundles_that_no_suite_wants_and_bad_input_are_one_sentence(line):
+    line.write("else.toml", SUITE)
+    done = line("findings", "runs", "--suites", "else.toml")
+    assert done.stderr == ("benchfw: runs/cpu/bowls.zip is of suite 'bowls', which makes no claims here\n")
+    line.write("bad.toml", '[[document]]\nnane = "x"\n')
+    line.write("odd.toml", '[[document]]\nname = "x"\ntitel = "x"\n')
+    for words, said in {
+        ("nowhere",): "there is no bundle nowhere",
+        ("bowls.py",): "bowls.py is not, or no longer, what `benchfw export",
+        ("--documents", "bad.toml"): "each with a name",
+        ("--documents", "odd.toml"): "unknown key 'titel'; did you mean 'title'?",
+        ("--suites", "bowlz"): "no suite 'bowlz'",
+    }.items():
+        done = line("findings", *words)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert said in done.stderr
+
+
+def test_a_bundle_with_a_suite_that_cannot_be_read_any_more_is_stale(line):
+    text = SUITE.replace('title = "Bowls"', 'titel = "Bowls"')
+    line.write("bowls.toml", SUITE)
+    (bundle,) = read_bundles([line.folder / "runs"])
+    (suite,) = read_claiming_suites({"bowls": line.folder / "bowls.toml"}).values()
+    assert describe_changes(suite, bundle.run) == ""
+    assert "unknown key 'titel'" in describe_changes(suite, replace(bundle.run, text=text))
+    assert json.dumps(bundle.run.environment.to_json()).count(str(line.folder)) == 0
