@@ -3,8 +3,8 @@
 `python suites/tracked/audit` writes the tables of docs/statistics.md between their markers: verdicts of whole
 reports made from arrays (`--part reports`), whole reports made from records (`whole`), intervals of one row
 (`rows`), `benchfw compare` (`compare`), variances of estimators, their ratios and power (`estimators`), bias,
-gradients and runs that stop by what they drew (`bias`), whether curves have a rate (`rates`), and methods
-that are tuned (`tuning`). Seeds are fixed, so that `--jobs` changes no number; more than an hour on one core
+gradients and runs that stop by what they drew (`bias`), whether curves have a rate (`rates`), methods that
+are tuned (`tuning`), and claims (`claims`). Seeds are fixed, so that `--jobs` changes no number; more than an hour on one core
 for all. Exit code 1 if a share is outside its limits.
 """
 
@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 from _bias import bias_tables
+from _claims import claim_tables
 from _estimators import estimator_tables
 from _lines import compare_tables, report_tables, row_tables
 from _rates import rate_tables
@@ -31,6 +32,7 @@ PARTS: dict[str, tuple[Callable[[int], Iterator[Table]], int]] = {
     "bias": (bias_tables, 2000),
     "rates": (rate_tables, 200),
     "tuning": (tuning_tables, 50),
+    "claims": (claim_tables, 1000),
 }
 """What makes the tables of a part, and of how many experiments."""
 
