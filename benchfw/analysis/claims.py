@@ -100,6 +100,11 @@ class Runs(Estimate):
         return len(self.low)
 
     @property
+    def _whole(self) -> bool:
+        """Whether all runs are known from both sides."""
+        return bool(np.all(np.isfinite(self.low)) and np.all(np.isfinite(self.high)))
+
+    @property
     def _chance(self) -> float:
         """Return the chance that runs which fall into two clusters are all on one side of their median."""
         return float((0.25 if self.paired else 0.5) ** self.count)
@@ -108,8 +113,9 @@ class Runs(Estimate):
         """Return the mean; the geometric mean of logarithms; the median where some are not known."""
         start, end = -math.inf, math.inf
         if (1 - level) / 2 >= self._chance * (1 - 1e-9):
-            start, end = _lower_end(self.low, level), -_lower_end(-self.high, level)
-        estimate = float(np.mean(self.middle) if np.all(np.isfinite(self.middle)) else _median(self.middle))
+            find = _typical_end if self._whole else _median_end
+            start, end = find(self.low, level), -find(-self.high, level)
+        estimate = float(np.mean(self.middle)) if self._whole else _median(self.middle)
         found = Interval(estimate, min(start, estimate), max(end, estimate), self.count)
         if not self.logs:
             return found
@@ -117,8 +123,7 @@ class Runs(Estimate):
 
     def plan(self, inside: Range, level: float) -> int | None:
         """Return how many runs would decide with a chance of 90 %, if their mean is what it seems."""
-        known = np.concatenate([self.low, self.high])
-        if self.count < 2 or not np.all(np.isfinite(known)):
+        if self.count < 2 or not self._whole:
             return None
         mean = float(np.mean(self.middle))
         ends = Range(_log(inside.low), _log(inside.high)) if self.logs else inside
@@ -347,7 +352,8 @@ def _decide_part(part: Part, estimate: Estimate, allowed: float, parts: int) -> 
         return _decide_denied(part, estimate.interval, 1 - allowed, strict)
     if part.possible.two_ended or part.possible.low == part.possible.high:  # either side may refute it
         strict = 1 - allowed / parts
-    found, careful = estimate.interval(level), estimate.interval(strict)
+    found = estimate.interval(level)
+    careful = found if strict == level else estimate.interval(strict)
     if estimate.refutes:
         return DecidedPart(part, Standing.REFUTED, found, level)
     if not _is_claimed_of_every_run(estimate) and lies_outside(careful, part.possible):
@@ -381,15 +387,17 @@ def lies_outside(found: Interval, inside: Range) -> bool:
     return found.high < inside.low or found.low > inside.high
 
 
-def _lower_end(values: Floats, level: float) -> float:
-    """Return the lower end of the interval of what is typical of the values, on their scale."""
+def _median_end(values: Floats, level: float) -> float:
+    """Return the lower end of the median's interval, which holds for every law."""
     depth = sign_depth(len(values), level)
-    median = float(np.sort(values)[depth - 1]) if depth else -math.inf
-    if not np.all(np.isfinite(values)):
-        return median
+    return float(np.sort(values)[depth - 1]) if depth else -math.inf
+
+
+def _typical_end(values: Floats, level: float) -> float:
+    """Return the lower end of Student's interval, and of the median's where the values do not look normal."""
     mean, error, freedom = moments(values)
     student = float(mean) - t_quantile(level, freedom) * float(error)
-    return student if error == 0 or _looks_normal(values) else min(student, median)
+    return student if error == 0 or _looks_normal(values) else min(student, _median_end(values, level))
 
 
 def _looks_normal(values: Floats) -> bool:

@@ -4,8 +4,8 @@
 reports made from arrays (`--part reports`), whole reports made from records (`whole`), intervals of one row
 (`rows`), `benchfw compare` (`compare`), variances of estimators, their ratios and power (`estimators`), bias,
 gradients and runs that stop by what they drew (`bias`), whether curves have a rate (`rates`), methods that
-are tuned (`tuning`), and claims (`claims`). Seeds are fixed, so that `--jobs` changes no number; more than an hour on one core
-for all. Exit code 1 if a share is outside its limits.
+are tuned (`tuning`), and claims (`claims`). Seeds are fixed, so that `--jobs` changes no number; more than an
+hour on one core for all. Exit code 1 if a share is outside its limits.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ def record_stopped(draws: Array, mean: float, count: Array, sums: tuple[Array, A
     variance, error, skewness = _moments(*at, count)
     total = np.take_along_axis(np.cumsum(draws, axis=-1), last - 1, -1)[..., 0]
     pool = pool_draws(variance, error, skewness, count)
-    return Trials(total / count - mean, variance, error, pool, count)
+    return Trials(total / count - mean, variance, error, skewness, pool, count)
 
 
 def _moments(first: Array, second: Array, third: Array, count: Array) -> tuple[Array, Array, Array]:

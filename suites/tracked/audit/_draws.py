@@ -76,6 +76,7 @@ class Trials:
     bias: Array
     variance: Array
     std_error: Array
+    skewness: Array
     pool: Pool
     draws: Array | int
 
@@ -102,7 +103,7 @@ def record_squares(squares: Array, bias: Array) -> Trials:
     skewness = np.divide(third * math.sqrt(terms), spread**1.5, out=np.zeros_like(third), where=spread > 0)
     std_error = np.sqrt(spread / (terms - 1) / terms)
     pool = pool_draws(variance, std_error, skewness, terms + 1)
-    return Trials(bias, variance, std_error, pool, terms + 1)
+    return Trials(bias, variance, std_error, skewness, pool, terms + 1)
 
 
 def record(draws: Array, mean: float) -> Trials:

@@ -1,0 +1,203 @@
+"""Claims are decided by intervals that share one error budget."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from benchfw.analysis.claims import (
+    Largest,
+    Measured,
+    Part,
+    Runs,
+    Share,
+    Standing,
+    decide_claims,
+    lies_inside,
+)
+from benchfw.analysis.intervals import Interval
+from benchfw.claims import Range
+
+BELOW_HALF = Range(high=0.5)
+
+
+def runs_at(mean, spread=0.1, count=10, seed=0, paired=True):
+    """Runs whose mean is just this, and whose deviations look normal."""
+    noise = np.random.default_rng(seed).standard_normal(count)
+    noise = (noise - np.mean(noise)) / np.std(noise, ddof=1)
+    values = mean + spread * noise
+    return Runs(values, values, values, logs=False, paired=paired)
+
+
+def decide_one(inside, estimate, **more):
+    return decide_claims([[Part("", inside, estimate, **more)]])[0]
+
+
+@pytest.mark.parametrize(
+    ("mean", "standing"),
+    [(0.3, Standing.HOLDS), (0.7, Standing.REFUTED), (0.49, Standing.UNDECIDED)],
+)
+def test_a_claim_is_decided_by_the_side_of_its_end_on_which_the_interval_lies(mean, standing):
+    decided = decide_one(BELOW_HALF, runs_at(mean))
+    assert decided.standing is standing
+    shown = decided.parts[0].interval
+    assert (shown.high < 0.5, shown.low > 0.5) == (standing is Standing.HOLDS, standing is Standing.REFUTED)
+
+
+def test_an_undecided_claim_says_how_many_runs_would_decide_it():
+    needed = [decide_one(BELOW_HALF, runs_at(0.5 - distance)).needed for distance in (0.05, 0.025)]
+    assert 10 < needed[0] < needed[1]
+    spread = 0.1 * math.sqrt(9 / 4.817)  # in 85 % of samples of ten runs the true spread is at most this
+    # the textbook's number for a one-sided test at 5 %: 90 % power where 97 % pass the check for normality
+    assert needed[1] == pytest.approx(((1.645 + 1.460) * spread / 0.025) ** 2, rel=0.03)
+
+
+def test_runs_just_at_the_end_can_never_decide():
+    assert decide_one(BELOW_HALF, runs_at(0.5)).needed is None
+
+
+def test_claims_share_one_budget():
+    """The same runs decide a single claim, and leave it open beside nineteen that are as doubtful."""
+    doubtful = [Part("", BELOW_HALF, runs_at(0.5 - 0.07))]
+    assert decide_claims([doubtful])[0].standing is Standing.HOLDS
+    assert {each.standing for each in decide_claims([doubtful] * 20)} == {Standing.UNDECIDED}
+
+
+def test_claims_that_are_decided_leave_their_share_to_the_others():
+    doubtful, sure = ([Part("", BELOW_HALF, runs_at(mean))] for mean in (0.43, 0.1))
+    among_sure = decide_claims([doubtful, *[sure] * 19])
+    assert {each.standing for each in among_sure} == {Standing.HOLDS}
+    assert among_sure[0].level > among_sure[1].level
+
+
+def test_claims_that_cannot_be_tested_cost_nothing():
+    doubtful = [Part("", BELOW_HALF, runs_at(0.43))]
+    nothing = [Part("", BELOW_HALF, reason="it did not run")]
+    decided = decide_claims([doubtful, *[nothing] * 19])
+    assert [each.standing for each in decided[:2]] == [Standing.HOLDS, Standing.NOT_TESTABLE]
+    assert decided[1].reason == "it did not run"
+
+
+def test_a_claim_about_several_problems_holds_on_all_of_them_and_is_refuted_by_one():
+    good, bad, open_ = (Part(name, BELOW_HALF, runs_at(mean)) for name, mean in
+                        [("p", 0.3), ("q", 0.7), ("r", 0.49)])  # fmt: skip
+    missing = Part("s", BELOW_HALF, reason="it did not run")
+    claims = [[good, good], [good, bad, missing], [good, open_], [good, missing]]
+    standings = [decide_claims([claim])[0].standing for claim in claims]
+    assert standings == [Standing.HOLDS, Standing.REFUTED, Standing.UNDECIDED, Standing.NOT_TESTABLE]
+
+
+def test_one_problem_of_many_refutes_at_its_share_of_the_budget():
+    above = Part("q", BELOW_HALF, runs_at(0.5 + 0.07))
+    assert decide_claims([[above]])[0].standing is Standing.REFUTED
+    assert (
+        decide_claims([[above, *[Part("p", BELOW_HALF, runs_at(0.3))] * 19]])[0].standing
+        is Standing.UNDECIDED
+    )
+
+
+def test_a_range_with_two_ends_holds_inside_and_is_refuted_on_either_side():
+    inside = Range(0.4, 0.6)
+    means = {0.5: Standing.HOLDS, 0.3: Standing.REFUTED, 0.7: Standing.REFUTED, 0.42: Standing.UNDECIDED}
+    for mean, standing in means.items():
+        assert decide_one(inside, runs_at(mean, spread=0.05)).standing is standing
+
+
+@pytest.mark.parametrize(("count", "standing"), [(2, "not testable"), (4, "undecided"), (5, "holds")])
+def test_a_value_needs_so_many_runs_that_clusters_are_seen(count, standing):
+    """Of runs in two clusters n are on one side with a chance of 1/2^n: four say nothing at 5 %."""
+    decided = decide_one(BELOW_HALF, runs_at(0.1, spread=0.001, count=count, paired=False))
+    assert decided.standing == standing
+
+
+def test_runs_that_do_not_look_normal_must_show_it_in_the_typical_run():
+    """One run in five is far below: their mean is below the end, their median is not."""
+    values = np.array([0.52, 0.51, 0.53, 0.5, 0.54, 0.505, 0.515, 0.525, -3.0, -3.1])
+    runs = Runs(values, values, values, logs=False)
+    assert np.mean(values) < 0
+    assert runs.interval(0.9).high > 0.5
+
+
+def test_a_run_that_was_never_there_is_known_from_one_side():
+    """Nine of ten never arrive and had spent 1,000: the typical run takes more than that."""
+    low = np.log(np.array([50.0, *[1000.0] * 9]))
+    high = np.array([math.log(50.0), *[math.inf] * 9])
+    runs = Runs(low, high, low, paired=False)
+    found = runs.interval(0.9)
+    assert (found.low, found.high) == (pytest.approx(1000), math.inf)
+    assert decide_one(Range(low=900.0), runs).standing is Standing.HOLDS
+    assert decide_one(Range(high=900.0), runs).standing is Standing.REFUTED
+
+
+def test_what_is_claimed_of_every_run_is_refuted_by_one_and_holds_from_five_on():
+    def standing(some, runs, wanted=True):
+        inside = Range(low=0.5) if wanted else Range(high=0.5)
+        return decide_one(inside, Share(some, runs, every=True, wanted=wanted))
+
+    assert standing(99, 100).standing is Standing.REFUTED
+    assert standing(1, 100, wanted=False).standing is Standing.REFUTED
+    assert standing(5, 5).standing is standing(0, 5, wanted=False).standing is Standing.HOLDS
+    assert (standing(4, 4).standing, standing(4, 4).needed) == (Standing.UNDECIDED, 5)
+
+
+def test_a_share_has_the_exact_binomial_interval():
+    from scipy.stats import binomtest
+
+    exact = binomtest(7, 12).proportion_ci(0.9, method="exact")
+    found = Share(7, 12).interval(0.9)
+    assert (found.low, found.high) == pytest.approx((exact.low, exact.high))
+
+
+def test_the_largest_of_many_is_below_a_limit_only_if_all_are_and_above_it_with_an_allowance():
+    low, high = runs_at(0.3, paired=False), runs_at(0.57, paired=False)
+    assert decide_one(BELOW_HALF, Largest((low,) * 50)).standing is Standing.HOLDS
+    assert decide_one(BELOW_HALF, Largest((high,))).standing is Standing.REFUTED
+    assert decide_one(BELOW_HALF, Largest((high, *[low] * 49))).standing is Standing.UNDECIDED
+
+
+def test_a_small_bias_is_shown_to_be_small_and_any_bias_beyond_noise_refutes():
+    def standing(low, high):
+        estimate = Measured(lambda _: Interval((low + high) / 2, low, high, 10), 10)
+        return decide_one(Range(-0.1, 0.1), estimate, disproof=Range(0.0, 0.0)).standing
+
+    assert standing(-0.05, 0.05) is Standing.HOLDS
+    assert standing(0.01, 0.05) is Standing.REFUTED
+    assert standing(-0.2, 0.05) is Standing.UNDECIDED
+
+
+def test_an_end_that_the_range_does_not_have_may_be_unknown():
+    assert lies_inside(Interval(0.1, -math.inf, 0.2, 10), Range(high=1.0))
+    assert not lies_inside(Interval(0.1, -math.inf, 0.2, 10), Range(-1.0, 1.0))
+    assert lies_inside(Interval(3.0, 2.0, math.inf, 10), Range(low=1.0))
+    assert not lies_inside(Interval(3.0, 2.0, math.inf, 10), Range(high=4.0))
+
+
+def test_ten_runs_show_that_a_long_curve_stays_below_its_bound():
+    """One of 40 looks has too small a share of the error for a lower end of its own."""
+    curves = np.random.default_rng(0).uniform(0.1, 0.2, (40, 10))
+    parts = tuple(Runs(each, each, each, logs=False, paired=False) for each in curves)
+    (found,) = decide_claims([[Part("", Range(high=1.0), Largest(parts))]])
+    assert found.standing is Standing.HOLDS
+
+
+@pytest.mark.parametrize("claims", [1, 5, 20])
+def test_false_claims_hold_in_at_most_5_percent_of_reports(claims):
+    rng, reports = np.random.default_rng(7), 100
+    false = 0
+    for _ in range(reports):
+        drawn = rng.standard_normal((claims, 10))
+        said = decide_claims(
+            [[Part("", Range(high=0.0), Runs(each, each, each, logs=False))] for each in drawn]
+        )
+        false += any(each.standing is Standing.HOLDS for each in said)
+    assert false / reports <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / reports)
+
+
+def test_a_true_claim_three_standard_errors_inside_is_decided_by_ten_runs_in_four_of_five():
+    rng, reports = np.random.default_rng(8), 500
+    drawn = rng.standard_normal((reports, 10)) - 3 / math.sqrt(10)
+    said = [decide_one(Range(high=0.0), Runs(each, each, each, logs=False)).standing for each in drawn]
+    share = said.count(Standing.HOLDS) / reports
+    assert share >= 0.8 - 3 * math.sqrt(0.8 * 0.2 / reports)
