@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self, TypeVar
 
@@ -118,8 +119,12 @@ class Environment:
 def _check_claim(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return a claim as a run records it; anything else is a LookupError or a TypeError."""
     found = {"hash": data["hash"], "registered": data["registered"], "table": data["table"]}
-    if set(data) != set(found) or not all(isinstance(data[key], str) for key in ("hash", "registered")):
+    if set(data) != set(found) or not (isinstance(data["hash"], str) and isinstance(data["table"], Mapping)):
         raise TypeError("a claim has a hash, a table, and when it was registered")
+    try:
+        datetime.fromisoformat(data["registered"])
+    except ValueError:
+        raise TypeError(f"a claim was registered {data['registered']!r}") from None
     return found
 
 

@@ -65,6 +65,8 @@ class Suite:
     tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     claims: tuple[Claim, ...] = ()
     quick: bool = False
+    where: str = ""
+    """What messages call it: its file."""
 
 
 def find_suite(name: str, folders: Iterable[Path]) -> Path:
@@ -174,6 +176,7 @@ def _suite_of(table: Mapping[str, Any], text: str, where: str, *, quick: bool = 
         tables={kind: _tables_of(table, kind, where, quick=quick) for kind in ("problem", *METHOD_KINDS)},
         claims=_claims_of(table.get("claim", []), where),
         quick=quick,
+        where=where,
     )
 
 

@@ -12,6 +12,7 @@ import click
 
 import benchfw
 from benchfw import hookspecs, kernels, testing
+from benchfw.claims.read import KEYS
 from benchfw.cli import VERBS, cli
 from benchfw.plan import RESERVED
 from benchfw.suite import BUDGET_KEYS, QUICK_KEYS, TOP_KEYS
@@ -69,7 +70,7 @@ def verbs(group, path):
 
 
 def suite_keys():
-    keys = {"": TOP_KEYS, "quick.": QUICK_KEYS, "budget.": BUDGET_KEYS}
+    keys = {"": TOP_KEYS, "quick.": QUICK_KEYS, "budget.": BUDGET_KEYS, "claim.": KEYS}
     for prefix, names in keys.items():
         yield from (f"suite key {prefix}{name}" for name in sorted(names))
     for kind, names in sorted(RESERVED.items()):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,6 +38,7 @@ def compare(
     backends: str | Sequence[str] = "numpy",
     reference: str | None = None,
     tune: Mapping[str, Any] | None = None,
+    claims: Sequence[Mapping[str, Any]] = (),
     title: str = "Comparison",
     plugins: str | Sequence[str] = (),
     store: str | Path = DEFAULT_STORE,
@@ -67,6 +69,8 @@ def compare(
     `target` ({"gap": 1e-6}), in a process of its own. Ratios are relative to `reference`, the label of a
     method, or to the first. A parameter whose value is a search space, such as `benchfw.Log(1e-4, 1)`, is
     chosen on other seeds, with the same allowance `tune` ({"trials": 32, "repetitions": 3}) for each method.
+    `claims` are what you expect, decided by the run: a list of {"says": "b is faster", "method": "b", "than":
+    "a", "quantity": "cost to target", "ratio": {"below": 1}}, with the keys of a suite's [[claim]].
     Trials that the store has are not run again; those of objects are known by their code and data.
     `dask` is a scheduler's address or file, or 'local': trials then run there.
     """
@@ -98,18 +102,24 @@ def compare(
         if suite[name] is None:
             raise BenchfwError(f"{name} must be given, or left out; got None")
     given = {name: value for name, value in suite.items() if value is not None}
-    planned = _plan(problems, methods, given)
-    return run_with_progress(planned, as_path(store, "store"), options, dask, progress)
+    with _faults_of_arguments(places := {"claim": _claim_places(claims)}):
+        planned = _plan(problems, methods, {**given, "claim": list(claims)}, places)
+        return run_with_progress(planned, as_path(store, "store"), options, dask, progress)
 
 
-def _plan(problems: Any, methods: Any, suite: Mapping[str, Any]) -> Planned:
-    objects = Objects(Registry(suite.get("plugins", ())))
-    tables: dict[str, list[dict[str, Any]]] = {}
-    places: dict[str, list[str]] = {}
-    for argument, given in (("problems", problems), ("methods", methods)):
-        for place, kind, table in objects.tables(argument, given):
-            tables.setdefault(kind, []).append(table)
-            places.setdefault(kind, []).append(place)
+def _claim_places(claims: Any) -> list[str]:
+    """Return what to call each claim; what is not a list of tables is a BenchfwError."""
+    if not isinstance(claims, list | tuple):
+        raise BenchfwError(f"claims must be a list of dicts, got {type(claims).__name__}")
+    for number, each in enumerate(claims):
+        if not isinstance(each, Mapping):
+            raise BenchfwError(f"claims[{number}] must be a dict with 'says', got {each!r}")
+    return [f"claims[{number}]" for number in range(len(claims))]
+
+
+@contextlib.contextmanager
+def _faults_of_arguments(places: Mapping[str, Sequence[str]]) -> Iterator[None]:
+    """Let faults of the suite that was made of arguments name these; `places` are those of its tables."""
 
     def name_argument(found: re.Match[str]) -> str:
         return "problems:" if found[1] == "problem" else "methods:"
@@ -118,10 +128,21 @@ def _plan(problems: Any, methods: Any, suite: Mapping[str, Any]) -> Planned:
         return places[found[1]][int(found[2]) - 1]
 
     try:
-        text = write_toml({**suite, **tables}, NAME)
-        if objects.given:
-            text += f"\n{objects.describe()}\n"
-        return plan_text(text, NAME, objects.registry.with_objects(objects.given))
+        yield
     except SuiteError as fault:
         said = TABLE.sub(name_place, str(fault)).removeprefix(f"{NAME}: ")
         raise BenchfwError(BARE.sub(name_argument, said)) from None
+
+
+def _plan(problems: Any, methods: Any, suite: Mapping[str, Any], places: dict[str, list[str]]) -> Planned:
+    """Plan the suite that arguments make; `places` gets what to call its tables."""
+    objects = Objects(Registry(suite.get("plugins", ())))
+    tables: dict[str, list[dict[str, Any]]] = {}
+    for argument, given in (("problems", problems), ("methods", methods)):
+        for place, kind, table in objects.tables(argument, given):
+            tables.setdefault(kind, []).append(table)
+            places.setdefault(kind, []).append(place)
+    text = write_toml({**suite, **tables}, NAME)
+    if objects.given:
+        text += f"\n{objects.describe()}\n"
+    return plan_text(text, NAME, objects.registry.with_objects(objects.given))

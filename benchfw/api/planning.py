@@ -33,10 +33,15 @@ class Planned:
     changes: Changes
 
 
-def plan_suite(name: str | Path, plugins: Iterable[str] = (), changes: Changes | None = None) -> Planned:
+def plan_suite(
+    name: str | Path,
+    plugins: Iterable[str] = (),
+    changes: Changes | None = None,
+    try_plugin: Callable[[str], None] = lambda _: None,
+) -> Planned:
     """Read a suite, apply the changes, and plan its trials with all mistakes found."""
     registry = Registry(plugins)
-    return _plan(find_suite(str(name), registry.suite_folders), registry, changes or Changes())
+    return _plan(find_suite(str(name), registry.suite_folders), registry, changes or Changes(), try_plugin)
 
 
 def plan_suites(
@@ -84,7 +89,10 @@ def plan_bundle(run: Run, plugins: Iterable[str] = ()) -> Planned:
     path, changes = run.store, run.environment.changes
     registry = trusted_registry(run, plugins)
     suite = parse_suite(run.text, str(path), quick=changes.quick)
-    return _plan_parsed(replace(suite, name=run.suite, title=run.title), path, registry, changes)
+    registered = {each["hash"]: each["registered"] for each in run.environment.claims}
+    claims = tuple(replace(each, registered=registered.get(each.digest, "")) for each in suite.claims)
+    suite = replace(suite, name=run.suite, title=run.title, claims=claims)
+    return _plan_parsed(suite, path, registry, changes)
 
 
 def trusted_registry(run: Run, plugins: Iterable[str] = ()) -> Registry:

@@ -83,6 +83,13 @@ class RunResult:
         columns, rows = tuning_rows(self._summary.tuned)
         return _frame(rows, columns, "tuning")
 
+    @property
+    def claims(self) -> pd.DataFrame:
+        """The claims as decided: a row for each number that a claim is about, most have one."""
+        from benchfw.summary.claims.tables import CLAIM_COLUMNS, claim_rows
+
+        return _frame(claim_rows(self._summary.claims), [*CLAIM_COLUMNS], "claims")
+
     @functools.cached_property
     def _records(self) -> pd.DataFrame:
         from benchfw.summary.exports import RECORD_COLUMNS, parameter_columns, record_rows

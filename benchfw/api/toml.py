@@ -27,7 +27,8 @@ def write_toml(suite: Mapping[str, Any], where: str = "suite") -> str:
         for number, table in enumerate(found if isinstance(found, list | tuple) else [found], 1):
             place = f"{where}, [[{kind}]] {number}"
             if not isinstance(table, Mapping):
-                raise SuiteError(f"{place}: must be a dict with 'use', got {table!r}")
+                key = "says" if kind == "claim" else "use"
+                raise SuiteError(f"{place}: must be a dict with '{key}', got {table!r}")
             lines += ["", f"[[{kind}]]"]
             lines += [f"{_key(name)} = {_value(each, f'{place}: {name!r}')}" for name, each in table.items()]
     return "\n".join(lines).strip("\n") + "\n"

@@ -73,7 +73,8 @@ class Claim:
     or about their order, the best first. `problems` are labels, none meaning each problem; `across` problems
     the mean over all of them counts. `inside` is where the number must lie; of an estimator that is not
     `unbiased`, where it must not. `every` says that one run on the other side refutes it.
-    `reason` is why it cannot be tested. `table` is what the suite says, which is recorded with a run.
+    `reason` is why it cannot be tested. `registered` is when a bundle says that it was first part of a run.
+    `table` is what the suite says, which is recorded with a run.
     """
 
     says: str
@@ -92,6 +93,7 @@ class Claim:
     quick: bool = True
     source: str = ""
     reason: str = ""
+    registered: str = ""
     table: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -117,6 +119,10 @@ class Claim:
     def to_target(self) -> bool:
         """Whether it is about reaching the target of the suite."""
         return self.test == "reaches" or self.quantity.endswith(" to target")
+
+    def is_excused(self, *, quick: bool) -> bool:
+        """Whether the suite itself says that a run, a quick one or not, does not decide it."""
+        return self.test == "untestable" or (quick and not self.quick)
 
     @property
     def digest(self) -> str:

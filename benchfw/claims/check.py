@@ -35,7 +35,7 @@ def check_claims(
         for name in claim.names:
             _check_method(claim, split_backend(name, backends)[0], every, place)
         if claim.to_target and not targets:
-            raise SuiteError(f"{place}: it is about a target, and the suite has none; add target = {{ … }}")
+            raise SuiteError(f"{place}: it is about a target, and there is none; give target = {{ … }}")
         for group in claim.groups if claim.test != "untestable" else ():
             labels = [split_backend(name, backends)[0] for name in group]
             if not _meeting(claim, labels, every):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,17 +24,20 @@ from benchfw.claims import (
 )
 from benchfw.errors import SuiteError, nearest
 
-_KEYS = {
+KEYS = frozenset({
     "says", "source", "method", "than", "quantity", "problem", "across", "metric", "law", "margin", "quick",
     *TESTS,
-}  # fmt: skip
+})  # fmt: skip
+
+AT_MOST_THE_BOUND = Range(high=math.nextafter(1.0, 2.0))
+"""Of the ratio to a bound: at the start the two are often equal, in every run."""
 
 
 def read_claim(table: Mapping[str, Any], place: str) -> Claim:
     """Return the claim of a table; every mistake is a SuiteError."""
     for key in table:
-        if key not in _KEYS:
-            raise SuiteError(f"{place}: unknown key '{key}'{nearest(key, _KEYS)}")
+        if key not in KEYS:
+            raise SuiteError(f"{place}: unknown key '{key}'{nearest(key, KEYS)}")
     for key in ("says", "source", "than", "quantity", "metric", "untestable"):
         if key in table and not (isinstance(table[key], str) and table[key].strip()):
             raise SuiteError(f"{place}: '{key}' must be a text, got {table[key]!r}")
@@ -137,6 +141,8 @@ def _check_possible(claim: Claim, place: str) -> None:
     positive = positive or (claim.test == "value" and quantity in QUANTITIES and quantity != "bias")
     if positive and claim.inside.high <= 0:
         raise SuiteError(f"{place}: a {claim.test} is never {claim.inside}; it is positive")
+    if positive and claim.inside.two_ended and claim.inside.low < 0:
+        raise SuiteError(f"{place}: a {claim.test} is positive, and the range {claim.inside} begins below 0")
     if positive and not claim.inside.two_ended and claim.inside.high == math.inf and claim.inside.low <= 0:
         raise SuiteError(f"{place}: every {claim.test} is {claim.inside}; the claim says nothing")
 
@@ -157,7 +163,7 @@ def _read_bound(table: Mapping[str, Any], place: str) -> dict[str, Any]:
             f"got {table['bound']!r}"
         )
     mean = table["bound"] == "mean"
-    return {"every": not mean, "inside": Range(high=1.0) if mean else MOST_RUNS}
+    return {"every": not mean, "inside": AT_MOST_THE_BOUND if mean else MOST_RUNS}
 
 
 def _read_unbiased(table: Mapping[str, Any], place: str) -> dict[str, Any]:
@@ -178,7 +184,8 @@ def _read_reaches(table: Mapping[str, Any], place: str) -> dict[str, Any]:
     if isinstance(value, bool):
         return {"inside": MOST_RUNS if value else Range(high=0.5)}
     share = _read_range(value, f"{place}, reaches")
-    if not (share.two_ended or 0 < share.low < 1 or 0 < share.high < 1):
+    ends = [each for each in (share.low, share.high) if math.isfinite(each)]
+    if not all(0 < each < 1 for each in ends) and not (share.two_ended and ends[0] >= 0 and ends[1] <= 1):
         raise SuiteError(f"{place}, reaches: a share of the runs lies between 0 and 1, got {value!r}")
     return {"inside": share, "every": False}
 
@@ -195,4 +202,6 @@ def _read_labels(table: Mapping[str, Any], key: str, place: str) -> tuple[str, .
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, int):
+        return not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    return isinstance(value, float) and math.isfinite(value)

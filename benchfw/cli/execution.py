@@ -16,6 +16,7 @@ from benchfw.analysis.judgement import FLOOR
 from benchfw.api.planning import Planned, bring_data, datasets_of
 from benchfw.api.progress import DownloadBar, display
 from benchfw.api.running import can_write_pages, execute_planned, report_run, run_against, run_planned
+from benchfw.cli.claims import require_claims
 from benchfw.cli.options import echo_json
 from benchfw.cli.preview import describe_outdated
 from benchfw.cli.verbs.compare import comparison_data, print_comparison
@@ -27,6 +28,7 @@ from benchfw.report.terminal import describe_all, describe_counts, print_summary
 from benchfw.report.text import plural, printable
 from benchfw.store import Store
 from benchfw.store.rows import now
+from benchfw.summary.claims.tables import claim_facts
 from benchfw.summary.compare import compare_pairs
 from benchfw.summary.model import Summary
 from benchfw.tuning.run import refuse_tuning
@@ -42,6 +44,7 @@ def run_all(
     *,
     page: bool,
     as_json: bool,
+    claims_required: bool = False,
 ) -> int:
     """Run the suites one after the other; return the exit code."""
     _make_ready(planned)
@@ -51,7 +54,7 @@ def run_all(
         begun: list[int] = []
         try:
             with listen_to_run(events, each.suite.title, begun, live=options.jobs > 0) as listen:
-                if page or not as_json:
+                if page or not as_json or each.suite.claims:
                     run, summary = run_planned(each, store, options, listen, page=page)
                 else:  # nobody sees a summary
                     with Store(store, create=True) as opened:
@@ -62,6 +65,8 @@ def run_all(
         print_run(run, summary, as_json=as_json)
         print_faults(each.registry.broken)
         faults += exit_code(run)
+        if claims_required and summary is not None:
+            faults += require_claims(run, summary.claims)
         if run.faults and options.fail_fast:
             break
     return 1 if faults else 0
@@ -110,6 +115,7 @@ def print_run(run: Run, summary: Summary | None, *, as_json: bool) -> None:
             "store": str(run.store),
             "report": run.report and str(run.report),
             "noise": run.noise.to_json(),
+            "claims": [] if summary is None else claim_facts(summary.claims),
         }
         echo_json({key: value for key, value in known.items() if key not in {"text", "environment"}})
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -18,6 +18,7 @@ from benchfw.harness.events import Phase
 from benchfw.harness.options import Options
 from benchfw.plan import tuning_of
 from benchfw.records import Budget, Cell
+from benchfw.report.claims import describe_test
 from benchfw.report.text import plural, printable
 from benchfw.store import Store
 from benchfw.tuning.run import Ahead, is_tuned
@@ -32,9 +33,27 @@ def print_plans(planned: Sequence[Planned], store: Path, options: Options, *, as
     tuned = [each for each in planned if is_tuned(each.trials)]
     if tuned:
         print_tuned_plans(tuned, store, options, as_json=as_json)
-    planned = [each for each in planned if each not in tuned]
-    if not planned:
-        return
+    others = [each for each in planned if each not in tuned]
+    if others:
+        print_plain_plans(others, store, options, as_json=as_json)
+    for each in () if as_json else planned:
+        for line in describe_plans_of_claims(each):
+            click.echo(printable(line))
+
+
+def describe_plans_of_claims(planned: Planned) -> Iterator[str]:
+    """Yield lines on the claims of a suite; none where it makes none."""
+    claims = planned.suite.claims
+    if claims:
+        yield f"{planned.suite.name}: {plural(len(claims), 'claim')}, decided by the run:"
+    for each in claims:
+        yield f"  {each.says}{f' ({each.source})' if each.source else ''}"
+        later = "; not decided by a quick run" if each.is_excused(quick=planned.changes.quick) else ""
+        yield f"    {describe_test(each)}{later if each.test != 'untestable' else ''}"
+
+
+def print_plain_plans(planned: Sequence[Planned], store: Path, options: Options, *, as_json: bool) -> None:
+    """Print every trial of suites that tune nothing, and whether the store has it."""
     agendas = [look_up(each, store, options) for each in planned]
     rows = [
         (agenda.suite.name, trial, stored > 0)

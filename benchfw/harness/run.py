@@ -30,6 +30,7 @@ from benchfw.harness.events import (
 )
 from benchfw.harness.executors import count_at_once, make_executor
 from benchfw.harness.inputs import complete_reads
+from benchfw.harness.metrics import MetricCheck
 from benchfw.harness.noise import NoiseMeter
 from benchfw.harness.options import Options
 from benchfw.harness.replays import MEASURED, choose_replays, replay
@@ -38,7 +39,7 @@ from benchfw.provenance import Run
 from benchfw.records import Ending, Outcome, Status, Trial
 from benchfw.registry import Registry
 from benchfw.store import Store
-from benchfw.store.rows import now
+from benchfw.store.rows import moment
 from benchfw.trials import Chosen
 
 COMMIT_SECONDS = 0.1  # of trials that enter the store together: to bring each to the disk alone takes longer
@@ -101,10 +102,16 @@ class GoingRun:
     """A run that was begun and has not ended; its trials are performed in one or several parts."""
 
     def __init__(
-        self, run: int, registry: Registry, store: Store, options: Options, listen: Listener
+        self,
+        run: int,
+        registry: Registry,
+        store: Store,
+        options: Options,
+        listen: Listener,
+        metrics: MetricCheck,
     ) -> None:
         self.run, self._registry, self._store = run, registry, store
-        self._options, self._listen = options, listen
+        self._options, self._listen, self._metrics = options, listen, metrics
         self._meter: NoiseMeter | None = None
         self._workers: tuple[object, Executor] | None = None
         """What the executor was made for, and the executor: the parts of a run share it where they can."""
@@ -122,6 +129,7 @@ class GoingRun:
         Return the id of each trial in the store, 0 of those that a fault kept from running.
         """
         store, options = self._store, self._options
+        self._metrics.check_stored(agenda, store)
         known, pending, added = np.flatnonzero(agenda.stored), agenda.pending, agenda.stored.copy()
         store.reuse(self.run, _links(agenda, known, agenda.stored[known], first))
         counts, seconds = agenda.count_by_cell(pending), agenda.suite.budget.seconds
@@ -181,6 +189,8 @@ class GoingRun:
     def _hear(self, event: Event) -> None:
         self._listen(event)
         _tell_plugins(self._registry, event)
+        if isinstance(event, Finished):
+            self._metrics.check(event.trial, event.outcome)
         # settings that break are part of tuning
         fault = isinstance(event, Finished) and event.outcome.status.faulty and not event.trial.tuning
         if self._options.fail_fast and fault:
@@ -197,10 +207,12 @@ def open_run(
 ) -> Iterator[GoingRun]:
     """Begin a run of an agenda's suite; without a fault or an interruption, finish it at the end."""
     suite = agenda.suite
+    metrics = MetricCheck(suite, agenda.trials.firsts, registry.backends.names)
+    metrics.check_stored(agenda, store)
     environment = replace(agenda.environment, claims=_register(suite.claims, store))
     run = store.begin(suite.name, suite.title, suite.text, environment)
     with store.hold_run_lock(run):
-        going = GoingRun(run, registry, store, options, listen)
+        going = GoingRun(run, registry, store, options, listen, metrics)
         with contextlib.closing(going):
             yield going
         if not going.broken:
@@ -209,11 +221,11 @@ def open_run(
 
 
 def _register(claims: Sequence[Claim], store: Store) -> tuple[dict[str, Any], ...]:
-    """Return the claims as a run records them: each with the time at which the store first had it."""
+    """Return the claims as a run records them: each with when it was first part of a run that is known."""
     return tuple(
         {
             "hash": each.digest,
-            "registered": store.first_registered(each.digest) or now(),
+            "registered": min(filter(None, [each.registered, store.first_registered(each.digest), moment()])),
             "table": dict(each.table),
         }
         for each in claims

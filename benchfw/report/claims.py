@@ -54,6 +54,30 @@ def describe_claims(results: Sequence[ClaimResult]) -> list[ClaimText]:
     ]
 
 
+def describe_test(claim: Claim) -> str:
+    """Return what decides a claim: 'ratio of cost to target, nesterov to gd: below 1'."""
+    if claim.test == "untestable":
+        return f"not testable: {claim.reason}"
+    who, inside = ", ".join(claim.methods), claim.inside
+    metric = f" in {claim.metric}" if claim.metric else ""
+    rate = "factor an iteration" if claim.law == "linear" else "power of the iterations"
+    mean = "" if claim.every else " in the mean"
+    share = "" if claim.every else f" in a share of the runs {inside}"
+    said = {
+        "ratio": f"ratio of {claim.quantity}, {who} to {claim.than}: {inside}",
+        "difference": f"difference in {claim.quantity}, {who} less {claim.than}: {inside}",
+        "value": f"{claim.quantity} of {who}: {inside}",
+        "order": f"order in {claim.quantity}, the best first: {who}",
+        "bound": f"{who}: at most the bound of its theorem{metric}{mean}",
+        "rate": f"{rate} of {who}{metric}: {inside}",
+        "unbiased": f"bias of {who}: {'' if claim.unbiased else 'not '}"
+        f"0 within {claim.margin:g} standard deviations of a draw",
+        "reaches": f"{who} {'never ' * (inside.low <= 0 and claim.every)}reaches the target{share}",
+    }[claim.test]
+    where = f" on {', '.join(claim.problems)}" if claim.problems else ""
+    return f"{said}{where}{', in the mean over problems' if claim.across else ''}"
+
+
 def count_claims(results: Sequence[ClaimResult]) -> str:
     """Return '2 claims hold, 1 is refuted, 1 is undecided'; nothing where there is no claim."""
     counts = Counter(each.decided.standing for each in results)

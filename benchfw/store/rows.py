@@ -280,3 +280,8 @@ def storable(text: str) -> str:
 def now() -> str:
     """Return the time of day, as the store writes it."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def moment() -> str:
+    """Return the time of day exactly: what came first, a trial's end or a claim, may be within a second."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")

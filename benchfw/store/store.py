@@ -40,6 +40,7 @@ from benchfw.store.rows import (
     check_digest,
     digest_of,
     digest_of_trial,
+    moment,
     now,
     reads_of,
     record_rows,
@@ -231,7 +232,7 @@ class Store:
     @explain_sqlite_errors
     def add_all(self, run: int, finished: Sequence[tuple[int, Trial, Outcome]]) -> list[int]:
         """Keep finished trials with their records, in one transaction; return their ids."""
-        ended = now()
+        ended = moment()
         rows = [
             (trial_row(trial, outcome, ended), record_rows(outcome.records)) for _, trial, outcome in finished
         ]

@@ -181,7 +181,6 @@ def _tell(
     for place, (search, proposal) in enumerate(asked):
         some = numbers[place * repetitions : (place + 1) * repetitions].tolist()
         runs = [reader.read(store.result(number)) for number in some]
-        search.check_metric(runs)
         search.tell(proposal, attempt_of(proposal.setting, runs, search.aim, proposal.share))
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from benchfw.errors import BenchfwError, PluginError, SuiteError, nearest
+from benchfw.errors import BenchfwError, PluginError
 from benchfw.loading import fault_text
-from benchfw.records import GAP, Budget, Cell, Trial
+from benchfw.records import Budget, Cell, Trial
 from benchfw.search import Space, Tuning, has_value, settle, spaces_in
 from benchfw.summary.attempts import Aim, Attempt, Spending, rank_attempts
-from benchfw.summary.histories import History
 from benchfw.tuning.tuners import Proposal, Tried, Tuner
 
 AT_A_TIME = 4  # settings between two looks at what an allowance of cost or seconds has left
@@ -122,16 +121,6 @@ class Search:
             # of fewer rows the best objective is another
             best=None if holds_out else self.first.best,
         )
-
-    def check_metric(self, runs: Sequence[History]) -> None:
-        """Raise a SuiteError for a metric that the suite names and the problem does not have."""
-        measured = next((each.metrics for each in runs if each.finished and each.metrics), None)
-        name = self.tuning.metric
-        if measured and name and not self.aim.axis and name not in {*measured, GAP}:
-            raise SuiteError(
-                f"tune.metric '{name}' is not a metric of problem '{self.first.problem.label}'"
-                f"{nearest(name, measured)}"
-            )
 
     def tell(self, proposal: Proposal, attempt: Attempt) -> None:
         """Take what came of a proposal."""

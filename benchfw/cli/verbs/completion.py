@@ -55,6 +55,11 @@ def complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) 
     return _starting(incomplete, {name for kind in (*KINDS, "kernel") for name in registry.entries(kind)})
 
 
+def complete_shown(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Return what can be shown: names and suites."""
+    return [*complete_names(ctx, param, incomplete), *complete_suites(ctx, param, incomplete)]
+
+
 def complete_targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Return what can be checked: plugins, names, and Python files of the present folder."""
     from benchfw.registry import Registry

@@ -28,6 +28,9 @@ from benchfw.suite import SESSION_SOURCE
 @click.option("--tuning", is_flag=True, help="Write the records of the trials that tuned, and only those.")
 @click.option("--summary", is_flag=True, help="Write estimates with intervals instead of single records.")
 @click.option(
+    "--claims", is_flag=True, help="Write the claims as decided: a row for each number they are about."
+)
+@click.option(
     "--output",
     "-o",
     type=click.Path(path_type=Path),
@@ -41,7 +44,14 @@ from benchfw.suite import SESSION_SOURCE
 )
 @store_option
 def command(
-    run: str, form: str, tuning: bool, summary: bool, output: Path | None, bundle: Path | None, store: Path
+    run: str,
+    form: str,
+    tuning: bool,
+    summary: bool,
+    claims: bool,
+    output: Path | None,
+    bundle: Path | None,
+    store: Path,
 ) -> None:
     """Write the records of RUN (an id from `benchfw runs`, or last) in long form.
 
@@ -57,10 +67,12 @@ def command(
     Examples:
       benchfw export last > records.csv
       benchfw export 3 --summary --format json -o summary.json
+      benchfw export last --claims > claims.csv
       benchfw export last --bundle paper.zip
       benchfw export last --format asv -o .asv/results
     """
     from benchfw.store import Store
+    from benchfw.summary.claims.tables import CLAIM_COLUMNS, claim_rows
     from benchfw.summary.exports import (
         RECORD_COLUMNS,
         SUMMARY_COLUMNS,
@@ -70,8 +82,11 @@ def command(
     )
     from benchfw.summary.summarize import summarize
 
-    if bundle is not None and (bundle.suffix != ".zip" or summary or tuning or output or form != "csv"):
+    others = summary or claims or tuning or output or form != "csv"
+    if bundle is not None and (bundle.suffix != ".zip" or others):
         raise BenchfwError("--bundle takes the name of a .zip file, and no other option of export")
+    if claims and (summary or tuning or form == "asv"):
+        raise BenchfwError("--claims is a table of its own; leave out --summary, --tuning and --format asv")
     with Store(store) as opened:
         chosen = opened.run(run)
         if bundle is not None:
@@ -84,6 +99,10 @@ def command(
                 chosen,
                 summary_rows(summarize(chosen, results, figures=False, best_known=opened.best_known)),
             )
+            return
+        if claims:
+            decided = summarize(chosen, results, figures=False, best_known=opened.best_known).claims
+            _write_rows(output, form, CLAIM_COLUMNS, claim_rows(decided))
             return
         parameters = parameter_columns(opened.specs(chosen.id))
         columns: Sequence[str] = SUMMARY_COLUMNS if summary else (*RECORD_COLUMNS, *parameters)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchfw.cli.options import plugin_option, store_option
+from benchfw.cli.options import json_option, plugin_option, store_option
 from benchfw.cli.verbs.completion import complete_runs
 from benchfw.errors import BenchfwError
 from benchfw.report.text import printable
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from benchfw.provenance import Run
     from benchfw.registry import Registry
     from benchfw.store import Store
+    from benchfw.summary.model import Summary
 
 PAGE_SECONDS = 5  # between two pages, and between two loadings by a browser
 IDLE_SHARE = 20  # a page takes at most a 20th of a core: what is watched is being timed
@@ -47,16 +48,25 @@ _DRAWN = ("svg", "pdf", "png")
     is_flag=True,
     help="While the run is going, write the page every few seconds; it loads itself again. Ctrl-C ends it.",
 )
+@click.option(
+    "--require-claims",
+    is_flag=True,
+    help="Exit code 1 if a claim is refuted, undecided or could not be tested, unless the suite itself says "
+    "that it cannot.",
+)
 @plugin_option
 @store_option
+@json_option
 def command(
     run: str,
     form: str,
     single_file: bool,
     output: Path | None,
     watch: bool,
+    require_claims: bool,
     plugins: tuple[str, ...],
     store: Path,
+    as_json: bool,
 ) -> None:
     """Print the summary of RUN (an id from `benchfw runs`, or last) and write its page again.
 
@@ -69,6 +79,10 @@ def command(
       benchfw report --single-file -o result.html
       benchfw report last --format md | gh pr comment --body-file -
       benchfw report 3 --format pdf -o paper/figures
+      benchfw report last --json --require-claims
+
+    With --json it prints the run and its claims as decided, and writes no page. Exit codes: 0 done;
+    1 --require-claims found a claim that is not shown to hold; 2 bad input, or no claims to require.
     """
     from benchfw.registry import Registry
     from benchfw.store import Store
@@ -81,15 +95,42 @@ def command(
         raise BenchfwError(
             "the page has its place beside the store; --output needs --single-file or --format"
         )
+    if as_json and (single_file or watch or form != "html"):
+        raise BenchfwError("--json prints no report; leave out --single-file, --watch and --format")
     registry = Registry(plugins)
     with Store(store) as opened:
         chosen = opened.run(run)
-        if form == "md":
-            _markdown(opened, chosen, output)
+        if require_claims:
+            _check_claims_required(chosen)
+        if as_json:
+            summary = _data(opened, chosen)
+        elif form == "md":
+            summary = _markdown(opened, chosen, output)
         elif form in _DRAWN:
-            _figures(opened, chosen, output, form)
+            summary = _figures(opened, chosen, output, form)
         else:
-            _page(opened, chosen, registry, output, single_file=single_file, watch=watch)
+            summary = _page(opened, chosen, registry, output, single_file=single_file, watch=watch)
+    if require_claims:
+        from benchfw.cli.claims import require_claims as require_shown
+
+        sys.exit(require_shown(chosen, summary.claims))
+
+
+def _check_claims_required(run: Run) -> None:
+    from benchfw.cli.claims import refuse_without_claims
+    from benchfw.summary.claims.reader import read_registered
+
+    claims = [claim for claim, _ in read_registered(run)]
+    refuse_without_claims(claims, f"run {run.id}", quick=run.environment.changes.quick)
+
+
+def _data(opened: Store, chosen: Run) -> Summary:
+    from benchfw.cli.execution import print_run
+    from benchfw.summary.summarize import summarize
+
+    summary = summarize(chosen, opened.stream(chosen.id), figures=False, best_known=opened.best_known)
+    print_run(chosen, summary, as_json=True)
+    return summary
 
 
 def _page(
@@ -100,7 +141,7 @@ def _page(
     *,
     single_file: bool,
     watch: bool,
-) -> None:
+) -> Summary:
     from benchfw.api.planning import describe_absent
     from benchfw.api.running import can_write_pages, page_folder, report_run
     from benchfw.cli.execution import print_faults
@@ -120,8 +161,7 @@ def _page(
         click.echo(chosen.standing)
     if not reported.report:
         click.echo("benchfw: no page without jinja2 and plotly; pip install 'benchfw[report]'", err=True)
-        return
-    if single_file:
+    elif single_file:
         from benchfw.report.page import single_file as inlined
 
         whole = output or page_folder(opened.path, chosen).with_suffix(".html")
@@ -129,23 +169,24 @@ def _page(
         click.echo(printable(f"report: {whole}"))
     else:
         click.echo(printable(f"report: {reported.report}"))
+    return summary
 
 
-def _markdown(opened: Store, chosen: Run, output: Path | None) -> None:
+def _markdown(opened: Store, chosen: Run, output: Path | None) -> Summary:
     from benchfw.report.markdown import markdown
     from benchfw.summary.summarize import summarize
 
-    text = markdown(
-        summarize(chosen, opened.stream(chosen.id), figures=False, best_known=opened.best_known), chosen
-    )
+    summary = summarize(chosen, opened.stream(chosen.id), figures=False, best_known=opened.best_known)
+    text = markdown(summary, chosen)
     if output is None:
         click.echo(text, nl=False)
     else:
         _write(output, text)
         click.echo(printable(f"report: {output}"))
+    return summary
 
 
-def _figures(opened: Store, chosen: Run, output: Path | None, form: str) -> None:
+def _figures(opened: Store, chosen: Run, output: Path | None, form: str) -> Summary:
     from benchfw.api.running import page_folder
     from benchfw.report.figures import build_figures
     from benchfw.report.figures.paper import write_figures
@@ -155,6 +196,7 @@ def _figures(opened: Store, chosen: Run, output: Path | None, form: str) -> None
     folder = output or page_folder(opened.path, chosen) / "figures"
     written = write_figures(build_figures(summary), folder, form)
     click.echo(printable(f"figures: {len(written)} in {folder}"))
+    return summary
 
 
 def _write(path: Path, text: str) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +16,9 @@ from benchfw.cli.verbs.completion import complete_suites
 from benchfw.errors import BenchfwError
 from benchfw.provenance import Changes, Run
 from benchfw.records import Isolation
+
+if TYPE_CHECKING:
+    from benchfw.api.planning import Planned
 
 WAIT_SECONDS = 300.0
 
@@ -143,6 +148,12 @@ def _parse_wait(_context: click.Context, _option: click.Parameter, value: str | 
     metavar="METHOD",
     help="Run the first trial of this method alone, here, and show where its time goes; nothing is stored.",
 )
+@click.option(
+    "--require-claims",
+    is_flag=True,
+    help="Exit code 1 if a claim of a suite is refuted, undecided or could not be tested, unless the suite "
+    "itself says that it cannot (`untestable`, or `quick = false` in a quick run).",
+)
 @click.option("--no-report", is_flag=True, help="Write no page.")
 @plugin_option
 @store_option
@@ -170,6 +181,7 @@ def command(
     against: str | None,
     keep_in: str,
     profile: str | None,
+    require_claims: bool,
     no_report: bool,
     plugins: tuple[str, ...],
     store: Path,
@@ -190,10 +202,11 @@ def command(
       benchfw run my.toml --plugin heavyball.py --dry-run
       benchfw run --from-bundle paper.zip
       benchfw run tracked --against main
+      benchfw run paper.toml --require-claims
 
     Exit codes: 0 done; 1 a trial failed, crashed, timed out or ran out of memory (not while tuning), all
-    trials were skipped, or --against found a regression; 2 bad input, nothing run; 130 interrupted, finished
-    trials kept.
+    trials were skipped, --against found a regression, or --require-claims a claim that is not shown to hold;
+    2 bad input, nothing run; 130 interrupted, finished trials kept.
     """
     from benchfw.api.planning import plan_bundle, plan_suites
     from benchfw.api.running import on_cluster
@@ -223,6 +236,8 @@ def command(
     print_faults([f"not loaded: {fault}" for each in planned for fault in each.registry.broken])
     for each in planned:
         each.registry.broken.clear()  # printed; what comes in the run is printed after it
+    if require_claims:
+        _check_claims_required(planned, against=against, profile=profile)
     if profile is not None:
         from benchfw.cli.profiling import profile_trial
 
@@ -252,8 +267,27 @@ def command(
             from benchfw.cli.execution import run_and_compare
 
             sys.exit(run_and_compare(planned, against, store, where, events, as_json=as_json))
-        code = run_all(planned, store, where, events, page=not no_report, as_json=as_json)
+        code = run_all(
+            planned,
+            store,
+            where,
+            events,
+            page=not no_report,
+            as_json=as_json,
+            claims_required=require_claims,
+        )
     sys.exit(code)
+
+
+def _check_claims_required(planned: Sequence[Planned], *, against: str | None, profile: str | None) -> None:
+    """Raise a BenchfwError where --require-claims asks for what a run cannot give."""
+    from benchfw.cli.claims import refuse_without_claims
+
+    if against is not None or profile is not None:
+        other = "--profile" if against is None else "--against"
+        raise BenchfwError(f"{other} decides no claims; leave out --require-claims")
+    for each in planned:
+        refuse_without_claims(each.suite.claims, f"suite {each.suite.name}", quick=each.changes.quick)
 
 
 def _isolation_of(packed: Run | None) -> Isolation | None:

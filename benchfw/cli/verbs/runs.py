@@ -38,6 +38,7 @@ def command(store: Path, as_json: bool) -> None:
                     "tuning_trials": sum(run.tuning_counts.values()),
                     "reused": run.reused,
                     "counts": run.counts,
+                    "claims": len(run.environment.claims),
                 }
                 for run in runs
             ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benchfw.cli.options import echo_json, json_option, plugin_option
-from benchfw.cli.verbs.completion import complete_names
+from benchfw.cli.verbs.completion import complete_shown
 from benchfw.report.text import printable
 
 if TYPE_CHECKING:
@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 
 @click.command(name="show")
-@click.argument("name", shell_complete=complete_names)
+@click.argument("name", shell_complete=complete_shown)
 @plugin_option
 @json_option
 def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
     """Show what NAME is: its documentation, its parameters with types and defaults, its plugin.
 
     A name of several kinds, such as saga, is shown as each of them. What a method needs of a problem, such as
-    Smooth, is a name too: it is shown with all that the method may call.
+    Smooth, is a name too: it is shown with all that the method may call. A suite, by name or file, is shown
+    with its problems, its methods and its claims.
 
     \b
     Examples:
@@ -34,6 +35,7 @@ def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
       benchfw show Smooth
       benchfw show heavy-ball --json
       benchfw show my-method --plugin my_method.py
+      benchfw show my.toml
     """
     from benchfw.errors import BenchfwError, nearest
     from benchfw.registry import KINDS, Registry
@@ -43,7 +45,13 @@ def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
     found = [registry.entries(kind)[name] for kind in kinds if name in registry.entries(kind)]
     facts = [facts_of(each) for each in found]
     if not found:
+        from benchfw.cli.suites import describe_suite, is_suite, suite_facts
+
         protocols = _protocols(registry)
+        if name not in protocols and is_suite(name, registry):
+            shown = suite_facts(name, plugins)
+            click.echo(describe_suite(shown)) if not as_json else echo_json([shown])
+            return
         if name not in protocols:
             names = {each for kind in kinds for each in registry.entries(kind)}
             broken = f" (not loaded: {'; '.join(registry.broken)})" if registry.broken else ""

@@ -10,6 +10,7 @@ from benchfw.analysis.claims import Decided, Part, Runs, decide_claims
 from benchfw.claims import Claim
 from benchfw.claims.check import split_backend
 from benchfw.claims.read import read_claim
+from benchfw.errors import StoreError, SuiteError
 from benchfw.provenance import Run
 from benchfw.records import Cell, Result
 from benchfw.summary.claims.estimates import average
@@ -43,6 +44,24 @@ class _Open:
     trials: int = 0
 
 
+def read_registered(run: Run) -> list[tuple[Claim, str]]:
+    """Return the claims that a run recorded, each with when it was registered.
+
+    What cannot be read, or does not have the hash of what it says, is a StoreError: somebody changed it.
+    """
+    found = []
+    for number, each in enumerate(run.environment.claims, 1):
+        place = f"run {run.id}, claim {number}"
+        try:
+            claim = read_claim(each["table"], place)
+        except SuiteError as fault:
+            raise StoreError(f"{run.store}: {fault}") from None
+        if claim.digest != each["hash"]:
+            raise StoreError(f"{run.store}: {place}: its hash is not that of what it says; it was changed")
+        found.append((claim, each["registered"]))
+    return found
+
+
 class ClaimReader:
     """Takes what the claims of a run are about from its comparisons, as these are made."""
 
@@ -50,10 +69,7 @@ class ClaimReader:
         environment = run.environment
         self._backends = tuple(environment.backends)
         self._quick = environment.changes.quick
-        self._open = [
-            _Open(read_claim(each["table"], f"run {run.id}, claim {number}"), each["registered"])
-            for number, each in enumerate(environment.claims, 1)
-        ]
+        self._open = [_Open(claim, registered) for claim, registered in read_registered(run)]
 
     def listen(self, results: Iterable[Result]) -> Iterator[Result]:
         """Yield the results, and count those that had ended before a claim about them was registered."""
@@ -73,7 +89,7 @@ class ClaimReader:
         """Take what claims are about from one comparison."""
         for each in self._open:
             claim = each.claim
-            if claim.test == "untestable" or claim.kind != found.kind or (self._quick and not claim.quick):
+            if claim.is_excused(quick=self._quick) or claim.kind != found.kind:
                 continue
             for cells in self._cells(claim, found.samples):
                 who = cells[0].method if len(claim.groups) > 1 else ""
