@@ -82,7 +82,6 @@ KINDS = [
     ("holds", 'method = "fast"; bound = true'),
     ("holds", 'method = "fast"; bound = "mean"'),
     ("refuted", 'method = "stuck"; bound = true'),
-    ("refuted", 'method = "stuck"; bound = "mean"; metric = "gap"'),
     ("holds", 'method = "slow"; rate = { within = [0.88, 0.93] }; law = "linear"'),
     ("refuted", 'method = "slow"; rate = { below = 0.8 }; law = "linear"'),
     ("undecided", 'method = "wild"; rate = { below = 0.87 }; law = "linear"'),
@@ -140,8 +139,6 @@ def test_of_every_kind_a_true_claim_holds_a_false_one_is_refuted_and_noise_decid
     assert 0.9 < part["level"] < 1
     assert first["trials"] == 20
 
-    shown = paces("report", "--format", "md").stdout
-    assert "fast" in shown
     required = paces("report", "--json", "--require-claims")
     assert required.returncode == 1
     assert json.loads(required.stdout)["claims"] == found
@@ -151,9 +148,8 @@ def test_of_every_kind_a_true_claim_holds_a_false_one_is_refuted_and_noise_decid
         f"({refuted} refuted, {undecided} undecided)\n"
     )
     rows = list(csv.DictReader(paces("export", "--claims").stdout.splitlines()))
-    assert [row["says"] for row in rows if row["part"] in {"", "fast / wild"}] == [
-        each["says"] for each in found
-    ]
+    assert list(dict.fromkeys(row["says"] for row in rows)) == [each["says"] for each in found]
+    assert len(rows) == len(found) + 1  # an order of three is about two numbers
     assert {row["hash"] for row in rows} == {each["hash"] for each in found}
     assert rows[-1]["reason"] == "a matter of taste"
 
