@@ -44,7 +44,15 @@ def estimate_ratio(mine: Sample, theirs: Sample, quantity: str) -> Found:
         return "in no run does either of the two get there"
     middle = _middle(evidence.low, evidence.high) if evidence.middle is None else evidence.middle
     whole = len(shared) == evidence.count
-    return Runs(evidence.low, evidence.high, middle, repetitions=tuple(shared) if whole else ())
+    # runs in two clusters, beside a method that does not vary, are as likely to be alike as runs alone
+    both_vary = len({len(set(each)) > 1 for each in pairs}) == 1
+    return Runs(
+        evidence.low,
+        evidence.high,
+        middle,
+        paired=both_vary,
+        repetitions=tuple(shared) if whole else (),
+    )
 
 
 def estimate_difference(mine: Sample, theirs: Sample, quantity: str) -> Found:
