@@ -21,7 +21,8 @@ def decide(run):
     """Return the words for one claim about some results."""
 
     def decided(results, **table):
-        claim = {"table": {"says": "so", **table}, "registered": "", "hash": ""}
+        claim = read_claim({"says": "so", **table}, "claim")
+        claim = {"table": claim.table, "registered": "", "hash": claim.digest}
         claiming = replace(run, environment=replace(run.environment, claims=(claim,)))
         (text,) = describe_claims(summarize(claiming, results).claims)
         return text

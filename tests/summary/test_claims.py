@@ -1,0 +1,154 @@
+"""What claims are about is taken from samples and curves as a report takes it, or there is a reason."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from benchfw.analysis.convergence import Curve
+from benchfw.summary.claims.estimates import (
+    average,
+    estimate_arrivals,
+    estimate_bias,
+    estimate_bound,
+    estimate_difference,
+    estimate_rate,
+    estimate_ratio,
+    estimate_value,
+)
+from benchfw.summary.quantities import Arrival, Sample
+
+LOOKS = np.arange(1.0, 41.0)
+
+
+def sample_of(values, quantity="loss", gains=(), **more):
+    return Sample("optimizer", {quantity: dict(enumerate(values))}, gains=frozenset(gains), **more)
+
+
+def arrivals_at(*iterations, budget=100.0):
+    """A sample whose runs reach the target after so many iterations, or never do within the budget."""
+    found = {
+        number: Arrival(each or budget, each or budget, each or budget, None, each is not None)
+        for number, each in enumerate(iterations)
+    }
+    values = {number: math.inf if each is None else each for number, each in enumerate(iterations)}
+    return Sample("optimizer", {"cost_to_target": values}, arrivals=found)
+
+
+@dataclass(frozen=True)
+class OneRun:
+    """A run with one curve, and a bound on it."""
+
+    values: np.ndarray
+    limits: np.ndarray | None = None
+    repetition: int = 0
+    finished: bool = True
+    skipped: bool = False
+    metrics: tuple[str, ...] = ("loss",)
+
+    @property
+    def bounded(self):
+        return ("loss",) if self.limits is not None else ()
+
+    def curve(self, _metric, role="metric"):
+        return Curve(LOOKS, LOOKS, LOOKS, self.values if role == "metric" else self.limits)
+
+
+def test_a_ratio_is_that_of_each_pair_of_runs():
+    found = estimate_ratio(sample_of([2.0, 4.0, 8.0]), sample_of([1.0, 1.0, 2.0]), "loss")
+    assert np.exp(found.middle) == pytest.approx([2, 4, 4])
+    assert found.interval(0.9).estimate == pytest.approx(32 ** (1 / 3))
+    assert found.repetitions == (0, 1, 2)
+
+
+def test_the_ratio_to_a_run_that_never_arrives_is_known_from_one_side():
+    found = estimate_ratio(arrivals_at(10.0, 20.0), arrivals_at(None, 40.0), "cost_to_target")
+    assert np.exp(found.high) == pytest.approx([0.1, 0.5])
+    assert found.low[0] == -math.inf
+
+
+def test_pairs_count_as_such_only_where_both_methods_vary():
+    varied, steady = sample_of([1.0, 2.0, 1.5]), sample_of([3.0, 3.0, 3.0])
+    assert estimate_ratio(varied, sample_of([2.0, 5.0, 4.0]), "loss").paired
+    assert not estimate_ratio(varied, steady, "loss").paired
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "quantity", "reason"),
+    [
+        (sample_of([1.0]), sample_of([2.0]), "gap", "no run gave its gap"),
+        (sample_of([-1.0]), sample_of([2.0]), "loss", "claim a difference"),
+        (Sample("optimizer"), sample_of([2.0]), "loss", "no run of it gave a number"),
+        (arrivals_at(None), arrivals_at(None), "cost_to_target", "either of the two"),
+    ],
+)
+def test_what_has_no_ratio_has_a_reason(mine, theirs, quantity, reason):
+    assert reason in estimate_ratio(mine, theirs, quantity)
+
+
+def test_a_difference_of_gains_is_as_they_were_measured():
+    """Gains are kept negated: 0.9 and 0.8 against 0.7 are 0.2 and 0.1 more."""
+    mine, theirs = sample_of([-0.9, -0.8], gains=["loss"]), sample_of([-0.7, -0.7], gains=["loss"])
+    assert estimate_difference(mine, theirs, "loss").middle == pytest.approx([0.2, 0.1])
+
+
+def test_a_value_is_judged_by_its_logarithm_unless_it_can_be_negative():
+    assert estimate_value(sample_of([1.0, 100.0]), "loss").interval(0.5).estimate == pytest.approx(10)
+    assert estimate_value(sample_of([-1.0, 3.0]), "loss").interval(0.5).estimate == pytest.approx(1)
+    gain = estimate_value(sample_of([-0.25, -0.75], gains=["loss"]), "loss")
+    assert gain.interval(0.5).estimate == pytest.approx(0.5)
+
+
+def test_runs_that_never_arrive_take_longer_than_they_ran():
+    found = estimate_value(arrivals_at(*[None] * 6, 10.0), "cost_to_target")
+    assert found.interval(0.5).low == pytest.approx(100)
+
+
+def test_the_share_of_runs_that_arrive_is_counted():
+    found = estimate_arrivals(arrivals_at(1.0, None, 3.0), every=False, wanted=True)
+    assert (found.some, found.runs) == (2, 3)
+
+
+def test_a_bound_is_kept_by_runs_at_all_of_their_looks():
+    kept, broken = 1 / LOOKS, np.where(LOOKS == 20, 2.0, 1 / LOOKS)
+    runs = [OneRun(kept, 2 / LOOKS, number) for number in range(4)]
+    found, note = estimate_bound([*runs, OneRun(broken, 2 / LOOKS, 4)], "", every=True)
+    assert (found.some, found.runs, found.refutes) == (4, 5, True)
+    assert note == "1 of 200 looks above the bound, at most 20 of it"
+    assert "no theorem" in estimate_bound([OneRun(kept)], "", every=True)[0]
+
+
+def test_rounding_does_not_break_a_bound():
+    values = np.maximum(1 / 4.0**LOOKS, 1e-17)
+    found, _ = estimate_bound([OneRun(values, 2 / 4.0**LOOKS)], "", every=True)
+    assert (found.some, found.runs) == (1, 1)
+
+
+def test_a_bound_in_the_mean_is_about_the_mean_of_the_runs():
+    runs = [OneRun(np.full(40, value), np.ones(40), number) for number, value in enumerate([0.5, 0.7, 1.2])]
+    found, note = estimate_bound(runs, "", every=False)
+    assert found.interval(0.5).estimate == pytest.approx(0.8)
+    assert note == "40 of 120 looks above the bound"
+
+
+def test_a_rate_is_the_exponent_or_the_factor_of_an_iteration():
+    powers = [OneRun(LOOKS**-1.0), OneRun(LOOKS**-1.2)]
+    assert estimate_rate(powers, "", "sublinear", ["loss"]).interval(0.5).estimate == pytest.approx(-1.1)
+    falls = [OneRun(0.9**LOOKS), OneRun(0.9**LOOKS)]
+    assert estimate_rate(falls, "", "linear", ["loss"]).interval(0.5).estimate == pytest.approx(0.9)
+    assert "bends" in estimate_rate(falls, "", "sublinear", ["loss"])
+
+
+def test_the_mean_over_problems_is_one_number_for_each_repetition():
+    p = estimate_ratio(sample_of([2.0, 8.0]), sample_of([1.0, 1.0]), "loss")
+    q = estimate_ratio(sample_of([8.0, 2.0]), sample_of([1.0, 1.0]), "loss")
+    assert np.exp(average({"p": p, "q": q}).middle) == pytest.approx([4, 4])
+    signed = estimate_difference(sample_of([2.0, 8.0]), sample_of([1.0, 1.0]), "loss")
+    assert "cannot be averaged" in average({"p": p, "q": signed})
+
+
+def test_the_bias_of_what_is_not_an_estimator_of_a_known_value_is_not_known():
+    assert "not known" in estimate_bias(sample_of([1.0]))
