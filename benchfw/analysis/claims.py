@@ -18,7 +18,7 @@ from benchfw.analysis.intervals import Floats, Interval, t_quantile
 from benchfw.analysis.medians import ABNORMAL, normality_probability, sign_depth
 from benchfw.analysis.power import MOST_REPETITIONS, largest_spread, repetitions_needed, too_few_to_plan
 from benchfw.analysis.significance import BUDGET, FEWEST_PAIRS, moments
-from benchfw.claims import Range
+from benchfw.claims import NO_SUBJECT, Range, Subject
 
 FEWEST_CHECKED = 5
 """Fewer runs are taken as normal: not even all of them on one side would tell a median at 5 %."""
@@ -242,7 +242,7 @@ class Part:
     disproof: Range | None = None
     denied: bool = False
     reason: str = ""
-    note: str = ""
+    subject: Subject = NO_SUBJECT
 
     @property
     def possible(self) -> Range:
@@ -303,7 +303,8 @@ def _reason(parts: Sequence[Part]) -> str:
         if not _is_testable(part):
             reason = part.reason
             if part.estimate is not None:
-                reason = f"{part.estimate.count} runs decide nothing, {FEWEST_PAIRS} are the least"
+                runs = "1 run decides" if part.estimate.count == 1 else f"{part.estimate.count} runs decide"
+                reason = f"{runs} nothing; at least {FEWEST_PAIRS} are needed"
             return f"{part.name}: {reason}" if part.name and len(parts) > 1 else reason
     return "nothing was measured"
 

@@ -25,7 +25,7 @@ WORDS = {
     "`benchfw run`": "`benchfw.run`",
     r"--(fresh|quick)\b": r"\1=True",
     r"--retry-failed\b": "retry_failed=True",
-    r"--jobs (\d+)": r"jobs=\1",
+    r"--(jobs|repetitions) (\d+)": r"\1=\2",
     r"--plugin FILE": "plugins=[FILE]",
     r"--plugin\b": "`plugins`",
     r"--(jobs|timeout|memory|store|keep|dask|only)\b": r"`\1`",

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from benchfw.records import MethodKind
 
@@ -129,6 +129,34 @@ class Claim:
         """Return what identifies the claim: the start of a hash of all that it says."""
         text = json.dumps(self.table, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class Looks(NamedTuple):
+    """At how many looks a curve is above its theorem's bound, of how many, and its largest ratio to it."""
+
+    above: int
+    total: int
+    largest: float
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What one number of a claim is about: methods on a problem and a backend, and how to read the number.
+
+    A mean over problems has no `problem`, and says of how many it is. The backend is left out where a run
+    has one only, or the names of the methods say it.
+    """
+
+    methods: tuple[str, ...] = ()
+    problem: str = ""
+    backend: str = ""
+    metric: str = ""
+    cost_unit: str = ""
+    problems: int = 1
+    looks: Looks | None = None
+
+
+NO_SUBJECT = Subject()
 
 
 def metric_of(quantity: str) -> str:

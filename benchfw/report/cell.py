@@ -1,4 +1,4 @@
-"""What a run found as a piece of HTML below a notebook's cell: verdicts, tables, one figure.
+"""What a run found as a piece of HTML below a notebook's cell: claims, verdicts, tables, one figure.
 
 It has no script and takes its colours from the notebook around it, light or dark.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from benchfw.provenance import Run
 from benchfw.records import Cell
 from benchfw.report.captions import caption, heading
+from benchfw.report.claims import MARKS, RULE, ClaimText, count_claims, describe_claims, warn_of_claims
 from benchfw.report.figures import method_styles
 from benchfw.report.figures.chosen import find_headline
 from benchfw.report.figures.plot import Figure, Style, View
@@ -29,7 +30,7 @@ _STYLE = Path(__file__).parent / "html" / "templates" / "cell.css"
 
 
 def render_cell(summary: Summary, run: Run, notes: Sequence[str]) -> str:
-    """Return the verdicts, the tables of the first problems, the first figure, and what did not finish."""
+    """Return claims, verdicts, the tables of the first problems, the first figure, what did not finish."""
     return _wrap("".join(_parts(summary, run, notes)))
 
 
@@ -40,6 +41,8 @@ def _wrap(parts: str) -> str:
 def _parts(summary: Summary, run: Run, notes: Sequence[str]) -> Iterator[str]:
     if run.standing:
         yield f'<p class="fault">{escape(run.standing)}</p>'
+    if summary.claims:
+        yield _claims(summary)
     answers = find_answers(summary)
     for answer in answers[:MOST_VERDICTS]:
         notes_below = "".join(f"<p>{escape(each)}.</p>" for each in answer.warnings)
@@ -63,6 +66,25 @@ def _parts(summary: Summary, run: Run, notes: Sequence[str]) -> Iterator[str]:
     more = f" {plural(left, 'more table')} in <code>report()</code>." if left > 0 else ""
     said = "<br>".join(f"{escape(each)}." for each in notes)
     yield f'<p class="note">{said}{more}</p>'
+
+
+def _claims(summary: Summary) -> str:
+    warnings = "".join(f'<p class="late">{escape(each)}.</p>' for each in warn_of_claims(summary.claims))
+    items = "".join(map(_claim, describe_claims(summary.claims)))
+    rule = f"<details><summary>How claims are decided</summary>{escape(RULE)}</details>"
+    return (
+        f"<p><b>{escape(count_claims(summary.claims))}</b></p>{warnings}<ul class=claims>{items}</ul>{rule}"
+    )
+
+
+def _claim(claim: ClaimText) -> str:
+    kind = claim.standing.replace(" ", "-")
+    late = (
+        f' <b class="late">{escape(claim.label.removeprefix(claim.standing))}</b>' if claim.warnings else ""
+    )
+    word = f'<b class="standing">{MARKS[claim.standing]} {claim.standing}</b>{late}'
+    details = f'<p class="note">{escape(claim.details)}</p>'
+    return f'<li class="{kind}">{word}: {escape(claim.title)}{details}</li>'
 
 
 def _table(comparison: Comparison, styles: dict[Cell, Style], *, named: bool) -> str:

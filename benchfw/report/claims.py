@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchfw.analysis.claims import Decided, DecidedPart, Share, Standing
-from benchfw.claims import Claim
-from benchfw.report.text import interval_text, plural, ratio_text
+from benchfw.claims import Claim, Subject
+from benchfw.report.claim_numbers import describe_number, describe_range
+from benchfw.report.text import figures, join_names, plural
 from benchfw.summary.claims.reader import ClaimResult
 
 MARKS = {
@@ -21,34 +22,64 @@ MARKS = {
 """One character for each standing, beside its word, never instead of it."""
 
 RULE = (
-    "Claims were written down before the run. Each is decided by an interval that lies inside what is "
-    "claimed (holds), outside of it (refuted), or across its end (undecided); the chance that any of these "
-    "decisions is false is at most 5 %"
+    "A claim holds if the interval of its number lies inside the range that is claimed, is refuted if it "
+    "lies outside, and is undecided if it does neither. The chance that any of these decisions is false is "
+    "at most 5 %, for all claims of the report together (docs/statistics.md)."
 )
+
+NOT_REGISTERED = "not pre-registered"
+
+_EXTREMES = {
+    Standing.HOLDS: "closest",
+    Standing.REFUTED: "most clearly",
+    Standing.UNDECIDED: "least clearly",
+}
+"""Which of several numbers is shown."""
 
 
 @dataclass(frozen=True)
 class ClaimText:
-    """A claim as every report shows it: its standing, its sentence and source, what was found, and notes."""
+    """A claim as every report shows it: its sentence and source, what was found, what was claimed.
+
+    `notes` say what would decide it, `warnings` why its standing is worth less than it looks.
+    """
 
     standing: Standing
     says: str
     source: str
     found: str
+    claimed: str = ""
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
-    def sentence(self) -> str:
-        """Return the claim and what was found, as one paragraph without the standing."""
-        where = f" ({self.source})" if self.source else ""
-        return f"{self.says.rstrip('.')}{where}: {'; '.join([self.found, *self.notes])}."
+    def label(self) -> str:
+        """Return the standing in words, with what must not be overlooked."""
+        return f"{self.standing}, {NOT_REGISTERED}" if self.warnings else str(self.standing)
+
+    @property
+    def title(self) -> str:
+        """Return the claim with its source."""
+        return f"{self.says.rstrip('.')} ({self.source})" if self.source else self.says.rstrip(".")
+
+    @property
+    def details(self) -> str:
+        """Return what was found and claimed, with notes and warnings, as one paragraph."""
+        claimed = f"claimed: {self.claimed}" if self.claimed else ""
+        return f"{'; '.join(filter(None, [self.found, claimed, *self.notes, *self.warnings]))}."
 
 
 def describe_claims(results: Sequence[ClaimResult]) -> list[ClaimText]:
     """Return the words for each claim, in the order of the suite."""
     return [
         ClaimText(
-            each.decided.standing, each.claim.says, each.claim.source, _found(each), tuple(_notes(each))
+            each.decided.standing,
+            each.claim.says,
+            each.claim.source,
+            _describe_found(each.claim, each.decided),
+            describe_range(each.claim, each.decided),
+            tuple(_find_notes(each.decided)),
+            tuple(_find_warnings(each)),
         )
         for each in results
     ]
@@ -79,7 +110,7 @@ def describe_test(claim: Claim) -> str:
 
 
 def count_claims(results: Sequence[ClaimResult]) -> str:
-    """Return '2 claims hold, 1 is refuted, 1 is undecided'; nothing where there is no claim."""
+    """Return '4 claims: 2 hold, 1 is refuted, 1 is undecided'; nothing where there is no claim."""
     counts = Counter(each.decided.standing for each in results)
     words = {
         Standing.HOLDS: ("holds", "hold"),
@@ -92,89 +123,100 @@ def count_claims(results: Sequence[ClaimResult]) -> str:
     return f"{plural(len(results), 'claim')}: {', '.join(said)}" if said else ""
 
 
-def _found(result: ClaimResult) -> str:
-    decided, claim = result.decided, result.claim
+def warn_of_claims(results: Sequence[ClaimResult]) -> list[str]:
+    """Return what a reader must know of all claims before reading one."""
+    warnings = []
+    late = sum(bool(_find_warnings(each)) for each in results)
+    if late:
+        which, them = ("1 of these claims is", "it") if late == 1 else (f"{late} of these claims are", "them")
+        warnings.append(f"{which} {NOT_REGISTERED}: written after trials that decide {them} had run")
+    if any(each.quick and each.decided.standing is not Standing.NOT_TESTABLE for each in results):
+        warnings.append("this run was quick: its claims are decided at the size of --quick")
+    return warnings
+
+
+def _describe_found(claim: Claim, decided: Decided) -> str:
+    """Return the number that was found; of several, the one that says most, and where that is."""
     if decided.standing is Standing.NOT_TESTABLE:
         return decided.reason
+    every = [each for each in decided.parts if each.part.subject.methods]
+    parts = [each for each in every if each.standing is decided.standing]
     shown = closest_part(decided)
-    said = _describe_part(claim, shown)
-    if len(decided.parts) == 1:
+    said = describe_number(claim, shown)
+    if len(every) == 1:
         return said
-    count, name = len(decided.parts), shown.part.name
-    if decided.standing is Standing.HOLDS:
-        return f"in all {count} cases; closest, {name}: {said}"
-    return f"in {len(_deciding_parts(decided))} of {count} cases, as {name}: {said}"
+    noun, preposition = _find_noun(claim, [each.part.subject for each in every])
+    names = [_name_part(noun, each) for each in parts]
+    if len(parts) == len(every):
+        which = f"both {noun}s" if len(every) == 2 else f"all {len(every)} {noun}s"
+    else:
+        which = f"{f'{join_names(names)}, ' if any(names) else ''}{len(parts)} of {len(every)} {noun}s"
+    example = ""
+    if len({_room(each) for each in parts}) > 1:
+        where = "" if noun in ("method", "pair") else f" {preposition} {_name_part(noun, shown)}"
+        example = f"; {_EXTREMES[decided.standing]}{where}"  # a number's sentence names the methods
+    return f"{preposition} {which}{example}: {said}"
 
 
 def closest_part(decided: Decided) -> DecidedPart:
     """Return, of the parts that decided a claim, the one nearest to the end of what is claimed."""
-    return min(_deciding_parts(decided), key=_room)
+    return min((each for each in decided.parts if each.standing is decided.standing), key=_room)
 
 
-def _deciding_parts(decided: Decided) -> list[DecidedPart]:
-    parts = [each for each in decided.parts if each.interval is not None]
-    holds = decided.standing is Standing.HOLDS
-    return parts if holds else [each for each in parts if each.standing is decided.standing]
+def _find_noun(claim: Claim, subjects: Sequence[Subject]) -> tuple[str, str]:
+    """Return in what the parts of a claim differ, and the preposition that goes with it."""
+    values: dict[tuple[str, str], set[str] | set[tuple[str, ...]]] = {
+        ("problem", "on"): {each.problem for each in subjects},
+        ("backend", "on"): {each.backend for each in subjects},
+        ("pair" if claim.test == "order" else "method", "for"): {each.methods for each in subjects},
+    }
+    differ = [words for words, found in values.items() if len(found) > 1]
+    return differ[0] if len(differ) == 1 else ("case", "in")
+
+
+def _name_part(noun: str, part: DecidedPart) -> str:
+    subject = part.part.subject
+    names = {"problem": subject.problem, "backend": subject.backend, "method": subject.methods[0], "pair": ""}
+    return names.get(noun, part.part.name)
 
 
 def _room(part: DecidedPart) -> float:
     """Return how far an interval is from the nearest end of what is claimed, on a scale of ratios."""
-    found, inside = part.interval, part.part.inside
+    found, inside, looks = part.interval, part.part.inside, part.part.subject.looks
     if found is None:
         return math.inf
     if part.part.denied:
         return max(found.low, -found.high)
-    rooms = [_apart(inside.high, found.high), _apart(found.low, inside.low)]
-    return min(rooms)
+    if looks is not None and isinstance(part.part.estimate, Share):
+        return -looks.largest
+    return min(_distance(inside.high, found.high), _distance(found.low, inside.low))
 
 
-def _apart(high: float, low: float) -> float:
-    if high > 0 and low > 0:
-        return math.inf if math.isinf(high) else math.log(high / low)
-    return high - low
+def _distance(high: float, low: float) -> float:
+    if math.isinf(high) or math.isinf(low):
+        return -math.inf if high == low or high < low else math.inf
+    return math.log(high / low) if high > 0 and low > 0 else high - low
 
 
-def _describe_part(claim: Claim, part: DecidedPart) -> str:
-    """Return the number that was found, what it is, and what was claimed of it."""
-    found, estimate = part.interval, part.part.estimate
-    if found is None:
-        return part.part.reason
-    if isinstance(estimate, Share):
-        return _describe_share(claim, part, estimate)
-    value, times = interval_text(found), ratio_text(found)
-    said = {
-        "ratio": f"{times} times the {claim.quantity} of {claim.than}",
-        "difference": f"{claim.quantity} of {claim.than} and {value} more",
-        "value": f"{claim.quantity} {value}",
-        "order": f"{claim.quantity} {times}",
-        "bound": f"the mean of the runs is at most {times} of the bound, {part.part.note}",
-        "rate": f"an iteration brings a factor of {value}"
-        if claim.law == "linear"
-        else f"iterations^{value}",
-        "unbiased": f"a bias of {value} standard deviations of a draw",
-    }
-    return f"{said[claim.test]}; claimed: {'not 0' if part.part.denied else part.part.inside}"
+def _find_notes(decided: Decided) -> list[str]:
+    if decided.standing is not Standing.UNDECIDED:
+        return []
+    ran = min(
+        each.part.estimate.count
+        for each in decided.parts
+        if each.standing is Standing.UNDECIDED and each.part.estimate is not None
+    )
+    if decided.needed is None:
+        return [f"{plural(ran, 'repetition')} ran, and how many would decide it cannot be said"]
+    needed = math.ceil(float(figures(max(decided.needed, ran + 1), 2, 1)))
+    return [f"about {needed} repetitions would decide it, {ran} ran (--repetitions {needed})"]
 
 
-def _describe_share(claim: Claim, part: DecidedPart, share: Share) -> str:
-    """Return in how many runs the target was reached, or the theorem's bound kept."""
-    if claim.test == "bound":
-        return f"{part.part.note}, in {plural(share.runs, 'run')}"
-    who = claim.methods[0] if len(claim.methods) == 1 else "it"
-    return f"{who} reaches the target in {share.some} of {plural(share.runs, 'run')}"
-
-
-def _notes(result: ClaimResult) -> list[str]:
-    decided, notes = result.decided, []
-    if decided.standing is Standing.UNDECIDED:
-        now = max((each.part.estimate.count for each in decided.parts if each.part.estimate), default=0)
-        if decided.needed is None:
-            notes.append("no number of repetitions can be named that would decide it")
-        else:
-            notes.append(
-                f"about {max(decided.needed, now + 1)} repetitions would decide it, of which {now} ran"
-            )
-    if result.early:
-        which = "all" if result.early == result.trials else f"{result.early} of {result.trials}"
-        notes.append(f"written after {which} of its trials had run")
-    return notes
+def _find_warnings(result: ClaimResult) -> list[str]:
+    if not result.early or result.decided.standing is Standing.NOT_TESTABLE:
+        return []
+    if result.early < result.trials:
+        which = f"{result.early} of its {result.trials} trials"
+    else:
+        which = "its one trial" if result.trials == 1 else f"all {result.trials} of its trials"
+    return [f"{NOT_REGISTERED}: it was written after {which} had run"]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from benchfw.provenance import Run
 from benchfw.report.captions import caption
+from benchfw.report.claims import MARKS, RULE, count_claims, describe_claims, warn_of_claims
 from benchfw.report.first_screen import find_answers
 from benchfw.report.tables import TextTable, headline_table
 from benchfw.report.text import escape_markdown, flat_facts, plural, printable
@@ -40,6 +41,7 @@ def _lines(summary: Summary, run: Run) -> Iterator[str]:
     if run.standing:
         yield f"**{escape_markdown(run.standing)}**"
     yield ""
+    yield from _claims(summary)
     answers = find_answers(summary)
     for answer in answers:
         yield f"- **{escape_markdown(answer.heading)}**: {escape_markdown(answer.text)}"
@@ -63,6 +65,18 @@ def _lines(summary: Summary, run: Run) -> Iterator[str]:
         yield f"- {said}. To try: {advice}." if advice else f"- {said}."
 
 
+def _claims(summary: Summary) -> Iterator[str]:
+    if not summary.claims:
+        return
+    yield from (f"### {count_claims(summary.claims)}", "")
+    for warning in warn_of_claims(summary.claims):
+        yield from (f"**Note**: {escape_markdown(warning)}.", "")
+    for each in describe_claims(summary.claims):
+        yield f"- {MARKS[each.standing]} **{each.label}**: {escape_markdown(each.title)}"
+        yield f"  - {escape_markdown(each.details)}"
+    yield from ("", escape_markdown(RULE), "", "### Verdicts", "")
+
+
 def _provenance(summary: Summary, run: Run) -> str:
     """Return when, with what and on what the numbers were measured, as far as the run has noted it."""
     facts = dict(flat_facts(run.environment.to_json()))
@@ -75,7 +89,9 @@ def _provenance(summary: Summary, run: Run) -> str:
         backend = key.removeprefix("backends.").removesuffix(".device")
         if key == f"backends.{backend}.device" and device != facts.get("machine.processor"):
             said.append(f"{backend} on {device}")
-    return f"Provenance: {'; '.join(said)}."
+    claims = [f"{each.claim.digest} registered {each.registered}" for each in summary.claims]
+    registered = f" Claims: {'; '.join(claims)}." if claims else ""
+    return f"Provenance: {'; '.join(said)}.{registered}"
 
 
 def _titled(title: str, words: str, table: TextTable) -> Iterator[str]:

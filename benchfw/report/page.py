@@ -18,6 +18,7 @@ from benchfw.errors import BenchfwError
 from benchfw.provenance import Run
 from benchfw.records import Cell, Result
 from benchfw.report.captions import caption
+from benchfw.report.claims import MARKS, RULE, count_claims, describe_claims, warn_of_claims
 from benchfw.report.figures import build_figures, method_styles
 from benchfw.report.figures.plot import Figure, Style, extra_figure
 from benchfw.report.first_screen import Answer, find_answers
@@ -82,6 +83,7 @@ def write_report(
         script,
         summary=summary,
         run=run,
+        claims=_claims(summary),
         sections=list(_sections(summary, answers, styles)),
         tuning=describe_tuning(summary),
         ranks=summary_tables(summary),
@@ -91,7 +93,7 @@ def write_report(
         faults=list(map(_fault, summary.faults)),
         caveats=caveat_sentences(summary),
         replays=replay_sentence(summary.replays),
-        facts=list(flat_facts(run.environment.to_json())),
+        facts=list(flat_facts({**run.environment.to_json(), "claims": ()})),
         overview=overview.name if overview.is_file() else "",
         reload=reload,
     )
@@ -189,6 +191,16 @@ def fill(template: str, figures: Sequence[Figure], script: Path | None, **contex
         **context,
     )
     return allow_scripts(page)
+
+
+def _claims(summary: Summary) -> dict[str, Any]:
+    return {
+        "count": count_claims(summary.claims),
+        "warnings": warn_of_claims(summary.claims),
+        "texts": describe_claims(summary.claims),
+        "marks": MARKS,
+        "rule": RULE,
+    }
 
 
 def _sections(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TextIO
 from benchfw.analysis.claims import Standing
 from benchfw.provenance import Run
 from benchfw.report.captions import caption
-from benchfw.report.claims import MARKS, count_claims, describe_claims
+from benchfw.report.claims import MARKS, count_claims, describe_claims, warn_of_claims
 from benchfw.report.first_screen import Answer, find_answers
 from benchfw.report.tables import TextTable, headline_table
 from benchfw.report.text import align, plural, printable
@@ -46,7 +46,7 @@ def plain_lines(
 ) -> Iterator[str]:
     """Yield the summary as lines of text with caveats and advice in other words, if asked."""
     answers = find_answers(summary)
-    yield from _claim_lines(summary, width)
+    yield from _claim_lines(summary, width, translate)
     for answer in answers:
         yield from _answer_lines(answer, width)
     for line in _tuning_lines(summary):
@@ -64,12 +64,19 @@ def plain_lines(
             yield from textwrap.wrap(translate(line), width, initial_indent="  ", subsequent_indent="    ")
 
 
-def _claim_lines(summary: Summary, width: int) -> Iterator[str]:
+def _claim_lines(summary: Summary, width: int, translate: Callable[[str], str]) -> Iterator[str]:
     if summary.claims:
         yield count_claims(summary.claims)
+    for warning in warn_of_claims(summary.claims):
+        yield from _indent(translate(f"note: {warning}"), width, 2)
     for each in describe_claims(summary.claims):
-        said = printable(f"  {MARKS[each.standing]} {each.standing}: {each.sentence}")
-        yield from textwrap.wrap(said, width, subsequent_indent="    ", break_on_hyphens=False)
+        yield from _indent(printable(f"{MARKS[each.standing]} {each.label}: {each.title}"), width, 2)
+        yield from _indent(translate(printable(each.details)), width, 6, hanging=0)
+
+
+def _indent(text: str, width: int, left: int, hanging: int = 2) -> list[str]:
+    first, others = " " * left, " " * (left + hanging)
+    return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
 
 
 def _answer_lines(answer: Answer, width: int) -> Iterator[str]:
@@ -131,10 +138,14 @@ def _draw_claims(summary: Summary, console: Console) -> None:
 
     if summary.claims:
         console.print(Text(count_claims(summary.claims), style="bold"))
+    for warning in warn_of_claims(summary.claims):
+        console.print(Padding(Text(f"note: {warning}", style="yellow"), (0, 0, 0, 2)))
     for each in describe_claims(summary.claims):
         said = Text(f"{MARKS[each.standing]} {each.standing}", style=_COLOURS[each.standing])
-        said.append(printable(f": {each.sentence}"), style="default")
+        said.append(each.label.removeprefix(each.standing), style="bold yellow")
+        said.append(printable(f": {each.title}"), style="default")
         console.print(Padding(said, (0, 0, 0, 2)))
+        console.print(Padding(Text(printable(each.details)), (0, 0, 0, 6)))
 
 
 def _draw(summary: Summary, console: Console) -> None:

@@ -20,7 +20,6 @@ _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 Side: TypeAlias = Literal[-1, 0, 1]
 """Where a number is rounded to: down, to the nearest, up."""
 
-_DOWN: Side = -1
 _UP: Side = 1
 _EXACT = 17  # figures that tell all doubles apart
 _MOST_FIGURES = 12
@@ -56,19 +55,44 @@ def interval_text(interval: Interval, unit: str = "", count: int = 3) -> str:
 
     The ends have the place of the estimate and are rounded outwards: what is printed holds for certain.
     """
+    return _join(_interval_numbers(interval, count), unit)
+
+
+def sided_text(interval: Interval, limits: Iterable[float], unit: str = "", least: int = 3) -> str:
+    """Return an interval with so many figures that all of it reads on the side of a limit where it is."""
+    exact, ends = (interval.estimate, interval.low, interval.high), [*filter(math.isfinite, limits)]
+    for count in range(least, _MOST_FIGURES + 1):
+        shown = _interval_numbers(interval, count)
+        numbers = [(value, _read(text)) for value, text in zip(exact, shown, strict=False)]
+        if all(_side(value, end) == _side(text, end) for value, text in numbers for end in ends):
+            return _join(shown, unit)
+    return interval_text(interval, unit, least)
+
+
+def _interval_numbers(interval: Interval, count: int) -> list[str]:
+    """Return the estimate as it is shown, and the two ends if they are."""
     value, low, high = interval.estimate, interval.low, interval.high
-    if not math.isfinite(value):
-        return f"{figures(value, count)} {unit}".rstrip()
-    if high - low <= 1e-9 * abs(value):
-        shown = (
-            f"{value:g}" if math.isclose(value, round(value)) and abs(value) < 1e6 else figures(value, count)
-        )
-        return f"{shown} {unit}".rstrip()
-    shown = f"{figures(value, count)} {unit}".rstrip()
+    if math.isfinite(value) and high - low <= 1e-9 * abs(value):
+        whole = math.isclose(value, round(value)) and abs(value) < 1e6
+        return [f"{value:g}" if whole else figures(value, count)]
     unknown = math.isinf(high) and (low == 0 or math.isinf(low))
-    if unknown:
-        return shown
-    return f"{shown} [{_end_text(low, value, count, -1)}, {_end_text(high, value, count, 1)}]"
+    if unknown or not math.isfinite(value):
+        return [figures(value, count)]
+    return [figures(value, count), _end_text(low, value, count, -1), _end_text(high, value, count, 1)]
+
+
+def _join(numbers: Sequence[str], unit: str) -> str:
+    value, *ends = numbers
+    shown = f"{value} {unit}".rstrip()
+    return f"{shown} [{', '.join(ends)}]" if ends else shown
+
+
+def _side(value: float, limit: float) -> int:
+    return (value > limit) - (value < limit)
+
+
+def _read(text: str) -> float:
+    return float(text.replace("∞", "inf").replace("—", "nan"))
 
 
 def spread_text(interval: Interval, unit: str = "") -> str:
@@ -83,28 +107,35 @@ def ratio_text(ratio: Interval) -> str:
 
     Also where an interval that leaves out 1 would read as if it held it.
     """
+    least = ratio_figures(ratio)
+    if ratio.low <= 1 <= ratio.high:
+        return interval_text(ratio, count=least)
+    return sided_text(ratio, [1.0], least=least)
+
+
+def ratio_figures(ratio: Interval) -> int:
+    """Return how many figures a ratio has: two, more near 1 and where its interval is narrow."""
     least = 3 if 0.9 < ratio.estimate < 1.1 else 2
     if not 0 < ratio.estimate < math.inf:
-        return interval_text(ratio, count=least)
+        return least
     width = ratio.high - ratio.low
     for _ in range(_MORE_FIGURES):
         if 1e-9 * ratio.estimate < width < 10.0 ** (_exponent(ratio.estimate, least) + 1 - least):
             least += 1
-    if ratio.low <= 1 <= ratio.high:
-        return interval_text(ratio, count=least)
-    near, side = (ratio.low, _DOWN) if ratio.low > 1 else (ratio.high, _UP)
-    for count in range(least, _MOST_FIGURES + 1):
-        place = count - 1 - _exponent(ratio.estimate, count)
-        if round(ratio.estimate, place) != 1 != _rounded(near, place, side):
-            return interval_text(ratio, count=count)
-    return interval_text(ratio, count=least)
+    return least
 
 
 def factor_text(value: float, side: Side = -1) -> str:
     """Return a bound of a ratio, rounded to its side: two figures, more where it would read as 1."""
+    return sided_end(value, [1.0], side)
+
+
+def sided_end(value: float, limits: Iterable[float], side: Side) -> str:
+    """Return a bound, rounded to its side: two figures, more where it would read as beyond a limit."""
+    ends = [*filter(math.isfinite, limits)]
     for count in range(2, _MOST_FIGURES + 1):
         shown = figures(value, count, side)
-        if not math.isfinite(value) or float(shown) != 1:
+        if all(_side(value, end) == _side(_read(shown), end) for end in ends):
             return shown
     return figures(value, 2, side)
 

@@ -204,7 +204,7 @@ def _compare(
         rates = find_rates(curves, falling)
     rows += [Row(rate.cell, name, interval) for rate in rates for name, interval in rate.intervals]
     comparison = replace(comparison, rows=tuple(rows), rates=rates)
-    claims.read(Measurements(kind, samples, groups, metrics))
+    claims.read(Measurements(kind, samples, groups, metrics, comparison.cost_unit))
     contrasts = list(find_contrasts(comparison, samples))
     if figures and kind == "optimizer":
         comparison = replace(

@@ -62,13 +62,15 @@ def test_a_claim_about_a_list_of_methods_must_hold_of_each(make, decide):
     claim = {"than": "slow", "quantity": "cost to target", "ratio": {"below": 0.5}}
     held = decide(results, method=["fast", "faster"], **claim)
     assert held.standing == "holds"
-    assert held.found.startswith("in all 2 cases; closest, fast: 0.1")
-    assert "of slow" in held.found
+    assert held.found.startswith("for both methods; closest: the cost of fast to the target is 0.1")
+    assert held.found.endswith("times that of slow")
     refuted = decide(results, method=["fast", "slower"], **claim)
     assert refuted.standing == "refuted"
-    assert refuted.found.startswith("in 1 of 2 cases, as slower: ")
+    assert refuted.found.startswith("for slower, 1 of 2 methods: the cost of slower to the target is 1.")
     all_arrive = decide(results, method=["fast", "slow"], reaches=True)
-    assert all_arrive.found.endswith("it reaches the target in 5 of 5 runs")
+    assert all_arrive.found.startswith(
+        "for both methods: fast reaches the target in 5 of 5 runs (a share of "
+    )
 
 
 def test_a_claim_about_something_that_was_left_out_is_not_decided_on_the_rest(make, decide):
@@ -83,10 +85,11 @@ def test_a_claimed_bias_holds_where_one_is_seen_and_is_refuted_where_it_is_small
     results = drawing(make, {"off": 0.3, "off below": -0.3, "right": 0.0})
     held = decide(results, method=["off", "off below"], unbiased=False)
     assert held.standing == "holds"
-    assert held.found.endswith("standard deviations of a draw; claimed: not 0")
+    assert held.found.endswith("standard deviations of a draw")
+    assert held.claimed == "not 0"
     refuted = decide(results, method=["off", "right"], unbiased=False)
     assert refuted.standing == "refuted"
-    assert refuted.found.startswith("in 1 of 2 cases, as right: ")
+    assert refuted.found.startswith("for right, 1 of 2 methods: the bias of right is ")
     few = decide(drawing(make, {"right": 0.0}, draws=20), method="right", unbiased=False)
     assert few.standing == "undecided"
     assert decide(results, method=["off", "right"], unbiased=True).standing == "refuted"

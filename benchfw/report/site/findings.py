@@ -156,7 +156,8 @@ def _findings(name: str, suite: Suite, bundles: Sequence[Bundle]) -> Iterator[Fi
                 yield Finding(name, claim, Absence.STALE, why, bundle=bundle)
             else:
                 (said,) = describe_claims([result])
-                yield Finding(name, claim, said.standing, said.found, said.notes, bundle, result)
+                found, notes = f"{said.found}; claimed: {said.claimed}", (*said.notes, *said.warnings)
+                yield Finding(name, claim, said.standing, found, notes, bundle, result)
 
 
 def _read(suite: Suite, bundle: Bundle) -> tuple[str, Mapping[str, ClaimResult]]:

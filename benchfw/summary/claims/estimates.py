@@ -14,6 +14,7 @@ from benchfw.analysis.evidence import PairedLogs, PairedSigns
 from benchfw.analysis.intervals import Floats, Interval
 from benchfw.analysis.pairing import pair_brackets, pair_differences
 from benchfw.analysis.rates import Law, fit_law
+from benchfw.claims import Looks
 from benchfw.summary.columns import pair_values
 from benchfw.summary.draws import SPREADS, DrawSample
 from benchfw.summary.histories import History
@@ -124,13 +125,17 @@ def estimate_arrivals(sample: Sample, *, every: bool, wanted: bool) -> Found:
     return Share(some, runs, every, wanted) if runs else "no run of it was started"
 
 
-def estimate_bound(trials: Sequence[History], metric: str, *, every: bool) -> tuple[Found, str]:
-    """Return how runs keep to their theorem's bound, and a note: how many looks are above it, and how near.
+def find_bounded(trials: Sequence[History]) -> str:
+    """Return the first metric that a theorem bounds; nothing where there is none."""
+    return next((name for each in trials for name in each.bounded), "")
+
+
+def estimate_bound(trials: Sequence[History], metric: str, *, every: bool) -> tuple[Found, Looks | None]:
+    """Return how runs keep to their theorem's bound, and how many of their looks are above it.
 
     In every run: the share of runs that do. In the mean: the largest ratio to the bound that the mean of the
     runs has at some look.
     """
-    metric = metric or next((name for each in trials for name in each.bounded), "")
     curves = {
         each.repetition: _ratios_to_bound(each, metric)
         for each in trials
@@ -138,18 +143,23 @@ def estimate_bound(trials: Sequence[History], metric: str, *, every: bool) -> tu
     }
     curves = {repetition: found for repetition, found in curves.items() if found}
     if not curves:
-        return "no theorem bounds it here", ""
-    ratios = np.array([ratio for found in curves.values() for ratio in found.values()])
-    note = f"{int(np.sum(ratios > 1)):,} of {len(ratios):,} looks above the bound"
+        return "no theorem bounds it here", None
     if every:
         kept = sum(max(found.values()) <= 1 for found in curves.values())
-        return Share(kept, len(curves), every=True), f"{note}, at most {float(np.max(ratios)):.2g} of it"
+        ratios = [ratio for found in curves.values() for ratio in found.values()]
+        return Share(kept, len(curves), every=True), _count_looks(ratios)
     shared = set.intersection(*(set(found) for found in curves.values()))
     parts = []
     for look in sorted(shared):
         values = np.array([found[look] for found in curves.values()])
         parts.append(Runs(values, values, values, logs=False, paired=False))
-    return (Largest(tuple(parts)), note) if parts else ("its runs have no look in common", "")
+    if not parts:
+        return "its runs have no look in common", None
+    return Largest(tuple(parts)), _count_looks([float(np.mean(each.middle)) for each in parts])
+
+
+def _count_looks(ratios: Sequence[float]) -> Looks:
+    return Looks(sum(ratio > 1 for ratio in ratios), len(ratios), max(ratios))
 
 
 def _ratios_to_bound(history: History, metric: str) -> dict[int, float]:
@@ -169,9 +179,8 @@ def _ratios_to_bound(history: History, metric: str) -> dict[int, float]:
     return found
 
 
-def estimate_rate(trials: Sequence[History], metric: str, law: Law, metrics: Sequence[str]) -> Found:
+def estimate_rate(trials: Sequence[History], metric: str, law: Law) -> Found:
     """Return the exponent of a power of the iterations, or the factor that an iteration brings."""
-    metric = metric or next((name for each in trials for name in each.bounded), next(iter(metrics), ""))
     curves = [each.curve(metric) for each in trials if each.finished]
     fit = fit_law(filter(None, curves), law)
     if not fit.bends:

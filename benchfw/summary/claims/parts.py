@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from benchfw.analysis.claims import Estimate, Part
-from benchfw.claims import QUANTITIES, WHEN_DONE, Claim, Range, metric_of
+from benchfw.claims import QUANTITIES, WHEN_DONE, Claim, Range, Subject, metric_of
 from benchfw.records import Cell, MethodKind
 from benchfw.summary import quantities
 from benchfw.summary.claims.estimates import (
@@ -20,6 +20,7 @@ from benchfw.summary.claims.estimates import (
     estimate_rate,
     estimate_ratio,
     estimate_value,
+    find_bounded,
 )
 from benchfw.summary.histories import History
 from benchfw.summary.quantities import Sample
@@ -34,37 +35,39 @@ class Measurements(NamedTuple):
     samples: Mapping[Cell, Sample]
     trials: Mapping[Cell, Sequence[History]]
     metrics: Sequence[str]
+    cost_unit: str = "gradients"
 
 
-def find_parts(claim: Claim, cells: Sequence[Cell], found: Measurements) -> Iterator[tuple[str, Part]]:
-    """Yield the parts of a claim about some methods on one problem, each with what tells it from others."""
+def find_parts(claim: Claim, cells: Sequence[Cell], found: Measurements, subject: Subject) -> Iterator[Part]:
+    """Yield the parts of a claim about some methods on one problem."""
     broken = [cell.method for cell in cells if not all(each.finished for each in found.trials[cell])]
     if claim.kind == "estimator" and broken:  # whatever stopped a run of draws would be in its variance
-        yield "", make_part(claim.inside, f"some run of '{broken[0]}' did not finish")
+        yield make_part(claim.inside, f"some run of '{broken[0]}' did not finish", subject)
     elif claim.test == "order":
-        for one, other in pairwise(cells):
-            part = _order(found.samples[one], found.samples[other], internal_name(claim.quantity))
-            yield f"{one.method} / {other.method}", part
+        for pair, methods in zip(pairwise(cells), pairwise(subject.methods), strict=True):
+            mine, theirs = (found.samples[cell] for cell in pair)
+            yield _order(mine, theirs, internal_name(claim.quantity), replace(subject, methods=methods))
     else:
-        estimate, note = _estimate(claim, cells, found)
-        part = make_part(claim.inside, estimate, note=note)
-        yield (
-            "",
-            replace(part, disproof=NO_BIAS, denied=not claim.unbiased) if claim.test == "unbiased" else part,
-        )
+        estimate, subject = _estimate(claim, cells, found, subject)
+        part = make_part(claim.inside, estimate, subject)
+        if claim.test == "unbiased":
+            part = replace(part, disproof=NO_BIAS, denied=not claim.unbiased)
+        yield part
 
 
-def make_part(inside: Range, found: Found, *, name: str = "", note: str = "") -> Part:
+def make_part(inside: Range, found: Found, subject: Subject) -> Part:
     """Return a part with its number, or with the reason why there is none."""
     if isinstance(found, Estimate):
-        return Part(name, inside, found, note=note)
-    return Part(name, inside, reason=found, note=note)
+        return Part("", inside, found, subject=subject)
+    return Part("", inside, reason=found, subject=subject)
 
 
-def _estimate(claim: Claim, cells: Sequence[Cell], found: Measurements) -> tuple[Found, str]:
-    """Return the number that a claim is about, and a note on it."""
+def _estimate(
+    claim: Claim, cells: Sequence[Cell], found: Measurements, subject: Subject
+) -> tuple[Found, Subject]:
+    """Return the number that a claim is about, and what there is to say of it."""
     sample, trials = found.samples[cells[0]], found.trials[cells[0]]
-    quantity, note = internal_name(claim.quantity), ""
+    quantity = internal_name(claim.quantity)
     number: Found
     match claim.test:
         case "ratio":
@@ -78,21 +81,25 @@ def _estimate(claim: Claim, cells: Sequence[Cell], found: Measurements) -> tuple
         case "reaches":
             number = estimate_arrivals(sample, every=claim.every, wanted=claim.inside.low > 0)
         case "bound":
-            number, note = estimate_bound(trials, claim.metric, every=claim.every)
+            metric = claim.metric or find_bounded(trials)
+            number, looks = estimate_bound(trials, metric, every=claim.every)
+            subject = replace(subject, metric=metric, looks=looks)
         case "rate":
-            number = estimate_rate(trials, claim.metric, claim.law, found.metrics)
+            metric = claim.metric or find_bounded(trials) or next(iter(found.metrics), "")
+            number = estimate_rate(trials, metric, claim.law)
+            subject = replace(subject, metric=metric)
         case _:
             number = claim.reason
-    return number, note
+    return number, subject
 
 
-def _order(mine: Sample, theirs: Sample, quantity: str) -> Part:
+def _order(mine: Sample, theirs: Sample, quantity: str, subject: Subject) -> Part:
     """Return that one method is better than the next: by their ratio, or, where there is none, difference."""
     ratio = estimate_ratio(mine, theirs, quantity)
     if isinstance(ratio, Estimate) or quantity not in mine.values or quantity not in theirs.values:
-        return make_part(Range(high=1.0), ratio)
+        return make_part(Range(high=1.0), ratio, subject)
     better = Range(low=0.0) if mine.is_gain(quantity) else Range(high=0.0)
-    return make_part(better, estimate_difference(mine, theirs, quantity))
+    return make_part(better, estimate_difference(mine, theirs, quantity), subject)
 
 
 def internal_name(quantity: str) -> str:

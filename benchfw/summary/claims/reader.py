@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
 from benchfw.analysis.claims import Decided, Part, Runs, decide_claims
-from benchfw.claims import Claim
+from benchfw.claims import Claim, Subject
 from benchfw.claims.check import split_backend
 from benchfw.claims.read import read_claim
 from benchfw.errors import StoreError, SuiteError
@@ -22,7 +22,8 @@ from benchfw.summary.quantities import Sample
 class ClaimResult:
     """A claim, when it was registered, and what is decided about it.
 
-    `early` of its `trials` had ended before it was registered: somebody may have seen their results.
+    `early` of its `trials` had ended before it was registered: somebody may have seen their results. A
+    `quick` run decides it at a smaller size.
     """
 
     claim: Claim
@@ -30,15 +31,16 @@ class ClaimResult:
     registered: str = ""
     early: int = 0
     trials: int = 0
+    quick: bool = False
 
 
 @dataclass
 class _Open:
-    """A claim with what was collected for it, by the name of each part and by problem."""
+    """A claim with what was collected for it."""
 
     claim: Claim
     registered: str
-    parts: list[tuple[str, str, Part]] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
     ran: set[str] = field(default_factory=set)
     early: int = 0
     trials: int = 0
@@ -91,35 +93,32 @@ class ClaimReader:
             claim = each.claim
             if claim.is_excused(quick=self._quick) or claim.kind != found.kind:
                 continue
-            for cells in self._cells(claim, found.samples):
-                who = cells[0].method if len(claim.groups) > 1 else ""
-                for name, part in find_parts(claim, cells, found):
-                    backend = f" ({cells[0].backend})" if len(self._used(found.samples)) > 1 else ""
-                    each.parts.append((cells[0].problem, f"{who}{name}{backend}", part))
+            for subject, cells in self._cells(claim, found.samples):
+                each.parts += find_parts(claim, cells, found, replace(subject, cost_unit=found.cost_unit))
                 each.ran |= {cell.method for cell in cells}
 
     def decide(self) -> tuple[ClaimResult, ...]:
         """Return all claims with what is decided about them, in the order of the suite."""
         decided = decide_claims([self._finish(each) for each in self._open])
         return tuple(
-            ClaimResult(each.claim, found, each.registered, each.early, each.trials)
+            ClaimResult(each.claim, found, each.registered, each.early, each.trials, self._quick)
             for each, found in zip(self._open, decided, strict=True)
         )
 
-    def _used(self, samples: Mapping[Cell, Sample]) -> set[str]:
-        return {cell.backend for cell in samples}
-
-    def _cells(self, claim: Claim, samples: Mapping[Cell, Sample]) -> Iterator[tuple[Cell, ...]]:
+    def _cells(
+        self, claim: Claim, samples: Mapping[Cell, Sample]
+    ) -> Iterator[tuple[Subject, tuple[Cell, ...]]]:
         """Yield the methods of a claim on one problem and backend after another, where all of them ran."""
+        used = sorted({cell.backend for cell in samples})
         problems = dict.fromkeys(cell.problem for cell in samples)
         wanted = [each for each in problems if not claim.problems or each in claim.problems]
         for problem, group in product(wanted, claim.groups):
             names = [split_backend(name, self._backends) for name in group]
             fixed = all(backend for _, backend in names)
-            for backend in [""] if fixed else sorted(self._used(samples)):
+            for backend in [""] if fixed else used:
                 cells = tuple(Cell(problem, claim.kind, label, own or backend) for label, own in names)
                 if all(cell in samples for cell in cells):
-                    yield cells
+                    yield Subject(group, problem, backend if len(used) > 1 else ""), cells
 
     def _finish(self, waiting: _Open) -> list[Part]:
         claim = waiting.claim
@@ -127,17 +126,15 @@ class ClaimReader:
             return [Part("", claim.inside, reason=self._absence(claim))]
         missing = [Part("", claim.inside, reason=each) for each in self._missing(waiting)]
         if not claim.across:
-            several = len({problem for problem, *_ in waiting.parts}) > 1
-            parts = [_named(problem if several else "", name, part) for problem, name, part in waiting.parts]
-            return [*parts, *missing]
-        groups: dict[str, dict[str, Part]] = {}
-        for problem, name, part in waiting.parts:
-            groups.setdefault(name, {})[problem] = part
-        return [*(_across(name, parts) for name, parts in groups.items()), *missing]
+            return [*_name_parts(waiting.parts, claim), *missing]
+        groups: dict[tuple[object, ...], list[Part]] = {}
+        for part in waiting.parts:
+            groups.setdefault((part.subject.methods, part.subject.backend), []).append(part)
+        return [*_name_parts([_across(parts) for parts in groups.values()], claim), *missing]
 
     def _missing(self, waiting: _Open) -> Iterator[str]:
         """Yield what the claim names and this run left out: on the rest alone it is not decided."""
-        problems = {problem for problem, *_ in waiting.parts}
+        problems = {each.subject.problem for each in waiting.parts}
         for name in (split_backend(each, self._backends)[0] for each in waiting.claim.methods):
             if name not in waiting.ran:
                 yield f"'{name}' did not run"
@@ -149,18 +146,28 @@ class ClaimReader:
         if claim.reason:
             return claim.reason
         if self._quick and not claim.quick:
-            return "it is about the full size, and this run was quick"
+            return "it is about the full size (quick = false), and this run was quick"
         names = " and ".join(f"'{name}'" for name in claim.names)
         return f"{names} did not run on the same problem" if len(claim.names) > 1 else f"{names} did not run"
 
 
-def _named(problem: str, name: str, part: Part) -> Part:
-    label = ", ".join(filter(None, [problem, name.strip()]))
-    return replace(part, name=label)
+def _name_parts(parts: Sequence[Part], claim: Claim) -> list[Part]:
+    """Return the parts, each with a name that tells it from the others."""
+    problems = {each.subject.problem for each in parts}
+
+    def name(subject: Subject) -> str:
+        told = len(subject.methods) if claim.test == "order" else int(len(claim.groups) > 1)
+        problem = subject.problem if len(problems) > 1 else ""
+        return ", ".join(filter(None, [problem, " / ".join(subject.methods[:told]), subject.backend]))
+
+    return [replace(each, name=name(each.subject)) for each in parts]
 
 
-def _across(name: str, parts: Mapping[str, Part]) -> Part:
-    first = next(iter(parts.values()))
-    runs = {problem: each.estimate for problem, each in parts.items() if isinstance(each.estimate, Runs)}
-    lacking = [f"{problem}: {each.reason}" for problem, each in parts.items() if problem not in runs]
-    return make_part(first.inside, lacking[0] if lacking else average(runs), name=name.strip())
+def _across(parts: Sequence[Part]) -> Part:
+    runs = {each.subject.problem: each.estimate for each in parts if isinstance(each.estimate, Runs)}
+    lacking = [each for each in parts if each.subject.problem not in runs]
+    subject = replace(parts[0].subject, problem="", problems=len(parts))
+    if lacking:
+        reason = lacking[0].reason or "it has no mean over problems; claim it of each problem"
+        return make_part(parts[0].inside, f"{lacking[0].subject.problem}: {reason}", subject)
+    return make_part(parts[0].inside, average(runs), subject)
