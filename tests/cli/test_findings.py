@@ -95,7 +95,7 @@ def test_a_claim_has_verdict_interval_command_machine_date_and_commit(line):
     found = verdicts(page)
     assert found["Fast needs at most half the steps"][0] == "holds"
     assert re.search(
-        r"0\.\d+ \\?\[0\.\d+, 0\.\d+\\?\] times the iterations", found["Fast needs at most half the steps"][1]
+        r"0\.\d+ \\?\[0\.\d+, 0\.\d+\\?\] times that of slow", found["Fast needs at most half the steps"][1]
     )
     assert found["Slow is not slower"][0] == "refuted"
     assert found["The bowl is round"] == (
