@@ -234,7 +234,8 @@ def test_a_claim_that_is_edited_is_registered_anew_and_says_so(paces):
         assert later["early"] == later["trials"] == 20
         assert (unchanged["registered"], unchanged["early"]) == (kept["registered"], 0)
     text = paces("report").stdout
-    assert "written after all of its trials had run" in " ".join(text.split())
+    assert "holds, not pre-registered: " in " ".join(text.split())
+    assert "it was written after all 20 of its trials had run" in " ".join(text.split())
     old = json.loads(paces("report", "1", "--json").stdout)["claims"]
     assert (old[0]["says"], old[0]["early"]) == ("fast is fast", 0)
     assert json.loads(paces("runs", "--json").stdout)[0]["claims"] == 2

@@ -61,9 +61,13 @@ def claim_facts(results: Iterable[ClaimResult]) -> list[dict[str, Any]]:
 
 
 def _part_facts(part: DecidedPart) -> dict[str, Any]:
-    found, estimate = part.interval, part.part.estimate
+    found, estimate, subject = part.interval, part.part.estimate, part.part.subject
     return {
         "name": part.part.name,
+        "methods": list(subject.methods),
+        "problem": subject.problem,
+        "backend": subject.backend,
+        "metric": subject.metric,
         "standing": part.standing.value,
         "claimed": _range_facts(part.part.inside),
         "estimate": None if found is None else _number(found.estimate),
@@ -71,7 +75,7 @@ def _part_facts(part: DecidedPart) -> dict[str, Any]:
         "level": None if found is None else part.level,
         "count": 0 if estimate is None else estimate.count,
         "reason": part.part.reason,
-        "note": part.part.note,
+        "looks": None if subject.looks is None else subject.looks._asdict(),
     }
 
 
