@@ -124,7 +124,7 @@ def _check_claim(data: Mapping[str, Any]) -> dict[str, Any]:
     try:
         datetime.fromisoformat(data["registered"])
     except ValueError:
-        raise TypeError(f"a claim was registered {data['registered']!r}") from None
+        raise TypeError(f"a claim was registered {shorten(repr(data['registered']), 60)}") from None
     return found
 
 

@@ -23,6 +23,9 @@ from benchfw.claims import (
     metric_of,
 )
 from benchfw.errors import SuiteError, nearest
+from benchfw.records import LONGEST_TEXT, shorten
+
+MOST_SHOWN = 200  # characters of what is wrong: a table may be somebody else's
 
 KEYS = frozenset({
     "says", "source", "method", "than", "quantity", "problem", "across", "metric", "law", "margin", "quick",
@@ -35,16 +38,7 @@ AT_MOST_THE_BOUND = Range(high=math.nextafter(1.0, 2.0))
 
 def read_claim(table: Mapping[str, Any], place: str) -> Claim:
     """Return the claim of a table; every mistake is a SuiteError."""
-    for key in table:
-        if key not in KEYS:
-            raise SuiteError(f"{place}: unknown key '{key}'{nearest(key, KEYS)}")
-    for key in ("says", "source", "than", "quantity", "metric", "untestable"):
-        if key in table and not (isinstance(table[key], str) and table[key].strip()):
-            raise SuiteError(f"{place}: '{key}' must be a text, got {table[key]!r}")
-    if "says" not in table:
-        raise SuiteError(f"{place}: 'says' is missing; write the claim as a sentence")
-    if not isinstance(table.get("quick", True), bool):
-        raise SuiteError(f"{place}: quick must be true or false, got {table['quick']!r}")
+    _check_texts(table, place)
     tests = [test for test in TESTS if test in table]
     if len(tests) != 1:
         which = f"has {' and '.join(tests)}" if tests else "says nothing that can be decided"
@@ -80,6 +74,22 @@ def read_claim(table: Mapping[str, Any], place: str) -> Claim:
     return claim
 
 
+def _check_texts(table: Mapping[str, Any], place: str) -> None:
+    """Raise a SuiteError for a key that no claim has, or a text that is none."""
+    for key in table:
+        if key not in KEYS:
+            raise SuiteError(f"{place}: unknown key '{shorten(key, MOST_SHOWN)}'{nearest(key, KEYS)}")
+    for key in ("says", "source", "than", "quantity", "metric", "untestable"):
+        if key in table and not (isinstance(table[key], str) and table[key].strip()):
+            raise SuiteError(f"{place}: '{key}' must be a text, got {_show(table[key])}")
+        if len(str(table.get(key, ""))) > LONGEST_TEXT:
+            raise SuiteError(f"{place}: '{key}' is too long; write at most {LONGEST_TEXT} characters")
+    if "says" not in table:
+        raise SuiteError(f"{place}: 'says' is missing; write the claim as a sentence")
+    if not isinstance(table.get("quick", True), bool):
+        raise SuiteError(f"{place}: quick must be true or false, got {_show(table['quick'])}")
+
+
 def _check_company(table: Mapping[str, Any], test: Test, place: str) -> None:
     """Raise a SuiteError for a key that a test needs and lacks, or has and does not need."""
     wanted = {
@@ -103,9 +113,9 @@ def _check_company(table: Mapping[str, Any], test: Test, place: str) -> None:
         if key in table and not (fine or test == "untestable"):
             raise SuiteError(f"{place}: '{key}' does not go with '{test}'; remove it")
     if table.get("law", "linear") not in ("sublinear", "linear"):
-        raise SuiteError(f'{place}: law must be "sublinear" or "linear", got {table["law"]!r}')
+        raise SuiteError(f'{place}: law must be "sublinear" or "linear", got {_show(table["law"])}')
     if table.get("across", "problems") != "problems":
-        raise SuiteError(f'{place}: across must be "problems", got {table["across"]!r}')
+        raise SuiteError(f'{place}: across must be "problems", got {_show(table["across"])}')
     if "than" in table and table["than"] in _read_labels(table, "method", place):
         raise SuiteError(f"{place}: '{table['than']}' is compared with itself; 'than' names another method")
 
@@ -114,18 +124,18 @@ def _read_range(value: Any, place: str) -> Range:
     keys = ("below", "above", "within")
     if not isinstance(value, Mapping) or len(value) != 1 or next(iter(value)) not in keys:
         raise SuiteError(f"{place}: must be {{ below = … }}, {{ above = … }} or {{ within = [from, to] }}, "
-                         f"got {value!r}")  # fmt: skip
+                         f"got {_show(value)}")  # fmt: skip
     ((key, end),) = value.items()
     if key == "within":
         if not isinstance(end, Sequence) or len(end) != 2 or not all(map(_is_number, end)):
-            raise SuiteError(f"{place}: within must be two numbers, as in [0.9, 1.1], got {end!r}")
+            raise SuiteError(f"{place}: within must be two numbers, as in [0.9, 1.1], got {_show(end)}")
         if not end[0] < end[1]:
             raise SuiteError(
                 f"{place}: nothing is within {end[0]!r} to {end[1]!r}; the lower end comes first"
             )
         return Range(float(end[0]), float(end[1]))
     if not _is_number(end):
-        raise SuiteError(f"{place}: {key} must be a finite number, got {end!r}")
+        raise SuiteError(f"{place}: {key} must be a finite number, got {_show(end)}")
     return Range(high=float(end)) if key == "below" else Range(low=float(end))
 
 
@@ -150,9 +160,9 @@ def _check_possible(claim: Claim, place: str) -> None:
 def _read_order(table: Mapping[str, Any], place: str) -> dict[str, Any]:
     names = table["order"]
     if not isinstance(names, Sequence) or isinstance(names, str) or len(names) < 2:
-        raise SuiteError(f"{place}: order must be a list of methods, the best first, got {names!r}")
+        raise SuiteError(f"{place}: order must be a list of methods, the best first, got {_show(names)}")
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise SuiteError(f"{place}: order must name each method once, got {names!r}")
+        raise SuiteError(f"{place}: order must name each method once, got {_show(names)}")
     return {"methods": tuple(names), "inside": Range(high=1.0)}
 
 
@@ -160,7 +170,7 @@ def _read_bound(table: Mapping[str, Any], place: str) -> dict[str, Any]:
     if table["bound"] is not True and table["bound"] != "mean":
         raise SuiteError(
             f'{place}: bound must be true (in every run) or "mean" (the mean of the runs), '
-            f"got {table['bound']!r}"
+            f"got {_show(table['bound'])}"
         )
     mean = table["bound"] == "mean"
     return {"every": not mean, "inside": AT_MOST_THE_BOUND if mean else MOST_RUNS}
@@ -169,9 +179,9 @@ def _read_bound(table: Mapping[str, Any], place: str) -> dict[str, Any]:
 def _read_unbiased(table: Mapping[str, Any], place: str) -> dict[str, Any]:
     margin = table.get("margin", MARGIN)
     if not isinstance(table["unbiased"], bool):
-        raise SuiteError(f"{place}: unbiased must be true or false, got {table['unbiased']!r}")
+        raise SuiteError(f"{place}: unbiased must be true or false, got {_show(table['unbiased'])}")
     if not _is_number(margin) or margin <= 0:
-        raise SuiteError(f"{place}: margin must be a positive number, got {margin!r}")
+        raise SuiteError(f"{place}: margin must be a positive number, got {_show(margin)}")
     return {
         "margin": float(margin),
         "inside": Range(-float(margin), float(margin)),
@@ -186,7 +196,7 @@ def _read_reaches(table: Mapping[str, Any], place: str) -> dict[str, Any]:
     share = _read_range(value, f"{place}, reaches")
     ends = [each for each in (share.low, share.high) if math.isfinite(each)]
     if not all(0 < each < 1 for each in ends) and not (share.two_ended and ends[0] >= 0 and ends[1] <= 1):
-        raise SuiteError(f"{place}, reaches: a share of the runs lies between 0 and 1, got {value!r}")
+        raise SuiteError(f"{place}, reaches: a share of the runs lies between 0 and 1, got {_show(value)}")
     return {"inside": share, "every": False}
 
 
@@ -195,10 +205,14 @@ def _read_labels(table: Mapping[str, Any], key: str, place: str) -> tuple[str, .
     value = table.get(key, ())
     names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list | tuple) else ()
     if key in table and not (names and all(isinstance(name, str) and name.strip() for name in names)):
-        raise SuiteError(f"{place}: '{key}' must be a label of a {key} or a list of them, got {value!r}")
+        raise SuiteError(f"{place}: '{key}' must be a label of a {key} or a list of them, got {_show(value)}")
     if len(set(names)) < len(names):
-        raise SuiteError(f"{place}: '{key}' must name each {key} once, got {value!r}")
+        raise SuiteError(f"{place}: '{key}' must name each {key} once, got {_show(value)}")
     return names
+
+
+def _show(value: Any) -> str:
+    return shorten(repr(value), MOST_SHOWN)
 
 
 def _is_number(value: Any) -> bool:

@@ -12,11 +12,13 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from benchfw.claims import Claim
 from benchfw.provenance import Environment
 from benchfw.records import Budget, Ending, Outcome, Record, Spec, Status, Trial
 from benchfw.store import Store
-from benchfw.store.rows import digest_of, digest_of_trial
+from benchfw.store.rows import digest_of, digest_of_trial, now
 from benchfw.store.schema import SELECT_LINKS, SELECT_RUN, SELECT_TRIAL, SELECT_TRIAL_RECORDS
+from benchfw.suite import parse_suite
 
 SUITE = """
 repetitions = 2
@@ -25,6 +27,17 @@ budget = { iterations = 2 }
 use = "quadratic"
 [[optimizer]]
 use = "gd"
+[[claim]]
+says = "It gets there"
+source = "Theorem 1, page 2"
+method = "gd"
+problem = ["quadratic"]
+quantity = "gap at the end"
+value = { below = 0.5 }
+[[claim]]
+says = "It keeps to its bound"
+method = "gd"
+bound = true
 """
 TRAP = "open({canary!r}, 'w').close()\n"
 TEXTS = [
@@ -57,7 +70,12 @@ FIXED = {"digest", "id", "run", "trial", "number"}
 def honest_store(path: Path) -> None:
     """Write a store of one finished run that plans as its suite says, with a bit of everything."""
     with Store(path, create=True) as store:
-        run = store.begin("forged", "Forged", SUITE, Environment(trials=4, datasets={"sonar": "0" * 12}))
+        claims = tuple(
+            {"hash": each.digest, "registered": now(), "table": dict(each.table)}
+            for each in parse_suite(SUITE, "forged").claims
+        )
+        environment = Environment(trials=4, datasets={"sonar": "0" * 12}, claims=claims)
+        run = store.begin("forged", "Forged", SUITE, environment)
         for number in range(4):
             records = [Record("gap", k, 0.1 * k, float(k), 1.0 / (k + 1)) for k in range(5)]
             records.append(Record("gap", 4, 0.4, 4.0, 0.5, "bound"))
@@ -132,7 +150,11 @@ def _forge(old: Any, folder: Path, rng: random.Random) -> Any:
     if isinstance(old, str) and old[:1] in "{[" and old:
         if kind < 0.2:
             return rng.choice(DOCUMENTS)
-        return json.dumps(_forge_leaf(json.loads(old), folder, rng))
+        document = json.loads(old)
+        claims = document.get("claims") if isinstance(document, dict) else None
+        if claims and kind < 0.6:
+            return json.dumps({**document, "claims": _forge_claims(claims, folder, rng)})
+        return json.dumps(_forge_leaf(document, folder, rng))
     if isinstance(old, str) and "\n" in old and kind < 0.7:  # a suite
         line = rng.choice(('plugins = ["trap.py"]', 'plugins = ["trap"]', 'backends = ["trap"]', "seed = 3"))
         return line + rng.choice((old, old.replace('"gd"', '"trap"'), old.replace('"quadratic"', '"trap:x"')))
@@ -159,6 +181,18 @@ def _forge_leaf(found: Any, folder: Path, rng: random.Random) -> Any:
     if isinstance(found, dict):
         return rng.choice(({}, {**found, "use": evil}, {**found, str(evil): evil}, [evil]))
     return rng.choice((evil, evil, [evil], {"use": evil}, {str(evil): evil}))
+
+
+def _forge_claims(claims: list[dict[str, Any]], folder: Path, rng: random.Random) -> list[Any]:
+    """Change one claim; mostly its hash is that of what it says now."""
+    place = rng.randrange(len(claims))
+    changed = dict(claims[place])
+    if rng.random() < 0.3:
+        return [*claims[:place], _forge_leaf(changed, folder, rng), *claims[place + 1 :]]
+    changed["table"] = _forge_leaf(changed["table"], folder, rng)
+    if isinstance(changed["table"], dict):
+        changed["hash"] = Claim("", "value", table=changed["table"]).digest
+    return [*claims[:place], changed, *claims[place + 1 :]]
 
 
 def _seal(base: sqlite3.Connection) -> None:

@@ -37,9 +37,49 @@ SUITES = [
     for pattern in ("suites/**/*.toml", "plugins/*/*/suites/**/*.toml")
     for path in sorted(ROOT.glob(pattern))
 ]
+CLAIMS = b"""
+target = { gap = 1e-6 }
+[[problem]]
+use = "quadratic"
+[[optimizer]]
+use = ["gd", "nesterov"]
+[[claim]]
+says = "a"
+source = "Theorem 1"
+method = ["nesterov"]
+than = "gd"
+quantity = "cost to target"
+problem = ["quadratic"]
+across = "problems"
+ratio = { within = [0.1, 0.5] }
+quick = false
+[[claim]]
+says = "b"
+order = ["nesterov", "gd"]
+quantity = "gap at the end"
+[[claim]]
+says = "c"
+method = "gd"
+reaches = { above = 0.5 }
+[[claim]]
+says = "d"
+method = "gd"
+metric = "gap"
+law = "linear"
+rate = { below = 0.9 }
+[[claim]]
+says = "e"
+method = "gd"
+bound = "mean"
+[[claim]]
+says = "f"
+untestable = "algebra"
+"""
+SUITES += [CLAIMS] * max(1, len(SUITES) // 4)  # claims have mistakes of their own
 WORDS = [
     b"nan", b"-1", b"0", b"1e400", b"9" * 400, b"[[optimizer]]", b"[[problem]]", b"[]", b"{}", b"{ use = 3 }",
     b'"\\u0000"', b"1979-05-27", b"true", b'"""', b"use = [", b"[1, 2, 3]", b"[[[]]]", b'{ use = ["sgd"] }',
+    b"[[claim]]", b"says = 3", b"ratio = { below = nan }", b"reaches = { within = [2, 1] }", b"bound = 1",
     b"label", b"repetitions = 1000000000", b"\xff\xfe", b"\r", b"\x00", b"\xe2\x80\xae", b"= = =", b"quick",
 ]  # fmt: skip
 
@@ -246,6 +286,7 @@ def fuzz_names(
 READING = [
     ("runs",), ("runs", "--json"), ("report",), ("report", "--format", "md"), ("report", "--single-file"),
     ("export", "--format", "json"), ("export", "-o", "a.csv"), ("export", "--summary", "-o", "a.csv"),
+    ("report", "--json", "--require-claims"), ("export", "--claims"),
     ("export", "--bundle", "again.zip"), ("export", "--format", "asv", "-o", "asv"), ("replay", "1"),
     ("compare", "last", "last"), ("compare", "forged.zip", "last"), ("replay", "4"), ("store", "check"),
     ("store", "repair"), ("run", "--from-bundle", "forged.zip", "--dry-run"),

@@ -8,13 +8,13 @@ from benchfw import CountedProblem, Smooth, hookimpl
 
 
 class Slope(CountedProblem):
-    """One number, which begins at 1 and is best at 0."""
+    """One number, which begins at 1, or elsewhere, and is best at 0."""
 
-    def __init__(self, backend, rng):
-        self.backend, self.optimum = backend, np.zeros(1)
+    def __init__(self, backend, rng, start: float = 1.0):
+        self.backend, self.optimum, self._start = backend, np.zeros(1), start
 
     def start(self):
-        return np.ones(1)
+        return np.full(1, self._start)
 
     def value(self, params):
         return float(abs(params[0]))
