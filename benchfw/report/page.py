@@ -34,6 +34,7 @@ from benchfw.report.verdicts.phrases import (
     fault_sentence,
     replay_sentence,
 )
+from benchfw.summary.claims.tables import CLAIM_COLUMNS, claim_rows
 from benchfw.summary.exports import (
     SUMMARY_COLUMNS,
     summary_rows,
@@ -103,6 +104,8 @@ def write_report(
     for number, comparison in enumerate(summary.comparisons, 1):
         rows = exact_rows(comparison)
         files[f"table-{number}.csv"] = partial(write_csv, columns=EXACT_COLUMNS, rows=rows)
+    if summary.claims:
+        files["claims.csv"] = partial(write_csv, columns=CLAIM_COLUMNS, rows=claim_rows(summary.claims))
     if summary.tuned:
         columns, tried = tuning_rows(summary.tuned)
         files["tuning.csv"] = partial(write_csv, columns=columns, rows=tried)
