@@ -332,3 +332,46 @@ def test_a_metric_is_checked_by_what_the_store_has_before_anything_runs(paces):
         "benchfw: c.toml, [[claim]] 1: 'gpa' is not a metric of problem 'slope'; did you mean 'gap'?\n"
     )
     assert paces.run_count() == 1
+
+
+TUNED = """
+title = "Matrix completion"
+seed = 7
+repetitions = 5
+budget = { seconds = 5, iterations = 60 }
+target = { test_rmse = 2.8 }
+reference = "gd"
+tune = { trials = 2, repetitions = 1 }
+
+[[problem]]
+use = "matrix-completion"
+dataset = "movielens-like(users=30, items=20, ratings=300)"
+
+[[optimizer]]
+use = "gd"
+step = { tune = "log", from = 0.1, to = 10 }
+
+[[optimizer]]
+use = "svrg"
+step = { tune = "log", from = 0.1, to = 10 }
+estimator = { use = "chebyshev", probes = 10, distribution = { use = "optimal", mean = 15 } }
+"""
+
+
+@pytest.mark.families
+def test_a_claim_about_tuned_methods_is_decided_by_the_trials_of_the_verdict(cli):
+    pytest.importorskip("benchfw_spectral")
+    pair = 'method = "svrg"; than = "gd"; quantity = "{} to target"; ratio = {{ below = 0.5 }}'
+    source = 'source = "Han, Avron & Shin 2018, Figure 2(a)"'
+    claims = [
+        claim(f"SVRG is twice as good in {each}", pair.format(each), source) for each in ("seconds", "cost")
+    ]
+    done, found = run(cli, TUNED + "".join(claims))
+    assert done.returncode == 0, done.stderr
+    seconds, cost = found
+    # a step by ten probes costs more than an exact one where there are 20 items
+    assert cost["standing"] == "refuted"
+    assert seconds["standing"] != "holds"
+    assert all(each["parts"][0]["estimate"] > 1 for each in found)
+    assert all(each["parts"][0]["count"] == 5 for each in found)
+    assert cost["trials"] == 10
