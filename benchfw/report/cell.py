@@ -79,9 +79,7 @@ def _claims(summary: Summary) -> str:
 
 def _claim(claim: ClaimText) -> str:
     kind = claim.standing.replace(" ", "-")
-    late = (
-        f' <b class="late">{escape(claim.label.removeprefix(claim.standing))}</b>' if claim.warnings else ""
-    )
+    late = f'<b class="late">{escape(claim.label.removeprefix(claim.standing))}</b>' if claim.warnings else ""
     word = f'<b class="standing">{MARKS[claim.standing]} {claim.standing}</b>{late}'
     details = f'<p class="note">{escape(claim.details)}</p>'
     return f'<li class="{kind}">{word}: {escape(claim.title)}{details}</li>'

@@ -141,9 +141,10 @@ def _draw_claims(summary: Summary, console: Console) -> None:
     for warning in warn_of_claims(summary.claims):
         console.print(Padding(Text(f"note: {warning}", style="yellow"), (0, 0, 0, 2)))
     for each in describe_claims(summary.claims):
-        said = Text(f"{MARKS[each.standing]} {each.standing}", style=_COLOURS[each.standing])
+        said = Text()  # without a style of its own, which would be that of the title too
+        said.append(f"{MARKS[each.standing]} {each.standing}", style=_COLOURS[each.standing])
         said.append(each.label.removeprefix(each.standing), style="bold yellow")
-        said.append(printable(f": {each.title}"), style="default")
+        said.append(printable(f": {each.title}"))
         console.print(Padding(said, (0, 0, 0, 2)))
         console.print(Padding(Text(printable(each.details)), (0, 0, 0, 6)))
 
