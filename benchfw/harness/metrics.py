@@ -56,7 +56,7 @@ class MetricCheck:
         problem = trial.problem.label
         if problem not in self._left or trial.kind != "optimizer":
             return
-        metrics = dict.fromkeys(each.metric for each in outcome.records if each.role == "metric")
+        metrics = dict.fromkeys(each.metric for each in outcome.records if each.role != "bound")
         if not metrics:
             return
         self._left.discard(problem)
