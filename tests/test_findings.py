@@ -1,19 +1,93 @@
-"""Every test that the findings, the misprints and the claims of suites call as a witness exists."""
+"""The page of findings is what suites and bundles give, and names only tests that exist."""
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import getpass
+import inspect
 import re
-from pathlib import Path
+import socket
+import sqlite3
+import zipfile
+from pathlib import Path, PurePath
+
+import pytest
+
+from benchfw.registry import Registry
+from benchfw.report.site import findings_page
+from benchfw.report.site.documents import read_documents
+from benchfw.report.site.findings import find_findings, read_bundles, read_claiming_suites
+from benchfw.store.bundle import STORE
 
 ROOT = Path(__file__).parents[1]
+DOCS, FINDINGS = ROOT / "docs", ROOT / "findings"
+BUNDLES = sorted(FINDINGS.rglob("*.zip"))
+DOCUMENTS = FINDINGS / "documents.toml"
+
+PLACE = re.compile(r"(?<![\w.:/])/(?:home|Users|root|tmp|var|work|mnt|opt|srv|data|private)/\w|\b[A-Z]:\\\w")
+MEASURED = re.compile(r"\d\.\d|\d %|\[\d")
+
+
+@pytest.fixture
+def built(monkeypatch):
+    """What `make findings` writes, by place below docs."""
+    monkeypatch.chdir(ROOT)
+    found, unused = find_findings(read_claiming_suites(Registry().suites), read_bundles([Path("findings")]))
+    assert not unused, "a bundle of no suite that makes claims"
+    pages = findings_page.build_page(found, read_documents(DOCUMENTS), PurePath("findings"))
+    return {PurePath("findings.md") if place == PurePath() else place: text for place, text in pages.items()}
+
+
+@pytest.mark.families
+def test_the_page_and_its_figures_are_what_suites_and_bundles_give(built):
+    kept = [DOCS / "findings.md", *DOCS.glob("findings/*")]
+    texts = {PurePath(path.relative_to(DOCS)): path.read_text("utf-8") for path in kept}
+    assert texts == built, "run `make findings`"
+
+
+def test_no_result_is_typed_into_what_the_page_is_made_of():
+    words = [each.value for each in ast.walk(ast.parse(inspect.getsource(findings_page)))
+             if isinstance(each, ast.Constant) and isinstance(each.value, str)]  # fmt: skip
+    assert not MEASURED.findall("\n".join([*words, DOCUMENTS.read_text("utf-8")]))
+    assert MEASURED.findall("it is 1.3 [1.1, 1.6] times faster, in 5 % of the runs")
+
+
+def texts_in(path):
+    """Yield every text in a bundle: its files, and the cells of its store."""
+    with zipfile.ZipFile(path) as archive:
+        yield from (archive.read(name).decode() for name in archive.namelist() if name != STORE)
+        with contextlib.closing(sqlite3.connect(":memory:")) as base:
+            base.deserialize(archive.read(STORE))
+            tables = [name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            for table in tables:
+                for row in base.execute(f'SELECT * FROM "{table}"'):
+                    yield from (cell for cell in row if isinstance(cell, str))
+
+
+def private_words(text):
+    """Return the places of a machine that a text names, and the machine's and the user's name."""
+    names = [each for each in (socket.gethostname(), getpass.getuser()) if len(each) > 4]
+    return [*PLACE.findall(text), *(each for each in names if re.search(rf"\b{re.escape(each)}\b", text))]
+
+
+@pytest.mark.parametrize("path", BUNDLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_bundle_names_no_machine_no_user_and_no_place(path):
+    assert not [text[:200] for text in texts_in(path) if private_words(text)]
+
+
+def test_all_bundles_together_are_small():
+    assert sum(path.stat().st_size for path in BUNDLES) < 10e6
+
+
+@pytest.mark.parametrize("text", ["file /home/x", '"/tmp/x"', "in /Users/me", "C:\\data"])
+def test_a_place_is_found_in_a_text(text):
+    assert private_words(text)
+    assert not private_words("https://example.org/data/x and benchfw/data/x and 1/data")
 
 
 def test_the_tests_that_findings_name_are_there():
-    pages = [
-        ROOT / "docs" / "findings.md",
-        ROOT / "docs" / "misprints.md",
-        *ROOT.glob("plugins/*/*/suites/**/*.toml"),
-    ]
+    pages = [DOCS / "findings.md", DOCS / "misprints.md", *ROOT.glob("plugins/*/*/suites/**/*.toml")]
     text = "\n".join(path.read_text("utf-8") for path in pages)
     named = set(re.findall(r"\b(test_\w+\.py)::(test_\w+)", text))
     files = [*ROOT.glob("tests/**/test_*.py"), *ROOT.glob("plugins/*/tests/**/test_*.py")]

@@ -49,6 +49,13 @@ quantity = "iterations to target"
 ratio = { below = 1 }
 
 [[claim]]
+says = "Both arrive in the end"
+source = "Potter 2001, §5"
+method = ["fast", "slow"]
+reaches = true
+quick = false
+
+[[claim]]
 says = "The bowl is round"
 source = "Potter 2001, §4"
 untestable = "geometry, held by test_bowls.py::test_it_is_round"
@@ -103,8 +110,8 @@ def test_a_claim_has_verdict_interval_command_machine_date_and_commit(line):
         "geometry, held by `test_bowls.py::test_it_is_round`",
     )
     assert page.index("## Bowler 1999") < page.index("(Theorem 2)") < page.index("## Potter 2001")
-    assert "| Bowler 1999 | 1 | 1 |  |\n| Potter 2001 |  |  | 1 |" in page
-    assert page.count("[`benchfw run bowls.toml`](#run-1)") == 2
+    assert "| Bowler 1999 | 1 | 1 |  |\n| Potter 2001 | 1 |  | 1 |" in page
+    assert page.count("[`benchfw run bowls.toml`](#run-1)") == 3
     run = next(each for each in page.splitlines() if 'id="run-1"' in each)
     assert re.search(
         r"\| [^|]+, \d+ cores? \| \d{4}-\d\d-\d\d \| abcdef0123 \| 12, full \| `runs/cpu/bowls.zip` \|", run
@@ -117,7 +124,7 @@ def test_documents_are_in_the_order_of_their_file_and_figures_beside_the_page(li
     done = line(
         "findings", "runs", "--suites", "bowls.toml", "--documents", "documents.toml", "-o", "out/page.md"
     )
-    assert done.stdout == "page: out/page.md (3 findings: 1 holds, 1 refuted, 1 not testable)\n"
+    assert done.stdout == "page: out/page.md (4 findings: 2 holds, 1 refuted, 1 not testable)\n"
     page = (line.folder / "out/page.md").read_text(encoding="utf-8")
     headings = re.findall("^#.*$", page, re.MULTILINE)
     assert headings == ["# Bowls", "## The potter", "## bowler 1999", "## Runs"]
@@ -181,6 +188,8 @@ def test_two_bundles_of_a_suite_are_two_lines_with_their_machines_and_commands(l
     assert "[`benchfw run bowls.toml --quick --only fast --threads 2`](#run-2) on " in rows[1]
     assert ", quick | `runs/gpu/bowls.zip` |" in page
     assert page.count("The bowl is round") == 1
+    missing = next(each for each in page.splitlines() if "Both arrive" in each and "missing" in each)
+    assert missing.endswith("it is about the full size, and the run was quick | `benchfw run bowls.toml` |")
 
 
 def test_of_two_suites_of_one_name_the_bundle_is_that_of_the_one_it_has_more_in_common_with(line):

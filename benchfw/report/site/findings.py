@@ -151,7 +151,11 @@ def _findings(name: str, suite: Suite, bundles: Sequence[Bundle]) -> Iterator[Fi
             yield Finding(name, claim, Absence.MISSING, "no bundle of this suite")
         for bundle, changes, results in read if claim.test != "untestable" else ():
             result = results.get(claim.digest)
-            if result is None:
+            if not claim.quick and bundle.run.environment.changes.quick:
+                yield Finding(
+                    name, claim, Absence.MISSING, "it is about the full size, and the run was quick"
+                )
+            elif result is None:
                 why = changes or _claim_changes(claim, bundle.run)
                 yield Finding(name, claim, Absence.STALE, why, bundle=bundle)
             else:
