@@ -45,13 +45,16 @@ class Bundle(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """A claim of a suite, and what one bundle says about it; `found` and `notes` are sentences."""
+    """A claim of a suite, and what one bundle says about it: `found` is a sentence.
+
+    `label` is the verdict in words, where these say more.
+    """
 
     suite: str
     claim: Claim
     verdict: Standing | Absence
     found: str
-    notes: tuple[str, ...] = ()
+    label: str = ""
     bundle: Bundle | None = None
     result: ClaimResult | None = None
 
@@ -160,8 +163,8 @@ def _findings(name: str, suite: Suite, bundles: Sequence[Bundle]) -> Iterator[Fi
                 yield Finding(name, claim, Absence.STALE, why, bundle=bundle)
             else:
                 (said,) = describe_claims([result])
-                found, notes = f"{said.found}; claimed: {said.claimed}", (*said.notes, *said.warnings)
-                yield Finding(name, claim, said.standing, found, notes, bundle, result)
+                found = said.details.rstrip(".")
+                yield Finding(name, claim, said.standing, found, said.label, bundle, result)
 
 
 def _read(suite: Suite, bundle: Bundle) -> tuple[str, Mapping[str, ClaimResult]]:

@@ -135,7 +135,6 @@ def _claims(
         place = document.place(each.claim.source)
         says = escape_markdown(each.claim.says.rstrip("."))
         mark = MARKS[each.verdict] if isinstance(each.verdict, Standing) else "…"
-        found = _text("; ".join([each.found, *each.notes]))
         command = (
             "" if each.claim.reason else _code(rerun_command(each.suite, each.bundle and each.bundle.run))
         )
@@ -144,7 +143,15 @@ def _claims(
             if several[each.claim.digest] > 1:
                 command += f" on {escape_markdown(describe_machine(each.bundle.run))}"
         said = f"{says} ({escape_markdown(place)})" if place else says
-        yield _row([str(number), said, f"{mark}\N{NO-BREAK SPACE}{each.verdict}", found, command])
+        yield _row(
+            [
+                str(number),
+                said,
+                f"{mark}\N{NO-BREAK SPACE}{each.label or each.verdict}",
+                _text(each.found),
+                command,
+            ]
+        )
 
 
 def _runs(runs: Mapping[str, tuple[int, str, Bundle]]) -> Iterator[str]:
