@@ -28,7 +28,7 @@ BAD_INPUT, INTERRUPTED = 2, 130
 def main() -> int:
     """Make the bundles; 1 if some could not be made."""
     options = _read_options()
-    suites = read_claiming_suites(Registry().suites)
+    suites = read_claiming_suites(Registry(options.plugin).suites)
     chosen = {
         name: suite
         for name, suite in suites.items()
@@ -68,6 +68,7 @@ def _make(name: str, suite: Suite, options: argparse.Namespace) -> bool:
     words = ["run", name, "--no-report", "--jobs", str(options.jobs), *options.words]
     words += [] if options.full else ["--quick"]
     words += [word for backend in options.backend for word in ("--backend", backend)]
+    words += [word for plugin in options.plugin for word in ("--plugin", plugin)]
     code, said = _call(words, options)
     if code in (BAD_INPUT, INTERRUPTED):
         print(f"{name}: not made: {said}", flush=True)
@@ -77,6 +78,10 @@ def _make(name: str, suite: Suite, options: argparse.Namespace) -> bool:
     exported, why = _call(["export", "last", "--bundle", str(path)], options)
     if exported:
         print(f"{name}: not made: {why}", flush=True)
+        return False
+    if read_bundle(path)[0].all_skipped:
+        path.unlink()
+        print(f"{name}: not made: {said}", flush=True)
         return False
     trouble = f"; exit code {code}: {said}" if code else ""
     print(f"{name}: {path.stat().st_size / 1e3:,.0f} kB in {monotonic() - began:.0f} s{trouble}", flush=True)
@@ -96,6 +101,7 @@ def _read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--full", action="store_true", help="the full size instead of the quick one")
     parser.add_argument("--backend", action="append", default=[], help="instead of the suite's; repeatable")
+    parser.add_argument("--plugin", action="append", default=[], help="not installed but here; repeatable")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only-suites", nargs="+", metavar="NAME", help="names or patterns: 'spectral/*'")
     parser.add_argument("--folder", type=Path, help="[default: findings/cpu; with --backend findings/gpu]")

@@ -3,7 +3,10 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -229,3 +232,28 @@ def test_a_bundle_with_a_suite_that_cannot_be_read_any_more_is_stale(line):
     assert describe_changes(suite, bundle.run) == ""
     assert "unknown key 'titel'" in describe_changes(suite, replace(bundle.run, text=text))
     assert json.dumps(bundle.run.environment.to_json()).count(str(line.folder)) == 0
+
+
+@pytest.mark.thorough
+def test_bundles_are_made_once_and_again_where_the_suite_has_changed(line):
+    suites = line.folder / "suites"
+    suites.mkdir()
+    shutil.copy(line.folder / "bowls.py", suites)
+    suite = line.write("suites/small.toml", SUITE)
+
+    def make(*words):
+        script = Path(__file__).parents[2] / "suites" / "tracked" / "bundles.py"
+        command = [sys.executable, script, "--only-suites", "sm*", *words]
+        done = subprocess.run(command, cwd=line.folder, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+
+    code, said = make("--commit", "abc")
+    assert (code, said.count("small: ")) == (0, 1), said
+    (bundle,) = read_bundles([line.folder / "findings"])
+    assert bundle.run.environment.changes.quick
+    assert bundle.run.environment.project.commit == "abc"
+    assert "small: there already\n" in make()[1]
+    suite.write_text(SUITE.replace("below = 0.5", "below = 0.6"), encoding="utf-8")
+    assert "there already" not in make()[1]
+    code, said = make("--backend", "cupy")
+    assert (code, "not made" in said) == (1, True) or "kB" in said  # where there is a GPU
