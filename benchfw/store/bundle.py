@@ -1,7 +1,8 @@
 """One run as one file, for another machine: a zip archive with a store of that run alone.
 
 Only that store is read again; what lies beside it is for people. Data sets and the code of plugins are not
-in it, only their names, versions and hashes: nothing of a bundle is ever executed.
+in it, only their names, versions and hashes: nothing of a bundle is ever executed. Nor are the folders of
+the machine: what a trial read outside of Python's path is there by its name alone.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import sqlite3
 import tempfile
@@ -21,8 +23,16 @@ from pathlib import Path
 from benchfw.errors import StoreError
 from benchfw.provenance import Environment, Run
 from benchfw.records import Result
-from benchfw.store.rows import digest_of
-from benchfw.store.schema import EXTRACT_RUN, SEAL_RUN, SELECT_RUN
+from benchfw.store.rows import check_digest, digest_of, digest_of_trial, reads_of
+from benchfw.store.schema import (
+    EXTRACT_RUN,
+    READS_COLUMN,
+    SEAL_READS,
+    SEAL_RUN,
+    SELECT_RUN,
+    SELECT_TRIAL,
+    SELECT_TRIAL_RECORDS,
+)
 from benchfw.store.store import Store
 
 STORE = "run.sqlite"
@@ -44,6 +54,9 @@ To run it again elsewhere, and to compare:
   benchfw run --from-bundle FILE [--plugin PLUGIN.py, for each plugin that is not installed]
   benchfw compare FILE last
 """
+
+
+_FOLDERS = re.compile(r" /(?:.*/)?")
 
 
 def write_bundle(store: Path, run: Run, path: Path) -> None:
@@ -146,14 +159,27 @@ def _portable(environment: Environment) -> Environment:
     return replace(environment, plugins=tuple(Path(each).name for each in environment.plugins))
 
 
+def _hide_folders(base: sqlite3.Connection) -> None:
+    """Leave out the folders of what trials read, 'file /home/me/table.csv': elsewhere they mean nothing."""
+    for number, text in base.execute("SELECT id, reads FROM trial WHERE reads LIKE '% /%'").fetchall():
+        digest, *row = base.execute(SELECT_TRIAL, (number,)).fetchone()
+        records = base.execute(SELECT_TRIAL_RECORDS, (number,)).fetchall()
+        check_digest(f"trial {number}", digest, digest_of_trial(tuple(row), records))
+        reads = {_FOLDERS.sub(" …/", name): state for name, state in reads_of(text).items()}
+        row[READS_COLUMN] = json.dumps(reads, separators=(",", ":"))
+        base.execute(SEAL_READS, (row[READS_COLUMN], digest_of_trial(tuple(row), records), number))
+
+
 def _copy(store: Path, run: int, environment: Environment, target: Path) -> None:
     """Make a store of one run of another, as one file."""
     Store(target, create=True).close()
     with contextlib.closing(sqlite3.connect(target, isolation_level=None)) as base:
+        base.execute("PRAGMA secure_delete = ON")  # else what is changed below stays in the file, unseen
         base.execute("ATTACH ? AS source", (os.fsencode(store),))  # not every name is text
         base.execute("BEGIN")
         for statement in EXTRACT_RUN.split(";"):
             base.execute(statement, {"run": run})
+        _hide_folders(base)
         base.execute("UPDATE run SET environment = ?", (json.dumps(environment.to_json()),))
         _, *row = base.execute(SELECT_RUN, (run,)).fetchone()
         base.execute(SEAL_RUN, (digest_of(tuple(row)), run))

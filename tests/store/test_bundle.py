@@ -69,6 +69,24 @@ def test_a_bundle_names_plugin_files_without_their_folders(packed):
         assert all(b"anna" not in archive.read(name) for name in archive.namelist())
 
 
+def test_a_bundle_names_what_trials_read_without_the_folders_of_the_machine(store, make_trial, tmp_path):
+    run = store.begin("mine", "Mine", "", ENVIRONMENT)
+    reads = {
+        "file /home/anna/a b/c.csv": "1",
+        "folder /home/anna": "2",
+        "file own/d.csv": "3",
+        "variable X": "4",
+    }
+    store.add(run, 0, make_trial(key="d"), Outcome(Status.DONE, Ending.ITERATIONS, reads=reads))
+    write_bundle(store.path, store.run(run), tmp_path / "run.zip")
+    _, (result,) = read_bundle(tmp_path / "run.zip")
+    assert result.outcome.reads == {
+        "file …/c.csv": "1", "folder …/anna": "2", "file own/d.csv": "3", "variable X": "4"
+    }  # fmt: skip
+    with zipfile.ZipFile(tmp_path / "run.zip") as archive:
+        assert not any(b"/home" in archive.read(name) for name in archive.namelist())
+
+
 def test_a_bundle_has_texts_for_people_and_a_store_for_every_verb(packed, tmp_path):
     with zipfile.ZipFile(packed) as archive:
         assert archive.namelist() == ["README.txt", "suite.toml", "environment.json", "run.sqlite"]
