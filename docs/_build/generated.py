@@ -31,13 +31,16 @@ from benchfw.contract import OptionalOfMethod, OptionalOfPlugin, OptionalOfProbl
 from benchfw.kernels import Kernel
 from benchfw.parameters import is_protocol, meanings_of
 from benchfw.registry import Registry
+from benchfw.report.site.findings_page import MADE
 
 OPTIONAL = (OptionalOfProblem, OptionalOfMethod, OptionalOfPlugin)
 MARK = re.compile(r"^<!-- made: (\w+) ?(.*?) -->$", re.MULTILINE)
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Return a page's text with its marks replaced: MkDocs calls this."""
+    if markdown.startswith(MADE):
+        page.meta["hide"] = ["toc"]  # its tables need the room
     return MARK.sub(lambda found: MAKERS[found[1]](*found[2].split()), markdown)
 
 
