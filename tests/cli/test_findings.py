@@ -61,7 +61,7 @@ quick = false
 [[claim]]
 says = "The bowl is round"
 source = "Potter 2001, §4"
-untestable = "geometry, held by test_bowls.py::test_it_is_round"
+untestable = "geometry, held by tests/bowls/test_bowls.py::test_it_is_round"
 """
 
 
@@ -222,6 +222,13 @@ def test_bundles_that_no_suite_wants_and_bad_input_are_one_sentence(line):
         done = line("findings", *words)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
         assert said in done.stderr
+
+
+def test_runs_of_another_commit_are_counted(line):
+    words = ("findings", "runs", "--suites", "bowls.toml", "-o", "page.md")
+    assert line(*words, BENCHFW_COMMIT="abcdef0123456789").stdout.count("\n") == 1
+    other = line(*words, BENCHFW_COMMIT="fedcba9876543210").stdout
+    assert other.endswith("\n1 of 1 run of another commit than fedcba9876\n")
 
 
 def test_a_bundle_with_a_suite_that_cannot_be_read_any_more_is_stale(line):

@@ -199,7 +199,7 @@ def check_suite(text):
 
 def check_code(text, shell):
     """Check what a text names without running it: calls of benchfw, targets of make, files of ours."""
-    for line in CALL.findall(text):
+    for line in dict.fromkeys(CALL.findall(text)):
         check_call(re.split(r" [|>#]", line)[0], shell)
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"\bmake ([\w-]+)", text):

@@ -10,9 +10,10 @@ import click
 
 from benchfw.cli.options import plugin_option
 from benchfw.errors import BenchfwError
-from benchfw.report.text import printable
+from benchfw.report.text import plural, printable
 
 if TYPE_CHECKING:
+    from benchfw.provenance import Run
     from benchfw.registry import Registry
 
 
@@ -78,6 +79,7 @@ def command(
     for place, drawing in pages.items():
         _write(output.parent / place, drawing)
     click.echo(printable(f"page: {output} ({count_verdicts(findings)})"))
+    _say_commits([each.bundle.run for each in findings if each.bundle is not None])
 
 
 def _find_suites(names: Sequence[str], registry: Registry) -> dict[str, Path]:
@@ -90,6 +92,19 @@ def _find_suites(names: Sequence[str], registry: Registry) -> dict[str, Path]:
     by_path = {path: name for name, path in known.items()}
     found = (path for name in names for path in find_suites(name, registry.suite_folders))
     return {by_path.get(path, path.as_posix()): path for path in found}
+
+
+def _say_commits(runs: Sequence[Run]) -> None:
+    """Say how many runs are of another commit than the files here: the code may have changed since."""
+    from benchfw.harness.environment import project
+
+    here = project()
+    commits = {each.store: each.environment.project for each in runs}
+    others = [each for each in commits.values() if here is not None and each and each.commit != here.commit]
+    if here is not None and others:
+        click.echo(
+            f"{len(others)} of {plural(len(commits), 'run')} of another commit than {here.commit[:10]}"
+        )
 
 
 def _write(path: Path, text: str) -> None:

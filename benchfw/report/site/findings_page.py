@@ -28,7 +28,7 @@ READING = (
 )
 VERDICTS: tuple[Standing | Absence, ...] = (*Standing, *Absence)
 COMMIT_DIGITS = 10
-_TEST = re.compile(r"`?\b((?:\w+/)*test_\w+\.py::test_\w+)`?")  # a test that holds what no run can
+_TEST = re.compile(r"`?(?:\b\w+/)*\b(test_\w+\.py::test_\w+)`?")  # a test that holds what no run can
 _OTHERS = "Claims without a source"
 
 
