@@ -130,7 +130,7 @@ def _claims(
 ) -> Iterator[str]:
     yield _row(["", "claim", "verdict", "what was found", "run"])
     yield "|---:|---|---|---|---|"
-    several = Counter(each.claim.digest for each in findings)
+    several = Counter((each.suite, each.claim.digest) for each in findings)
     for number, each in enumerate(findings, 1):
         place = document.place(each.claim.source)
         says = escape_markdown(each.claim.says.rstrip("."))
@@ -140,7 +140,7 @@ def _claims(
         )
         if each.bundle is not None:
             command = f"[{command}](#run-{runs[each.bundle.path.as_posix()][0]})"
-            if several[each.claim.digest] > 1:
+            if several[each.suite, each.claim.digest] > 1:
                 command += f" on {escape_markdown(describe_machine(each.bundle.run))}"
         said = f"{says} ({escape_markdown(place)})" if place else says
         yield _row(
