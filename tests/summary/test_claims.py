@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from benchfw.analysis.convergence import Curve
+from benchfw.claims import Range
 from benchfw.summary.claims.estimates import (
     average,
     estimate_arrivals,
@@ -115,31 +116,39 @@ def test_the_share_of_runs_that_arrive_is_counted():
 def test_a_bound_is_kept_by_runs_at_all_of_their_looks():
     kept, broken = 1 / LOOKS, np.where(LOOKS == 20, 2.0, 1 / LOOKS)
     runs = [OneRun(kept, 2 / LOOKS, number) for number in range(4)]
-    found, note = estimate_bound([*runs, OneRun(broken, 2 / LOOKS, 4)], "", every=True)
+    found, looks = estimate_bound([*runs, OneRun(broken, 2 / LOOKS, 4)], "loss", every=True)
     assert (found.some, found.runs, found.refutes) == (4, 5, True)
-    assert note == "1 of 200 looks above the bound, at most 20 of it"
-    assert "no theorem" in estimate_bound([OneRun(kept)], "", every=True)[0]
+    assert looks == (1, 200, pytest.approx(20))
+    assert "no theorem" in estimate_bound([OneRun(kept)], "loss", every=True)[0]
 
 
 def test_rounding_does_not_break_a_bound():
     values = np.maximum(1 / 4.0**LOOKS, 1e-17)
-    found, _ = estimate_bound([OneRun(values, 2 / 4.0**LOOKS)], "", every=True)
+    found, _ = estimate_bound([OneRun(values, 2 / 4.0**LOOKS)], "loss", every=True)
     assert (found.some, found.runs) == (1, 1)
 
 
 def test_a_bound_in_the_mean_is_about_the_mean_of_the_runs():
     runs = [OneRun(np.full(40, value), np.ones(40), number) for number, value in enumerate([0.5, 0.7, 1.2])]
-    found, note = estimate_bound(runs, "", every=False)
+    found, looks = estimate_bound(runs, "loss", every=False)
     assert found.interval(0.5).estimate == pytest.approx(0.8)
-    assert note == "40 of 120 looks above the bound"
+    assert looks == (0, 40, pytest.approx(0.8))
 
 
 def test_a_rate_is_the_exponent_or_the_factor_of_an_iteration():
     powers = [OneRun(LOOKS**-1.0), OneRun(LOOKS**-1.2)]
-    assert estimate_rate(powers, "", "sublinear", ["loss"]).interval(0.5).estimate == pytest.approx(-1.1)
+    assert estimate_rate(powers, "loss", "sublinear", Range(-2, 0)).interval(0.5).estimate == pytest.approx(
+        -1.1
+    )
     falls = [OneRun(0.9**LOOKS), OneRun(0.9**LOOKS)]
-    assert estimate_rate(falls, "", "linear", ["loss"]).interval(0.5).estimate == pytest.approx(0.9)
-    assert "bends" in estimate_rate(falls, "", "sublinear", ["loss"])
+    assert estimate_rate(falls, "loss", "linear", Range(0.8, 1)).interval(0.5).estimate == pytest.approx(0.9)
+
+
+def test_a_curve_that_bends_is_known_to_fall_faster_than_a_power_but_has_no_exponent():
+    falls = [OneRun(0.9**LOOKS, repetition=number) for number in range(5)]
+    assert "bends" in estimate_rate(falls, "loss", "sublinear", Range(-1.2, -0.8))
+    found = estimate_rate(falls, "loss", "sublinear", Range(high=-1.0)).interval(0.9)
+    assert found.low < found.estimate < found.high < -1
 
 
 def test_the_mean_over_problems_is_one_number_for_each_repetition():

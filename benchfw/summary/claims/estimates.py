@@ -13,8 +13,8 @@ from benchfw.analysis.convergence import ROUNDING
 from benchfw.analysis.evidence import PairedLogs, PairedSigns
 from benchfw.analysis.intervals import Floats, Interval
 from benchfw.analysis.pairing import pair_brackets, pair_differences
-from benchfw.analysis.rates import Law, fit_law
-from benchfw.claims import Looks
+from benchfw.analysis.rates import BENT, Law, fit_law
+from benchfw.claims import Looks, Range
 from benchfw.summary.columns import pair_values
 from benchfw.summary.draws import SPREADS, DrawSample
 from benchfw.summary.histories import History
@@ -179,17 +179,25 @@ def _ratios_to_bound(history: History, metric: str) -> dict[int, float]:
     return found
 
 
-def estimate_rate(trials: Sequence[History], metric: str, law: Law) -> Found:
-    """Return the exponent of a power of the iterations, or the factor that an iteration brings."""
+def estimate_rate(trials: Sequence[History], metric: str, law: Law, inside: Range) -> Found:
+    """Return the exponent of a power of the iterations, or the factor that an iteration brings.
+
+    Where the curve bends, it lies between the slopes of its two halves; then the law does not apply, and
+    it may be below or above something, but not within two ends.
+    """
     curves = [each.curve(metric) for each in trials if each.finished]
     fit = fit_law(filter(None, curves), law)
     if not fit.bends:
         return f"the curves of {metric or 'its metrics'} are too short for a slope"
-    if fit.slope.estimate < 0 and not fit.straight:
-        first, second = fit.halves
-        return f"the curve bends: its slope goes from {first:.2g} to {second:.2g}, which is not this law"
     slopes = np.array(fit.slopes)
-    return Runs(slopes, slopes, slopes, logs=law == "linear", paired=False)
+    low = high = 0.0
+    if not fit.straight:
+        first, second = sorted(fit.halves)
+        mean = fit.slope.estimate
+        low, high = min(first - mean, 0.0), max(second - mean, 0.0)
+        if inside.two_ended and second - first > BENT * abs(mean):
+            return f"the curve bends: its slope goes from {fit.halves[0]:.2g} to {fit.halves[1]:.2g}"
+    return Runs(slopes + low, slopes + high, slopes, logs=law == "linear", paired=False)
 
 
 def average(parts: Mapping[str, Runs]) -> Found:

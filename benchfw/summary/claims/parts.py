@@ -86,7 +86,7 @@ def _estimate(
             subject = replace(subject, metric=metric, looks=looks)
         case "rate":
             metric = claim.metric or find_bounded(trials) or next(iter(found.metrics), "")
-            number = estimate_rate(trials, metric, claim.law)
+            number = estimate_rate(trials, metric, claim.law, claim.inside)
             subject = replace(subject, metric=metric)
         case _:
             number = claim.reason
