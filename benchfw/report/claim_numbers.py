@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from benchfw.analysis.claims import Decided, DecidedPart, Runs, Share, Standing
+from benchfw.analysis.claims import Decided, DecidedPart, Standing
+from benchfw.analysis.estimates import Runs, Share
 from benchfw.analysis.intervals import Interval
 from benchfw.claims import Claim, Range, Subject, metric_of
 from benchfw.report.text import factor_text, plural, ratio_figures, sided_end, sided_text, time_unit

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchfw.analysis.claims import Decided, DecidedPart, Share, Standing
+from benchfw.analysis.claims import Decided, DecidedPart, Standing
+from benchfw.analysis.estimates import Share
 from benchfw.claims import Claim, Subject
 from benchfw.report.claim_numbers import describe_number, describe_range
 from benchfw.report.text import figures, join_names, plural

@@ -7,16 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from benchfw.analysis.claims import (
-    Largest,
-    Measured,
-    Part,
-    Runs,
-    Share,
-    Standing,
-    decide_claims,
-    lies_inside,
-)
+from benchfw.analysis.claims import Part, Standing, decide_claims
+from benchfw.analysis.estimates import Largest, Measured, Runs, Share, lies_inside
 from benchfw.analysis.intervals import Interval
 from benchfw.claims import Range
 
@@ -155,6 +147,8 @@ def test_the_largest_of_many_is_below_a_limit_only_if_all_are_and_above_it_with_
     assert decide_one(BELOW_HALF, Largest((low,) * 50)).standing is Standing.HOLDS
     assert decide_one(BELOW_HALF, Largest((high,))).standing is Standing.REFUTED
     assert decide_one(BELOW_HALF, Largest((high, *[low] * 49))).standing is Standing.UNDECIDED
+    far = runs_at(0.9, paired=False)
+    assert decide_one(BELOW_HALF, Largest((far, *[low] * 49))).standing is Standing.REFUTED
 
 
 def test_a_small_bias_is_shown_to_be_small_and_any_bias_beyond_noise_refutes():

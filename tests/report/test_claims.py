@@ -10,7 +10,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchfw.analysis.claims import Largest, Measured, Part, Runs, Share, decide_claims
+from benchfw.analysis.claims import Part, decide_claims
+from benchfw.analysis.estimates import Largest, Measured, Runs, Share
 from benchfw.analysis.intervals import Interval
 from benchfw.claims import Looks, Range, Subject
 from benchfw.claims.read import read_claim

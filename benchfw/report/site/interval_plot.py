@@ -7,7 +7,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchfw.analysis.claims import Share, Standing
+from benchfw.analysis.claims import Standing
+from benchfw.analysis.estimates import Share
 from benchfw.analysis.intervals import Interval
 from benchfw.claims import Range
 from benchfw.report.claims import closest_part

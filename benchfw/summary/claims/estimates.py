@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from benchfw.analysis.claims import Estimate, Largest, Measured, Runs, Share
 from benchfw.analysis.convergence import ROUNDING
+from benchfw.analysis.estimates import Estimate, Largest, Measured, Runs, Share
 from benchfw.analysis.evidence import PairedLogs, PairedSigns
 from benchfw.analysis.intervals import Floats, Interval
 from benchfw.analysis.pairing import pair_brackets, pair_differences

@@ -7,7 +7,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from benchfw.analysis.claims import Estimate, Part
+from benchfw.analysis.claims import Part
+from benchfw.analysis.estimates import Estimate
 from benchfw.claims import QUANTITIES, WHEN_DONE, Claim, Range, Subject, metric_of
 from benchfw.records import Cell, MethodKind
 from benchfw.summary import quantities

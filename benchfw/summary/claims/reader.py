@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from benchfw.analysis.claims import Decided, Part, Runs, decide_claims
+from benchfw.analysis.claims import Decided, Part, decide_claims
+from benchfw.analysis.estimates import Runs
 from benchfw.claims import Claim, Subject
 from benchfw.claims.check import split_backend
 from benchfw.claims.read import read_claim
