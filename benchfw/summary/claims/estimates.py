@@ -163,7 +163,10 @@ def _count_looks(ratios: Sequence[float]) -> Looks:
 
 
 def _ratios_to_bound(history: History, metric: str) -> dict[int, float]:
-    """Return the ratio of a metric to its bound at each look; 1 at most where rounding decides."""
+    """Return the ratio of a metric to its bound at each look; 1 at most where rounding decides.
+
+    The start is not looked at: theorems are about what comes after it.
+    """
     curve, bound = history.curve(metric), history.curve(metric, "bound")
     if curve is None or bound is None:
         return {}
@@ -172,7 +175,7 @@ def _ratios_to_bound(history: History, metric: str) -> dict[int, float]:
     found: dict[int, float] = {}
     for look, value in zip(curve.iterations.tolist(), curve.values.tolist(), strict=True):
         limit = limits.get(look, math.nan)
-        if math.isfinite(limit):
+        if look > 0 and math.isfinite(limit):
             kept = value - limit <= floor
             ratio = value / limit if limit > 0 else 0.0 if kept else math.inf
             found[int(look)] = min(ratio, 1.0) if kept else ratio

@@ -286,3 +286,18 @@ def test_automatic_step_needs_a_problem_that_knows_its_smoothness(backend):
     for optimizer in (GradientDescent(), SGD(estimator=Exact())):
         with pytest.raises(BenchfwError, match="Opaque does not know: give the step as a number"):
             next(optimizer.run(Opaque(), backend.rng(1)))
+
+
+@pytest.mark.parametrize("kind", ["quadratic", "least squares"])
+def test_look_ahead_reduces_the_oscillation_of_momentum(backend, kind):
+    """Count the steps at which the gap rises, at equal momentum, above the rounding of the objective."""
+    if kind == "quadratic":
+        problem = Quadratic(backend, backend.rng(7), size=100, condition=100.0)
+    else:
+        problem = LeastSquares(backend, backend.rng(7), samples=400, features=20)
+    rises = []
+    for optimizer in (HeavyBall(momentum=0.9), Nesterov(momentum=0.9)):
+        found = gaps(optimizer, problem, 200)
+        rises.append(int(np.sum(np.diff(found[found > 1e-9 * found[0]]) > 0)))
+    assert rises[0] >= 10
+    assert rises[1] <= rises[0] / 3
