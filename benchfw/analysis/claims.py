@@ -7,7 +7,7 @@ error.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -149,11 +149,10 @@ def _decide_part(part: Part, estimate: Estimate, allowed: float, parts: int) -> 
     """
     level, strict = 1 - 2 * allowed, 1 - 2 * allowed / parts
     if part.denied:
-        return _decide_denied(part, estimate.interval, 1 - allowed, strict)
+        return _decide_denied(part, estimate, 1 - allowed, strict)
     if part.possible.two_ended or part.possible.low == part.possible.high:  # either side may refute it
         strict = 1 - allowed / parts
-    found = estimate.interval(level)
-    careful = found if strict == level else estimate.interval(strict)
+    found, careful = estimate.interval(level), estimate.disproof(strict)
     if estimate.refutes:
         return DecidedPart(part, Standing.REFUTED, found, level)
     if not _is_claimed_of_every_run(estimate) and lies_outside(careful, part.possible):
@@ -163,13 +162,14 @@ def _decide_part(part: Part, estimate: Estimate, allowed: float, parts: int) -> 
     return DecidedPart(part, Standing.UNDECIDED, found, level)
 
 
-def _decide_denied(part: Part, find: Callable[[float], Interval], level: float, strict: float) -> DecidedPart:
+def _decide_denied(part: Part, estimate: Estimate, level: float, strict: float) -> DecidedPart:
     """Return the decision on a number that is claimed not to be 0: either side of it will do."""
-    found, careful = find(level), find(strict)
+    found, careful = estimate.disproof(level), estimate.interval(strict)
+    if lies_outside(found, part.possible):
+        return DecidedPart(part, Standing.HOLDS, found, level)
     if lies_inside(careful, part.inside):
         return DecidedPart(part, Standing.REFUTED, careful, strict)
-    standing = Standing.HOLDS if lies_outside(found, part.possible) else Standing.UNDECIDED
-    return DecidedPart(part, standing, found, level)
+    return DecidedPart(part, Standing.UNDECIDED, found, level)
 
 
 def _is_claimed_of_every_run(estimate: Estimate) -> bool:

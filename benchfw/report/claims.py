@@ -182,7 +182,10 @@ def _name_part(noun: str, part: DecidedPart) -> str:
 
 
 def _room(part: DecidedPart) -> float:
-    """Return how far an interval is from the nearest end of what is claimed, on a scale of ratios."""
+    """Return how far an interval is from the nearest end of what is claimed.
+
+    On a scale of ratios, but for a range on both sides of 0.
+    """
     found, inside, looks = part.interval, part.part.inside, part.part.subject.looks
     if found is None:
         return math.inf
@@ -190,6 +193,8 @@ def _room(part: DecidedPart) -> float:
         return max(found.low, -found.high)
     if looks is not None and isinstance(part.part.estimate, Share):
         return -looks.largest
+    if inside.two_ended and inside.low < 0 < inside.high:
+        return min(inside.high - found.high, found.low - inside.low)
     return min(_distance(inside.high, found.high), _distance(found.low, inside.low))
 
 

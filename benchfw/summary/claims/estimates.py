@@ -95,12 +95,11 @@ def estimate_value(sample: Sample, quantity: str) -> Found:
 def estimate_bias(sample: Sample) -> Found:
     """Return the bias of an estimator in standard deviations of one draw.
 
-    Biases that differ from run to run and cancel in the mean count by their root mean square.
+    Biases that differ from run to run and cancel in the mean count by their root mean square, unless the
+    draws of a run depend on each other: then a run's own bias cannot be told from them.
     """
     if not isinstance(sample, DrawSample) or "bias" not in sample.values or sample.pool is None:
         return "its bias is not known; the problem must know the exact value"
-    if sample.dependent():
-        return "the draws of a run depend on each other"
     deviation = math.sqrt(float(sample.pool.variance))
     biases = np.array(list(sample.values["bias"].values()))
     if deviation == 0:
@@ -110,13 +109,16 @@ def estimate_bias(sample: Sample) -> Found:
         return FEW_DRAWS
 
     def find(level: float) -> Interval:
+        return sample.bias_interval(level).scaled(1 / deviation)
+
+    def disprove(level: float) -> Interval:
         half = 1 - (1 - level) / 2  # the mean and the single runs are two tests
-        found, single = sample.bias_interval(half), sample.single_bias(half) if sample.scalar else 0.0
-        if single > 0 and found.low <= 0 <= found.high:
+        found, single = sample.bias_interval(half), sample.single_bias(half)
+        if single > 0 and found.low <= 0 <= found.high and not sample.dependent():
             found = Interval(float(np.sqrt(np.mean(biases**2))), single, math.inf, found.count)
         return found.scaled(1 / deviation)
 
-    return Measured(find, len(biases))
+    return Measured(find, len(biases), disprove if sample.scalar else None)
 
 
 def estimate_arrivals(sample: Sample, *, every: bool, wanted: bool) -> Found:

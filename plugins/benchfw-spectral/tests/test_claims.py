@@ -1,4 +1,4 @@
-"""The claims of the suites: each has its source, names tests that exist, and comes out as measured before."""
+"""The claims of the suites: each has its source and names tests that exist."""
 
 from __future__ import annotations
 
@@ -23,3 +23,28 @@ def test_a_claim_names_its_source_and_tests_that_exist(path):
         for named, test in re.findall(r"(?:tests/([\w/]+\.py))?::(\w+)", claim.reason):
             file = named or file
             assert f"def {test}(" in (TESTS / file).read_text("utf-8"), claim.says
+
+
+def standings(name, tmp_path, **options):
+    """Return how each claim of a quick run stands, by the first words of what it says."""
+    result = benchfw.run(
+        name, quick=True, jobs=0, replay=False, progress=False, store=tmp_path / "store.sqlite", **options
+    )
+    rows = result.claims
+    return {says[:24]: standing for says, standing in zip(rows["says"], rows["standing"], strict=True)}
+
+
+def test_random_degrees_have_no_bias_and_a_fixed_degree_has_one(tmp_path):
+    found = standings("spectral/unbiased", tmp_path, only="gradient, low-rank factor/*")
+    assert found == {
+        "Randomly cut Chebyshev s": "holds",
+        "They do with Poisson's l": "holds",
+        "A series that is always ": "holds",
+        "The recursion (6) gives ": "not testable",
+    }
+
+
+@pytest.mark.thorough
+def test_sgd_gains_by_probes_and_svrg_converges_linearly(tmp_path):
+    assert standings("spectral/theorem5", tmp_path)["SGD is the better, the m"] == "holds"
+    assert standings("spectral/rates", tmp_path)["SVRG converges linearly"] == "holds"
