@@ -37,6 +37,7 @@ def standings(name, tmp_path, **options):
 def test_random_degrees_have_no_bias_and_a_fixed_degree_has_one(tmp_path):
     found = standings("spectral/unbiased", tmp_path, only="gradient, low-rank factor/*")
     assert found == {
+        "Without the noise of pro": "holds",
         "Randomly cut Chebyshev s": "holds",
         "They do with Poisson's l": "holds",
         "A series that is always ": "holds",
