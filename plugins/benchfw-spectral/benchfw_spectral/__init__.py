@@ -25,6 +25,7 @@ ESTIMATORS = {
     "hutch++": "estimators.hutch_plus_plus:HutchPlusPlus",
     "xtrace": "estimators.xtrace:XTrace",
     "lanczos": "estimators.lanczos:Lanczos",
+    "low-rank": "estimators.low_rank:LowRank",
     "peer-imate": "peers.imate:PeerImate",
     "peer-linear-operator": "peers.linear_operator:PeerLinearOperator",
     "peer-matfree": "peers.matfree:PeerMatfree",

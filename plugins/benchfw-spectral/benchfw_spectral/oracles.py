@@ -40,6 +40,17 @@ class SpectralObjective(Smooth, Protocol):
     def rest_grad(self, params: Array) -> Array: ...
 
 
+class FactoredObjective(SpectralObjective, Protocol):
+    """One with A(θ) = θθ' + εI, whose gradient is a function of the singular values of the matrix θ."""
+
+    shape: tuple[int, int]
+    dtype: str
+
+    def truncated_grad(self, params: Array, basis: Array) -> tuple[Array, Array]:
+        """Return a gradient from k singular values, near a basis (columns of θ, k), and a better basis."""
+        ...
+
+
 class Estimate(NamedTuple):
     """A number and its standard error, NaN where the method cannot know it."""
 

@@ -15,14 +15,15 @@ AnyKind: TypeAlias = Literal["rademacher", "gaussian", "basis"]
 
 
 def draw_probes(problem: Any, rng: Rng, count: int, kind: AnyKind = "rademacher") -> Array:
-    """Return (size, count) independent numbers of mean 0 and variance 1.
+    """Return (size, count) independent numbers of mean 0 and variance 1, of the problem's `dtype`.
 
     "basis" draws nothing: the `size` columns of √size·I, whose mean form is the trace itself.
     """
+    dtype = getattr(problem, "dtype", "float64")
     size = problem.size if hasattr(problem, "size") else problem.at(problem.start()).size
     if kind == "basis":
-        return math.sqrt(size) * problem.backend.xp.eye(size)
-    return (rng.rademacher if kind == "rademacher" else rng.standard_normal)((size, count))
+        return math.sqrt(size) * problem.backend.xp.eye(size, dtype=dtype)
+    return (rng.rademacher if kind == "rademacher" else rng.standard_normal)((size, count), dtype=dtype)
 
 
 def mean_of(samples: Array, kind: AnyKind = "rademacher") -> Estimate:

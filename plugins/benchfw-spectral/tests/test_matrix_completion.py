@@ -9,7 +9,7 @@ import pytest
 
 from benchfw import BenchfwError
 from benchfw.data import local_datasets
-from benchfw_firstorder import GradientDescent
+from benchfw_firstorder import SVRG, Fista, GradientDescent, ProximalGradient
 from benchfw_spectral import Chebyshev, MatrixCompletion, Optimal
 
 WIDE = "movielens-like(users=30, items=20, ratings=200)"
@@ -173,6 +173,63 @@ def test_projection_is_onto_the_box_and_leaves_its_argument(backend):
     before = params.copy()
     np.testing.assert_array_equal(problem.project(params), np.minimum(np.maximum(params, 0), 5))
     np.testing.assert_array_equal(params, before)
+
+
+def test_the_data_term_moves_from_the_gradient_to_the_prox(backend):
+    whole, parted = (build(backend, data_term=data_term) for data_term in ("gradient", "prox"))
+    params = somewhere(whole)
+    ratings = whole.start()
+    assert parted.value(params) + parted.penalty(params) == pytest.approx(whole.value(params), rel=1e-14)
+    np.testing.assert_allclose(parted.grad(params) + whole.rest_grad(params), whole.grad(params), atol=1e-14)
+    assert not parted.rest_grad(params).any()
+    assert whole.metrics(params) == parted.metrics(params)
+    assert (whole.penalized, parted.penalized) == (False, True)
+    assert whole.penalty(params) == 0
+    assert whole.penalty(params - 5) == parted.penalty(params + 5) == np.inf
+    far, step = 4 * params - 7, 30.0
+    np.testing.assert_array_equal(whole.prox(far, step), whole.project(far))
+    pull = 2 * step * parted.weight
+    mean = np.where(ratings > 0, (far + pull * ratings) / (1 + pull), far)
+    np.testing.assert_allclose(parted.prox(far, step), np.clip(mean, 0, 5), atol=1e-14)
+
+
+def test_proximal_steps_of_all_lengths_below_the_limit_lead_to_one_minimum(backend):
+    ends = []
+    for data_term, step, method in (("gradient", 3.0, GradientDescent), ("prox", 12.0, ProximalGradient)):
+        problem = build(backend, weight=0.15, smoothing=40.0, data_term=data_term)
+        assert step < 2 / problem.constants.smoothness
+        path = method(step=step).run(problem, backend.rng(0))
+        ends.append(problem.metrics(next(itertools.islice(path, 300, None)))["objective"])
+    problem = build(backend, weight=0.15, smoothing=40.0, data_term="prox")
+    for method, steps in ((Fista(), 100), (SVRG(1.0, inner=5, estimator=Chebyshev(probes=20)), 300)):
+        path = method.run(problem, backend.rng(0))
+        ends.append(problem.metrics(next(itertools.islice(path, steps, None)))["objective"])
+    assert ends == pytest.approx([ends[0]] * 4, rel=1e-3)
+
+
+@TWINS
+@pytest.mark.parametrize("data_term", ["gradient", "prox"])
+def test_single_precision_gives_the_numbers_of_double_precision(backend, dataset, data_term):
+    double, single = (
+        build(backend, dataset, data_term=data_term, dtype=dtype) for dtype in ("float64", "float32")
+    )
+    rough = somewhere(single).astype(np.float32)
+    params = rough.astype(np.float64)
+    estimator = Chebyshev(probes=4, distribution=Optimal(mean=10))
+    for oracle in (
+        lambda problem, at: problem.start(),
+        lambda problem, at: problem.grad(at),
+        lambda problem, at: problem.rest_grad(at),
+        lambda problem, at: problem.project(8 * at - 15),
+        lambda problem, at: problem.prox(8 * at - 15, 3.0),
+        lambda problem, at: estimator.draw(problem, backend.rng(9))(at),
+    ):
+        found, expected = oracle(single, rough), oracle(double, params)
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(found, expected, atol=2e-5)
+    assert single.value(rough) == pytest.approx(double.value(params), rel=1e-6)
+    assert single.metrics(rough) == pytest.approx(double.metrics(params), rel=1e-6)
+    assert inside(single.at(rough).interval, params, single.smoothing)
 
 
 def test_products_are_counted_and_metrics_are_not(backend):

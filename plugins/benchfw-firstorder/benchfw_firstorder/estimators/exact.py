@@ -33,3 +33,7 @@ class Exact:
     def smoothness(self, problem: Smooth) -> float:
         """Return L."""
         return known_smoothness(problem)
+
+
+EXACT = Exact()
+"""What the other optimizers take by default."""

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Array, Composite, Log, Positive, Rng
+from benchfw import Array, Composite, Estimator, Log, Positive, Rng
+from benchfw_firstorder.estimators.exact import EXACT, Exact
 from benchfw_firstorder.optimizers.nesterov import nesterov_momenta
 from benchfw_firstorder.rates import Curve, Iterations, accelerated_rate, knows
 from benchfw_firstorder.steps import resolve_step
@@ -22,6 +23,8 @@ class Fista:
 
     step: Positive | Literal["auto"] = "auto"
     """Step length; "auto" is 1/L."""
+    estimator: Estimator = EXACT
+    """What gives the gradients; the bound is about exact ones."""
 
     solves: ClassVar[type] = Composite
     tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-4, 10)}
@@ -35,10 +38,10 @@ class Fista:
         while True:
             yield x
             y = x + next(momenta) * (x - before)
-            x, before = problem.prox(y - step * problem.grad(y), step), x
+            x, before = problem.prox(y - step * self.estimator.draw(problem, rng)(y), step), x
 
     def bound(self, problem: Composite, iterations: Iterations) -> Curve | None:
         """Return an upper bound of the gap, or None where no theorem applies."""
-        if not knows(problem, "smoothness", "distance"):
+        if not isinstance(self.estimator, Exact) or not knows(problem, "smoothness", "distance"):
             return None
         return accelerated_rate(problem, iterations, resolve_step(self.step, problem))

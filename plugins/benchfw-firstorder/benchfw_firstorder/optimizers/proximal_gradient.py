@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Array, Composite, Log, Positive, Rng
+from benchfw import Array, Composite, Estimator, Log, Positive, Rng
+from benchfw_firstorder.estimators.exact import EXACT, Exact
 from benchfw_firstorder.rates import Curve, Iterations, knows, proximal_gradient_rate
 from benchfw_firstorder.steps import resolve_step
 
@@ -21,6 +22,8 @@ class ProximalGradient:
 
     step: Positive | Literal["auto"] = "auto"
     """Step length; "auto" is 1/L."""
+    estimator: Estimator = EXACT
+    """What gives the gradients; the bound is about exact ones."""
 
     solves: ClassVar[type] = Composite
     tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-4, 10)}
@@ -32,10 +35,12 @@ class ProximalGradient:
         x = problem.start()
         while True:
             yield x
-            x = problem.prox(x - step * problem.grad(x), step)
+            x = problem.prox(x - step * self.estimator.draw(problem, rng)(x), step)
 
     def bound(self, problem: Composite, iterations: Iterations) -> Curve | None:
         """Return an upper bound of the gap, or None where no theorem applies."""
-        if not knows(problem, "smoothness", "strong_convexity", "distance"):
+        if not isinstance(self.estimator, Exact) or not knows(
+            problem, "smoothness", "strong_convexity", "distance"
+        ):
             return None
         return proximal_gradient_rate(problem, iterations, resolve_step(self.step, problem))

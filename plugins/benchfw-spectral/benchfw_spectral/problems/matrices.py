@@ -166,14 +166,16 @@ def _checked(matrix: Any, path: str) -> Any:
     return matrix
 
 
-def collatz_bound(backend: Backend, product: Callable[[Array], Array], size: int, steps: int) -> float:
+def collatz_bound(
+    backend: Backend, product: Callable[[Array], Array], size: int, steps: int, dtype: Any = None
+) -> float:
     """Return max_i (Gx)_i/x_i, x being `steps` - 1 products from 1: no eigenvalue of G >= 0 is larger.
 
     It holds for every x > 0 and falls towards the largest eigenvalue with each product. Collatz 1942. It
     depends on G alone, so that what is computed with it remains a function of the parameters.
     """
     xp = backend.xp
-    x = xp.ones(size)
+    x = xp.ones(size, dtype=dtype)
     for _ in range(steps):
         image = product(x)
         bound = float((image / x).max())

@@ -24,10 +24,14 @@ class Known(NamedTuple):
         """Return θ_ij - R_ij, (n,)."""
         return params.reshape(-1)[self.cells] - self.values
 
+    def squares(self, params: Array) -> float:
+        """Return the sum of the squared residuals, added up in float64."""
+        residuals = self.residuals(params).astype("float64", copy=False)
+        return float(residuals @ residuals)
+
     def rmse(self, params: Array) -> float:
         """Return the root of the mean squared residual."""
-        residuals = self.residuals(params)
-        return math.sqrt(float(residuals @ residuals) / residuals.shape[0])
+        return math.sqrt(self.squares(params) / self.cells.shape[0])
 
 
 class Ratings(NamedTuple):
