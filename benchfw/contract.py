@@ -294,6 +294,10 @@ class OptionalOfMethod(Protocol):
         """Return how smooth a draw of this estimator is in expectation: optimizers choose a step by it."""
         ...
 
+    def noise_smoothness(self, problem: Any) -> float | None:
+        """Return ℓ if it is known: one draw at x and y differs by the means' difference + noise, ℓ|x - y|."""
+        ...
+
 
 class OptionalOfPlugin(Protocol):
     """What a factory, or a plugin's module, may say about itself."""

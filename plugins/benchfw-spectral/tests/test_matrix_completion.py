@@ -232,6 +232,25 @@ def test_single_precision_gives_the_numbers_of_double_precision(backend, dataset
     assert inside(single.at(rough).interval, params, single.smoothing)
 
 
+def test_the_automatic_step_of_svrg_is_where_its_noise_is_stable(backend):
+    estimator = Chebyshev(probes=50, distribution=Optimal(mean=15))
+    flat = build(backend, weight=1e-4, smoothing=1e6)
+    law = 1.5 * (1e6 * 50 / (flat.size * 20)) ** 0.5
+    method = SVRG(inner=20, estimator=estimator)
+    assert method.stable_step(flat) == pytest.approx(law)
+    assert method.caveats(flat) == SVRG(0.99 * law, inner=20, estimator=estimator).caveats(flat) == []
+    (caveat,) = SVRG(2 * law, inner=20, estimator=estimator).caveats(flat)
+    assert caveat.startswith(f"step {2 * law:g} is above {law:.2g}, about the largest")
+    first, second = itertools.islice(method.run(flat, backend.rng(0)), 2)
+    np.testing.assert_allclose(second, flat.project(first - law * flat.grad(first)), atol=1e-9)
+    steep = build(backend, weight=5.0, smoothing=1e4)  # 1/L is the smaller one
+    first, second = itertools.islice(method.run(steep, backend.rng(0)), 2)
+    step = 1 / steep.constants.smoothness
+    np.testing.assert_allclose(second, steep.project(first - step * steep.grad(first)), atol=1e-9)
+    exact = SVRG(inner=20, estimator=Chebyshev(probe="basis", distribution=Optimal(mean=15)))
+    assert exact.stable_step(flat) is None
+
+
 def test_products_are_counted_and_metrics_are_not(backend):
     problem = build(backend)
     params = problem.start()
@@ -247,9 +266,11 @@ def test_products_are_counted_and_metrics_are_not(backend):
     assert problem.cost == 3 + 8
     matrix.pullback(block, block)
     assert problem.cost == 3 + 8 + 4
+    assert problem.shape == (20, 30)
     problem.value(params)
+    assert problem.cost == 3 + 8 + 4 + 20 * (0.5 + 0.75 * 20 / 30)
     problem.grad(params)
-    assert problem.cost == 3 + 8 + 4 + 2 * problem.size
+    assert problem.cost == 3 + 8 + 4 + 20 + round(20 * (1 + 5.5 * 20 / 30))
 
 
 def test_metrics_begin_with_the_error_on_ratings_that_were_held_back(backend):

@@ -92,6 +92,11 @@ class Chebyshev:
             gradient = gradient + problem.scale / count * matrix.pullback(left, right, symmetric=True)
         return gradient
 
+    def noise_smoothness(self, problem: Any) -> float | None:
+        """Return the `probe_noise` of a problem that knows it, over √M."""
+        noise: float | None = getattr(problem, "probe_noise", None)
+        return None if noise is None or self.probe == "basis" else noise / math.sqrt(self.probes)
+
     def facts(self, problem: Any) -> dict[str, float]:
         """Return the last interval's condition and decay, Lemma 2's variance, K, and the degrees drawn.
 
