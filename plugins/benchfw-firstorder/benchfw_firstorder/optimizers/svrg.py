@@ -25,7 +25,7 @@ class SVRG:
     """
 
     step: Positive | Literal["auto"] = "auto"
-    """Step length, a; "auto" is 1/(3 x the smoothness of a draw), or, where the estimator knows the noise ℓ of
+    """Step length, a; "auto" is 1/(3 x the smoothness of a draw), or, if the estimator knows the noise ℓ of
     its differences instead, 1.5/(ℓ √inner) and at most 1/L."""
     inner: Count = 100
     """Steps between two snapshots."""
