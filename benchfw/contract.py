@@ -243,6 +243,9 @@ class OptionalOfProblem(Protocol):
     """What it knows about its function; read it with `constants_of`."""
     caveats: Sequence[str]
     """What a reader must know to believe the numbers: made-up data, added jitter."""
+    pass_cost: float
+    """What a pass over its data costs. After the first one answers are measured at the ends of passes, where
+    methods that sample without replacement are at their best."""
     quadratic: bool
     """Whether its function is a quadratic over all of space: some theorems say more there."""
     penalized: bool
@@ -290,6 +293,13 @@ class OptionalOfMethod(Protocol):
         """Return sentences that a reader must know to believe the numbers."""
         ...
 
+    def draws(self, problem: Any, rng: Rng) -> Iterator[Callable[[Params], Array]]:
+        """For an estimator: yield the draws of an optimizer's steps, where they depend on one another.
+
+        So do the batches of a pass without replacement. By default they are independent, by `draw`.
+        """
+        ...
+
     def smoothness(self, problem: Any) -> float:
         """Return how smooth a draw of this estimator is in expectation: optimizers choose a step by it."""
         ...
@@ -324,6 +334,14 @@ def cost_unit_of(problem: Any) -> str:
     """Return what one unit of a problem's cost is."""
     found = getattr(problem, "cost_unit", "gradients")
     return found if isinstance(found, str) else _read_member(problem, "cost_unit", "gradients")
+
+
+def pass_cost_of(problem: Any) -> float | None:
+    """Return what a pass over a problem's data costs, where it says so."""
+    found: float | None = getattr(problem, "pass_cost", None)
+    if found is not None and not found > 0:
+        raise PluginError(f"pass_cost of {type(problem).__name__} must be above 0, got {found!r}")
+    return found
 
 
 def gains_of(problem: Any) -> frozenset[str]:

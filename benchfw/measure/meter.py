@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from benchfw.contract import cost_unit_of
+from benchfw.contract import cost_unit_of, pass_cost_of
 from benchfw.counting import check_counted
 from benchfw.errors import BenchfwError
 from benchfw.measure.clock import Clock
@@ -93,6 +93,8 @@ class Meter:
         self._uncounted = float(problem.cost)  # what building the problem, metrics and the harness used
         self._declared = float(getattr(problem, "declared_cost", 0.0))
         self._budget = budget
+        self._pass_cost = pass_cost_of(problem)
+        self._looked = -1
         self._known_threads = frozenset(threading.enumerate())
         self.seconds_beside = 0.0
         """CPU seconds of the method's own threads while its clock stood still."""
@@ -150,7 +152,7 @@ class Meter:
             )
         if not self.clock.seconds >= self._seconds:
             raise BenchfwError(f"the clock went from {self._seconds:g} to {self.clock.seconds:g} seconds")
-        self._last, self._seconds = cost, self.clock.seconds
+        self._last, self._seconds, self._looked = cost, self.clock.seconds, iteration
 
     def off_the_record(self, call: Callable[..., Any], *arguments: Any) -> Any:
         """Return what the call returns, and charge none of its oracle calls to the method."""
@@ -180,6 +182,17 @@ class Meter:
         until = until if budget.iterations is None else min(until, budget.iterations)
         return until, math.inf if budget.cost is None else budget.cost + self._uncounted
 
+    def waits(self, iteration: int, until: int) -> bool:
+        """Return whether a look, due at `until`, waits for the first answer with which a pass has ended.
+
+        In the first pass it does not, nor for ever where calls are no longer counted.
+        """
+        length = self._pass_cost
+        if length is None or iteration == self._budget.iterations or (cost := self.cost) <= length:
+            return False
+        an_iteration = (cost - self._last) / (iteration - self._looked)
+        return cost % length >= an_iteration and iteration - until < length
+
     def deadline(self) -> float:
         """Return what the running clock will show when the budget ends."""
         seconds = self._budget.seconds
@@ -188,6 +201,8 @@ class Meter:
     def advance(self, answers: Iterator[Any], iteration: int, until: int) -> tuple[int, Any]:
         """Take answers, on the clock, up to an iteration or the end of the budget; return number and answer.
 
+        Where the problem has passes, the look after the first one is at the end of the pass under way.
+
         A fault of the method carries the last good answer in the attributes of `Interrupted`.
         """
         until, cost_limit = self.limits(until)
@@ -195,7 +210,7 @@ class Meter:
         try:
             with self.clock as clock:
                 deadline = math.inf if self._budget.seconds is None else self.deadline()
-                while iteration < until:
+                while iteration < until or self.waits(iteration, until):
                     answer = next(answers)
                     iteration += 1
                     if problem.cost >= cost_limit or clock.now() >= deadline:

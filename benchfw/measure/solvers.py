@@ -176,7 +176,7 @@ class _Listener:
         self._iteration += 1
         self._latest = answer
         if (
-            self._iteration < self._until
+            (self._iteration < self._until or self._meter.waits(self._iteration, self._until))
             and self._problem.cost < self._cost_limit
             and self._now() < self._deadline
         ):

@@ -115,6 +115,52 @@ def test_an_arrival_is_seen_at_most_one_percent_late_and_the_looks_before_stay(f
     assert len(near) <= 1.2 * len(usual) + 15
 
 
+def test_after_the_first_pass_answers_are_measured_at_the_ends_of_passes(follow):
+    class Passes(Line):
+        pass_cost = 10
+
+    class Batches:
+        """Three calls an iteration: no pass ends exactly with one."""
+
+        def run(self, problem, rng):
+            for answer in [0.9**k for k in range(500)]:
+                yield answer
+                problem.charge(3)
+
+    budget = Budget(cost=500)
+    _, plain = follow(halving(), Line(), target={}, budget=budget)
+    _, records = follow(halving(), Passes(), target={}, budget=budget)
+    costs = [each.cost for each in records]
+    assert costs[:12] == [*range(11), 20]
+    assert all(cost % 10 == 0 for cost in costs[11:])
+    assert {each.cost for each in plain[11:]} - {each.cost for each in records}
+    assert costs[-1] == 500
+    _, records = follow(Batches(), Passes(), target={"gap": 0.9**40}, budget=budget)
+    assert [each.cost for each in records][:7] == [0, 3, 6, 9, 12, 21, 30]
+    assert records[-1].iteration == 40
+    # the budget ends a trial inside of a pass too, and so does a method that is no longer counted
+    _, records = follow(halving(), Passes(), target={}, budget=Budget(iterations=33))
+    assert [each.iteration for each in records][-2:] == [30, 33]
+
+    class Free(Steps):
+        def run(self, problem, rng):
+            for number, answer in enumerate(self.answers):
+                if number < 16:
+                    problem.value(answer)
+                yield answer
+
+    _, records = follow(
+        Free([0.9**k for k in range(200)]), Passes(), target={}, budget=Budget(iterations=100)
+    )
+    assert max(np.diff([each.iteration for each in records])) <= 11 + 5
+
+    class Wrong(Line):
+        pass_cost = 0
+
+    with pytest.raises(BenchfwError, match="pass_cost of Wrong must be above 0, got 0"):
+        follow(halving(), Wrong())
+
+
 def test_metrics_that_are_not_near_the_target_are_not_looked_at_more_often(follow):
     answers = [1.0 + 0.5 ** (k / 20) for k in range(2000)]
     looked = [

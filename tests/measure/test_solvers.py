@@ -211,11 +211,20 @@ class Yielding:
             x = x - 0.1 * problem.grad(x)
 
 
+class Passes(Line):
+    """The same with passes of eight calls."""
+
+    pass_cost = 8
+
+
+@pytest.mark.parametrize("problem", [Line, Passes])
 @pytest.mark.parametrize("limits", [Budget(iterations=200), Budget(seconds=11.0), Budget(cost=77.0)])
-def test_a_callback_measures_what_a_generator_would_and_the_clock_stands_still_meanwhile(follow, limits):
-    outcome, expected = follow(Yielding(), Line(nap=0.25), budget=limits)
+def test_a_callback_measures_what_a_generator_would_and_the_clock_stands_still_meanwhile(
+    follow, limits, problem
+):
+    outcome, expected = follow(Yielding(), problem(nap=0.25), budget=limits)
     for method in (descend(), Descend()):
-        found, records = follow(method, Line(nap=0.25), budget=limits)
+        found, records = follow(method, problem(nap=0.25), budget=limits)
         assert found == outcome
         # the start is the solver's: what it asks for there is not in iteration 0
         assert [each.cost for each in records[1:]] == [each.cost for each in expected[1:]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -58,6 +58,12 @@ def step_sizes(step: float, schedule: Schedule, decay: float, power: float) -> I
                 yield step / (k + 1) ** 0.5
             case "power":
                 yield step * (k + 1) ** -power
+
+
+def fade_out(steps: Iterable[float], horizon: int | None) -> Iterator[float]:
+    """Yield a_k (1 - k/horizon), and 0 from the horizon on; a_k themselves without one."""
+    for k, step in enumerate(steps):
+        yield step if horizon is None else step * max(0.0, 1 - k / horizon)
 
 
 def backward_step(problem: Any) -> Callable[[Array, float], Array]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 
 import numpy as np
 import pytest
 
-from benchfw import BenchfwError, CountedProblem
+from benchfw import BenchfwError, Claims, CountedProblem, FiniteSum
 from benchfw_firstorder import (
     SAGA,
     SGD,
@@ -169,6 +170,25 @@ def test_sgd_steps_follow_their_schedule(quadratic, schedule, length):
     np.testing.assert_allclose(answers(optimizer, quadratic, 5), expected, atol=1e-15)
 
 
+def test_with_a_horizon_steps_fall_linearly_to_0_beside_their_schedule(quadratic):
+    x = quadratic.start()
+    expected = [x]
+    for k in range(6):
+        x = x - 0.3 * (k + 1) ** -0.6 * max(0, 1 - k / 4) * quadratic.grad(x)
+        expected.append(x)
+    sgd = SGD(step=0.3, schedule="power", power=0.6, estimator=Exact(), horizon=4)
+    np.testing.assert_allclose(answers(sgd, quadratic, 6), expected, atol=1e-15)
+    for optimizer in (Adam, AdaGrad):
+        found = np.array(answers(optimizer(step=0.3, estimator=Exact(), horizon=4), quadratic, 6))
+        plain = np.array(answers(optimizer(step=0.3, estimator=Exact()), quadratic, 1))
+        np.testing.assert_array_equal(found[:2], plain)
+        assert (found[3] != found[4]).any()
+        np.testing.assert_array_equal(found[4], found[6])
+        # the second step, from the same place, is three quarters of that with a constant length
+        constant = np.array(answers(optimizer(step=0.3, estimator=Exact()), quadratic, 2))
+        np.testing.assert_allclose(found[2] - found[1], 0.75 * (constant[2] - constant[1]), rtol=1e-12)
+
+
 def test_averaged_sgd_yields_the_mean_of_all_iterates_so_far(logistic):
     plain = answers(SGD(step=0.5, estimator=Minibatch(4)), logistic, 30)
     averaged = answers(SGD(step=0.5, estimator=Minibatch(4), average=True), logistic, 30)
@@ -271,6 +291,26 @@ def test_adaptive_methods_are_their_formulas(logistic, optimizer, by_hand):
         lambda x: logistic.grad_batch(x, rng.integers(0, 200, size=4)), logistic.start(), steps=25
     )
     np.testing.assert_allclose(answers(optimizer, logistic, 25)[-1], expected, atol=1e-13)
+
+
+@pytest.mark.parametrize("optimizer", [SGD, SVRG, Adam, AdaGrad, RMSprop, AdaDelta])
+def test_steps_take_the_draws_of_an_estimator_that_has_a_sequence_of_its_own(logistic, optimizer):
+    class InTurn:
+        """Samples 0 to 3, 4 to 7, …"""
+
+        claims, estimates, solves = Claims(unbiased=True), "grad", FiniteSum
+
+        def draw(self, problem, rng):
+            raise AssertionError("draws() is there")
+
+        def draws(self, problem, rng):
+            for first in range(0, 40, 4):
+                seen.append(first)
+                yield partial(problem.grad_batch, batch=np.arange(first, first + 4))
+
+    seen = []
+    answers(optimizer(step=0.01, estimator=InTurn()), logistic, 5)
+    assert seen == [0, 4, 8, 12, 16]
 
 
 def test_automatic_step_needs_a_problem_that_knows_its_smoothness(backend):

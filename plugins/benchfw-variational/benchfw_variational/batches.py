@@ -8,6 +8,7 @@ from typing import Literal
 from benchfw import Array, BenchfwError, Rng
 from benchfw_variational.oracles import LatentGaussian, Local
 
+Order = Literal["independent", "passes"]
 Expectation = Literal["exact", "score-function", "reparameterization"]
 
 
@@ -27,9 +28,16 @@ def draw_batch(problem: LatentGaussian, rng: Rng, size: int | None) -> Array:
     count = problem.num_samples
     if size is None:
         return problem.backend.xp.arange(count)
-    if size > count:
-        raise BenchfwError(f"there is no batch of {size} in {count} examples; take at most {count}")
+    _check_size(size, count)
     return rng.choice(count, size=size, replace=False)
+
+
+def draw_batches(problem: LatentGaussian, rng: Rng, size: int | None, order: Order) -> Iterator[Array]:
+    """Yield batches for the steps of a method: independent ones, or pass after pass."""
+    while order == "independent" or size is None:
+        yield draw_batch(problem, rng, size)
+    _check_size(size, problem.num_samples)
+    yield from passes(lambda: rng.permutation(problem.num_samples), size)
 
 
 def batch_local(
@@ -46,3 +54,8 @@ def batch_local(
         return problem.local(batch, mean, variance)
     normals = rng.standard_normal((samples, batch.shape[0]))
     return problem.sampled(batch, mean, variance, normals, expectation)
+
+
+def _check_size(size: int, count: int) -> None:
+    if size > count:
+        raise BenchfwError(f"there is no batch of {size} in {count} examples; take at most {count}")

@@ -63,15 +63,16 @@ class ReusedCovariance:
     Since then γ = cγ₀ + δ, with δ on the rows of the last batches. U = (K⁻¹ + diag cγ₀)⁻¹ is
     K - KS₀f(B₀⁻¹)S₀K, where f(x) = x / (1 + θx), θ = (1-c)/c, is x times a polynomial of few terms on [0, 1];
     and from U to V it is as from a prior to a posterior of the latent values of the last batches alone. With
-    P terms a batch takes some P B n² operations, in triangular solves, where a factor takes n³/3.
+    P terms a batch takes some P B n² operations, in triangular solves, where a factor takes n³/3. Where the
+    step changes, the factor is found anew.
     """
 
-    def __init__(self, prior: Prior, precisions: Array, keep: float, refactor: int) -> None:
+    def __init__(self, prior: Prior, precisions: Array, refactor: int) -> None:
         if not isinstance(prior, DensePrior):
             raise BenchfwError("refactor above 1 needs a prior whose covariance is stored whole; give 1")
         self.precisions = precisions
         self._gram = prior.gram
-        self._terms = _terms_for(keep**-refactor - 1)
+        self._terms, self._keep = 1, 1.0
         self._refactor = refactor
         self._restart()
 
@@ -88,6 +89,9 @@ class ReusedCovariance:
 
     def decay(self, keep: float) -> None:
         """Replace γ by keep γ."""
+        if keep != self._keep:
+            self._keep, self._terms = keep, _terms_for(keep**-self._refactor - 1)
+            self._restart()
         self.precisions = keep * self.precisions
         self._increments = keep * self._increments
         self._kept *= keep

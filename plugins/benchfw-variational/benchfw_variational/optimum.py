@@ -37,8 +37,7 @@ def factor_params(problem: LatentGaussianModel, posterior: DualPosterior) -> Arr
     The latent values are z = Wx with x ~ N(0, I) and w = Cx: m = CW'a, V = C (I + W'ΓW)⁻¹ C'.
     """
     xp = problem.backend.xp
-    factor = problem.prior_factor()
-    loadings: Array = getattr(problem.prior, "features", factor)  # a low-rank prior has W, a dense one W = C
+    factor, loadings = problem.coordinates.prior_factor, problem.coordinates.loadings
     inner = xp.eye(problem.dimension) + loadings.T @ (posterior.precisions[:, None] * loadings)
     covariance = factor @ xp.linalg.solve(inner, factor.T)
     mean = factor @ (loadings.T @ posterior.dual)

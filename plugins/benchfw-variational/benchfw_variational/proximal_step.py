@@ -1,6 +1,6 @@
 """Proximal-gradient steps of Khan et al. 2016 on duals a = K⁻¹m and precisions γ = diag(V⁻¹ - K⁻¹).
 
-With r = 1/(1+β) and α = ∂f/∂m, both α and ∂f/∂v weighted by n/B and zero outside the batch:
+With r = 1/(1+β_k) and α = ∂f/∂m, both α and ∂f/∂v weighted by n/B and zero outside the batch:
 γ ← rγ + (1-r) 2∂f/∂v; a ← a - (1-r)(I - SB⁻¹SK)(a + α), S² = diag γ, B = I + SKS.
 Neither V nor K + diag(1/γ) is ever formed: O(n) memory beside K and the factor of B, and γ may be zero.
 """
@@ -25,7 +25,7 @@ def proximal_path(
     rng: Rng,
     batches: Iterable[Array | None],
     *,
-    step: float,
+    step: float | Iterable[float],
     expectation: Expectation = "exact",
     samples: int = 1,
     form: Form = "approximate",
@@ -33,19 +33,21 @@ def proximal_path(
 ) -> Iterator[DualPosterior]:
     """Yield the prior, then q after each batch; a batch that is None stands for all examples.
 
+    step: β, or one for each batch.
     form: the mean moves by B of the new precisions ("approximate", eq. 19) or of rγ ("exact", eq. 82).
     A step that is not finite ends in a posterior that is not finite either, yielded for ever.
     """
     xp, prior = problem.backend.xp, problem.prior
-    rate = step / (1 + step)
+    steps = repeat(step) if isinstance(step, float | int) else step
     dual = xp.zeros(problem.num_samples)
     everything = xp.arange(problem.num_samples)
     covariance = (
         ImplicitCovariance(prior, xp.zeros_like(dual))
         if refactor == 1
-        else ReusedCovariance(prior, xp.zeros_like(dual), 1 - rate, refactor)
+        else ReusedCovariance(prior, xp.zeros_like(dual), refactor)
     )
-    for batch in batches:
+    for batch, length in zip(batches, steps, strict=False):
+        rate = length / (1 + length)
         yield DualPosterior(problem, dual, covariance.precisions)
         rows = everything if batch is None else batch
         mean = prior.matmat(dual) if batch is None else dual @ prior.columns(batch)

@@ -36,7 +36,7 @@ def after(problem, optimizer, steps):
 
 def weights_of(problem, posterior):
     """λ of a dual posterior: V⁻¹ = I/variance + X'ΓX, m = variance X'a."""
-    variance, features = problem.prior_factor()[0, 0] ** 2, problem.prior.features
+    variance, features = problem.coordinates.prior_factor[0, 0] ** 2, problem.prior.features
     half = features / math.sqrt(variance)
     precision = np.eye(problem.dimension) / variance + half.T @ (posterior.precisions[:, None] * half)
     return problem.pack(

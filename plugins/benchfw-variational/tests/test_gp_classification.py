@@ -46,10 +46,29 @@ def differences(function, params, width=1e-5):
 
 @pytest.mark.parametrize("likelihood", LIKELIHOODS)
 @pytest.mark.parametrize("diagonal", ["log", "raw"])
-def test_the_gradient_is_that_of_central_differences(small, likelihood, diagonal):
-    problem = small(likelihood=likelihood, diagonal=diagonal)
+@pytest.mark.parametrize("coordinates", ["latent", "whitened"])
+def test_the_gradient_is_that_of_central_differences(small, likelihood, diagonal, coordinates):
+    problem = small(likelihood=likelihood, diagonal=diagonal, coordinates=coordinates)
     params = some_params(problem)
     np.testing.assert_allclose(problem.grad(params), differences(problem.value, params), rtol=1e-5, atol=1e-6)
+
+
+def test_whitened_coordinates_are_another_view_of_the_same_gaussian(small):
+    """m = Cu and L = CS: the same bound and predictions, and ∂F/∂u = C'∂F/∂m, ∂F/∂S = tril(C'∂F/∂L)."""
+    latent, white = small(diagonal="raw"), small(diagonal="raw", coordinates="whitened")
+    params = white.project(some_params(white))
+    factor = latent.prior.cholesky
+    mean, lower = white.unpack(params)
+    same = latent.pack(factor @ mean, factor @ lower)
+    assert white.metrics(params) == pytest.approx(latent.metrics(same), rel=1e-9)
+    rows = latent.test.features
+    np.testing.assert_allclose(white.predict(params, rows), latent.predict(same, rows), rtol=1e-6)
+    assert white.divergence(params) == pytest.approx(latent.divergence(same), rel=1e-9)
+    batch = np.array([5, 0, 2])
+    by_mean, by_lower = latent.unpack(latent.grad_batch(same, batch))
+    found = white.unpack(white.grad_batch(params, batch))
+    np.testing.assert_allclose(found[0], factor.T @ by_mean, rtol=1e-7)
+    np.testing.assert_allclose(found[1], np.tril(factor.T @ by_lower), rtol=1e-7, atol=1e-9)
 
 
 def test_the_mean_of_batch_gradients_is_the_gradient(small):

@@ -205,6 +205,30 @@ def test_many_samples_of_all_examples_give_the_gradient(build, backend, kind, di
     assert (np.abs(error) < 4 * np.std(draws, axis=0, ddof=1) / 40**0.5 + 1e-12).all()
 
 
+def test_the_batches_of_a_pass_have_every_example_once_and_their_mean_is_the_gradient(build, backend):
+    problem = build()
+    params = some_params(problem)
+    exact = Quadrature(batch=BATCH, order="passes").draws(problem, backend.rng(4))
+    orders = []
+    for _ in range(3):
+        gradients = [next(exact)(params) for _ in range(EXAMPLES // BATCH)]
+        np.testing.assert_allclose(np.mean(gradients, axis=0), problem.grad(params), rtol=1e-12, atol=1e-13)
+        orders.append(np.array(gradients))
+    assert not np.allclose(orders[0], orders[1])
+    heard = Listener()
+    sampled = ScoreFunction(batch=4, samples=3, order="passes").draws(heard, backend.rng(4))
+    for _ in range(4):
+        next(sampled)(None)
+    assert [len(each) for each in heard.batches] == [4, 2, 4, 2]
+    for first in (0, 2):
+        assert sorted(np.concatenate(heard.batches[first : first + 2])) == list(range(EXAMPLES))
+    independent = Quadrature(batch=BATCH).draws(problem, backend.rng(4))
+    rng = backend.rng(4)
+    for _ in range(3):
+        expected = Quadrature(batch=BATCH).draw(problem, rng)(params)
+        np.testing.assert_array_equal(next(independent)(params), expected)
+
+
 def test_a_batch_of_more_than_all_examples_is_refused(build, backend):
     with pytest.raises(BenchfwError, match="there is no batch of 7 in 6 examples; take at most 6"):
         ScoreFunction(7).draw(build(), backend.rng(1))

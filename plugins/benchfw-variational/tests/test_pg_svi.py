@@ -84,6 +84,46 @@ def test_the_implicit_covariance_is_the_explicit_update(build, monkeypatch, form
     np.testing.assert_allclose(gram @ answers[-1].dual, mean, atol=1e-8)
 
 
+STEPS = {  # ρ in passes 0, 1, 2 and 7
+    "constant": ({"rho": 0.4}, [0.4, 0.4, 0.4, 0.4]),
+    "falling": ({"rho": 1.0, "schedule": "falling", "change": 1 / 3}, [1, 0.75, 0.6, 0.3]),
+    "growing": ({"rho": 0.03, "schedule": "growing"}, [0.03, 0.06, 0.09, 0.24]),
+    "capped": ({"rho": 0.01, "schedule": "growing", "cap": 0.06}, [0.01, 0.02, 0.03, 0.06]),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_the_precisions_follow_the_schedule_of_rho(build, name):
+    """With noise 1 a batch of a Gaussian likelihood has curvature 1: γ ← rγ + (1-r) n/B, r = 1/(1 + ρB/n)."""
+    settings, rhos = STEPS[name]
+    problem = build(likelihood="gaussian")
+    for refactor in (1, 2):
+        optimizer = PGSVI(batch=5, stride=1, refactor=refactor, **settings)
+        answers = path(problem, optimizer, 4 * 8)
+        for number, rho in zip((0, 1, 2, 7), rhos, strict=True):
+            before, after = answers[4 * number], answers[4 * number + 1]
+            keep = 1 / (1 + rho * 5 / 17)
+            expected = keep * before.precisions
+            expected[:5] += (1 - keep) * 17 / 5
+            np.testing.assert_allclose(after.precisions, expected, rtol=1e-12)
+    by_step = path(problem, PGSVI(step=0.02 * 5 / 17, batch=5), 9)[-1]
+    by_rho = path(problem, PGSVI(rho=0.02, batch=5), 9)[-1]
+    np.testing.assert_allclose(by_rho.dual, by_step.dual, rtol=1e-12)
+
+
+def test_a_pass_renews_the_same_part_of_the_precisions_whatever_the_batch(build):
+    """1 - e^-ρ, but for the steps' size."""
+    problem = build(likelihood="gaussian")
+    for batch in (1, 2, 5):
+        answers = path(problem, PGSVI(rho=0.05, batch=batch), math.ceil(17 / batch))
+        assert answers[-1].precisions.mean() == pytest.approx(1 - math.exp(-0.05), rel=0.03)
+
+
+def test_beta_and_rho_are_not_given_together():
+    with pytest.raises(BenchfwError, match="step = β and rho = β n/batch are one number"):
+        PGSVI(step=0.1, rho=0.1)
+
+
 def test_with_a_gaussian_likelihood_the_precisions_are_a_geometric_sum(build):
     """γ_k = 1 - r^k for noise 1, and m → K(K + I)⁻¹y."""
     problem, keep = build(likelihood="gaussian"), 1 / 1.5
@@ -172,12 +212,12 @@ def test_a_matrix_free_prior_gives_the_same_steps(build, monkeypatch):
 def test_a_reused_covariance_forgets_what_it_knew_of_a_batch_when_others_are_added(build):
     """Also where one array of rows is asked for again and again."""
     prior, rows = build().prior, np.array([2, 5, 11])
-    reused = ReusedCovariance(prior, np.zeros(17), 0.98, 6)
+    reused = ReusedCovariance(prior, np.zeros(17), 6)
     anew = ImplicitCovariance(prior, np.zeros(17))
     for number in range(8):
         for each in (reused, anew):
             each.variances(rows)
-            each.decay(0.98)
+            each.decay(0.98 if number < 5 else 0.99)
             each.add(rows, np.array([0.1, 0.3, 0.2]) * (number + 1))
         np.testing.assert_allclose(reused.variances(rows), anew.variances(rows), rtol=1e-9)
         np.testing.assert_allclose(reused.variances(), anew.variances(), rtol=1e-12)

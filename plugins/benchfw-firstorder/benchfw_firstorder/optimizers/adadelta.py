@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from benchfw import Array, Estimator, Log, Positive, Rng, Smooth
+from benchfw_firstorder.draws import successive_draws
 from benchfw_firstorder.estimators.minibatch import MINIBATCH
 from benchfw_firstorder.steps import Decay
 
@@ -35,9 +36,10 @@ class AdaDelta:
         xp = problem.backend.xp
         x = problem.start()
         squares = moves = xp.zeros_like(x)
+        draws = successive_draws(self.estimator, problem, rng)
         while True:
             yield x
-            gradient = self.estimator.draw(problem, rng)(x)
+            gradient = next(draws)(x)
             squares = self.decay * squares + (1 - self.decay) * gradient**2
             move = self.step * xp.sqrt(moves + self.epsilon) / xp.sqrt(squares + self.epsilon) * gradient
             x = problem.project(x - move)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import repeat
 from typing import ClassVar
 
-from benchfw import Array, Estimator, Log, Positive, Rng, Smooth
+from benchfw import Array, Count, Estimator, Log, Positive, Rng, Smooth
+from benchfw_firstorder.draws import successive_draws
 from benchfw_firstorder.estimators.minibatch import MINIBATCH
+from benchfw_firstorder.steps import fade_out
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,8 @@ class AdaGrad:
     """ε, which keeps the divisor above 0."""
     estimator: Estimator = MINIBATCH
     """What draws the gradients."""
+    horizon: Count | None = None
+    """Iterations in which the step falls linearly to 0; it does not, if not given."""
 
     solves: ClassVar[type] = Smooth
     tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-3, 10)}
@@ -32,8 +37,9 @@ class AdaGrad:
         xp = problem.backend.xp
         x = problem.start()
         squares = xp.zeros_like(x)
-        while True:
+        draws = successive_draws(self.estimator, problem, rng)
+        for length in fade_out(repeat(self.step), self.horizon):
             yield x
-            gradient = self.estimator.draw(problem, rng)(x)
+            gradient = next(draws)(x)
             squares = squares + gradient**2
-            x = problem.project(x - self.step * gradient / xp.sqrt(squares + self.epsilon))
+            x = problem.project(x - length * gradient / xp.sqrt(squares + self.epsilon))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
+from itertools import repeat
 from typing import ClassVar
 
-from benchfw import Array, Estimator, Log, Positive, Rng, Smooth
+from benchfw import Array, Count, Estimator, Log, Positive, Rng, Smooth
+from benchfw_firstorder.draws import successive_draws
 from benchfw_firstorder.estimators.minibatch import MINIBATCH
-from benchfw_firstorder.steps import Decay
+from benchfw_firstorder.steps import Decay, fade_out
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Adam:
     """ε, which keeps the divisor above 0."""
     estimator: Estimator = MINIBATCH
     """What draws the gradients."""
+    horizon: Count | None = None
+    """Iterations in which the step falls linearly to 0; it does not, if not given."""
 
     solves: ClassVar[type] = Smooth
     tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-5, 1)}
@@ -38,10 +41,11 @@ class Adam:
         xp = problem.backend.xp
         x = problem.start()
         mean = squares = xp.zeros_like(x)
-        for k in count(1):
+        draws = successive_draws(self.estimator, problem, rng)
+        for k, length in enumerate(fade_out(repeat(self.step), self.horizon), 1):
             yield x
-            gradient = self.estimator.draw(problem, rng)(x)
+            gradient = next(draws)(x)
             mean = self.decay_mean * mean + (1 - self.decay_mean) * gradient
             squares = self.decay_square * squares + (1 - self.decay_square) * gradient**2
             spread = xp.sqrt(squares / (1 - self.decay_square**k)) + self.epsilon
-            x = problem.project(x - self.step * (mean / (1 - self.decay_mean**k)) / spread)
+            x = problem.project(x - length * (mean / (1 - self.decay_mean**k)) / spread)

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Array, Estimator, Log, NonNegative, Positive, Rng, Smooth
+from benchfw import Array, Count, Estimator, Log, NonNegative, Positive, Rng, Smooth
+from benchfw_firstorder.draws import successive_draws
 from benchfw_firstorder.estimators.exact import Exact
 from benchfw_firstorder.estimators.minibatch import MINIBATCH, Minibatch
 from benchfw_firstorder.rates import Curve, Iterations, averaged_sgd_rate, knows, penalized
 from benchfw_firstorder.steps import (
     Schedule,
+    fade_out,
     resolve_stochastic_step,
     step_sizes,
 )
@@ -39,6 +41,8 @@ class SGD:
     """Whether the answer after k steps is the mean of x_0 … x_k (Polyak & Juditsky 1992)."""
     estimator: Estimator = MINIBATCH
     """What draws the gradients ĝ, once per step."""
+    horizon: Count | None = None
+    """Iterations in which steps fall linearly to 0, beside their schedule; they do not, if not given."""
 
     solves: ClassVar[type] = Smooth
     tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-4, 10)}
@@ -48,18 +52,19 @@ class SGD:
         """Yield x_0, x_1, … or their running means."""
         step = resolve_stochastic_step(self.step, problem, self.estimator, SAFETY)
         x = mean = problem.start()
-        for k, length in enumerate(step_sizes(step, self.schedule, self.decay, self.power)):
+        draws = successive_draws(self.estimator, problem, rng)
+        steps = step_sizes(step, self.schedule, self.decay, self.power)
+        for k, length in enumerate(fade_out(steps, self.horizon)):
             yield mean if self.average else x
-            x = problem.project(x - length * self.estimator.draw(problem, rng)(x))
+            x = problem.project(x - length * next(draws)(x))
             if self.average:
                 mean = mean + (x - mean) / (k + 2)
 
     def bound(self, problem: Smooth, iterations: Iterations) -> Curve | None:
         """Return an upper bound of the expected gap, or None where the theorem does not apply."""
         # a mean over samples is no larger in mean square than one sample; other estimators may be
-        covered = (
-            isinstance(self.estimator, Exact | Minibatch) and self.average and self.schedule == "constant"
-        )
+        constant = self.schedule == "constant" and self.horizon is None
+        covered = isinstance(self.estimator, Exact | Minibatch) and self.average and constant
         if not covered or not knows(problem, "gradient_bound", "distance") or penalized(problem):
             return None
         step = resolve_stochastic_step(self.step, problem, self.estimator, SAFETY)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from benchfw import Array, Count, Estimator, Log, Positive, Rng, Smooth
+from benchfw_firstorder.draws import successive_draws
 from benchfw_firstorder.estimators.minibatch import MINIBATCH
 from benchfw_firstorder.estimators.svrg import anchored
 from benchfw_firstorder.steps import backward_step, resolve_step, resolve_stochastic_step
@@ -45,13 +46,14 @@ class SVRG:
         else:
             step = resolve_stochastic_step(self.step, problem, self.estimator, SAFETY)
         backward = backward_step(problem)
+        draws = successive_draws(self.estimator, problem, rng)
         x = problem.start()
         yield x
         while True:
             anchor, mean = x, problem.grad(x)
             total = 0.0 * x
             for _ in range(self.inner):
-                gradient = anchored(self.estimator.draw(problem, rng), anchor, mean)
+                gradient = anchored(next(draws), anchor, mean)
                 x = backward(x - step * gradient(x), step)
                 total = total + x
                 yield x

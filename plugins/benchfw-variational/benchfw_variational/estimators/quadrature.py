@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from benchfw import Array, Claims, Count, Rng
-from benchfw_variational.batches import draw_batch
+from benchfw_variational.batches import Order, draw_batch, draw_batches
 from benchfw_variational.oracles import LatentGaussian
 
 
@@ -23,6 +23,9 @@ class Quadrature:
     points: Count | None = None
     """Takes expectations by Gauss-Hermite with this many points, which is inaccurate where latent values vary
     on a larger scale than the loss bends on."""
+    order: Order = "independent"
+    """How an optimizer's steps get their batches: "independent" of one another, or in "passes", each in an
+    order redrawn, in which every example is in one batch."""
 
     check_with = ({"batch": 8},)
 
@@ -36,7 +39,14 @@ class Quadrature:
 
     def draw(self, problem: LatentGaussian, rng: Rng) -> Callable[[Array], Array]:
         """Draw the batch; return its gradient."""
-        batch, points = draw_batch(problem, rng, self.batch), self.points
+        return self._on(problem, draw_batch(problem, rng, self.batch))
+
+    def draws(self, problem: LatentGaussian, rng: Rng) -> Iterator[Callable[[Array], Array]]:
+        """Yield the gradients of the batches of successive steps."""
+        return (self._on(problem, batch) for batch in draw_batches(problem, rng, self.batch, self.order))
+
+    def _on(self, problem: LatentGaussian, batch: Array) -> Callable[[Array], Array]:
+        points = self.points
         if points is None:
             return lambda params: problem.grad_batch(params, batch)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from benchfw import Array, Claims, Count, Rng
-from benchfw_variational.batches import draw_batch
+from benchfw_variational.batches import Order, draw_batch, draw_batches
 from benchfw_variational.oracles import LatentGaussian
 
 
@@ -22,6 +22,9 @@ class SampledGradient:
     """Examples a draw, without replacement, of weight n/batch; all, if not given."""
     samples: Count = 500
     """Draws of the latent value of each example."""
+    order: Order = "independent"
+    """How an optimizer's steps get their batches: "independent" of one another, or in "passes", each in an
+    order redrawn, in which every example is in one batch."""
 
     check_with = ({"samples": 20},)
 
@@ -32,7 +35,14 @@ class SampledGradient:
 
     def draw(self, problem: LatentGaussian, rng: Rng) -> Callable[[Array], Array]:
         """Draw a batch, then normals for each of its examples; return the gradient from these."""
-        batch = draw_batch(problem, rng, self.batch)
+        return self._on(problem, rng, draw_batch(problem, rng, self.batch))
+
+    def draws(self, problem: LatentGaussian, rng: Rng) -> Iterator[Callable[[Array], Array]]:
+        """Yield the gradients of the batches of successive steps, each with normals of its own."""
+        for batch in draw_batches(problem, rng, self.batch, self.order):
+            yield self._on(problem, rng, batch)
+
+    def _on(self, problem: LatentGaussian, rng: Rng, batch: Array) -> Callable[[Array], Array]:
         normals = rng.standard_normal((self.samples, batch.shape[0]))
 
         def gradient(params: Array) -> Array:

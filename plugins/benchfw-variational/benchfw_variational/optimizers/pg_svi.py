@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import count, repeat
+from typing import ClassVar, Literal
 
-from benchfw import Array, BenchfwError, Count, Log, Positive, Rng
+from benchfw import Array, BenchfwError, Count, Log, NonNegative, Positive, Rng
 from benchfw_variational.batches import Expectation, passes
 from benchfw_variational.oracles import LatentGaussian
 from benchfw_variational.posterior import DualPosterior
@@ -22,8 +23,18 @@ class PGSVI:
     moves the place where the steps end away from the least bound.
     """
 
-    step: Positive = 0.01
-    """β itself; the paper's table gives β n."""
+    step: Positive | None = None
+    """β itself, 0.01 if neither it nor rho is given; the paper's table gives β n."""
+    rho: Positive | None = None
+    """ρ = β n/batch in place of β: with the same ρ a pass renews the same part 1 - e^-ρ of the precisions,
+    whatever the batch."""
+    schedule: Literal["constant", "falling", "growing"] = "constant"
+    """How β or ρ goes from pass to pass, p = 0, 1, …: it is divided ("falling") or multiplied ("growing")
+    by 1 + change p."""
+    change: NonNegative = 1.0
+    """How fast β or ρ falls or grows."""
+    cap: Positive | None = None
+    """The most that β or ρ grows to."""
     batch: Count = 5
     """Examples a step, in an order redrawn each pass."""
     expectation: Expectation = "exact"
@@ -42,18 +53,31 @@ class PGSVI:
     solves: ClassVar[type] = LatentGaussian
     tuning: ClassVar[dict[str, Log]] = {"step": Log(1e-4, 1)}
 
+    def __post_init__(self) -> None:
+        if self.step is not None and self.rho is not None:
+            raise BenchfwError("step = β and rho = β n/batch are one number; give one of them")
+
     def run(self, problem: LatentGaussian, rng: Rng) -> Iterator[DualPosterior]:
         """Yield q_0 = prior, q_1, …, one after each mini-batch."""
         return proximal_path(
             problem,
             rng,
             self._batches(problem, rng),
-            step=self.step,
+            step=self._steps(problem.num_samples),
             expectation=self.expectation,
             samples=self.samples,
             form=self.form,
             refactor=self.refactor,
         )
+
+    def _steps(self, size: int) -> Iterator[float]:
+        """Yield β of each batch."""
+        batch = min(self.batch, size)
+        start, unit = (self.step or 0.01, 1.0) if self.rho is None else (self.rho, batch / size)
+        for number in count():
+            factor = 1 + self.change * number
+            value = {"constant": start, "falling": start / factor, "growing": start * factor}[self.schedule]
+            yield from repeat(unit * min(value, self.cap or math.inf), math.ceil(size / batch))
 
     def _batches(self, problem: LatentGaussian, rng: Rng) -> Iterator[Array]:
         size = problem.num_samples

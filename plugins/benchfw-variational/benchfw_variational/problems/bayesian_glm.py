@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from benchfw import Array, Backend, DatasetName, Positive, Rng
+from benchfw_variational.coordinates import LinearCoordinates, linear_marginals
 from benchfw_variational.likelihoods import get_likelihood
 from benchfw_variational.priors.low_rank import LowRankPrior
 from benchfw_variational.problems.latent_gaussian import Diagonal, LatentGaussianModel, load_examples
@@ -52,32 +53,11 @@ class BayesianGLM(LatentGaussianModel):
             chosen,
             train,
             test,
-            dimension=train.features.shape[1],
+            coordinates=LinearCoordinates(train.features, self._deviation),
             diagonal=diagonal,
             classes=classes,
         )
         self._features = train.features
-
-    def prior_factor(self) -> Array:
-        """Return the prior's standard deviation times the identity, (d, d)."""
-        return self._deviation * self.backend.xp.eye(self.dimension)
-
-    def whitened_square(self, block: Array) -> float:
-        """Return |block|² over the prior variance."""
-        return float((block * block).sum()) / self._deviation**2
-
-    def latent(self, mean: Array, lower: Array, batch: Array | None) -> tuple[Array, Array]:
-        """Return x_i'm and |L'x_i|² of a batch, or of all examples."""
-        rows = self._features if batch is None else self._features[batch]
-        return _linear(rows, mean, lower)
-
-    def pull_back(
-        self, mean: Array, lower: Array, batch: Array, slopes: Array, curvatures: Array
-    ) -> tuple[Array, Array]:
-        """Return X'slopes + m/variance and X'diag(curvatures)XL + L/variance."""
-        rows, variance = self._features[batch], self._deviation**2
-        by_lower = rows.T @ (curvatures[:, None] * (rows @ lower))
-        return rows.T @ slopes + mean / variance, by_lower + lower / variance
 
     def covariances(self, features: Array) -> tuple[Array, Array]:
         """Return the covariances of training and new rows, (n, k), and the variances of the new, (k,)."""
@@ -86,8 +66,4 @@ class BayesianGLM(LatentGaussianModel):
 
     def predict(self, params: Array, features: Array) -> tuple[Array, Array]:
         """Return x'm and |L'x|² for new rows, (k,) each."""
-        return _linear(features, *self.unpack(params))
-
-
-def _linear(rows: Array, mean: Array, lower: Array) -> tuple[Array, Array]:
-    return rows @ mean, ((rows @ lower) ** 2).sum(axis=1)
+        return linear_marginals(features, *self.unpack(params))

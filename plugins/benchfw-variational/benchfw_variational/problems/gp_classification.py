@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from benchfw import Array, Backend, DatasetName, NonNegative, Rng
-from benchfw.kernels import cholesky_solve, explained_variances, gaussian_gram
+from benchfw.kernels import cholesky_solve, column_dots, gaussian_gram, inverse_half_powers
+from benchfw_variational.coordinates import LatentCoordinates, LinearCoordinates
 from benchfw_variational.likelihoods import get_likelihood
 from benchfw_variational.priors.dense import DensePrior
 from benchfw_variational.problems.latent_gaussian import Diagonal, LatentGaussianModel, load_examples
 
-PANEL = 128  # columns; what a panel multiplies in vain is a triangle of so many rows
+Form = Literal["latent", "whitened"]
 
 
 class Covariance(NamedTuple):
@@ -45,11 +46,13 @@ class GPClassification(LatentGaussianModel):
       log_scale: half the logarithm of the variance; by default as there, else 2.
       jitter: added to the diagonal of K; by default as there, else 1e-3.
       likelihood: a name, or a table of its name and parameters.
+      coordinates: what λ = (m, L) is over: the latent values z, or white values w, z = Cw with CC' = K.
       diagonal: how λ = (m, L) stores L_ii: its logarithm, or raw.
     """
 
     check_with: ClassVar[Sequence[Mapping[str, Any]]] = (
         {"dataset": "sonar-like(rows=30, features=4, train=20)", "log_length": 1.0, "log_scale": 0.0},
+        {"dataset": "sonar-like(rows=30, features=4, train=20)", "coordinates": "whitened"},
         {"dataset": "sonar-like(rows=30, features=4, train=20)", "likelihood": "bernoulli-probit"},
     )
 
@@ -65,6 +68,7 @@ class GPClassification(LatentGaussianModel):
         log_scale: float | None = None,
         jitter: NonNegative | None = None,
         likelihood: str | Mapping[str, Any] = "bernoulli-logit",
+        coordinates: Form = "latent",
         diagonal: Diagonal = "log",
     ) -> None:
         train, test = load_examples(backend, dataset, classes=True)
@@ -80,41 +84,13 @@ class GPClassification(LatentGaussianModel):
             get_likelihood(likelihood),
             train,
             test,
-            dimension=prior.size,
+            coordinates=(
+                LinearCoordinates(prior.cholesky) if coordinates == "whitened" else LatentCoordinates(prior)
+            ),
             diagonal=diagonal,
             classes=True,
         )
         self.caveats = prior.caveats
-
-    def prior_factor(self) -> Array:
-        """Return the lower Cholesky factor of K, (n, n)."""
-        return self.prior.cholesky
-
-    def whitened_square(self, block: Array) -> float:
-        """Return |C⁻¹ block|², for (n, k)."""
-        ones = self.backend.xp.ones(self.num_samples)
-        return float(explained_variances(block, ones, self.prior.cholesky).sum())
-
-    def latent(self, mean: Array, lower: Array, batch: Array | None) -> tuple[Array, Array]:
-        """Return mean and variance of the latent values, which are w itself."""
-        if batch is not None:
-            mean, lower = mean[batch], lower[batch]
-        return mean, (lower * lower).sum(axis=1)
-
-    def pull_back(
-        self, mean: Array, lower: Array, batch: Array, slopes: Array, curvatures: Array
-    ) -> tuple[Array, Array]:
-        """Return K⁻¹m and K⁻¹L, with the slopes and the curvatures times L added in the rows of the batch."""
-        precision = self.prior.precision
-        by_mean = precision @ mean
-        by_mean[batch] += slopes
-        by_lower = self.backend.xp.zeros_like(lower)
-        # a third of the whole product: rows and columns from the panel's first on are all that it needs
-        for first in range(0, self.num_samples, PANEL):
-            panel = slice(first, first + PANEL)
-            by_lower[first:, panel] = precision[first:, first:] @ lower[first:, panel]
-        by_lower[batch] += curvatures[:, None] * lower[batch]
-        return by_mean, by_lower
 
     def covariances(self, features: Array) -> tuple[Array, Array]:
         """Return the covariances of training and new rows, (n, k), and the variances of the new, (k,)."""
@@ -125,8 +101,13 @@ class GPClassification(LatentGaussianModel):
         """Return mean and variance of the latent values at new rows, (k,) each."""
         mean, lower = self.unpack(params)
         columns, prior = self.covariances(features)
-        weights = cholesky_solve(self.prior.cholesky, columns)
-        variance = prior - (columns * weights).sum(axis=0) + ((lower.T @ weights) ** 2).sum(axis=0)
+        if isinstance(self.coordinates, LinearCoordinates):
+            weights = inverse_half_powers(columns, self.prior.cholesky, 1)[0]
+            explained = column_dots(weights, weights)
+        else:
+            weights = cholesky_solve(self.prior.cholesky, columns)
+            explained = (columns * weights).sum(axis=0)
+        variance = prior - explained + ((lower.T @ weights) ** 2).sum(axis=0)
         xp = self.backend.xp
         return mean @ weights, xp.maximum(variance, xp.finfo(prior.dtype).eps * prior)
 

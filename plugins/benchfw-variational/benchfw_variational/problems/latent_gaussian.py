@@ -12,6 +12,7 @@ import numpy as np
 
 from benchfw import Array, Backend, BenchfwError, CountedProblem
 from benchfw.data import load, load_table
+from benchfw_variational.coordinates import Coordinates
 from benchfw_variational.likelihoods.sampling import hermite_local, sampled_local
 from benchfw_variational.oracles import Likelihood, Local, Posterior, Prior
 from benchfw_variational.posterior import FactorPosterior
@@ -51,9 +52,9 @@ def load_examples(backend: Backend, dataset: str, *, classes: bool) -> tuple[Exa
 class LatentGaussianModel(CountedProblem, ABC):
     """F(q) = Σ_i f_i(m_i, v_i) + KL(q | prior) over Gaussians q, counted in examples.
 
-    As a function of λ = (m, L) it is over q = N(m, LL') of a vector w of `dimension` entries with a Gaussian
-    prior, of which the latent values are linear functions. λ is flat: m, then the lower triangle of L row by
-    row; L_ii stands there as it is ("raw") or as its logarithm ("log"). The start is the prior.
+    As a function of λ = (m, L) it is over q = N(m, LL') of the vector w of its `coordinates`. λ is flat: m,
+    then the lower triangle of L row by row; L_ii stands there as it is ("raw") or as its logarithm ("log").
+    The start is the prior.
     """
 
     cost_unit = "examples"
@@ -66,7 +67,7 @@ class LatentGaussianModel(CountedProblem, ABC):
         train: Examples,
         test: Examples,
         *,
-        dimension: int,
+        coordinates: Coordinates,
         diagonal: Diagonal,
         classes: bool,
     ) -> None:
@@ -78,9 +79,15 @@ class LatentGaussianModel(CountedProblem, ABC):
         self.targets = backend.read_only(train.targets)
         self.num_samples: int = train.targets.shape[0]
         self.test = test
-        self.dimension = dimension
+        self.coordinates = coordinates
+        self.dimension = coordinates.dimension
         self.diagonal = diagonal
         self._classes = classes
+
+    @property
+    def pass_cost(self) -> float:
+        """n: inside of a pass F is above F at its end, by a nat on ionosphere with the steps of the paper."""
+        return self.num_samples
 
     @cached_property
     def optimum(self) -> Array:
@@ -89,27 +96,6 @@ class LatentGaussianModel(CountedProblem, ABC):
 
         with self._uncounted():
             return optimum(self)
-
-    @abstractmethod
-    def prior_factor(self) -> Array:
-        """Return the lower Cholesky factor C of the prior covariance of w, (d, d)."""
-
-    @abstractmethod
-    def whitened_square(self, block: Array) -> float:
-        """Return |C⁻¹ block|², for (d, k)."""
-
-    @abstractmethod
-    def latent(self, mean: Array, lower: Array, batch: Array | None) -> tuple[Array, Array]:
-        """Return mean and variance, under N(m, LL'), of the latent values of a batch, or of all examples."""
-
-    @abstractmethod
-    def pull_back(
-        self, mean: Array, lower: Array, batch: Array, slopes: Array, curvatures: Array
-    ) -> tuple[Array, Array]:
-        """Return the gradients of Σ slopes m_i + ½ Σ curvatures v_i + ½ |C⁻¹m|² + ½ |C⁻¹L|².
-
-        That in m is (d,), that in L (d, d); what stands above its diagonal is of no account.
-        """
 
     @abstractmethod
     def covariances(self, features: Array) -> tuple[Array, Array]:
@@ -140,7 +126,7 @@ class LatentGaussianModel(CountedProblem, ABC):
 
     def start(self) -> Array:
         """Return λ of the prior."""
-        return self.pack(self.backend.xp.zeros(self.dimension), self.prior_factor())
+        return self.pack(self.backend.xp.zeros(self.dimension), self.coordinates.prior_factor)
 
     def value(self, params: Array) -> float:
         """Return F; costs n."""
@@ -154,7 +140,7 @@ class LatentGaussianModel(CountedProblem, ABC):
     def grad_batch(self, params: Array, batch: Array) -> Array:
         """Return the gradient with n/B times the f_i of a batch in place of all of them; costs B."""
         mean, lower = self.unpack(params)
-        local = self.local(batch, *self.latent(mean, lower, batch))
+        local = self.local(batch, *self.coordinates.latent(mean, lower, batch))
         return self._gradient(mean, lower, batch, local)
 
     def gradient(self, params: Array, batch: Array, local: Local) -> Array:
@@ -164,7 +150,8 @@ class LatentGaussianModel(CountedProblem, ABC):
     def _gradient(self, mean: Array, lower: Array, batch: Array, local: Local) -> Array:
         xp = self.backend.xp
         weight = self.num_samples / batch.shape[0]
-        by_mean, by_lower = self.pull_back(mean, lower, batch, weight * local.slope, weight * local.curvature)
+        slopes, curvatures = weight * local.slope, weight * local.curvature
+        by_mean, by_lower = self.coordinates.pull_back(mean, lower, batch, slopes, curvatures)
         gradient = xp.concatenate([by_mean, by_lower.reshape(-1)[self._triangle]])
         entries = xp.diagonal(lower)
         # the entropy of q is the sum of their logarithms
@@ -205,14 +192,14 @@ class LatentGaussianModel(CountedProblem, ABC):
 
     def marginals(self, params: Array, batch: Array | None = None) -> tuple[Array, Array]:
         """Return mean and variance, under λ, of the latent values of a batch, or of all examples."""
-        return self.latent(*self.unpack(params), batch)
+        return self.coordinates.latent(*self.unpack(params), batch)
 
     def divergence(self, params: Array) -> float:
         """Return the Kullback-Leibler divergence of N(m, LL') from the prior of w."""
         xp = self.backend.xp
         mean, lower = self.unpack(params)
-        squares = self.whitened_square(lower) + self.whitened_square(mean[:, None])
-        ratios = xp.diagonal(self.prior_factor()) / xp.abs(xp.diagonal(lower))
+        squares = self.coordinates.whitened_square(lower) + self.coordinates.whitened_square(mean[:, None])
+        ratios = xp.diagonal(self.coordinates.prior_factor) / xp.abs(xp.diagonal(lower))
         return (squares - self.dimension) / 2 + float(xp.log(ratios).sum())
 
     def pack(self, mean: Array, lower: Array) -> Array:

@@ -9,6 +9,7 @@ from typing import Any
 
 from benchfw import Backend, Count, Positive, Rng, clip_gap
 from benchfw.kernels import gaussian_gram
+from benchfw_variational.coordinates import LatentCoordinates
 from benchfw_variational.likelihoods import get_likelihood
 from benchfw_variational.posterior import FactorPosterior
 from benchfw_variational.priors.dense import DensePrior
@@ -47,14 +48,15 @@ class ScaledGP(GPClassification):
         self._length = length
         self._scale = 1 / (float(backend.xp.linalg.eigvalsh(gram)[-1]) + JITTER)
         self._inputs = train.features
+        prior = DensePrior(self._scale * gram, self._scale * JITTER)
         LatentGaussianModel.__init__(  # not that of GPClassification, which would load a data set
             self,
             backend,
-            DensePrior(self._scale * gram, self._scale * JITTER),
+            prior,
             get_likelihood("bernoulli-logit"),
             train,
             test,
-            dimension=samples,
+            coordinates=LatentCoordinates(prior),
             diagonal="log",
             classes=True,
         )
