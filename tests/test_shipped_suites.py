@@ -23,7 +23,6 @@ REGISTRY = Registry()
 SPECTRAL = {"gd": 10, "svrg": 2, "sgd": 1}
 KERNELS = {"dsg": (2, 3, 15, 17), "udsg": (2, 3, 15, 17), "cdsg": (2, 3, 15, 17), "random-features-svrg": 1}
 USUAL_STEPS = {
-    "spectral/figure2a": SPECTRAL,
     "spectral/figure2b": SPECTRAL,
     "spectral/figure2c": {"sgd": 1},
     "spectral/figure2d": {"gd": 1, "sgd": 1},

@@ -12,6 +12,7 @@ from benchfw_spectral import (
     GPHyperparameters,
     HutchPlusPlus,
     Lanczos,
+    LowRank,
     MatrixCompletion,
     NegativeBinomial,
     Optimal,
@@ -109,3 +110,21 @@ def test_a_drawn_value_is_the_same_on_both_backends(name, estimator):
         for problem in [SpectralSumProblem(backend, backend.rng(3), function="log", **TRACES[name])]
     )
     assert device == pytest.approx(host, rel=1e-9)
+
+
+@pytest.mark.parametrize("data_term", ["gradient", "prox"])
+def test_matrix_completion_in_single_precision_is_the_same_on_both_backends(data_term):
+    found = []
+    for backend in (NUMPY, CUPY):
+        problem = MatrixCompletion(
+            backend, backend.rng(3), dataset=RATINGS, data_term=data_term, dtype="float32"
+        )
+        theta = problem.start()
+        arrays = [theta, problem.grad(theta), problem.prox(3 * theta - 4, 7.0)]
+        for estimator in (ESTIMATORS["chebyshev"], LowRank(rank=10, sweeps=30)):
+            arrays.append(estimator.draw(problem, backend.rng(8))(theta))
+        assert all(each.dtype == np.float32 for each in arrays)
+        metrics = np.array(list(problem.metrics(theta - arrays[1]).values()))
+        found.append([*(on_host(backend, each) for each in arrays), metrics])
+    for host, device in zip(*found, strict=True):
+        agree(host, device, 1e-4)
