@@ -120,9 +120,11 @@ def test_matrix_completion_in_single_precision_is_the_same_on_both_backends(data
             backend, backend.rng(3), dataset=RATINGS, data_term=data_term, dtype="float32"
         )
         theta = problem.start()
-        arrays = [theta, problem.grad(theta), problem.prox(3 * theta - 4, 7.0)]
-        for estimator in (ESTIMATORS["chebyshev"], LowRank(rank=10, sweeps=30)):
-            arrays.append(estimator.draw(problem, backend.rng(8))(theta))
+        draws = [
+            each.draw(problem, backend.rng(8))(theta)
+            for each in (ESTIMATORS["chebyshev"], LowRank(rank=10, sweeps=30))
+        ]
+        arrays = [theta, problem.grad(theta), problem.prox(3 * theta - 4, 7.0), *draws]
         assert all(each.dtype == np.float32 for each in arrays)
         metrics = np.array(list(problem.metrics(theta - arrays[1]).values()))
         found.append([*(on_host(backend, each) for each in arrays), metrics])
