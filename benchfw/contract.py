@@ -250,8 +250,8 @@ class OptionalOfProblem(Protocol):
     """Whether its function is a quadratic over all of space: some theorems say more there."""
     penalized: bool
     """Whether its objective has a part that neither `grad` nor `project` sees; True where it has a `prox`."""
-    box: tuple[float, float]
-    """The bounds of every coordinate, where the feasible set is a box."""
+    box: tuple[float | Array, float | Array]
+    """The lower and the upper bounds, where the feasible set is a box: of every coordinate, or of each."""
 
     def value_and_grad(self, params: Params) -> tuple[float, Params]:
         """Return both for the cost of a gradient."""

@@ -13,10 +13,15 @@ from benchfw.kernels.operators import as_operator
 
 
 def _counts(
-    rhs: Any, matrix: Any, tolerance: float = 1e-10, iterations: int = 1000, preconditioner: Any = None
+    rhs: Any,
+    matrix: Any,
+    tolerance: float = 1e-10,
+    iterations: int = 1000,
+    preconditioner: Any = None,
+    start: Any = None,
 ) -> tuple[float, float]:
     """Return the cost of one iteration: how many there are depends on the spectrum."""
-    del tolerance, iterations, preconditioner
+    del tolerance, iterations, preconditioner, start
     operator = as_operator(matrix, size=rhs.shape[0])
     flops = rhs.shape[1] * (operator.work + 10 * operator.size)
     return float(flops), float((operator.work / 2 + 8 * rhs.size) * rhs.dtype.itemsize)
@@ -29,18 +34,23 @@ def conjugate_gradients(
     tolerance: float = 1e-10,
     iterations: int = 1000,
     preconditioner: Callable[[Any], Any] | None = None,
+    start: Any = None,
 ) -> Any:
     """Return X with A X = rhs, (size, k), for positive definite A; the columns share products, nothing else.
 
     A column is done, and stays as it is, when its residual, as the recurrence updates it, is at most
-    `tolerance` times as long as its right-hand side. `preconditioner` maps a block R to about A⁻¹ R.
-    Hestenes & Stiefel 1952.
+    `tolerance` times as long as its right-hand side. `preconditioner` maps a block R to about A⁻¹ R. From a
+    `start`, (size, k), a first product finds its residual; without one the start is 0. Hestenes & Stiefel
+    1952.
     """
     xp = namespace(rhs)
     operator = as_operator(matrix, size=rhs.shape[0])
     rhs, lengths, powers = in_safe_range(rhs)
     goal = tolerance * lengths
     solution, residual, direction = xp.zeros_like(rhs), rhs, xp.zeros_like(rhs)
+    if start is not None:
+        solution = start if powers is None else start * powers
+        residual = rhs - operator.matmat(solution)
     active, slope = _longer(xp, residual, goal), xp.zeros_like(goal)
     for iteration in range(1, iterations + 1):
         if not bool(xp.any(active)):

@@ -109,6 +109,22 @@ def test_the_exact_inverse_as_preconditioner_needs_one_iteration():
     np.testing.assert_allclose(found, inverse @ RHS, rtol=0, atol=1e-12)
 
 
+def test_a_start_near_the_solution_saves_products_and_changes_nothing_else():
+    exact = linalg.solve(MATRIX, RHS, assume_a="pos")
+
+    def solve(start):
+        counted = []
+        found = conjugate_gradients(RHS, Counted(as_operator(MATRIX), counted.append), 1e-8, start=start)
+        np.testing.assert_allclose(found, exact, rtol=0, atol=1e-6)
+        return len(counted)
+
+    cold, near = solve(None), exact + 1e-6 * RHS
+    assert solve(near) < 0.6 * cold
+    assert solve(exact) == 1  # the product that finds its residual
+    scaled = conjugate_gradients(2.0**600 * RHS, MATRIX, 1e-8, start=2.0**600 * near)
+    np.testing.assert_array_equal(scaled, 2.0**600 * conjugate_gradients(RHS, MATRIX, 1e-8, start=near))
+
+
 def test_too_few_iterations_are_an_error_that_counts_the_columns():
     with pytest.raises(
         BenchfwError, match=r"left 5 of 5 columns above tolerance 1e-10 after 3 iterations; give"

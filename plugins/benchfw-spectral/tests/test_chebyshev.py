@@ -243,6 +243,45 @@ def test_basis_vectors_give_the_trace_and_the_gradient_themselves(backend, estim
     assert found.std_error == 0
 
 
+def test_exact_traces_have_no_variance_but_that_of_the_degree(backend):
+    problem = quadratic(backend)
+    estimator = Chebyshev(probe="basis", distribution=Deterministic(6))
+    fixed = [estimator.draw(problem, backend.rng(seed))(THETA) for seed in range(5)]
+    assert np.ptp(fixed, axis=0).max() == 0
+    assert (
+        np.ptp(
+            [
+                replace(estimator, probe="rademacher").draw(problem, backend.rng(seed))(THETA)
+                for seed in range(5)
+            ],
+            axis=0,
+        ).min()
+        > 0
+    )
+
+    # with a random degree each draw is the derivative of the trace of its own polynomial
+    matrix = problem.at(THETA)
+    low, high = matrix.interval
+    interval = (low, high + chebyshev.MARGIN * (high - low))
+    spectrum, vectors = np.linalg.eigh(matrix.operator.matmat(np.eye(SIZE)))
+    squares = (vectors.T @ matrix.directions) ** 2
+
+    def gradient(law, degree):
+        tails = law.survival(np.arange(degree + 1), matrix.function.decay(interval, law.mean))
+        weights = matrix.function.coefficients(interval, degree) / tails
+        slope = np.polynomial.Chebyshev(weights, domain=interval).deriv()(spectrum)
+        return problem.scale * slope @ squares + problem.rest_grad(THETA)
+
+    for law in (LAWS["optimal"], LAWS["negative binomial"]):
+        estimator, degrees = Chebyshev(probe="basis", distribution=law), set()
+        for seed in range(30):
+            found = estimator.draw(problem, backend.rng(seed))(THETA)
+            degree = chebyshev._seen(estimator, problem).degrees[-1]
+            np.testing.assert_allclose(found, gradient(law, degree), rtol=1e-9, atol=1e-9)
+            degrees.add(degree)
+        assert len(degrees) > 1
+
+
 def test_a_variance_that_no_float_can_hold_is_infinite():
     assert weighted_variance("exp", (0.0, 800.0), Optimal(20.0)) == math.inf
 

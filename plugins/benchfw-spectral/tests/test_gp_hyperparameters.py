@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 import pytest
+from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 from benchfw import BenchfwError
 from benchfw.data import load, local_datasets
-from benchfw_spectral.problems import gp_matrix
+from benchfw_firstorder import LBFGS
+from benchfw_spectral.estimators.lanczos import Lanczos
+from benchfw_spectral.probes import draw_probes
 from benchfw_spectral.problems.gp_data import regression_data
 from benchfw_spectral.problems.gp_hyperparameters import GPHyperparameters
 
@@ -37,14 +42,19 @@ def near_start(problem, seed):
 
 
 @pytest.fixture(params=EVERY, ids=["ski", "dense series", "dense table"])
-def problem(request, backend):
-    return build(backend, **request.param)
+def problem_params(request):
+    return request.param
 
 
 @pytest.fixture
-def solved(monkeypatch):
-    """Conjugate gradients that go as far as they can."""
-    monkeypatch.setattr(gp_matrix, "TOLERANCE", 1e-12)
+def problem(problem_params, backend):
+    return build(backend, **problem_params)
+
+
+@pytest.fixture
+def solved(problem_params, backend):
+    """The problem with conjugate gradients that go as far as they can."""
+    return build(backend, **problem_params, tolerance=1e-12)
 
 
 def differences(function, params, width=1e-4):
@@ -52,10 +62,9 @@ def differences(function, params, width=1e-4):
     return np.array([(function(params + s) - function(params - s)) / (2 * width) for s in steps])
 
 
-@pytest.mark.usefixtures("solved")
 @pytest.mark.parametrize("dataset", [SOUND, TABLE])
 def test_likelihood_and_gradient_are_those_of_scikit_learn(backend, dataset):
-    problem = build(backend, dataset=dataset, structure="dense")
+    problem = build(backend, dataset=dataset, structure="dense", tolerance=1e-12)
     data = regression_data(dataset)
     kernel = ConstantKernel() * RBF() + WhiteKernel()
     theirs = GaussianProcessRegressor(kernel, alpha=0.0, optimizer=None).fit(data.inputs, data.targets)
@@ -70,19 +79,73 @@ def test_likelihood_and_gradient_are_those_of_scikit_learn(backend, dataset):
         np.testing.assert_allclose(problem.grad(params), gradient, rtol=1e-8, atol=1e-9)
 
 
-@pytest.mark.usefixtures("solved")
-def test_gradient_agrees_with_central_differences(problem):
-    params = near_start(problem, 5)
-    slopes = differences(problem.value, params)
-    np.testing.assert_allclose(problem.grad(params), slopes, rtol=1e-6, atol=1e-7)
+def test_gradient_agrees_with_central_differences(solved):
+    params = near_start(solved, 5)
+    slopes = differences(solved.value, params)
+    np.testing.assert_allclose(solved.grad(params), slopes, rtol=1e-6, atol=1e-7)
 
 
-def test_solutions_are_accurate_enough_for_a_gradient(problem, monkeypatch):
+def test_solutions_are_accurate_enough_for_a_gradient(problem, solved):
     params = near_start(problem, 5)
     gradient = problem.grad(params)
-    monkeypatch.setattr(gp_matrix, "TOLERANCE", 1e-12)
-    problem._kept.clear()
-    np.testing.assert_allclose(gradient, problem.grad(params), atol=1e-5 * abs(gradient).max())
+    np.testing.assert_allclose(gradient, solved.grad(params), atol=1e-5 * abs(gradient).max())
+
+
+def test_a_loose_or_warm_solution_is_that_of_cholesky_to_its_tolerance_for_fewer_products(
+    problem_params, backend
+):
+    costs = {}
+    for name, options in {
+        "cold": {},
+        "loose": {"tolerance": 1e-3},
+        "warm": {"warm_start": True},
+    }.items():
+        problem = build(backend, **problem_params, **options)
+        theta = problem.start()
+        problem.rest_grad(theta)
+        before = problem.cost
+        weights = problem.at(theta + 0.01).weights
+        costs[name] = problem.cost - before
+        matrix = dense_at(problem, theta + 0.01)
+        residual = matrix @ weights - problem._targets
+        assert np.linalg.norm(residual) <= 1.01 * options.get("tolerance", 1e-6) * np.linalg.norm(
+            problem._targets
+        )
+        exact = cho_solve(cho_factor(matrix), problem._targets)
+        # no eigenvalue of A is below that of the noise
+        assert np.linalg.norm(weights - exact) <= np.linalg.norm(residual) / np.exp(2 * (theta[0] + 0.01))
+    assert costs["loose"] < costs["cold"]
+    assert costs["warm"] < costs["cold"]
+
+
+def test_exact_oracles_and_metrics_neither_warm_up_nor_loosen(backend):
+    strict, loose = (
+        build(backend, **EVERY[0], **each) for each in ({}, {"tolerance": 0.1, "warm_start": True})
+    )
+    theta = near_start(strict, 3)
+    loose.rest_grad(loose.start())
+    assert loose.value(theta) == strict.value(theta)
+    np.testing.assert_array_equal(loose.grad(theta), strict.grad(theta))
+    assert loose.metrics(theta) == strict.metrics(theta)
+
+
+def test_lanczos_steps_to_the_end_give_the_gradient_of_cholesky_and_cost_a_product_each(backend):
+    problem = build(backend, dataset="uci-like(rows=40, features=2)", tolerance=1e-12)
+    theta, size = problem.start(), problem.size
+    estimator = Lanczos(4, steps=size, solve="steps", reorthogonalize=True)
+    problem.rest_grad(theta)
+    before = problem.cost
+    found = estimator.draw(problem, backend.rng(3))(theta)
+    assert problem.cost - before == 4 * size + 4 + 1  # a pullback of the probes, and one of the targets
+    probes = draw_probes(problem, backend.rng(3), 4)
+    factor = cho_factor(dense_at(problem, theta))
+    images, weights = cho_solve(factor, probes), cho_solve(factor, problem._targets)
+
+    def forms(params):
+        matrix = dense_at(problem, params)
+        return (images * (matrix @ probes)).sum() / 4 - weights @ matrix @ weights
+
+    np.testing.assert_allclose(found, differences(forms, theta) / (2 * size), rtol=1e-5, atol=1e-7)
 
 
 def test_value_is_the_scaled_trace_of_the_logarithm_plus_the_rest(problem):
@@ -91,18 +154,17 @@ def test_value_is_the_scaled_trace_of_the_logarithm_plus_the_rest(problem):
     np.testing.assert_allclose(problem.value(params), problem.scale * trace + problem.rest(params), rtol=1e-9)
 
 
-@pytest.mark.usefixtures("solved")
-def test_rest_and_its_gradient_are_those_of_the_quadratic_form(problem):
-    params = near_start(problem, 7)
-    targets = problem._targets
+def test_rest_and_its_gradient_are_those_of_the_quadratic_form(solved):
+    params = near_start(solved, 7)
+    targets = solved._targets
 
     def rest(theta):
-        form = targets @ np.linalg.solve(dense_at(problem, theta), targets)
-        return form / (2 * problem.size) + np.log(2 * np.pi) / 2
+        form = targets @ np.linalg.solve(dense_at(solved, theta), targets)
+        return form / (2 * solved.size) + np.log(2 * np.pi) / 2
 
-    np.testing.assert_allclose(problem.rest(params), rest(params), rtol=1e-9)
+    np.testing.assert_allclose(solved.rest(params), rest(params), rtol=1e-9)
     slopes = differences(rest, params)
-    np.testing.assert_allclose(problem.rest_grad(params), slopes, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(solved.rest_grad(params), slopes, rtol=1e-6, atol=1e-7)
 
 
 def test_pullback_is_the_derivative_of_the_bilinear_forms(problem):
@@ -116,9 +178,30 @@ def test_pullback_is_the_derivative_of_the_bilinear_forms(problem):
     np.testing.assert_allclose(found, differences(forms, params), rtol=1e-6, atol=1e-6 * abs(found).max())
 
 
+def test_lbfgs_ends_at_a_stationary_point_which_is_the_optimum_of_scikit_learn(backend):
+    table = "uci-like(rows=60, features=2)"
+    problem = build(backend, dataset=table, tolerance=1e-12)
+    *_, found = islice(LBFGS().run(problem, backend.rng(1)), 40)
+    assert np.abs(problem.grad(found)).max() < 1e-6 < np.abs(problem.grad(problem.start())).max()
+    data, (noise, scale, length) = regression_data(table), np.exp(problem.start())
+    kernel = ConstantKernel(scale**2) * RBF(length) + WhiteKernel(noise**2)
+    theirs = GaussianProcessRegressor(kernel, alpha=0.0).fit(data.inputs, data.targets)
+    best = -theirs.log_marginal_likelihood_value_ / problem.size
+    assert problem.value(found) == pytest.approx(best, abs=1e-7)
+
+
+def test_lbfgs_keeps_to_the_box_which_has_bounds_for_each_coordinate(backend):
+    problem = build(backend, dataset=WEATHER, grid=160)
+    lower, upper = problem.box
+    assert len({*lower}) > 1
+    for point in islice(LBFGS().run(problem, backend.rng(1)), 12):
+        assert np.all((lower <= point) & (point <= upper))
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_interval_holds_the_spectrum_anywhere_in_the_box(problem, seed):
-    anywhere = problem._lower + np.random.default_rng(seed).random(3) * (problem._upper - problem._lower)
+    lower, upper = problem.box
+    anywhere = lower + np.random.default_rng(seed).random(3) * (upper - lower)
     spectrum = np.linalg.eigvalsh(dense_at(problem, anywhere))
     low, high = problem.at(anywhere).interval
     rounding = 1e-13 * high

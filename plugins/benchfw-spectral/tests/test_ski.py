@@ -87,6 +87,24 @@ def test_determinant_and_traces_need_the_grid_alone(case):
     np.testing.assert_allclose(covariance.inverse_traces(NOISE), traces, rtol=1e-9)
 
 
+@pytest.mark.parametrize(("length", "banded"), [(0.02, True), (0.1, True), (3.0, False)])
+def test_a_short_length_makes_them_banded_and_changes_nothing_else(backend, length, banded):
+    inputs = scattered(np.random.default_rng(6))
+    grid = 400
+    covariance = Interpolation(backend, inputs, inputs[1:2], grid).covariance(SCALE, length)
+    assert (covariance._bands(NOISE) is not None) == banded
+    whole = covariance.operator(NOISE).matmat(np.eye(len(inputs)))
+    np.testing.assert_allclose(covariance.log_determinant(NOISE), np.linalg.slogdet(whole)[1], rtol=1e-9)
+    found = covariance.inverse_traces(NOISE)
+    longer, shorter = (
+        Interpolation(backend, inputs, inputs[1:2], grid).covariance(SCALE, length * factor).operator(NOISE)
+        for factor in (1 + 1e-5, 1 - 1e-5)
+    )
+    slope = (longer.matmat(np.eye(len(inputs))) - shorter.matmat(np.eye(len(inputs)))) / 2e-5
+    inverse = np.linalg.inv(whole)
+    np.testing.assert_allclose(found, (np.trace(inverse), np.trace(inverse @ slope)), rtol=1e-7)
+
+
 def test_predictions_interpolate_from_the_grid(case):
     covariance, weights, test_weights, toeplitz = case
     alpha = np.random.default_rng(3).standard_normal(len(weights))

@@ -216,6 +216,31 @@ def test_a_preconditioner_changes_nothing_of_a_lanczos_gradient_but_its_cost(bac
     np.testing.assert_allclose(preconditioned(params), plain(params), rtol=1e-9)
 
 
+@pytest.mark.parametrize("steps", [1, 4, 10])
+def test_a_lanczos_gradient_of_fixed_steps_solves_in_the_krylov_space_of_each_probe(backend, affine, steps):
+    params = affine.start()
+    matrix = affine.at(params).matrix
+    estimator = Lanczos(3, steps=steps, solve="steps", reorthogonalize=True)
+    found = estimator.draw(affine, backend.rng(4))(params)
+    images = []
+    for probe in draw_probes(affine, backend.rng(4), 3).T:
+        powers = [probe]
+        for _ in range(steps - 1):
+            powers.append(matrix @ powers[-1])
+        space = np.linalg.qr(np.stack(powers, axis=1))[0]
+        images.append(
+            space @ of_matrix(affine.function.derivative, space.T @ matrix @ space) @ space.T @ probe
+        )
+    middle = np.stack(images, axis=1) @ draw_probes(affine, backend.rng(4), 3).T / 3
+    # the exact derivative is symmetric, and so is what the contraction takes
+    np.testing.assert_allclose(found, affine.contraction(params, (middle + middle.T) / 2), rtol=1e-7)
+
+
+def test_a_preconditioner_is_refused_where_no_system_is_solved():
+    with pytest.raises(BenchfwError, match='a preconditioner needs solve = "tolerance"'):
+        Lanczos(solve="steps", rank=5)
+
+
 def test_lanczos_gradient_averages_to_the_exact_gradient(backend, affine):
     params, rng = affine.start(), backend.rng(9)
     estimator = Lanczos(4, steps=10, tolerance=1e-10)

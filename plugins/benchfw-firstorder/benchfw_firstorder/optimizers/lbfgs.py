@@ -42,6 +42,7 @@ class LBFGS:
 
         backend = problem.backend
         box = getattr(problem, "box", None)
+        ends = box and [np.broadcast_to(backend.to_numpy(each), start.shape) for each in box]
 
         together = getattr(problem, "value_and_grad", None)
 
@@ -55,7 +56,7 @@ class LBFGS:
             start,
             jac=True,
             method="L-BFGS-B",
-            bounds=None if box is None else [box] * len(start),
+            bounds=ends and list(zip(*ends, strict=True)),
             callback=lambda point: report(np.array(point)),
             options={"maxcor": self.memory, "ftol": 0.0, "gtol": 0.0, "maxiter": 10**9, "maxfun": 10**9},
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
-from benchfw import Array, Claims, Count, Positive, Range, Rng, SpectralSum
+from benchfw import Array, BenchfwError, Claims, Count, Positive, Range, Rng, SpectralSum
 from benchfw.kernels import conjugate_gradients, gauss_quadrature, lanczos, lanczos_apply
 from benchfw_spectral.kernels.nystrom import nystrom_factor, nystrom_preconditioner
 from benchfw_spectral.oracles import Draw, Estimate, SpectralObjective, has_parameters, operator_of
@@ -17,9 +17,9 @@ from benchfw_spectral.probes import AnyKind, ValueDraw, draw_probes, mean_of
 class Lanczos:
     """The Gauss quadrature of v'f(A)v by Lanczos steps from random probes v (Ubaru, Chen & Saad 2017).
 
-    The gradient contracts dA with the mean of f'(A)v v': for log by conjugate gradients, for other functions
-    by the Lanczos basis (Gardner et al. 2018). Both are biased by what the steps leave, which falls like
-    ρ^-2·steps for a value. No interval is needed.
+    The gradient contracts dA with the mean of f'(A)v v': from the basis of the same steps (Dong et al. 2017),
+    or for log by conjugate gradients (Gardner et al. 2018). Both are biased by what the steps leave, which
+    falls like ρ^-2·steps for a value. No interval is needed.
     """
 
     probes: Count = 10
@@ -28,6 +28,9 @@ class Lanczos:
     """Lanczos steps, and products, a probe."""
     reorthogonalize: bool = False
     """Whether the whole basis is kept orthogonal, for as many blocks of memory."""
+    solve: Literal["tolerance", "steps"] = "tolerance"
+    """How the gradient of log finds A⁻¹v: by conjugate gradients to a "tolerance", or from as many Lanczos
+    "steps" as all other functions take."""
     tolerance: Positive = 1e-6
     """Relative residual of the conjugate gradients behind the gradient of log."""
     iterations: Count = 1_000
@@ -45,6 +48,10 @@ class Lanczos:
 
     solves: ClassVar[tuple[type, ...]] = (SpectralSum, SpectralObjective)
     claims: ClassVar[Claims] = Claims(unbiased=False, averages="probes")
+
+    def __post_init__(self) -> None:
+        if self.solve == "steps" and self.rank:
+            raise BenchfwError('a preconditioner needs solve = "tolerance"; with "steps" leave out its rank')
 
     def draw(self, problem: Any, rng: Rng) -> Draw:
         """Draw the probes; return the value or the gradient that they give."""
@@ -69,7 +76,7 @@ class Lanczos:
         """Return scale/M Σ_k ∂_θ(v_k'f'(A)·A(θ)v_k) + rest'(θ)."""
         matrix = problem.at(params)
         operator, function = operator_of(matrix), matrix.function
-        if function.name == "log":
+        if function.name == "log" and self.solve == "tolerance":
             preconditioner = None
             if sketch is not None:
                 low = matrix.interval[0]

@@ -12,7 +12,7 @@ import numpy as np
 from benchfw import Array, Backend, Count, CountedProblem, DatasetName, Positive, Range, Rng
 from benchfw_spectral.problems.dense_gp import Points
 from benchfw_spectral.problems.gp_data import Start, regression_data
-from benchfw_spectral.problems.gp_matrix import CovarianceMatrix, Structure
+from benchfw_spectral.problems.gp_matrix import TOLERANCE, CovarianceMatrix, Structure
 from benchfw_spectral.problems.ski import Interpolation
 
 DEVIATIONS = (1e-3, 1e2)  # of noise and signal
@@ -40,6 +40,9 @@ class GPHyperparameters(CountedProblem):
       scale: s_f at the start; by default 0.05, 0.3 and 1.
       length: ℓ at the start; by default 20, 20 and √columns.
       points: takes the first so many training rows alone.
+      tolerance: relative residual of the conjugate gradients for A⁻¹y in a stochastic gradient; exact oracles
+        and metrics solve to 1e-6 or to this, whichever is less.
+      warm_start: whether they start at the solution for the last θ; exact oracles and metrics do not.
     """
 
     check_with = (
@@ -61,6 +64,8 @@ class GPHyperparameters(CountedProblem):
         scale: Positive | None = None,
         length: Positive | None = None,
         points: Annotated[int, Range(least=2)] | None = None,
+        tolerance: Positive = TOLERANCE,
+        warm_start: bool = False,
     ) -> None:
         data = regression_data(dataset, points)
         wanted = {"noise": noise, "scale": scale, "length": length}
@@ -78,7 +83,9 @@ class GPHyperparameters(CountedProblem):
         self._test_targets = backend.asarray(data.test_targets)
         self._start = data.start._replace(**given)
         lower, upper = zip(DEVIATIONS, DEVIATIONS, self._structure.lengths, strict=True)
-        self._lower, self._upper = (backend.asarray(np.log(ends)) for ends in (lower, upper))
+        self.box = backend.asarray(np.log(lower)), backend.asarray(np.log(upper))
+        self._tolerance = tolerance
+        self._warm_start = warm_start
         self._kept: OrderedDict[bytes, CovarianceMatrix] = OrderedDict()
 
     def start(self) -> Array:
@@ -87,13 +94,15 @@ class GPHyperparameters(CountedProblem):
 
     def project(self, params: Array) -> Array:
         """Return the nearest point of the box."""
-        return self.backend.xp.clip(params, self._lower, self._upper)
+        return self.backend.xp.clip(params, *self.box)
 
     def at(self, params: Array) -> CovarianceMatrix:
         """Return A(θ); the last two are kept, with their solutions of A α = y."""
         key = self.backend.to_numpy(params).tobytes()
         if key not in self._kept:
-            self._kept[key] = self._matrix(params, self._count)
+            latest = next(reversed(self._kept.values()), None) if self._warm_start else None
+            start = None if latest is None else latest.solution
+            self._kept[key] = self._matrix(params, self._count, self._tolerance, start)
         self._kept.move_to_end(key)
         if len(self._kept) > KEPT:
             self._kept.popitem(last=False)
@@ -138,10 +147,17 @@ class GPHyperparameters(CountedProblem):
     def _rest(self, matrix: CovarianceMatrix) -> float:
         return self.scale * float(self._targets @ matrix.weights) + math.log(2 * math.pi) / 2
 
-    def _matrix(self, params: Array, count: Callable[[int], None]) -> CovarianceMatrix:
+    def _matrix(
+        self,
+        params: Array,
+        count: Callable[[int], None],
+        tolerance: float | None = None,
+        start: Array | None = None,
+    ) -> CovarianceMatrix:
         noise, scale, length = self._hyperparameters(params)
         covariance = self._structure.covariance(scale, length)
-        return CovarianceMatrix(self.backend, covariance, noise, self._targets, count)
+        tolerance = min(self._tolerance, TOLERANCE) if tolerance is None else tolerance
+        return CovarianceMatrix(self.backend, covariance, noise, self._targets, count, tolerance, start)
 
     def _hyperparameters(self, params: Array) -> Start:
         return Start(*np.exp(self.backend.to_numpy(params)).tolist())

@@ -69,6 +69,8 @@ class CovarianceMatrix:
         noise: float,
         targets: Array,
         count: Callable[[int], None],
+        tolerance: float = TOLERANCE,
+        start: Array | None = None,
     ) -> None:
         self.backend = backend
         self.covariance = covariance
@@ -77,6 +79,9 @@ class CovarianceMatrix:
         self.size = self.operator.size
         self._targets = targets
         self._count = count
+        self._tolerance = tolerance
+        self._start = start  # near A⁻¹ y: the solution of a matrix near A
+        self.solution: Array | None = None
 
     @cached_property
     def interval(self) -> Interval:
@@ -92,11 +97,15 @@ class CovarianceMatrix:
         identity = column_dots(left, right).sum()
         return self.backend.xp.stack([2 * self.noise**2 * identity, 2 * signal, longer])
 
-    @cached_property
+    @property
     def weights(self) -> Array:
-        """α = A⁻¹ y, (size,), by conjugate gradients."""
-        column = self._targets[:, None]
-        return conjugate_gradients(column, self.operator, tolerance=TOLERANCE, iterations=ITERATIONS)[:, 0]
+        """α = A⁻¹ y, (size,), by conjugate gradients, which run when it is first asked for."""
+        if self.solution is None:
+            start = None if self._start is None else self._start[:, None]
+            column, tolerance = self._targets[:, None], self._tolerance
+            found = conjugate_gradients(column, self.operator, tolerance, ITERATIONS, start=start)
+            self.solution = found[:, 0]
+        return self.solution
 
     def log_determinant(self) -> float:
         """Return tr log A, exactly: priced at the products that determine A."""

@@ -13,9 +13,17 @@ from benchfw.kernels import SparseOperator
 from benchfw_spectral.functions.function import Interval
 from benchfw_spectral.kernels.interpolation import cubic_weights
 from benchfw_spectral.kernels.toeplitz import toeplitz_product
+from benchfw_spectral.problems.banded import (
+    Band,
+    band_inverse_traces,
+    band_log_determinant,
+    find_width,
+    multiply_band,
+)
 
 BORDER = 2  # cells beside the inputs, so that every input has its four nodes
 BAND = 3  # nodes further apart share no input
+NARROW = 0.1  # of the grid: the most diagonals for which a band is faster than the whole matrix
 RIDGE = 1e-12  # relative, for grid nodes that no input determines
 
 
@@ -45,6 +53,7 @@ class Interpolation:
         self.gram_norm, root = _norm_and_root(rows.T @ rows)
         self.weights, self.transposed = backend.sparse_rows(rows), backend.sparse_rows(rows.T)
         self.test_weights, self.root = backend.sparse_rows(tests), backend.sparse_rows(root)
+        self.root_band = np.stack([np.pad(root.diagonal(a), (0, a)) for a in range(BAND + 1)])
 
     def covariance(self, scale: float, length: float) -> InterpolatedCovariance:
         """Return C at one (s_f, ℓ)."""
@@ -120,15 +129,22 @@ class InterpolatedCovariance:
     def log_determinant(self, noise: float) -> float:
         """Return log det(C + σ² I), from the m × m matrix U T U' + σ² I and d - m eigenvalues σ²."""
         xp = self.inputs.backend.xp
+        rest = (self.inputs.size - self.inputs.grid) * float(np.log(noise**2))
+        bands = self._bands(noise)
+        if bands is not None:
+            return rest + band_log_determinant(bands[0])
         factor = xp.linalg.cholesky(self._reduced(noise))
-        rest = (self.inputs.size - self.inputs.grid) * np.log(noise**2)
         return float(rest + 2 * xp.log(xp.diagonal(factor)).sum())
 
     def inverse_traces(self, noise: float) -> tuple[float, float]:
         """Return tr A⁻¹ and tr(A⁻¹ ∂C/∂ log ℓ)."""
         xp, root = self.inputs.backend.xp, self.inputs.root
-        inverse = xp.linalg.inv(self._reduced(noise))
         rest = (self.inputs.size - self.inputs.grid) / noise**2
+        bands = self._bands(noise)
+        if bands is not None:
+            inverse_trace, longer = band_inverse_traces(*bands)
+            return rest + inverse_trace, longer
+        inverse = xp.linalg.inv(self._reduced(noise))
         between = root.T @ (root.T @ inverse).T  # U' S⁻¹ U
         return float(rest + xp.trace(inverse)), float((between * self._toeplitz(self.slope)).sum())
 
@@ -136,6 +152,16 @@ class InterpolatedCovariance:
         """Return W_* T W' weights, (t,)."""
         block = (self.inputs.transposed @ weights)[:, None]
         return self.inputs.test_weights @ toeplitz_product(self.column, block)[:, 0]
+
+    def _bands(self, noise: float) -> tuple[Band, Band] | None:
+        """Return U T U' + σ² I and U (∂T/∂ log ℓ) U' as bands on the host, None if too wide."""
+        columns = [self.inputs.backend.to_numpy(each) for each in (self.column, self.slope)]
+        width = max(find_width(each, noise**2) for each in columns)
+        if width > NARROW * self.inputs.grid:
+            return None
+        value, slope = (multiply_band(self.inputs.root_band, each, width) for each in columns)
+        value[0] += noise**2
+        return value, slope
 
     def _reduced(self, noise: float) -> Array:
         """Return S = U T U' + σ² I, (m, m)."""
