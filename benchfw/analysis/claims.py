@@ -26,6 +26,9 @@ class Standing(StrEnum):
     NOT_TESTABLE = "not testable"
 
 
+DECISIONS = frozenset({Standing.HOLDS, Standing.REFUTED})
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """One number of a claim: what it is a number of, and where it must lie for the claim to hold.
@@ -78,13 +81,13 @@ def decide_claims(claims: Sequence[Sequence[Part]], budget: float = BUDGET) -> l
 
     Of 'it holds' and 'it is refuted' one is wrong, so that a claim costs its share of the budget once. As
     long as some claim is decided at its share, the others share anew (Holm 1979; for decisions to either
-    side Shaffer 1980).
+    side Shaffer 1980). One of which a part could not be tested might have been refuted, and keeps its share.
     """
     found: list[Decided | None] = [_refuse(parts) for parts in claims]
     while waiting := [number for number, each in enumerate(found) if each is None]:
         allowed = budget / len(waiting)
         decided = {number: _decide(claims[number], allowed) for number in waiting}
-        settled = {n: each for n, each in decided.items() if each.standing is not Standing.UNDECIDED}
+        settled = {n: each for n, each in decided.items() if each.standing in DECISIONS}
         for number, each in (settled or decided).items():
             found[number] = each
     return [each for each in found if each is not None]
@@ -157,7 +160,7 @@ def _decide_part(part: Part, estimate: Estimate, allowed: float, parts: int) -> 
         return DecidedPart(part, Standing.REFUTED, found, level)
     if not _is_claimed_of_every_run(estimate) and lies_outside(careful, part.possible):
         return DecidedPart(part, Standing.REFUTED, careful, strict)
-    if lies_inside(found, part.inside):
+    if lies_inside(found, part.inside, estimate.possible):
         return DecidedPart(part, Standing.HOLDS, found, level)
     return DecidedPart(part, Standing.UNDECIDED, found, level)
 
@@ -167,7 +170,7 @@ def _decide_denied(part: Part, estimate: Estimate, level: float, strict: float) 
     found, careful = estimate.disproof(level), estimate.interval(strict)
     if lies_outside(found, part.possible):
         return DecidedPart(part, Standing.HOLDS, found, level)
-    if lies_inside(careful, part.inside):
+    if lies_inside(careful, part.inside, estimate.possible):
         return DecidedPart(part, Standing.REFUTED, careful, strict)
     return DecidedPart(part, Standing.UNDECIDED, found, level)
 

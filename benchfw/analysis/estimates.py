@@ -23,8 +23,16 @@ SKEWED = 1.04
 enough where it flatters the claim."""
 
 
+ANY, NOT_NEGATIVE, SHARES = Range(), Range(low=0.0), Range(0.0, 1.0)
+
+
 class Estimate(ABC):
     """A number that a claim is about, with an interval at any level, from so many runs."""
+
+    @property
+    def possible(self) -> Range:
+        """Return between what ends every such number lies."""
+        return ANY
 
     @property
     @abstractmethod
@@ -88,6 +96,11 @@ class Runs(Estimate):
     def count(self) -> int:
         """Return the number of runs."""
         return len(self.low)
+
+    @property
+    def possible(self) -> Range:
+        """Return between what ends every such number lies."""
+        return NOT_NEGATIVE if self.logs else ANY
 
     @property
     def _whole(self) -> bool:
@@ -157,6 +170,11 @@ class Share(Estimate):
     wanted: bool = True
 
     @property
+    def possible(self) -> Range:
+        """Return between what ends every such number lies."""
+        return SHARES
+
+    @property
     def count(self) -> int:
         """Return the number of runs."""
         return self.runs
@@ -187,7 +205,7 @@ class Share(Estimate):
         while size < MOST_REPETITIONS:
             size += max(1, size // 50)
             found = replace(self, some=round(share * size), runs=size).interval(level)
-            if lies_inside(found, inside) or lies_outside(found, inside):
+            if lies_inside(found, inside, self.possible) or lies_outside(found, inside):
                 return size
         return None
 
@@ -240,10 +258,14 @@ class Measured(Estimate):
         return self.find(level) if self.disprove is None else self.disprove(level)
 
 
-def lies_inside(found: Interval, inside: Range) -> bool:
-    """Return whether an interval lies in a range; an end that the range does not have may be unknown."""
-    above = math.isinf(inside.low) or inside.low < found.low
-    return above and (math.isinf(inside.high) or found.high < inside.high)
+def lies_inside(found: Interval, inside: Range, possible: Range = ANY) -> bool:
+    """Return whether an interval lies in a range.
+
+    An end that the range does not have may be unknown, and what ends where all `possible` numbers do is not
+    beyond it.
+    """
+    above = inside.low <= possible.low or inside.low < found.low
+    return above and (inside.high >= possible.high or found.high < inside.high)
 
 
 def lies_outside(found: Interval, inside: Range) -> bool:
@@ -282,7 +304,9 @@ def _near_ends(inside: Range, estimate: float) -> list[float]:
 
 
 def _exp(value: float) -> float:
-    return math.exp(value) if value < 700 else math.inf
+    """Return the exponential, on the side of 1 on which it lies: of some pairs no more is known."""
+    found = math.exp(value) if value < 700 else math.inf
+    return math.nextafter(1.0, math.copysign(math.inf, value)) if found == 1 and value else found
 
 
 def _log(value: float) -> float:

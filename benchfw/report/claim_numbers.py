@@ -63,7 +63,8 @@ def _describe_quantity(claim: Claim, part: DecidedPart, found: Interval, subject
     noun, after = _find_noun(claim.quantity)
     what = f"the {noun} of {method}{f' {after}' if after else ''}"
     if claim.test in ("ratio", "order") and isinstance(estimate, Runs) and estimate.logs:
-        return f"{what} is {_ratio_text(part, found)} times that of {other[0]}"
+        beside = _side(found) or f"{_ratio_text(part, found)} times"
+        return f"{what} is {beside} that of {other[0]}"
     if claim.test == "unbiased" and math.isinf(found.estimate):
         return f"the bias of {method} is not 0, and its draws do not vary"
     size, unit = _find_unit(claim, [part])
@@ -88,10 +89,12 @@ def _describe_bound(part: DecidedPart, found: Interval, subject: Subject) -> str
     if not isinstance(estimate, Share):
         mean = f"in the mean of {plural(found.count, 'run')}"
         return f"{what} is {_ratio_text(part, found)} times its bound at the highest of {total}, {mean}"
-    largest = f"{factor_text(looks.largest, 1)} times" if looks.largest != 1 else ""
     if looks.above:
         runs = f"{estimate.runs - estimate.some} of {plural(estimate.runs, 'run')}"
-        return f"{what} is above its bound at {looks.above} of {total} in {runs}, at most {largest} it"
+        finite = math.isfinite(looks.largest)
+        most = f"at most {factor_text(looks.largest, 1)} times it" if finite else "without a limit"
+        return f"{what} is above its bound at {looks.above} of {total} in {runs}, {most}"
+    largest = f"{factor_text(looks.largest, 1)} times" if looks.largest != 1 else ""
     runs = _share_text(part, estimate, found)
     return f"{what} is at most {f'{largest} ' if largest else ''}its bound at {total}, in {runs}"
 
@@ -100,6 +103,13 @@ def _share_text(part: DecidedPart, share: Share, found: Interval) -> str:
     """Return in how many runs something is so; with the interval of their share, unless one run decides."""
     runs = f"{share.some} of {plural(share.runs, 'run')}"
     return runs if share.refutes else f"{runs} (a share of {_number_text(part, found)})"
+
+
+def _side(found: Interval) -> str:
+    """Return on which side of 1 a ratio lies, where no more is known of it; else nothing."""
+    if found.low == 0 and found.high == math.nextafter(1.0, 0.0):
+        return "less than"
+    return "more than" if found.high == math.inf and found.low == math.nextafter(1.0, 2.0) else ""
 
 
 def _ratio_text(part: DecidedPart, found: Interval) -> str:

@@ -79,7 +79,7 @@ def describe_claims(results: Sequence[ClaimResult]) -> list[ClaimText]:
             each.claim.source,
             _describe_found(each.claim, each.decided),
             describe_range(each.claim, each.decided),
-            tuple(_find_notes(each.decided)),
+            (*_find_notes(each.decided), *_find_failures(each)),
             tuple(_find_warnings(each)),
         )
         for each in results
@@ -195,12 +195,13 @@ def _room(part: DecidedPart) -> float:
         return -looks.largest
     if inside.two_ended and inside.low < 0 < inside.high:
         return min(inside.high - found.high, found.low - inside.low)
-    return min(_distance(inside.high, found.high), _distance(found.low, inside.low))
+    above = math.inf if math.isinf(inside.high) else _distance(inside.high, found.high)
+    return min(above, math.inf if math.isinf(inside.low) else _distance(found.low, inside.low))
 
 
 def _distance(high: float, low: float) -> float:
     if math.isinf(high) or math.isinf(low):
-        return -math.inf if high == low or high < low else math.inf
+        return -math.inf if high < low else math.inf
     return math.log(high / low) if high > 0 and low > 0 else high - low
 
 
@@ -216,6 +217,15 @@ def _find_notes(decided: Decided) -> list[str]:
         return [f"{plural(ran, 'repetition')} ran, and how many would decide it cannot be said"]
     needed = math.ceil(float(figures(max(decided.needed, ran + 1), 2, 1)))
     return [f"about {needed} repetitions would decide it, {ran} ran (--repetitions {needed})"]
+
+
+def _find_failures(result: ClaimResult) -> list[str]:
+    """Return how many trials failed: a method whose program breaks counts as one that never arrives."""
+    if not result.failed or result.decided.standing is Standing.NOT_TESTABLE:
+        return []
+    if result.failed < result.trials:
+        return [f"{result.failed} of its {result.trials} trials failed"]
+    return ["its one trial failed" if result.trials == 1 else f"all {result.trials} of its trials failed"]
 
 
 def _find_warnings(result: ClaimResult) -> list[str]:

@@ -120,6 +120,11 @@ class History:
         return self.outcome.status in FINISHED
 
     @property
+    def diverged(self) -> bool:
+        """Whether the trial ended because its answer was not finite."""
+        return self.outcome.status is Status.DIVERGED
+
+    @property
     def skipped(self) -> bool:
         """Whether the trial was never started, which says nothing about its method."""
         return self.outcome.status is Status.SKIPPED

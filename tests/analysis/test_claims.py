@@ -72,6 +72,16 @@ def test_claims_that_cannot_be_tested_cost_nothing():
     assert decided[1].reason == "it did not run"
 
 
+def test_a_claim_that_is_tested_in_part_keeps_its_share():
+    """It might have been refuted: as many as are tried so would refute true claims more often than 5 %."""
+    doubtful = Part("", BELOW_HALF, runs_at(0.5 - 0.07))
+    half = [doubtful, Part("", BELOW_HALF, reason="did not run")]
+    assert decide_claims([[doubtful]])[0].standing is Standing.HOLDS
+    *tried, last = decide_claims([*[half] * 19, [doubtful]])
+    assert {each.standing for each in tried} == {Standing.NOT_TESTABLE}
+    assert last.standing is Standing.UNDECIDED
+
+
 def test_a_claim_about_several_problems_holds_on_all_of_them_and_is_refuted_by_one():
     good, bad, open_ = (Part(name, BELOW_HALF, runs_at(mean)) for name, mean in
                         [("p", 0.3), ("q", 0.7), ("r", 0.49)])  # fmt: skip
@@ -140,6 +150,15 @@ def test_a_share_has_the_exact_binomial_interval():
     exact = binomtest(7, 12).proportion_ci(0.9, method="exact")
     found = Share(7, 12).interval(0.9)
     assert (found.low, found.high) == pytest.approx((exact.low, exact.high))
+
+
+@pytest.mark.parametrize(("some", "inside"), [(0, Range(0.0, 0.5)), (20, Range(0.5, 1.0))])
+def test_a_range_may_end_where_all_numbers_do(some, inside):
+    assert decide_one(inside, Share(some, 20)).standing is Standing.HOLDS
+    gone = np.full(10, -math.inf)  # the logarithm of 0
+    below = Runs(gone, np.full(10, -5.0), gone, paired=False)
+    assert decide_one(Range(0.0, 0.5), below).standing is Standing.HOLDS
+    assert decide_one(Range(0.1, 0.5), below).standing is Standing.REFUTED
 
 
 def test_the_largest_of_many_is_below_a_limit_only_if_all_are_and_above_it_with_an_allowance():

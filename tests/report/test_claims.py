@@ -22,6 +22,7 @@ from benchfw.report.markdown import markdown
 from benchfw.report.page import save_records, write_report
 from benchfw.report.terminal import plain_lines, print_summary
 from benchfw.summary.claims.reader import ClaimResult
+from benchfw.summary.claims.tables import CLAIM_COLUMNS, claim_rows
 from benchfw.summary.summarize import summarize
 
 HOSTILE = "<script>alert(1)</script> \x1b[31m[bold]*x*[/bold] | `y`\r\nnext"
@@ -179,6 +180,29 @@ def test_of_several_numbers_the_nearest_is_shown_and_where_it_is():
     assert words(order, around(0.5), around(0.8), subjects=mixed).found.startswith(
         "in both cases; closest in"
     )
+
+
+def test_an_end_that_a_range_does_not_have_is_not_near():
+    """On q, b arrives in every run, and 2.2 is nearer to 2 than at least 5."""
+    low, high = np.full(10, math.log(5.0)), np.full(10, math.inf)
+    never = Runs(low, high, low)
+    subjects = [Subject(("a", "b"), name) for name in "pq"]
+    found = words({**PAIR, **COST, "ratio": {"above": 2}}, never, around(2.2), subjects=subjects)
+    assert found.found.startswith("on both problems; closest on q: the cost of a to the target is 2.20")
+
+
+def test_what_is_known_to_be_less_has_no_ratio_beside_it():
+    low, high = np.full(10, -math.inf), np.full(10, -5e-324)
+    less = words({**PAIR, **COST, "ratio": {"below": 1}}, Runs(low, high, low))
+    assert (less.standing, less.found) == ("holds", "the cost of a to the target is less than that of b")
+
+
+def test_a_claim_says_how_many_of_its_trials_failed():
+    found = replace(decide({**PAIR, **COST, "ratio": {"below": 1}}, around(0.5)), failed=10)
+    (text,) = describe_claims([found])
+    assert text.details.endswith("claimed: below 1; 10 of its 20 trials failed.")
+    (row,) = claim_rows([replace(found, quick=True)])
+    assert dict(zip(CLAIM_COLUMNS, row, strict=True)).items() >= {"failed": 10, "quick": True}.items()
 
 
 def test_a_mean_over_problems_says_over_how_many():

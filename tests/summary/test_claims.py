@@ -48,6 +48,7 @@ class OneRun:
     repetition: int = 0
     finished: bool = True
     skipped: bool = False
+    diverged: bool = False
     metrics: tuple[str, ...] = ("loss",)
 
     @property
@@ -96,6 +97,16 @@ def test_a_difference_of_gains_is_as_they_were_measured():
     assert estimate_difference(mine, theirs, "loss").middle == pytest.approx([0.2, 0.1])
 
 
+def test_a_difference_is_as_sure_as_the_looks_between_which_runs_arrive():
+    mine = sample_of([100.0] * 3, brackets={"loss": dict.fromkeys(range(3), (90.0, 104.0))})
+    theirs = sample_of([50.0, 50.0, 51.0], brackets={"loss": dict.fromkeys(range(3), (48.0, 60.0))})
+    found = estimate_difference(mine, theirs, "loss")
+    assert found.middle == pytest.approx([50, 50, 49])
+    assert (found.low == 30).all()
+    assert (found.high == 56).all()
+    assert not found.paired  # the first method does not vary
+
+
 def test_a_value_is_judged_by_its_logarithm_unless_it_can_be_negative():
     assert estimate_value(sample_of([1.0, 100.0]), "loss").interval(0.5).estimate == pytest.approx(10)
     assert estimate_value(sample_of([-1.0, 3.0]), "loss").interval(0.5).estimate == pytest.approx(1)
@@ -120,6 +131,24 @@ def test_a_bound_is_kept_by_runs_at_all_of_their_looks():
     assert (found.some, found.runs, found.refutes) == (4, 5, True)
     assert looks == (1, 200, pytest.approx(20))
     assert "no theorem" in estimate_bound([OneRun(kept)], "loss", every=True)[0]
+
+
+def test_a_run_that_is_no_longer_finite_breaks_its_bound():
+    runs = [OneRun(1 / LOOKS, 2 / LOOKS, number) for number in range(5)]
+    wild = OneRun(1 / LOOKS, 2 / LOOKS, 5, finished=False, diverged=True)
+    found, looks = estimate_bound([*runs, wild], "loss", every=True)
+    assert (found.some, found.runs, found.refutes) == (5, 6, True)
+    assert looks.largest == math.inf
+
+
+def test_runs_that_were_cut_short_show_neither_a_bound_nor_a_rate():
+    kept = [OneRun(1 / LOOKS, 2 / LOOKS, number) for number in range(5)]
+    trials = [*kept, OneRun(1 / LOOKS, 2 / LOOKS, 5, finished=False)]
+    for every in (True, False):
+        assert estimate_bound(trials, "loss", every=every)[0] == "1 of its 6 runs did not finish"
+    assert estimate_rate(trials, "loss", "sublinear", Range(high=0.0)) == "1 of its 6 runs did not finish"
+    above = OneRun(3 / LOOKS, 2 / LOOKS, 6)
+    assert estimate_bound([*trials, above], "loss", every=True)[0].refutes  # which a single run may
 
 
 def test_rounding_does_not_break_a_bound():
@@ -157,6 +186,19 @@ def test_the_mean_over_problems_is_one_number_for_each_repetition():
     assert np.exp(average({"p": p, "q": q}).middle) == pytest.approx([4, 4])
     signed = estimate_difference(sample_of([2.0, 8.0]), sample_of([1.0, 1.0]), "loss")
     assert "cannot be averaged" in average({"p": p, "q": signed})
+
+
+def test_a_rate_has_a_mean_over_problems():
+    trials = [OneRun(1 / LOOKS, None, number) for number in range(3)]
+    rates = [estimate_rate(trials, "loss", "sublinear", Range(high=0.0)) for _ in range(2)]
+    assert average(dict(zip("pq", rates, strict=True))).middle == pytest.approx([-1, -1, -1])
+
+
+def test_a_zero_is_less_than_what_is_positive():
+    """How much less has no number."""
+    found = estimate_ratio(sample_of([0.0] * 10), sample_of(np.linspace(0.1, 0.2, 10)), "loss").interval(0.9)
+    assert (found.low, found.estimate) == (0, 0)
+    assert 0.999 < found.high < 1
 
 
 def test_the_bias_of_what_is_not_an_estimator_of_a_known_value_is_not_known():

@@ -45,13 +45,11 @@ def estimate_ratio(mine: Sample, theirs: Sample, quantity: str) -> Found:
         return "in no run does either of the two get there"
     middle = _middle(evidence.low, evidence.high) if evidence.middle is None else evidence.middle
     whole = len(shared) == evidence.count
-    # runs in two clusters, beside a method that does not vary, are as likely to be alike as runs alone
-    both_vary = len({len(set(each)) > 1 for each in pairs}) == 1
     return Runs(
         evidence.low,
         evidence.high,
         middle,
-        paired=both_vary,
+        paired=_vary_alike(pairs),
         repetitions=tuple(shared) if whole else (),
     )
 
@@ -65,8 +63,23 @@ def estimate_difference(mine: Sample, theirs: Sample, quantity: str) -> Found:
     found = pair_differences(*pairs)
     if found is None:
         return "some run has no value"
-    apart = -found.low if mine.is_gain(quantity) else found.low
-    return Runs(apart, apart, apart, logs=False, repetitions=tuple(shared))
+    own_low, own_high, low, high = map(np.array, mine.pair_ends(theirs, quantity, shared))
+    ends = np.minimum(own_low - high, found.low), np.maximum(own_high - low, found.high)
+    middle = (found.low + found.high) / 2
+    # numbers that are known exactly differ by nothing more than rounding
+    seen = (own_low == own_high) & (low == high)
+    least, most = (np.where(seen, middle, each) for each in ends)
+    if mine.is_gain(quantity):
+        least, most, middle = -most, -least, -middle
+    return Runs(least, most, middle, logs=False, paired=_vary_alike(pairs), repetitions=tuple(shared))
+
+
+def _vary_alike(pairs: Sequence[Sequence[float]]) -> bool:
+    """Return whether both methods vary, or neither.
+
+    Runs in two clusters, beside a method that does not vary, are as likely to be alike as runs alone.
+    """
+    return len({len(set(each)) > 1 for each in pairs}) == 1
 
 
 def estimate_value(sample: Sample, quantity: str) -> Found:
@@ -136,20 +149,27 @@ def estimate_bound(trials: Sequence[History], metric: str, *, every: bool) -> tu
     """Return how runs keep to their theorem's bound, and how many of their looks are above it.
 
     In every run: the share of runs that do. In the mean: the largest ratio to the bound that the mean of the
-    runs has at some look.
+    runs has at some look. A run that was cut short by a fault may break the bound, and does not show that it
+    is kept; one that is no longer finite is above it.
     """
+    started = [each for each in trials if not each.skipped]
     curves = {
         each.repetition: _ratios_to_bound(each, metric)
-        for each in trials
-        if metric in each.bounded and metric in each.metrics and not each.skipped
+        for each in started
+        if metric in each.bounded and metric in each.metrics
     }
     curves = {repetition: found for repetition, found in curves.items() if found}
     if not curves:
         return "no theorem bounds it here", None
+    broken = _unfinished(started)
     if every:
         kept = sum(max(found.values()) <= 1 for found in curves.values())
+        if kept == len(curves) and broken:
+            return broken, None
         ratios = [ratio for found in curves.values() for ratio in found.values()]
         return Share(kept, len(curves), every=True), _count_looks(ratios)
+    if broken:
+        return broken, None
     shared = set.intersection(*(set(found) for found in curves.values()))
     parts = []
     for look in sorted(shared):
@@ -181,6 +201,8 @@ def _ratios_to_bound(history: History, metric: str) -> dict[int, float]:
             kept = value - limit <= floor
             ratio = value / limit if limit > 0 else 0.0 if kept else math.inf
             found[int(look)] = min(ratio, 1.0) if kept else ratio
+    if found and history.diverged:  # where it was not finite it has no value
+        found[max(found) + 1] = math.inf
     return found
 
 
@@ -190,8 +212,11 @@ def estimate_rate(trials: Sequence[History], metric: str, law: Law, inside: Rang
     Where the curve bends, it lies between the slopes of its two halves; then the law does not apply, and
     it may be below or above something, but not within two ends.
     """
-    curves = [each.curve(metric) for each in trials if each.finished]
-    fit = fit_law(filter(None, curves), law)
+    started = [each for each in trials if not each.skipped]
+    broken = _unfinished(started)
+    if broken:
+        return broken
+    fit = fit_law(filter(None, (each.curve(metric) for each in started)), law)
     if not fit.bends:
         return f"the curves of {metric or 'its metrics'} are too short for a slope"
     slopes = np.array(fit.slopes)
@@ -202,7 +227,14 @@ def estimate_rate(trials: Sequence[History], metric: str, law: Law, inside: Rang
         low, high = min(first - mean, 0.0), max(second - mean, 0.0)
         if inside.two_ended and second - first > BENT * abs(mean):
             return f"the curve bends: its slope goes from {fit.halves[0]:.2g} to {fit.halves[1]:.2g}"
-    return Runs(slopes + low, slopes + high, slopes, logs=law == "linear", paired=False)
+    order = tuple(each.repetition for each in started) if len(slopes) == len(started) else ()
+    return Runs(slopes + low, slopes + high, slopes, law == "linear", paired=False, repetitions=order)
+
+
+def _unfinished(trials: Sequence[History]) -> str:
+    """Return that some runs were cut short: the others alone would flatter their method."""
+    broken = sum(not each.finished for each in trials)
+    return f"{broken} of its {len(trials)} runs did not finish" if broken else ""
 
 
 def average(parts: Mapping[str, Runs]) -> Found:
@@ -226,7 +258,8 @@ def average(parts: Mapping[str, Runs]) -> Found:
     )
     if len({each.logs for each in given}) > 1 or np.any(np.isnan([low, high])):
         return "the values on some problem cannot be averaged with the others"
-    return Runs(low, high, middle, given[0].logs, given[0].paired, order)
+    paired = all(each.paired for each in given)
+    return Runs(low, high, middle, given[0].logs, paired, order)
 
 
 def _missing(mine: Sample, theirs: Sample, quantity: str) -> str:

@@ -24,7 +24,7 @@ class ClaimResult:
     """A claim, when it was registered, and what is decided about it.
 
     `early` of its `trials` had ended before it was registered: somebody may have seen their results. A
-    `quick` run decides it at a smaller size.
+    `quick` run decides it at a smaller size. So many trials `failed`, not by what their method computed.
     """
 
     claim: Claim
@@ -33,6 +33,7 @@ class ClaimResult:
     early: int = 0
     trials: int = 0
     quick: bool = False
+    failed: int = 0
 
 
 @dataclass
@@ -45,6 +46,7 @@ class _Open:
     ran: set[str] = field(default_factory=set)
     early: int = 0
     trials: int = 0
+    failed: int = 0
 
 
 def read_registered(run: Run) -> list[tuple[Claim, str]]:
@@ -85,6 +87,7 @@ class ClaimReader:
             for each, methods in named:
                 if cell.method in methods and cell.problem in (each.claim.problems or (cell.problem,)):
                     each.trials += 1
+                    each.failed += result.outcome.status.faulty
                     each.early += bool(result.ended) and result.ended < each.registered
             yield result
 
@@ -102,7 +105,7 @@ class ClaimReader:
         """Return all claims with what is decided about them, in the order of the suite."""
         decided = decide_claims([self._finish(each) for each in self._open])
         return tuple(
-            ClaimResult(each.claim, found, each.registered, each.early, each.trials, self._quick)
+            ClaimResult(each.claim, found, each.registered, each.early, each.trials, self._quick, each.failed)
             for each, found in zip(self._open, decided, strict=True)
         )
 

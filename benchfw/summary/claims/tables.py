@@ -32,8 +32,13 @@ CLAIM_COLUMNS = (
     "hash",
     "early",
     "trials",
+    "failed",
+    "quick",
 )
-"""Of a row for each number that a claim is about; `early` of its `trials` ended before it was registered."""
+"""Of a row for each number that a claim is about.
+
+`early` of its `trials` ended before it was registered, so many `failed`; `quick` is the size of the run.
+"""
 
 
 def claim_facts(results: Iterable[ClaimResult]) -> list[dict[str, Any]]:
@@ -54,6 +59,8 @@ def claim_facts(results: Iterable[ClaimResult]) -> list[dict[str, Any]]:
             "hash": each.claim.digest,
             "early": each.early,
             "trials": each.trials,
+            "failed": each.failed,
+            "quick": each.quick,
             "table": dict(each.claim.table),
         }
         for each in results
@@ -101,7 +108,7 @@ def claim_rows(results: Iterable[ClaimResult]) -> list[tuple[Any, ...]]:
         claim, decided = each.claim, each.decided
         methods = ", ".join(claim.names)
         start = (claim.says, claim.source, decided.standing.value, methods, claim.test, claim.quantity)
-        end = (each.registered, claim.digest, each.early, each.trials)
+        end = (each.registered, claim.digest, each.early, each.trials, each.failed, each.quick)
         parts: Sequence[DecidedPart | None] = decided.parts or [None]
         rows += [(*start, *_part_cells(part), decided.needed, _reason(each, part), *end) for part in parts]
     return rows
