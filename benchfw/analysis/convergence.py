@@ -31,6 +31,11 @@ ROUNDING = 8 * float(np.finfo(np.float64).eps)
 FAR = 0.9
 """The share of the way from the start to the lowest end that a method goes which helps to set the target."""
 
+COARSE = 0.05
+"""The share of that way by which rounding may raise the target."""
+
+MOST_FIGURES = 6
+
 
 class _Row:
     """A row of a curve's points."""
@@ -208,8 +213,9 @@ def automatic_target(methods: Sequence[Floats], floor: float | None = 0.0) -> fl
     `methods` are the first and the last value of each run: (runs, 2).
     The end of a method is the worst final value of its repetitions; it got far if that is FAR of the way from
     the start to the lowest of these ends. Which method is the reference plays no part. Rounded up to two
-    figures, so that the number printed is the number used; not below the floor, where rounding decides. What
-    has no floor, since 0 means nothing in it, has None.
+    figures, so that the number printed is the number used, or to more where that would be COARSE of the way
+    from the start; not below the floor, where rounding decides. What has no floor, since 0 means nothing in
+    it, has None.
     """
     ends, starts = _ends_and_starts(methods)
     if not ends:
@@ -221,7 +227,9 @@ def automatic_target(methods: Sequence[Floats], floor: float | None = 0.0) -> fl
         target = max(target, floor)
         if target >= start:  # some run would be there before its first step
             target = start / 2
-    return _rounded_up(target)
+    coarse = COARSE * (start - target) if target < start < math.inf else math.inf
+    rounded = (_rounded_up(target, figures) for figures in range(2, MOST_FIGURES + 1))
+    return next((each for each in rounded if each - target <= coarse), target)
 
 
 def none_improves(methods: Sequence[Floats]) -> bool:

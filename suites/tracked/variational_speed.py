@@ -3,7 +3,7 @@
 `python suites/tracked/variational_speed.py` measures on usps-2vs4, 884 examples, in batches of 20 with the
 steps of Khan et al. 2016, Table 1: one thread, CPU seconds, and ratios within one process. A step may take
 1.3 times the solve, and is to take less with `refactor`, where a factor is used again. Both methods of the
-second part take 2,000 samples by the score function, as in the suite figure2_usps; --rounds 0 and --passes 0
+second part take 2,000 samples by the score function, as in the suite table1_usps; --rounds 0 and --passes 0
 leave a part out. The data are got by hand (`benchfw data show usps-2vs4`
 says how); `--dataset "usps-like(rows=1781, train=884)"` takes a synthetic set of the same size.
 """

@@ -121,6 +121,13 @@ def test_automatic_target_is_met_by_all_runs_of_the_methods_that_got_far():
     assert math.isnan(target_of([[[9, math.nan]], []]))
 
 
+def test_automatic_target_has_more_than_two_figures_where_these_would_be_a_part_of_the_way():
+    assert target_of([[(8.5, 8.1312)]]) == 8.14  # 8.2 is a fifth of the way back
+    assert target_of([[(8.14, 8.1312)]]) == 8.1312
+    assert target_of([[(1376.0, 104.6)]]) == 110  # half a hundredth
+    assert target_of([[(1.0, 1.23e-6)]]) == 1.3e-6
+
+
 def test_automatic_target_stays_above_rounding():
     curve = Curve([0, 1], [0, 1], [0, 1], [2.0, 1e-17])
     stack = Stack.of_blocks(curve.block, [(0, *curve.shape)])

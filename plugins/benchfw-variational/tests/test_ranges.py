@@ -21,7 +21,7 @@ REGISTRY = Registry()
         ("optimizer", "ctm-pg", "samples", 5, "a whole number from 2 and a multiple of 2"),
         ("optimizer", "ctm-pg", "covariance", "half", "'full' or 'diagonal'"),
         ("optimizer", "ctm-pg-svi", "step", 0.0, "positive"),
-        ("optimizer", "pg-svi", "step", 0, "positive"),
+        ("optimizer", "pg-svi", "step", 0, "positive or nothing"),
         ("optimizer", "pg-svi", "batch", 0, "a whole number from 1"),
         ("optimizer", "pg-svi", "samples", -2, "a whole number from 1"),
         ("optimizer", "pg-svi", "refactor", 0, "a whole number from 1"),
