@@ -6,13 +6,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from benchfw.records import Cell, Counting, Ending, Result, Status, change
+from benchfw.records import GAP, OBJECTIVE, Cell, Counting, Ending, Result, Status, change
 from benchfw.summary.histories import FINISHED, History, Reader, Spent
 from benchfw.summary.model import Caveat, Fault, Replays
 
 FROM_SCRATCH = (
     "each point of its curve is a call from scratch, with growing effort in the place of iterations: "
     "time and cost are of that call alone"
+)
+
+RAISED = (
+    "it reached the target with a higher objective than it started with, so not by minimizing it: noise can "
+    "lower an error too"
 )
 
 
@@ -64,6 +69,7 @@ class Findings:
         for text in (
             *outcome.caveats,
             *_early_end(result),
+            *_raised_objective(result),
             *([FROM_SCRATCH] if outcome.from_scratch else []),
         ):
             self._said.setdefault(text, {})[cell] = None
@@ -127,3 +133,12 @@ def _early_end(result: Result) -> Iterator[str]:
     known = result.trial.target.keys() <= {each.metric for each in outcome.records}  # else it could not tell
     if known and result.trial.target and (outcome.status, outcome.ending) == (Status.DONE, Ending.BY_ITSELF):
         yield "it ended by itself, before the target and before its budget was spent"
+
+
+def _raised_objective(result: Result) -> Iterator[str]:
+    """Yield a caveat on a method that met a target in other metrics while it made the objective worse."""
+    if result.outcome.ending is not Ending.TARGET or result.trial.target.keys() & {OBJECTIVE, GAP}:
+        return
+    objectives = [each for each in result.outcome.records if each.metric == OBJECTIVE]
+    if objectives and objectives[0].role == "metric" and objectives[-1].value > objectives[0].value:
+        yield RAISED

@@ -292,6 +292,29 @@ def test_a_method_that_ends_by_itself_before_the_target_is_a_caveat(make, run):
     assert caveat.startswith("tired on p: it ended by itself, before the target")
 
 
+def test_a_target_that_is_reached_at_a_raised_objective_is_a_caveat(make, run):
+    reached = {"status": Status.REACHED, "ending": Ending.TARGET}
+    ends = {
+        "solver": (10, 4, reached),
+        "noise": (10, 11, reached),
+        "late noise": (10, 11, {}),  # the budget ended it: nothing was reached
+    }
+    results = [
+        make.result(
+            "optimizer",
+            "p",
+            name,
+            0,
+            [*make.curve("error", [9, 0.5]), *make.curve("objective", objective)],
+            target={"error": 1.0},
+            **how,
+        )
+        for name, (*objective, how) in ends.items()
+    ]
+    (caveat,) = caveat_sentences(summarize(run, results))
+    assert caveat.startswith("noise on p: it reached the target with a higher objective than it started with")
+
+
 @pytest.mark.thorough
 def test_an_iterator_gives_the_same_summary_with_the_trials_of_one_comparison_at_a_time(realistic, run):
     results = realistic(problems=("p", "q", "r"), repetitions=2)
