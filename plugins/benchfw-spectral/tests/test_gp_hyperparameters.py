@@ -374,3 +374,16 @@ def test_learning_halves_the_error_on_humidity_as_published(backend):
     # the gaps are drawn, and are other ones than those of the published 0.237 and 0.113
     assert errors[0] == pytest.approx(0.237, rel=0.1)
     assert errors[1] == pytest.approx(0.113, rel=0.2)
+
+
+@pytest.mark.thorough
+@stored("szeged-weather")
+def test_the_best_likelihood_of_humidity_is_a_stationary_point_and_a_minimum(backend):
+    problem = build(backend, dataset="szeged-weather", noise=0.05, scale=0.2, length=5.0, tolerance=1e-9)
+    *_, found = islice(LBFGS().run(problem, backend.rng(1)), 9)
+    assert np.abs(problem.grad(found)).max() < 1e-5
+    best = problem.value(found)
+    assert best == pytest.approx(-1.26615, abs=1e-5)  # as the suites of Figure 3 say
+    np.testing.assert_allclose(np.exp(found), [0.0485, 0.193, 5.05], rtol=0.01)
+    for step in 0.01 * np.vstack([np.eye(3), -np.eye(3)]):
+        assert problem.value(found + step) > best
