@@ -64,8 +64,9 @@ class Environment:
     `packages` has versions, `sources` and `datasets` the start of hashes, `backends` what each says of itself
     (or why it is `unavailable`), `plugins` the sources given by hand, `trials` how many were planned,
     `reference` the method that ratios are relative to, empty for the first, `tuning` the allowance and the
-    search spaces of methods that are tuned. `claims` are the tables of the claims, each with its hash and
-    when it was `registered`.
+    search spaces of methods that are tuned. `claims` are the tables of the claims, each with its hash, when
+    it was `registered`, hashes of what it is `about`, what of it was `left_out`, and how many of its trials
+    had been `seen` before.
     """
 
     machine: Machine = Machine()
@@ -119,8 +120,15 @@ class Environment:
 def _check_claim(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return a claim as a run records it; anything else is a LookupError or a TypeError."""
     found = {"hash": data["hash"], "registered": data["registered"], "table": data["table"]}
-    if set(data) != set(found) or not (isinstance(data["hash"], str) and isinstance(data["table"], Mapping)):
+    known = {"about": [], "left_out": [], "seen": 0}  # runs of earlier versions lack these
+    found |= {key: data.get(key, usual) for key, usual in known.items()}
+    if not set(data) <= set(found) or not (
+        isinstance(data["hash"], str) and isinstance(data["table"], Mapping)
+    ):
         raise TypeError("a claim has a hash, a table, and when it was registered")
+    lists = [each for key in ("about", "left_out") for each in list(found[key])]
+    if not all(isinstance(each, str) for each in lists) or type(found["seen"]) is not int:
+        raise TypeError("a claim says what it is about, and how many of its trials were there before")
     try:
         datetime.fromisoformat(data["registered"])
     except ValueError:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from benchfw import data
 from benchfw.api.toml import write_toml
+from benchfw.claims import Claim
+from benchfw.claims.check import find_cells
 from benchfw.errors import PluginError, SuiteError
 from benchfw.harness.agenda import check_methods
 from benchfw.harness.identity import datasets_read
@@ -122,9 +124,22 @@ def _plan_parsed(suite: Suite, path: Path, registry: Registry, changes: Changes)
     except RecursionError:
         raise SuiteError(f"{path}: its tables are nested too deeply; write them flatter") from None
     if changes.only:
-        trials = select(trials, changes.only)
+        chosen = select(trials, changes.only)
+        suite = replace(suite, claims=tuple(_note_left_out(suite.claims, trials, chosen, registry)))
+        trials = chosen
     check_methods(trials.firsts, registry, str(path))
     return Planned(suite, trials, registry, changes)
+
+
+def _note_left_out(
+    claims: Iterable[Claim], every: Trials, chosen: Trials, registry: Registry
+) -> Iterator[Claim]:
+    """Yield the claims with what of them is not among the chosen trials."""
+    kept = {first.cell for first in chosen.firsts}
+    left = [cell for cell in dict.fromkeys(first.cell for first in every.firsts) if cell not in kept]
+    for claim in claims:
+        missing = find_cells(claim, left, registry.backends.names)
+        yield replace(claim, left_out=tuple(map(str, missing)))
 
 
 def datasets_of(planned: Planned) -> list[str]:

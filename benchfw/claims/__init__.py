@@ -74,7 +74,8 @@ class Claim:
     the mean over all of them counts. `inside` is where the number must lie; of an estimator that is not
     `unbiased`, where it must not. `every` says that one run on the other side refutes it.
     `reason` is why it cannot be tested. `registered` is when a bundle says that it was first part of a run.
-    `table` is what the suite says, which is recorded with a run.
+    `left_out` is what it is about and a command leaves out. `table` is what the suite says, which is recorded
+    with a run.
     """
 
     says: str
@@ -94,6 +95,7 @@ class Claim:
     source: str = ""
     reason: str = ""
     registered: str = ""
+    left_out: tuple[str, ...] = ()
     table: Mapping[str, Any] = field(default_factory=dict)
 
     @property

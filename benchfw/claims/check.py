@@ -62,6 +62,17 @@ def _meeting(claim: Claim, labels: Sequence[str], cells: Sequence[Cell]) -> set[
     return found & set(claim.problems) if claim.problems else found
 
 
+def find_cells(claim: Claim, cells: Iterable[Cell], backends: Collection[str]) -> list[Cell]:
+    """Return the cells that a claim is about."""
+    names = [split_backend(name, backends) for name in claim.names]
+    return [
+        cell
+        for cell in cells
+        if not claim.problems or cell.problem in claim.problems
+        if any(cell.method == label and backend in ("", cell.backend) for label, backend in names)
+    ]
+
+
 def split_backend(name: str, backends: Collection[str]) -> tuple[str, str]:
     """Return the label and the backend of 'label (backend)'; no backend where the name has none."""
     for backend in backends:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
+import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -14,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw.claims import Claim
+from benchfw.claims.check import find_cells
 from benchfw.errors import StoreError
 from benchfw.harness.agenda import Agenda, Integers, find_stored
 from benchfw.harness.events import (
@@ -209,7 +211,7 @@ def open_run(
     suite = agenda.suite
     metrics = MetricCheck(suite, agenda.trials.firsts, registry.backends.names)
     metrics.check_stored(agenda, store)
-    environment = replace(agenda.environment, claims=_register(suite.claims, store))
+    environment = replace(agenda.environment, claims=tuple(_register(agenda, store)))
     run = store.begin(suite.name, suite.title, suite.text, environment)
     with store.hold_run_lock(run):
         going = GoingRun(run, registry, store, options, listen, metrics)
@@ -220,16 +222,36 @@ def open_run(
     _call(registry, "run_finished", run=going.finished)
 
 
-def _register(claims: Sequence[Claim], store: Store) -> tuple[dict[str, Any], ...]:
-    """Return the claims as a run records them: each with when it was first part of a run that is known."""
-    return tuple(
-        {
+def _register(agenda: Agenda, store: Store) -> Iterator[dict[str, Any]]:
+    """Yield the claims as a run records them: each with when it was first part of a run that is known.
+
+    A claim in the same words about other methods or problems is another one; and trials that run again had
+    been seen before it.
+    """
+    quick, backends = agenda.environment.changes.quick, agenda.environment.backends
+    firsts = agenda.trials.firsts
+    for each in agenda.suite.claims:
+        cells = set(find_cells(each, (first.cell for first in firsts), backends))
+        about = sorted({_identify(first) for first in firsts if first.cell in cells})
+        known = store.first_registered(each.digest, about, quick=quick)
+        registered = min(filter(None, [each.registered, known, moment()]))
+        every = np.arange(len(agenda.trials))
+        mine = np.array([first.cell in cells for first in firsts], dtype=np.bool_)
+        positions = every[mine[agenda.first_trials(every)]] if len(every) else every
+        yield {
             "hash": each.digest,
-            "registered": min(filter(None, [each.registered, store.first_registered(each.digest), moment()])),
+            "registered": registered,
             "table": dict(each.table),
+            "about": about,
+            "left_out": list(each.left_out),
+            "seen": store.count_seen(agenda.keys(positions), registered),
         }
-        for each in claims
-    )
+
+
+def _identify(trial: Trial) -> str:
+    """Return the start of a hash of a trial's problem and method, as the suite names and describes them."""
+    specs = [(each.label, each.sorted_text) for each in (trial.problem, trial.method)]
+    return hashlib.sha256(json.dumps(specs).encode()).hexdigest()[:16]
 
 
 def _replay(

@@ -65,7 +65,10 @@ SELECT noise FROM run WHERE id IN (SELECT run FROM link WHERE reused = 0 AND tri
 SEAL_RUN = "UPDATE run SET digest = ? WHERE id = ?"
 SELECT_RUN = f"SELECT digest, {RUN_COLUMNS} FROM run WHERE id = ?"
 SELECT_RUNS = f"SELECT digest, {RUN_COLUMNS} FROM run ORDER BY id"
-SELECT_CLAIMS = "SELECT environment FROM run WHERE environment LIKE ?"
+SELECT_CLAIMS = "SELECT environment FROM run WHERE environment LIKE ? ORDER BY id"
+COUNT_SEEN = """
+SELECT COUNT(DISTINCT key) FROM trial WHERE status != ? AND ended < ? AND key IN ({})
+"""
 SELECT_TRIAL = f"SELECT digest, {TRIAL_COLUMNS} FROM trial WHERE id = ?"
 SELECT_LINKS = f"SELECT digest, {LINK_COLUMNS} FROM link WHERE run = ? ORDER BY position"
 SELECT_LINKED = f"""

@@ -11,7 +11,7 @@ import functools
 import json
 import math
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count, groupby, islice
 from operator import itemgetter
@@ -52,6 +52,7 @@ from benchfw.store.rows import (
 )
 from benchfw.store.schema import (
     COUNT_ENDINGS,
+    COUNT_SEEN,
     INSERT_LINK,
     INSERT_RECORD,
     INSERT_RUN,
@@ -155,15 +156,32 @@ class Store:
         return run
 
     @explain_bad_rows
-    def first_registered(self, claim: str) -> str:
-        """Return when a claim, by its hash, was first part of a run here; nothing if it never was."""
-        found = [
-            each["registered"]
-            for (text,) in self._base.execute(SELECT_CLAIMS, (f'%"{claim}"%',))
-            for each in json.loads(text)["claims"]
-            if each["hash"] == claim
-        ]
+    def first_registered(self, claim: str, about: Collection[str] = (), *, quick: bool = False) -> str:
+        """Return when a claim, by its hash, was first part of a run here; nothing if it never was.
+
+        What came before a run of the same size counts for nothing if that run was `about` something that is
+        no longer what it was: a method that has other parameters now, a problem that was taken away.
+        """
+        found: list[str] = []
+        changed = False
+        for (text,) in self._base.execute(SELECT_CLAIMS, (f'%"{claim}"%',)):
+            environment = json.loads(text)
+            same_size = bool(environment["changes"].get("quick")) == quick
+            for each in environment["claims"]:
+                if each["hash"] == claim and same_size and not set(each.get("about", ())) <= set(about):
+                    found, changed = [], True
+                elif each["hash"] == claim and (same_size or not changed):
+                    found.append(each["registered"])
         return min(found, default="")
+
+    @explain_bad_rows
+    def count_seen(self, keys: Iterable[str], moment: str) -> int:
+        """Return of how many keys a trial had ended before a moment, in whichever run."""
+        wanted, count = iter(keys), 0
+        while some := list(islice(wanted, MOST_RESULTS)):
+            select = COUNT_SEEN.format(", ".join("?" * len(some)))
+            count += int(self._base.execute(select, (Status.SKIPPED, moment, *some)).fetchone()[0])
+        return count
 
     @explain_bad_rows
     def finish(self, run: int, noise: Noise | None = None) -> None:

@@ -241,6 +241,42 @@ def test_a_claim_that_is_edited_is_registered_anew_and_says_so(paces):
     assert json.loads(paces("runs", "--json").stdout)[0]["claims"] == 2
 
 
+def test_trials_that_run_again_were_seen_before_a_claim_that_is_edited(paces):
+    run(paces, BASE + TRUE)
+    for _ in range(2):
+        done, (later,) = run(paces, BASE + TRUE.replace("0.5", "0.4"), "--fresh")
+        assert json.loads(done.stdout)["reused"] == 0
+        assert later["early"] == later["trials"] == 20
+    _, (first,) = run(paces, BASE + TRUE, "--fresh")
+    assert first["early"] == 0
+
+
+def test_a_claim_in_the_same_words_about_other_methods_or_problems_is_another_one(paces):
+    easy = '[[problem]]\nuse = "slope"\nlabel = "easy"\nstart = 2.0\n'
+    _, (first,) = run(paces, BASE + easy + TRUE)
+    _, (fewer,) = run(paces, BASE + TRUE)  # one problem was taken away
+    assert fewer["hash"] == first["hash"]
+    assert fewer["registered"] > first["registered"]
+    assert fewer["early"] == fewer["trials"] == 20
+    _, (more,) = run(paces, BASE + easy + TRUE)  # nothing that was there is missing
+    assert more["early"] == 0
+    swapped = BASE.replace('"slow"', '"x"').replace('"fast"', '"slow"').replace('"x"', '"fast"')
+    _, (other,) = run(paces, swapped + easy + TRUE)
+    assert (other["standing"], other["early"]) == ("refuted", 40)
+
+
+def test_a_claim_is_not_decided_by_a_part_of_what_it_is_about(paces):
+    easy = '[[problem]]\nuse = "slope"\nlabel = "easy"\nstart = 2.0\n'
+    done, (part,) = run(paces, BASE + easy + TRUE, "--only", "easy", "--require-claims")
+    assert done.returncode == 1
+    assert (part["standing"], part["reason"]) == (
+        "not testable",
+        "slow on slope (numpy) was left out (--only)",
+    )
+    named = TRUE + 'problem = "easy"\n'
+    assert run(paces, BASE + easy + named, "--only", "easy", "--require-claims")[0].returncode == 0
+
+
 def test_a_bundle_and_a_repaired_store_keep_when_a_claim_was_registered(paces):
     _, (first,) = run(paces, BASE + TRUE)
     assert paces("export", "--bundle", "c.zip").returncode == 0

@@ -42,11 +42,18 @@ class _Open:
 
     claim: Claim
     registered: str
+    left_out: Sequence[str] = ()
+    seen: int = 0
     parts: list[Part] = field(default_factory=list)
     ran: set[str] = field(default_factory=set)
     early: int = 0
     trials: int = 0
     failed: int = 0
+
+    @property
+    def before(self) -> int:
+        """Return how many trials had ended before, also those that ran again."""
+        return max(self.early, min(self.seen, self.trials))
 
 
 def read_registered(run: Run) -> list[tuple[Claim, str]]:
@@ -74,7 +81,10 @@ class ClaimReader:
         environment = run.environment
         self._backends = tuple(environment.backends)
         self._quick = environment.changes.quick
-        self._open = [_Open(claim, registered) for claim, registered in read_registered(run)]
+        self._open = [
+            _Open(claim, registered, noted.get("left_out", ()), noted.get("seen", 0))
+            for (claim, registered), noted in zip(read_registered(run), environment.claims, strict=True)
+        ]
 
     def listen(self, results: Iterable[Result]) -> Iterator[Result]:
         """Yield the results, and count those that had ended before a claim about them was registered."""
@@ -105,7 +115,9 @@ class ClaimReader:
         """Return all claims with what is decided about them, in the order of the suite."""
         decided = decide_claims([self._finish(each) for each in self._open])
         return tuple(
-            ClaimResult(each.claim, found, each.registered, each.early, each.trials, self._quick, each.failed)
+            ClaimResult(
+                each.claim, found, each.registered, each.before, each.trials, self._quick, each.failed
+            )
             for each, found in zip(self._open, decided, strict=True)
         )
 
@@ -145,6 +157,7 @@ class ClaimReader:
         for name in waiting.claim.problems:
             if name not in problems:
                 yield f"nothing was run on '{name}'"
+        yield from (f"{cell} was left out (--only)" for cell in waiting.left_out[:1])
 
     def _absence(self, claim: Claim) -> str:
         if claim.reason:
