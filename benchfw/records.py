@@ -65,6 +65,7 @@ class Ending(StrEnum):
     PRECISION = "precision"
     BY_ITSELF = "by itself"
     NOT_FINITE = "not finite"
+    BLOWN_UP = "blown up"
     FAULT = "fault"
     ABSENT = "absent"
 

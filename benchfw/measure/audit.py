@@ -20,7 +20,9 @@ from benchfw.records import Ending, Outcome, Record, Status, change
 
 Number = bool | int | float | complex
 
-LIMITS: Mapping[str, float] = {"gap": 0.0, "variance": 0.0, "worst_variance": 0.0, "mse": 0.0}
+LIMITS: Mapping[str, float] = dict.fromkeys(
+    ("gap", "variance", "worst_variance", "mse", "rmse", "train_rmse", "test_rmse"), 0.0
+)
 """What metrics of these names cannot fall below, by definition."""
 
 ROUNDING = 1e-9  # of the metrics' size now: problems clip gaps at as much, and solve for F* to as much

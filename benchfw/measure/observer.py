@@ -47,12 +47,12 @@ class Observer:
     ) -> None:
         self._problem, self._meter, self._emit = problem, meter, emit
         self._target, self._best, self._budget = trial.target, trial.best, trial.budget
-        self._counted_in = counted_in
-        self._gains = gains_of(problem)
+        self.counted_in = counted_in
+        self.gains = gains_of(problem)
         usual = LIMITS
-        if self._gains:
-            usual = {name: limit for name, limit in LIMITS.items() if name not in self._gains}
-        self._limits = {**usual, **getattr(problem, "limits", {})}
+        if self.gains:
+            usual = {name: limit for name, limit in LIMITS.items() if name not in self.gains}
+        self.limits: Mapping[str, float] = {**usual, **getattr(problem, "limits", {})}
         self._size_at_start = 0.0
         self._like: Any = None
         self._compared = False
@@ -97,25 +97,25 @@ class Observer:
         self.last, self.metrics = answer, metrics
         if not metrics:
             raise BenchfwError(f"metrics() of {type(problem).__name__} gave nothing to measure")
-        if not self.taken and self._gains:
+        if not self.taken and self.gains:
             self._check_gains(metrics)
-        records = meter.records(iteration, metrics, self._gains)
+        records = meter.records(iteration, metrics, self.gains)
         self._emit(records)
         self.taken += records
         values = list(map(_value_of, records))
         size = max(map(abs, filter(math.isfinite, values)), default=0.0)
         self._size_at_start = self._size_at_start or size
         self.slack = rounding_of(problem, answer, size, self._size_at_start)
-        if not self._limits.keys().isdisjoint(metrics):
-            beyond = find_beyond_limit(records, self._limits, self.slack)
+        if not self.limits.keys().isdisjoint(metrics):
+            beyond = find_beyond_limit(records, self.limits, self.slack)
             if beyond is not None:
                 raise BenchfwError(beyond)
         if not all(map(math.isfinite, values)):
-            return _describe_divergence(records, self._counted_in)
+            return _describe_divergence(records, self.counted_in)
         return self._check_target(iteration)
 
     def _check_gains(self, metrics: Mapping[str, float]) -> None:
-        unknown = sorted(self._gains.difference(metrics))
+        unknown = sorted(self.gains.difference(metrics))
         if unknown:  # one that is spelt wrong would turn the verdict around
             raise BenchfwError(
                 f"higher_is_better of {type(self._problem).__name__} names {', '.join(unknown)}, and its "
@@ -124,9 +124,9 @@ class Observer:
 
     def _as_loss(self, metrics: Mapping[str, float]) -> Mapping[str, float]:
         """Return metrics such that lower is better in all of them."""
-        if not self._gains:
+        if not self.gains:
             return metrics
-        return {name: -value if name in self._gains else value for name, value in metrics.items()}
+        return {name: -value if name in self.gains else value for name, value in metrics.items()}
 
     @property
     def goals(self) -> Mapping[str, float]:
@@ -150,7 +150,7 @@ class Observer:
                     f"this one has {', '.join(metrics)}"
                 )
             apart = metrics[OBJECTIVE] - self._best
-            gap = clip_gap(-apart if OBJECTIVE in self._gains else apart, self._best)
+            gap = clip_gap(-apart if OBJECTIVE in self.gains else apart, self._best)
             if gap < 0:
                 raise BenchfwError(
                     f"{OBJECTIVE} is {metrics[OBJECTIVE]:.17g}, better than best = {self._best:.17g}; "
@@ -176,10 +176,10 @@ class Observer:
             return None
         if all(aims[name] <= value for name, value in self.goals.items()):
             met = ", ".join(
-                f"{name} {'≥' if name in self._gains else '≤'} {value:g}"
+                f"{name} {'≥' if name in self.gains else '≤'} {value:g}"
                 for name, value in self._target.items()
             )
-            return Outcome(Status.REACHED, Ending.TARGET, f"{met} at {self._counted_in} {iteration}")
+            return Outcome(Status.REACHED, Ending.TARGET, f"{met} at {self.counted_in} {iteration}")
         return None
 
     def find_slow_start(self, *, from_scratch: bool) -> tuple[str, ...]:

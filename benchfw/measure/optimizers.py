@@ -13,6 +13,7 @@ from benchfw.backends import Rng
 from benchfw.callbacks import CallbackRun
 from benchfw.errors import PluginError
 from benchfw.measure.audit import Rebuild
+from benchfw.measure.divergence import judge_divergence
 from benchfw.measure.endings import facts_of_answer
 from benchfw.measure.files import keep_answer
 from benchfw.measure.meter import Emit, Interrupted, Looks, Meter
@@ -52,6 +53,9 @@ def measure_optimizer(
     if meter.seconds_beside > MOST_BESIDE * meter.clock.seconds:
         caveats = (*caveats, BESIDE.format(meter.seconds_beside))
     caveats = (*caveats, *observer.find_slow_start(from_scratch=from_scratch))
+    looks = observer.taken, observer.limits, observer.gains, observer.counted_in
+    outcome, rise = judge_divergence(outcome, *looks)
+    caveats = (*caveats, *rise)
     return change(outcome, facts=facts, caveats=caveats, counting=counting, from_scratch=from_scratch)
 
 

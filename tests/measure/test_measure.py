@@ -234,6 +234,15 @@ def test_answers_are_compared_with_the_problems_start(follow):
         follow(Steps([1.0, 0.5, 0.5j, 0.1]))
 
 
+def test_a_trial_that_ends_far_above_its_start_has_diverged(follow):
+    outcome, records = follow(Steps([1.0, 0.5, 20.0, 30.0]))
+    assert (outcome.status, outcome.ending) == (Status.DIVERGED, Ending.BLOWN_UP)
+    assert records[-1].iteration == 3
+    outcome, _ = follow(Steps([1.0, 3.0, 0.5]))
+    assert outcome.status is Status.DONE
+    assert outcome.caveats == ("gap was above 2 times its start for a while",)
+
+
 class Wrong(Line):
     """Its reference is 0.25, though the least is 0; `depth` cannot be below -1 by definition."""
 

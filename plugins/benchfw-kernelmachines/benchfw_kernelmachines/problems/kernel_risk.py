@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -48,6 +48,7 @@ class KernelRiskProblem(CountedProblem, ABC):
     """
 
     cost_unit = "rows"
+    limits: ClassVar[Mapping[str, float]] = dict.fromkeys(("objective", "loss"), 0.0)
     num_classes = 0
     test_metric: str
 
