@@ -43,13 +43,13 @@ class FeaturePredictor:
         return sums * float(self.scale)
 
     def squared_norm(self) -> float:
-        """Return m F scale² Σ_j |A_j|² for m blocks: |f|² with respect to the features that were drawn.
+        """Return F scale² (Σ_j |A_j|)², a bound above |f|² with respect to the features that were drawn.
 
-        Where block j is a random version of a function f_j it has the mean m Σ_j |f_j|² in the space of the
-        covariance: at least |Σ_j f_j|², and equal to it where all f_j are the same function.
+        F scale² |A_j|² is the squared norm of the part f_j of block j, and |Σ_j f_j| is at most Σ_j |f_j|:
+        equal to it where all parts are multiples of one function, and where there is one block.
         """
-        squares = float(sum((block * block).sum() for block in self.coefficients))
-        return self.num_features * float(self.scale) ** 2 * squares
+        norms = float(sum((block * block).sum() ** 0.5 for block in self.coefficients))
+        return self.frequencies.count * float(self.scale) ** 2 * norms**2
 
     def facts(self) -> Mapping[str, float]:
         """Return what the optimizer reported."""

@@ -131,7 +131,7 @@ def test_metrics_of_classes_are_what_they_say():
     assert found["train_error"] == wrong[seen].mean()
     assert found["test_error"] == pytest.approx(wrong[250:].mean())
     assert found["num_features"] == 3
-    assert list(found) == ["objective", "loss", "train_error", "test_error", "num_features"]
+    assert list(found) == ["loss", "objective", "train_error", "test_error", "num_features"]
 
 
 def test_training_rows_looked_at_are_of_all_classes_though_the_file_is_sorted(write):

@@ -18,6 +18,7 @@ from benchfw_kernelmachines.sources.row_source import SAMPLED, sample_numbers
 from benchfw_kernelmachines.sources.rows_in_memory import RowsInMemory
 from benchfw_kernelmachines.sources.rows_mapped import RowsMapped
 from benchfw_kernelmachines.sources.rows_streamed import RowsStreamed
+from benchfw_kernelmachines.sources.rows_warped import RowsWarped
 
 BACKEND = get_backend("numpy")
 FEATURES = np.arange(1500 * 3, dtype=np.float32).reshape(1500, 3)
@@ -151,6 +152,29 @@ def test_pictures_that_are_deformed_to_train_are_not_deformed_to_test():
     source, test = open_rows(BACKEND, name, None)
     assert source.num_samples == 200
     assert test.features.shape == (30, 28, 28)
+
+
+def test_many_warped_pictures_are_made_as_they_are_read_from_any_row_on(monkeypatch):
+    monkeypatch.setattr(opening, "STORED", 100)
+    name = "mnist-8m-like(rows=1000, source='mnist-like(rows=50, test_rows=30)')"
+    source, _ = open_rows(BACKEND, name, None)
+    assert isinstance(source, RowsWarped)
+    whole = next(batches(name, 1000))
+    np.testing.assert_array_equal(source.some(70).features, whole["x"][:70])
+    np.testing.assert_array_equal(source.sample().targets, whole["y"])
+    places = {row.tobytes(): number for number, row in enumerate(whole["x"])}
+    starts = []
+    for seed in range(6):
+        drawn = [table for table, _ in zip(source.batches(BACKEND.rng(seed), 300), range(5), strict=False)]
+        firsts = [places[table.features[0].tobytes()] for table in drawn]
+        for first, table in zip(firsts, drawn, strict=True):
+            np.testing.assert_array_equal(table.features, whole["x"][first : first + 300])
+            np.testing.assert_array_equal(table.targets, whole["y"][first : first + 300])
+        assert firsts[firsts.index(0) :][:2] == [0, 300]  # whole batches of the next pass
+        starts.append(firsts[0])
+    assert len(set(starts)) > 2
+    with pytest.raises(BenchfwError, match="warped pictures are made as they are read"):
+        source.take(np.arange(3))
 
 
 def test_at_most_so_many_test_rows_are_kept(monkeypatch, folder):

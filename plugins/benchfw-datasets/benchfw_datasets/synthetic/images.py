@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchfw import Count, DatasetName
-from benchfw.backends import Rng
+from benchfw.backends import Rng, get_backend
 from benchfw.data import load
 from benchfw_datasets.synthetic.draws import Array, open_stream
+from benchfw_datasets.synthetic.warps import WarpedPictures
 
 SIDE = 28
 BLOCK = 1000
@@ -60,7 +61,7 @@ def _templates() -> Array:
 
 
 def deformed(rows: Count = 10_000, source: DatasetName = "mnist", seed: int = 0) -> dict[str, Array]:
-    """Return x (rows, 784) and y like MNIST-8M: pictures of `source`, shifted and warped."""
+    """Return x (rows, 784) and y like MNIST-8M: pictures of `source`, moved and bent."""
     pieces = list(deformed_stream(rows, source, seed))
     return {key: np.concatenate([piece[key] for piece in pieces]) for key in ("x", "y")}
 
@@ -68,18 +69,15 @@ def deformed(rows: Count = 10_000, source: DatasetName = "mnist", seed: int = 0)
 def deformed_stream(
     rows: Count = 8_100_000, source: DatasetName = "mnist", seed: int = 0
 ) -> Iterator[dict[str, Array]]:
-    """Yield pieces of x (…, 784) uint8 and y: the training pictures of `source`, shifted and warped.
+    """Yield pieces of x (…, 784) uint8 and y: the training pictures of `source`, moved and bent.
 
     `source` is "mnist", or "mnist-like" in its place. Row i depends on the seed and i alone.
     """
     arrays = load(source)
-    pictures, labels = arrays["x_train"], arrays["y_train"]
+    warped = WarpedPictures(get_backend("numpy"), arrays["x_train"], arrays["y_train"], seed)
     for start in range(0, rows, BLOCK):
-        rng = open_stream(seed, 1 + start // BLOCK)
-        chosen = rng.integers(0, len(labels), size=BLOCK)
-        count = min(BLOCK, rows - start)
-        warped = _deform(pictures[chosen], rng).reshape(BLOCK, -1)
-        yield {"x": warped[:count], "y": labels[chosen][:count]}
+        x, y = warped.rows(start, min(start + BLOCK, rows))
+        yield {"x": x, "y": y}
 
 
 def _deform(pictures: Array, rng: Rng) -> Array:

@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
-from benchfw import Array, Count, Log, NonNegative, Positive, Rng
+from benchfw import Array, BenchfwError, Count, Log, NonNegative, Positive, Rng
 from benchfw.kernels import namespace
 from benchfw_kernelmachines.features import FeatureKind, get_frequencies
 from benchfw_kernelmachines.kernels.random_features import feature_gram, feature_products, feature_scores
-from benchfw_kernelmachines.oracles import KernelRisk
+from benchfw_kernelmachines.oracles import Frequencies, KernelRisk
 from benchfw_kernelmachines.predictor import FeaturePredictor
 
 SMALLEST_SCALE = 2.0**-20  # below it the scale is multiplied into the blocks, so that it never underflows
@@ -23,12 +23,77 @@ class Choice(NamedTuple):
     """The block that a step moves, how far, and what there is to say about the choices so far."""
 
     block: int
-    step: float
+    step: float | None
     facts: Mapping[str, float] = NOTHING
 
 
-Rule: TypeAlias = Callable[[int, int, Array, float], Choice]
-"""(t, m, G, γ) -> Choice: the number of the step from 1 on, blocks so far, loss derivatives (B, C), γ_t."""
+class Moves:
+    """The moves of all blocks that one batch asks for, each computed when it is first wanted.
+
+    The move of block k is D = Φ_k'G/(B F), (2, F, C), for loss derivatives G (B, C); with ε > 0 times
+    (Φ_k'Φ_k/(B F) + (λ+ε)I)⁻¹.
+    """
+
+    def __init__(
+        self,
+        problem: KernelRisk,
+        frequencies: Frequencies,
+        rows: Array,
+        gradients: Array,
+        preconditioner: float | None = None,
+    ) -> None:
+        self.gradients = gradients
+        self._problem, self._frequencies, self._rows = problem, frequencies, rows
+        self._preconditioner = preconditioner
+        self._found: dict[int, Array] = {}
+
+    def direction(self, block: int) -> Array:
+        """Return D, (2, F, C)."""
+        if block not in self._found:
+            self._found[block] = self._direction(self._frequencies.block(block))
+        return self._found[block]
+
+    def _direction(self, frequencies: Array) -> Array:
+        pairs = self._rows.shape[0] * frequencies.shape[1]
+        direction = feature_products(self._rows, frequencies, self.gradients) / pairs
+        if self._preconditioner is None:
+            return direction
+        xp = namespace(self._rows)
+        gram = feature_gram(self._rows, frequencies) / pairs
+        ridge = (self._problem.penalty + self._preconditioner) * xp.eye(gram.shape[0], dtype=gram.dtype)
+        flat = direction.reshape(gram.shape[0], -1)
+        return xp.linalg.solve(gram + ridge, flat).reshape(direction.shape)
+
+    def line_search(self, block: int) -> float:
+        """Return s* = <G, Q>/(L|Q|²), Q = Φ_k D, (B, C), L the smoothness of the loss.
+
+        With squared loss s* minimizes the mean loss of the batch along the move; with another one the
+        quadratic bound above it, so that a step up to 2s* never raises the loss of the batch.
+        """
+        bend = line_search_smoothness(self._problem)
+        scores = feature_scores(
+            self._rows,
+            lambda numbers: self._frequencies.blocks([block for _ in numbers]),
+            [self.direction(block)],
+            self.gradients.shape[1],
+        )
+        squares = float((scores * scores).sum())
+        return float((self.gradients * scores).sum()) / (bend * squares) if squares else 0.0
+
+
+def line_search_smoothness(problem: KernelRisk) -> float:
+    """Return the smoothness of the loss; BenchfwError where it has none."""
+    loss = problem.loss
+    if loss.smoothness is None:
+        raise BenchfwError(f"a line search needs a smooth loss, and '{loss.name}' has a kink; give a number")
+    return loss.smoothness
+
+
+Rule: TypeAlias = Callable[[int, int, Moves, float | None], Choice]
+"""(t, m, moves, γ) -> Choice: the number of the step from 1 on, blocks so far, what the batch asks for, γ_t.
+
+γ_t is None where it is found by a line search once the block is known.
+"""
 
 
 @dataclass(frozen=True)
@@ -39,9 +104,10 @@ class BlockDescent(ABC):
     """Rows a step, B."""
     block: Count = 128
     """Frequencies of a block, F; regenerated whenever needed."""
-    step: Positive = 1.0
+    step: Positive | Literal["line-search"] = 1.0
     """γ_t = step/(1 + t/delay)^power. Good ones, found by trial: 1.2/μ for squared loss, μ the largest
-    eigenvalue of gram/n; 3 for hinge loss, 15 to 20 for softmax; 1 to 4 with a preconditioner."""
+    eigenvalue of gram/n; 3 for hinge loss, 15 to 20 for softmax; 1 to 4 with a preconditioner. "line-search"
+    takes the step that is best for the batch (squared loss) or for a quadratic bound above its loss."""
     delay: NonNegative = 0.0
     """Steps after which γ_t begins to fall; 0 keeps it constant."""
     power: NonNegative = 1.0
@@ -66,6 +132,8 @@ class BlockDescent(ABC):
         outputs, penalty = problem.num_outputs, problem.penalty
         space = problem.covariance, problem.dimension
         frequencies = get_frequencies(self.kind, problem.backend, *space, self.block, rng.seed)
+        if self.step == "line-search":
+            line_search_smoothness(problem)
         choose = self.rule(problem, rng)
         scale = 1.0
         coefficients: list[Array] = []
@@ -73,8 +141,10 @@ class BlockDescent(ABC):
         for t, (rows, targets) in enumerate(problem.batches(rng, self.batch), start=1):
             scores = scale * feature_scores(rows, frequencies.blocks, coefficients, outputs)
             gradients = problem.loss.derivative(scores, targets)
-            k, step, facts = choose(t, len(coefficients), gradients, self._step(t))
-            direction = self._direction(rows, frequencies.block(k), gradients, penalty)
+            moves = Moves(problem, frequencies, rows, gradients, self.preconditioner)
+            k, given, facts = choose(t, len(coefficients), moves, self._step(t))
+            step = self._fall(t) * moves.line_search(k) if given is None else given
+            direction = moves.direction(k)
             scale *= 1 - step * penalty
             if abs(scale) < SMALLEST_SCALE:
                 scale, coefficients = 1.0, [scale * each for each in coefficients]
@@ -85,18 +155,9 @@ class BlockDescent(ABC):
                 coefficients[k] = coefficients[k] + move  # not in place: answers before hold the old one
             yield FeaturePredictor(frequencies, tuple(coefficients), scale, outputs, facts)
 
-    def _step(self, t: int) -> float:
-        """Return γ_t."""
-        return self.step / (1 + t / self.delay) ** self.power if self.delay else self.step
+    def _step(self, t: int) -> float | None:
+        """Return γ_t, None for a line search."""
+        return None if self.step == "line-search" else self.step * self._fall(t)
 
-    def _direction(self, rows: Array, frequencies: Array, gradients: Array, penalty: float) -> Array:
-        """Return Φ'G/(B F), (2, F, C), or its preconditioned self."""
-        pairs = rows.shape[0] * self.block
-        direction = feature_products(rows, frequencies, gradients) / pairs
-        if self.preconditioner is None:
-            return direction
-        xp = namespace(rows)
-        gram = feature_gram(rows, frequencies) / pairs
-        ridge = (penalty + self.preconditioner) * xp.eye(gram.shape[0], dtype=gram.dtype)
-        flat = direction.reshape(gram.shape[0], -1)
-        return xp.linalg.solve(gram + ridge, flat).reshape(direction.shape)
+    def _fall(self, t: int) -> float:
+        return (1 + t / self.delay) ** -self.power if self.delay else 1.0

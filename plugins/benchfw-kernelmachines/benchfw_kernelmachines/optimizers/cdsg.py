@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import math
 from bisect import insort
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
-from benchfw import Array, Positive, Rng
+from benchfw import Positive, Rng
 from benchfw_kernelmachines.features import FEATURE_STREAM, get_frequencies
 from benchfw_kernelmachines.kernels.block_check import largest_steps
-from benchfw_kernelmachines.optimizers.block_descent import BlockDescent, Choice, Rule
+from benchfw_kernelmachines.optimizers.block_descent import (
+    BlockDescent,
+    Choice,
+    Moves,
+    Rule,
+    line_search_smoothness,
+)
 from benchfw_kernelmachines.oracles import KernelRisk
 
 NOISE_STREAM = FEATURE_STREAM + 2
 ANCHORS, ROWS, FREQUENCIES = 32, 256, 256
 NOISE_POWERS = {"per-batch": 1, "literal": 2, "rigorous": 0}
+LARGEST_RATIO = 4.0  # of a step to γ, with a loss that is not squared
+
+Limit: TypeAlias = Callable[[Moves, int, float], float]
+"""(moves, block, γ) -> the longest step on that block."""
 
 
 @dataclass(frozen=True)
@@ -32,44 +42,48 @@ class CDSG(BlockDescent):
     """What v is: "per-batch" M²σ²/B, the variance of a batch; "literal" M²σ²/B² as printed, which diverges
     with squared loss; "rigorous" M²σ², with which it is DSG while ḡ is small, as with balanced classes, the
     median length and batches of about 100 and more."""
-    limit: Positive | Literal["auto"] = "auto"
-    """The longest step; "auto" is 2/μ for squared loss, μ the largest eigenvalue of gram/n (2 with a
-    preconditioner), 4γ for others, none for "literal". With squared loss, blocks of few frequencies or a λ
-    near μ need a smaller one."""
+    limit: Positive | Literal["auto", "line-search"] = "auto"
+    """The longest step on an old block; "line-search" is the best one for the batch, <G, Q>/(L|Q|²) with Q
+    the change of its scores by a step of 1 and L the smoothness of the loss; "auto" is that for squared loss,
+    4γ for others, none for "literal"."""
+    step: Positive = 1.0
+    """γ_t = step/(1 + t/delay)^power, which also enters the check."""
 
     def rule(self, problem: KernelRisk, rng: Rng) -> Rule:
         """Return the check, with the σ² of this problem."""
         variance = feature_variance(problem, rng.at(NOISE_STREAM))
-        return Check(problem, variance, NOISE_POWERS[self.noise], *self._limits(problem))
+        return Check(problem, variance, NOISE_POWERS[self.noise], self._limit(problem))
 
-    def _limits(self, problem: KernelRisk) -> tuple[float, float]:
-        """Return the longest step, and the longest ratio of a step to γ."""
-        if self.limit != "auto":
-            return self.limit, math.inf
-        if self.noise == "literal":
-            return math.inf, math.inf
-        if problem.loss.name == "squared":
-            return 2 / (1.0 if self.preconditioner else problem.top_eigenvalue()), math.inf
-        return math.inf, 4.0
+    def _limit(self, problem: KernelRisk) -> Limit:
+        """Return what bounds a step on an old block."""
+        if self.limit == "auto" and self.noise == "literal":
+            return lambda _moves, _block, _step: math.inf
+        if self.limit == "line-search" or (self.limit == "auto" and problem.loss.name == "squared"):
+            line_search_smoothness(problem)
+            return lambda moves, block, _step: moves.line_search(block)
+        if self.limit == "auto":
+            return lambda _moves, _block, step: LARGEST_RATIO * step
+        longest = self.limit
+        return lambda _moves, _block, _step: longest
 
 
 class Check:
     """The rule of CDSG; it remembers β (m, C) and the ratios η/γ of the steps on old blocks, sorted."""
 
-    def __init__(
-        self, problem: KernelRisk, variance: float, noise_power: int, longest: float, largest_ratio: float
-    ) -> None:
+    def __init__(self, problem: KernelRisk, variance: float, noise_power: int, limit: Limit) -> None:
         self.xp = problem.backend.xp
         self.penalty = problem.penalty
         self.variance = variance
         self.noise_power = noise_power
-        self.longest = longest
-        self.largest_ratio = largest_ratio
+        self.limit = limit
         self.beta = self.xp.zeros((0, problem.num_outputs), dtype=self.xp.float32)
         self.ratios: list[float] = []
 
-    def __call__(self, t: int, num_blocks: int, gradients: Array, step: float) -> Choice:
+    def __call__(self, t: int, num_blocks: int, moves: Moves, step: float | None) -> Choice:
         """Return the old block that is allowed the longest step, or a new one where none beats γ."""
+        if step is None:
+            raise TypeError("the check compares steps with γ, which must be a number")
+        gradients = moves.gradients
         mean = gradients.mean(axis=0)
         block, length = num_blocks, step
         if num_blocks:
@@ -79,7 +93,7 @@ class Check:
             best = int(allowed.argmax())
             if float(allowed[best]) > step:
                 block = best
-                length = min(float(allowed[best]), self.longest, self.largest_ratio * step)
+                length = min(float(allowed[best]), self.limit(moves, best, step))
                 insort(self.ratios, length / step)
         if block == num_blocks:
             self.beta = self.xp.concatenate([self.beta, self.xp.zeros_like(mean[None])])

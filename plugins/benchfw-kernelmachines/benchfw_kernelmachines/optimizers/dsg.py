@@ -19,4 +19,4 @@ class DSG(BlockDescent):
 
     def rule(self, problem: KernelRisk, rng: Rng) -> Rule:
         """Return the rule that takes a new block each time."""
-        return lambda _t, num_blocks, _gradients, step: Choice(num_blocks, step)
+        return lambda _t, num_blocks, _moves, step: Choice(num_blocks, step)

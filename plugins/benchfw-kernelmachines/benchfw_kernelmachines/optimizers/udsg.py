@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from benchfw import Array, Count, Range, Rng
+from benchfw import Count, Range, Rng
 from benchfw_kernelmachines.features import FEATURE_STREAM
-from benchfw_kernelmachines.optimizers.block_descent import BlockDescent, Choice, Rule
+from benchfw_kernelmachines.optimizers.block_descent import BlockDescent, Choice, Moves, Rule
 from benchfw_kernelmachines.oracles import KernelRisk
 
 BLOCK_STREAM = FEATURE_STREAM + 1  # of its own, so that the batches stay those of DSG
@@ -29,7 +29,7 @@ class UDSG(BlockDescent):
         """Return the rule that goes through the period of fresh + reuse steps."""
         draws = rng.at(BLOCK_STREAM)
 
-        def choose(t: int, num_blocks: int, _gradients: Array, step: float) -> Choice:
+        def choose(t: int, num_blocks: int, _moves: Moves, step: float | None) -> Choice:
             is_new = (t - 1) % (self.fresh + self.reuse) < self.fresh
             return Choice(num_blocks if is_new else draws.integers(num_blocks), step)
 

@@ -47,7 +47,7 @@ class KernelClassification(KernelRiskProblem):
         components: Annotated[int, Range(least=0)] = 100,
         standardize: bool = False,
         evaluation: Count = 10_000,
-        leading: Leading = "objective",
+        leading: Leading = "loss",
     ) -> None:
         super().__init__(
             backend,

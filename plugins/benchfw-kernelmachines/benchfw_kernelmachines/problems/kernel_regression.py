@@ -55,7 +55,7 @@ class KernelRegression(KernelRiskProblem):
         components: Annotated[int, Range(least=0)] = 100,
         standardize: bool = True,
         evaluation: Count = 10_000,
-        leading: Leading = "objective",
+        leading: Leading = "loss",
         exact: bool = False,
     ) -> None:
         super().__init__(

@@ -44,7 +44,8 @@ class KernelRiskProblem(CountedProblem, ABC):
       components: more columns than so many are reduced to as many by PCA; 0: never.
       standardize: whether columns are brought to variance 1.
       evaluation: training rows that metrics are taken on, from all over the set (of a stream the first).
-      leading: the metric that verdicts are about: "objective", "loss" or "error" (on the test rows).
+      leading: the metric that verdicts are about: "loss", "error" (on the test rows), or "objective", whose
+        |f|² is only bounded from above for random features.
     """
 
     cost_unit = "rows"

@@ -14,6 +14,7 @@ from benchfw_kernelmachines.sources.row_source import RowSource, sample_numbers
 from benchfw_kernelmachines.sources.rows_in_memory import RowsInMemory
 from benchfw_kernelmachines.sources.rows_mapped import RowsMapped
 from benchfw_kernelmachines.sources.rows_streamed import RowsStreamed, read_stream
+from benchfw_kernelmachines.sources.rows_warped import RowsWarped
 
 TESTED = 10_000
 """The most test rows that are looked at."""
@@ -29,7 +30,7 @@ def open_rows(backend: Backend, dataset: str, rows: int | None) -> tuple[RowSour
     """
     settings = stream_parameters(dataset)
     if settings is not None:
-        return _open_stream(dataset, settings, rows)
+        return _open_stream(backend, dataset, settings, rows)
     return _open_arrays(backend, dataset, load(dataset), rows)
 
 
@@ -70,7 +71,9 @@ def _source(backend: Backend, stored: Table, places: np.ndarray | None) -> RowsI
     return RowsInMemory(stored if places is None else Table(features[places], targets[places]))
 
 
-def _open_stream(dataset: str, settings: Mapping[str, Any], rows: int | None) -> tuple[RowSource, Table]:
+def _open_stream(
+    backend: Backend, dataset: str, settings: Mapping[str, Any], rows: int | None
+) -> tuple[RowSource, Table]:
     """Return a stream without the rows that test: its first tenth, or those of the set that it deforms."""
     total = int(settings["rows"])
     if "source" in settings:  # deformations of one picture must not stand on both sides
@@ -83,6 +86,8 @@ def _open_stream(dataset: str, settings: Mapping[str, Any], rows: int | None) ->
     count = _count(dataset, rows, total - start)
     if count <= STORED:
         return RowsInMemory(read_stream(dataset, start, start + count)), test
+    if "source" in settings:
+        return RowsWarped.opened(backend, settings, count), test
     return RowsStreamed.opened(dataset, start, start + count), test
 
 

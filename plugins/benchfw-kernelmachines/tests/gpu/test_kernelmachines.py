@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from benchfw.backends import get_backend
+from benchfw.data import load
 from benchfw.errors import BackendUnavailable
+from benchfw_datasets.synthetic.warps import WarpedPictures
 from benchfw_kernelmachines import (
     CDSG,
     DSG,
@@ -114,3 +116,16 @@ def test_a_drawn_gradient_is_the_same(randomness):
 
     host, device = on_both(compute)
     np.testing.assert_allclose(device, host, atol=1e-4)
+
+
+def test_pictures_warped_on_the_device_are_those_of_the_host():
+    arrays = load("mnist-like(rows=200, test_rows=1)")
+    made = [
+        WarpedPictures(backend, arrays["x_train"], arrays["y_train"], 3).rows(7_000_000, 7_003_000)
+        for backend in (NUMPY, CUPY)
+    ]
+    (host, labels), (device, same) = made
+    np.testing.assert_array_equal(labels, same)
+    apart = np.abs(host.astype(int) - CUPY.to_numpy(device).astype(int))
+    assert apart.max() <= 1
+    assert (apart > 0).mean() < 1e-3
