@@ -25,6 +25,7 @@ OPTIMIZERS = {
     "cdsg": "optimizers.cdsg:CDSG",
     "random-features-svrg": "optimizers.random_features_svrg:RandomFeaturesSVRG",
     "random-features-sgd": "optimizers.random_features_sgd:RandomFeaturesSGD",
+    "random-features-ridge": "optimizers.random_features_ridge:RandomFeaturesRidge",
     "nystrom-ridge": "optimizers.nystrom_ridge:NystromRidge",
     "kernel-ridge-exact": "optimizers.kernel_ridge_exact:KernelRidgeExact",
     "libsvm": "optimizers.libsvm:LIBSVM",
