@@ -96,4 +96,4 @@ def _smoothing() -> Array:
     centres = spacing * (np.arange(COARSE) + 0.5) - 0.5
     bumps = np.exp(-0.5 * ((centres[:, None] - np.arange(SIDE)) / spacing) ** 2)
     weights = np.einsum("ar,bc->abrc", bumps, bumps).reshape(COARSE**2, SIDE**2)
-    return (BEND * weights / np.sqrt((weights**2).sum(axis=0))).astype(np.float32)
+    return np.asarray(BEND * weights / np.sqrt((weights**2).sum(axis=0)), dtype=np.float32)
