@@ -112,11 +112,11 @@ def test_the_precisions_follow_the_schedule_of_rho(build, name):
 
 
 def test_a_pass_renews_the_same_part_of_the_precisions_whatever_the_batch(build):
-    """1 - e^-ρ, but for the steps' size."""
+    """1 - e^-ρ with single examples, ρ/(1 + ρ) with all at once; with noise 1 precisions go from 0 to 1."""
     problem = build(likelihood="gaussian")
-    for batch in (1, 2, 5):
-        answers = path(problem, PGSVI(rho=0.05, batch=batch), math.ceil(17 / batch))
-        assert answers[-1].precisions.mean() == pytest.approx(1 - math.exp(-0.05), rel=0.03)
+    for batch, expected in ((1, 1 - math.exp(-0.05)), (17, 0.05 / 1.05)):
+        answers = path(problem, PGSVI(rho=0.05, batch=batch), 17 // batch)
+        assert answers[-1].precisions.mean() == pytest.approx(expected, rel=0.002)
 
 
 def test_beta_and_rho_are_not_given_together():
