@@ -20,10 +20,8 @@ ROOT = Path(__file__).parents[1]
 SUITES = sorted([*ROOT.glob("suites/**/*.toml"), *ROOT.glob("plugins/*/*/suites/**/*.toml")])
 REGISTRY = Registry()
 
-SPECTRAL = {"gd": 10, "svrg": 2, "sgd": 1}
 KERNELS = {"dsg": (2, 3, 15, 17), "udsg": (2, 3, 15, 17), "cdsg": (2, 3, 15, 17), "random-features-svrg": 1}
 USUAL_STEPS = {
-    "spectral/figure2b": SPECTRAL,
     "spectral/figure2c": {"sgd": 1},
     "spectral/figure2d": {"gd": 1, "sgd": 1},
     "variational/figure2_ionosphere": {"pg-svi": 1, "sgd": 0.001, "adagrad": 1, "adam": 0.03},

@@ -72,7 +72,7 @@ PINNED = {
     "epsilon-like(rows=20, test_rows=5, features=30)": "7cf6aed9088b9eae",
     "cifar10-like(rows=10, test_rows=5)": "bfa8f974bf07f4c7",
     "cifar10-pca100-like(rows=20, test_rows=5)": "a5320925d36fe9c9",
-    "movielens-like(users=50, items=60, ratings=500)": "90c643399dc7e3db",
+    "movielens-like(users=50, items=60, ratings=500)": "b318756fe874eb4d",
     "sonar-like": "5fa409840d0c1be8",
     "mnist-like(rows=20, test_rows=5)": "d15e112ff6096ac8",
     "uci-like(rows=100, features=3)": "e39d2be377563ab2",
@@ -99,6 +99,27 @@ def test_ratings_have_no_cell_twice_and_are_sorted():
 def test_a_few_films_have_most_of_the_ratings():
     counts = np.sort(np.bincount(data.load("movielens-like")["item"]))[::-1]
     assert counts[: len(counts) // 5].sum() > 0.5 * counts.sum()
+    crowded = data.load("movielens-like(users=6, items=5, ratings=15)")  # more than groups would choose
+    assert len(set(zip(crowded["user"], crowded["item"], strict=True))) == 15
+
+
+@pytest.mark.thorough
+def test_ratings_have_the_margins_and_the_spectrum_of_movielens_1m():
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.linalg import svds
+
+    arrays = data.load("movielens-like(users=6040, items=3706, ratings=1000203)")
+    user, item, rating = (arrays[key].astype(int) for key in ("user", "item", "rating"))
+    quantiles = [np.quantile(np.bincount(each)[1:], [0.1, 0.5, 0.9]) for each in (item, user)]
+    singular = np.sort(svds(csr_matrix((rating.astype(float), (item, user))), k=30)[1])[::-1]
+    # the figures of the real set
+    np.testing.assert_allclose(quantiles[0][1:], [123.5, 729.5], rtol=0.2)
+    assert quantiles[0][0] == pytest.approx(7, abs=3)
+    np.testing.assert_allclose(quantiles[1], [27, 96, 400], rtol=0.2)
+    np.testing.assert_allclose(singular[[0, 1, 9]], [1893, 671, 316], rtol=0.1)
+    assert 0.75 * 177 < singular[29] < 177
+    assert rating.mean() == pytest.approx(3.58, abs=0.06)
+    assert rating.std() == pytest.approx(1.117, abs=0.03)
 
 
 @pytest.mark.parametrize("name", ["sonar-like(rows=800, train=600)", "mnist-like(rows=900, test_rows=300)"])

@@ -24,7 +24,7 @@ def _twin(name: str, title: str, make: str, stream: str | None = None, **default
 
 
 MOVIELENS_LIKE = _twin(
-    "movielens-like", "ratings of low rank, few popular films, busy users", "ratings:movielens_like"
+    "movielens-like", "ratings with the margins and the spectrum of MovieLens 1M", "ratings:movielens_like"
 )
 SOUND_LIKE = _twin("sound-like", "an oscillating waveform with gaps", "series:sound_like")
 SZEGED_WEATHER_LIKE = _twin(

@@ -45,6 +45,23 @@ def popularity_weights(count: int, flatness: float) -> Array:
     return np.asarray(weights / np.cumsum(weights)[-1])
 
 
+def exponential(values: Array) -> Array:
+    """Return e^x for x between -1000 and 1000 to 1 %, by arithmetic that every machine does alike."""
+    result = 1 + values / (1 << 16)
+    for _ in range(16):
+        result = result * result
+    return np.asarray(result)
+
+
+def logarithm(values: Array) -> Array:
+    """Return log x for x > 0 to five digits, by arithmetic that every machine does alike."""
+    mantissa, exponent = np.frexp(values)  # mantissa in [½, 1)
+    ratio = (mantissa - 0.75) / (mantissa + 0.75)
+    square = ratio * ratio
+    series = 2 * ratio * (1 + square * (1 / 3 + square * (1 / 5 + square / 7)))
+    return np.asarray(series + exponent * 0.6931471805599453 - 0.2876820724517809)
+
+
 def draw_split(rng: Rng, rows: int, train: int) -> dict[str, Array]:
     """Return train_idx and test_idx, int32, sorted."""
     if train >= rows:

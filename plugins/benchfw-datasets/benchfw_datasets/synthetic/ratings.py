@@ -5,34 +5,44 @@ from __future__ import annotations
 import numpy as np
 
 from benchfw import BenchfwError, Count, NonNegative
-from benchfw_datasets.synthetic.draws import Array, open_stream, popularity_weights
+from benchfw_datasets.synthetic.draws import Array, exponential, logarithm, open_stream
+
+GROUPS = 12
+LEAST_RATINGS = 20  # that a user of MovieLens has
+MOST_OF_ITEMS = 0.8  # that a user may have rated
+ROUNDS = 12  # of drawing again what a user has already; then come the most popular films
 
 
 def movielens_like(
     users: Count = 943,
     items: Count = 1682,
     ratings: Count = 100_000,
-    rank: Count = 5,
-    noise: NonNegative = 0.7,
+    rank: Count = 12,
+    noise: NonNegative = 0.88,
     seed: int = 0,
 ) -> dict[str, Array]:
-    """Return user, item, rating, timestamp like MovieLens: 1 to 5 stars, low rank, few popular films.
+    """Return user, item, rating, timestamp like MovieLens: 1 to 5 stars, busy users, popular films, groups.
 
-    Types are those of movielens-100k and -1m, or of -10m where ids need more than 16 bits.
+    Popularity is χ² with one degree of freedom, activity 20 and such a number; users choose within groups of
+    falling size. At the size of movielens-1m quantiles of ratings a film and a user, mean, spread and the ten
+    largest singular values of the zero-filled ratings are within a fifth of the real ones; the thirtieth is a
+    fifth smaller. Types are those of movielens-100k and -1m, or of -10m where ids need more than 16 bits.
     """
     if 2 * ratings > users * items:
         raise BenchfwError(f"{ratings} ratings fill more than half of {users} x {items}")
     rng = open_stream(seed)
-    cells = _cells(seed, users, items, ratings)
-    user, item = np.divmod(cells, items)
-    # the popular ones are not those with the lowest ids
-    user, item = rng.permutation(users)[user], rng.permutation(items)[item]
+    popularity = np.maximum(rng.standard_normal(items) ** 2, 1e-3)
+    user, item = np.divmod(_cells(seed, popularity, users, ratings), items)
     order = np.lexsort((item, user))
     user, item = user[order], item[order]
-    score = 3.5 + 0.4 * rng.standard_normal(users)[user] + 0.4 * rng.standard_normal(items)[item]
-    taste, trait = rng.standard_normal((rank, users)), rng.standard_normal((rank, items))
-    for factor in range(rank):
-        score += taste[factor][user] * trait[factor][item] * (0.5 / rank)
+    likes = logarithm(popularity)
+    likes = (likes - likes.mean()) / (likes.std() or 1.0)
+    score = 3.4 + 0.44 * rng.standard_normal(users)[user]
+    score += (0.6 * rng.standard_normal(items) + 0.27 * likes)[item]
+    sizes = 1 / np.sqrt(np.arange(1, rank + 1))
+    sizes *= 0.45 / np.sqrt((sizes**2).sum())
+    for size in sizes:
+        score += size * rng.standard_normal(users)[user] * rng.standard_normal(items)[item]
     score += noise * rng.standard_normal(ratings)
     wide = max(users, items) >= 1 << 15
     return {
@@ -43,15 +53,64 @@ def movielens_like(
     }
 
 
-def _cells(seed: int, users: int, items: int, ratings: int) -> Array:
-    """Return different cells user * items + item, (ratings,): busy users and popular films first."""
+def _cells(seed: int, popularity: Array, users: int, ratings: int) -> Array:
+    """Return different cells user * items + item, (ratings,)."""
     rng = open_stream(seed, 1)
-    busy, liked = popularity_weights(users, 0.3 * users), popularity_weights(items, 0.05 * items + 1)
-    found = np.empty(0, dtype=np.int64)
-    while len(found) < ratings:
-        wanted = ratings - len(found) + ratings // 4
-        user, item = rng.choice(users, wanted, p=busy), rng.choice(items, wanted, p=liked)
-        drawn = np.concatenate([found, user * items + item])
-        _, first = np.unique(drawn, return_index=True)
-        found = drawn[np.sort(first)]  # in the order of the draws: the first ones are kept
-    return found[:ratings]
+    items = len(popularity)
+    wanted = _activity(rng.standard_normal(users) ** 2, items, ratings)
+    mixture = exponential(3.5 * rng.standard_normal((users, GROUPS)) - 0.5 * np.arange(GROUPS))
+    mixture = np.cumsum(mixture, axis=1)
+    mixture /= mixture[:, -1:]
+    weights = np.cumsum(popularity * exponential(2.2 * rng.standard_normal((GROUPS, items))), axis=1)
+    weights /= weights[:, -1:]
+    found, missing = np.empty(0, dtype=np.int64), wanted
+    for _ in range(ROUNDS):
+        who = np.repeat(np.arange(users), np.where(missing > 0, missing + missing // 4 + 2, 0))
+        chance = rng.random(len(who))
+        group = np.zeros(len(who), dtype=np.int8)
+        for each in range(GROUPS - 1):
+            group += chance > mixture[who, each]
+        chance, item = rng.random(len(who)), np.empty(len(who), dtype=np.int64)
+        for each in range(GROUPS):
+            item[group == each] = np.searchsorted(weights[each], chance[group == each])
+        found = _first_of_each(
+            np.concatenate([found, who * items + np.minimum(item, items - 1)]), items, wanted
+        )
+        missing = wanted - np.bincount(found // items, minlength=users)
+        if not missing.any():
+            return found
+    return np.concatenate([found, *_most_popular(found, popularity, missing)])
+
+
+def _activity(squares: Array, items: int, ratings: int) -> Array:
+    """Return how many ratings each user has, at most four fifths of the items, `ratings` in all."""
+    mean, most = ratings / len(squares), max(1, int(MOST_OF_ITEMS * items))
+    least = min(LEAST_RATINGS, mean / 2)
+    share = least + (mean - least) * squares
+    counts = np.minimum(np.floor(share * (ratings / share.sum())), most).astype(np.int64)
+    while (missing := ratings - int(counts.sum())) > 0:
+        room = np.flatnonzero(counts < most)
+        counts[room[np.argsort(-share[room], kind="stable")][:missing]] += 1
+    return counts
+
+
+def _first_of_each(cells: Array, items: int, wanted: Array) -> Array:
+    """Return different cells, the first `wanted` of each user."""
+    _, first = np.unique(cells, return_index=True)
+    cells = cells[np.sort(first)]
+    order = np.argsort(cells // items, kind="stable")
+    owner = (cells // items)[order]
+    number = np.arange(len(cells)) - np.searchsorted(owner, np.arange(len(wanted)))[owner]
+    return np.asarray(cells[np.sort(order[number < wanted[owner]])])
+
+
+def _most_popular(found: Array, popularity: Array, missing: Array) -> list[Array]:
+    """Return the cells of the most popular items that users have not rated yet, as many as they miss."""
+    items, cells = len(popularity), np.sort(found)
+    ranked = np.argsort(-popularity, kind="stable")
+    more = []
+    for user in np.flatnonzero(missing):
+        low, high = np.searchsorted(cells, [user * items, (user + 1) * items])
+        rest = ranked[~np.isin(ranked, cells[low:high] - user * items)]
+        more.append(user * items + rest[: missing[user]])
+    return more
