@@ -91,7 +91,7 @@ def _activity(squares: Array, items: int, ratings: int) -> Array:
     while (missing := ratings - int(counts.sum())) > 0:
         room = np.flatnonzero(counts < most)
         counts[room[np.argsort(-share[room], kind="stable")][:missing]] += 1
-    return counts
+    return np.asarray(counts)
 
 
 def _first_of_each(cells: Array, items: int, wanted: Array) -> Array:
