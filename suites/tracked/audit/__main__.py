@@ -32,7 +32,7 @@ PARTS: dict[str, tuple[Callable[[int], Iterator[Table]], int]] = {
     "bias": (bias_tables, 2000),
     "rates": (rate_tables, 200),
     "tuning": (tuning_tables, 50),
-    "claims": (claim_tables, 500),
+    "claims": (claim_tables, 100),
 }
 """What makes the tables of a part, and of how many experiments."""
 

@@ -168,6 +168,7 @@ class OneRun:
     known: Curve
     limit: Curve | None = None
     finished: bool = True
+    diverged: bool = False
     skipped: bool = False
     metrics: tuple[str, ...] = ("loss",)
 
