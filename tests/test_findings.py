@@ -77,7 +77,7 @@ def test_a_bundle_names_no_machine_no_user_and_no_place(path):
 
 
 def test_all_bundles_together_are_small():
-    assert sum(path.stat().st_size for path in BUNDLES) < 10e6
+    assert sum(path.stat().st_size for path in BUNDLES) < 20e6
 
 
 @pytest.mark.parametrize("text", ["file /home/x", '"/tmp/x"', "in /Users/me", "C:\\data"])

@@ -25,9 +25,8 @@ def judge_divergence(
     """Return the outcome, as diverged if the trial is done and blew up, and a caveat if the metric only rose.
 
     It blew up if the leading metric is above 10 times its start at the last look, or was at two looks running
-    and has not come back below its start. One that has come back is a transient: a heavy ball with the best
-    step passes through a hundred times the gap that it began with. Multiples make sense only for a metric
-    that cannot be negative: the first one if its limit is 0, otherwise the gap.
+    and has not come back below its start. One that has come back was a transient, as momentum has. Multiples
+    make sense only for a metric that cannot be negative: the first one if its limit is 0, otherwise the gap.
     """
     metric = taken[0].metric if taken else GAP
     if metric in gains or limits.get(metric) != 0:

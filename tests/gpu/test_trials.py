@@ -56,7 +56,7 @@ def records_on(backend, trial):
     records, emit = collector()
     short = replace(trial, backend=backend, budget=Budget(iterations=ITERATIONS), target={}, precision=None)
     ended = run_trial(short, REGISTRY, emit)
-    assert ended.status is Status.DONE, ended.reason
+    assert ended.status in {Status.DONE, Status.DIVERGED}, ended.reason  # at steps that a tuner would leave
     return {(each.metric, each.iteration): each.value for each in records}
 
 
