@@ -28,10 +28,10 @@ DATASET, STEP, BATCH, SAMPLES = "usps-2vs4", 2.5 / 884, 20, 2_000
 SAMPLED = {"expectation": "score-function", "samples": SAMPLES}
 REFACTOR = 4
 METHODS = {
-    "a step": PGSVI(STEP, BATCH),
-    f"refactor = {REFACTOR}": PGSVI(STEP, BATCH, refactor=REFACTOR),
-    f"a step, {SAMPLES:,} samples": PGSVI(STEP, BATCH, **SAMPLED),
-    f"refactor = {REFACTOR}, {SAMPLES:,} samples": PGSVI(STEP, BATCH, refactor=REFACTOR, **SAMPLED),
+    "a step": PGSVI(STEP, batch=BATCH),
+    f"refactor = {REFACTOR}": PGSVI(STEP, batch=BATCH, refactor=REFACTOR),
+    f"a step, {SAMPLES:,} samples": PGSVI(STEP, batch=BATCH, **SAMPLED),
+    f"refactor = {REFACTOR}, {SAMPLES:,} samples": PGSVI(STEP, batch=BATCH, refactor=REFACTOR, **SAMPLED),
 }
 AT_ONCE = 3 * REFACTOR  # steps: lives of whole factors
 
@@ -68,7 +68,7 @@ def to_the_end(problem: GPClassification, passes: int) -> None:
     adam = Adam(2.5, estimator=ScoreFunction(BATCH, SAMPLES))
     seconds, bounds = [], []
     for name, method, count in (
-        ("pg-svi", PGSVI(STEP, BATCH, **SAMPLED), passes),
+        ("pg-svi", PGSVI(STEP, batch=BATCH, **SAMPLED), passes),
         ("adam", adam, 10 * passes),
     ):
         answers: list[object] = []
