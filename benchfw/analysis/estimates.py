@@ -82,14 +82,13 @@ class Runs(Estimate):
     They are on the scale on which Student's t judges them: logarithms where `logs`. Where the runs do not
     look normal, or are skewed towards the claim, the interval reaches at least as far as that of the median,
     which holds for every law: what is claimed must be true of the typical run, too. An infinite end is not
-    known, and leaves the median. `paired` numbers are ratios or differences of two runs.
+    known, and leaves the median.
     """
 
     low: Floats
     high: Floats
     middle: Floats
     logs: bool = True
-    paired: bool = True
     repetitions: tuple[int, ...] = ()
 
     @property
@@ -106,11 +105,6 @@ class Runs(Estimate):
     def _whole(self) -> bool:
         """Whether all runs are known from both sides."""
         return bool(np.all(np.isfinite(self.low)) and np.all(np.isfinite(self.high)))
-
-    @property
-    def _chance(self) -> float:
-        """Return the chance that runs which fall into two clusters are all on one side of their median."""
-        return float((0.25 if self.paired else 0.5) ** self.count)
 
     def interval(self, level: float) -> Interval:
         """Return the mean; the geometric mean of logarithms; the median where some are not known."""
@@ -131,7 +125,7 @@ class Runs(Estimate):
         return _exp(found) if self.logs else found
 
     def _lower_end(self, values: Floats, level: float, check: float) -> float:
-        if (1 - check) / 2 < self._chance * (1 - 1e-9):
+        if self.count < fewest_runs(check):
             return -math.inf
         if not self._whole:
             return _median_end(values, level)
@@ -154,7 +148,9 @@ class Runs(Estimate):
             return None
         factor = math.exp(min(min(distances) / spread, 700.0)) if spread > 0 else math.exp(700.0)
         needed = repetitions_needed(1.0, level, factor, 1 - level)
-        return None if too_few_to_plan(needed, self.count) else needed
+        if needed is None or too_few_to_plan(needed, self.count):
+            return None
+        return max(needed, fewest_runs(level))
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,6 +252,15 @@ class Measured(Estimate):
     def disproof(self, level: float) -> Interval:
         """Return what may disprove a claim about the number."""
         return self.find(level) if self.disprove is None else self.disprove(level)
+
+
+def fewest_runs(level: float) -> int:
+    """Return how many runs are needed to decide anything at this level.
+
+    Runs that fall into two clusters are all on one side of their median with a chance of 1/2^n, and a ratio
+    varies like the method that does.
+    """
+    return math.ceil(-math.log2((1 - level) / 2) - 1e-9)
 
 
 def lies_inside(found: Interval, inside: Range, possible: Range = ANY) -> bool:

@@ -15,12 +15,12 @@ from benchfw.claims import Range
 BELOW_HALF = Range(high=0.5)
 
 
-def runs_at(mean, spread=0.1, count=10, seed=0, paired=True):
+def runs_at(mean, spread=0.1, count=10, seed=0):
     """Runs whose mean is just this, and whose deviations look normal."""
     noise = np.random.default_rng(seed).standard_normal(count)
     noise = (noise - np.mean(noise)) / np.std(noise, ddof=1)
     values = mean + spread * noise
-    return Runs(values, values, values, logs=False, paired=paired)
+    return Runs(values, values, values, logs=False)
 
 
 def decide_one(inside, estimate, **more):
@@ -108,9 +108,9 @@ def test_a_range_with_two_ends_holds_inside_and_is_refuted_on_either_side():
 
 
 @pytest.mark.parametrize(("count", "standing"), [(2, "not testable"), (4, "undecided"), (5, "holds")])
-def test_a_value_needs_so_many_runs_that_clusters_are_seen(count, standing):
+def test_a_claim_needs_so_many_runs_that_clusters_are_seen(count, standing):
     """Of runs in two clusters n are on one side with a chance of 1/2^n: four say nothing at 5 %."""
-    decided = decide_one(BELOW_HALF, runs_at(0.1, spread=0.001, count=count, paired=False))
+    decided = decide_one(BELOW_HALF, runs_at(0.1, spread=0.001, count=count))
     assert decided.standing == standing
 
 
@@ -126,7 +126,7 @@ def test_a_run_that_was_never_there_is_known_from_one_side():
     """Nine of ten never arrive and had spent 1,000: the typical run takes more than that."""
     low = np.log(np.array([50.0, *[1000.0] * 9]))
     high = np.array([math.log(50.0), *[math.inf] * 9])
-    runs = Runs(low, high, low, paired=False)
+    runs = Runs(low, high, low)
     found = runs.interval(0.9)
     assert (found.low, found.high) == (pytest.approx(1000), math.inf)
     assert decide_one(Range(low=900.0), runs).standing is Standing.HOLDS
@@ -156,17 +156,17 @@ def test_a_share_has_the_exact_binomial_interval():
 def test_a_range_may_end_where_all_numbers_do(some, inside):
     assert decide_one(inside, Share(some, 20)).standing is Standing.HOLDS
     gone = np.full(10, -math.inf)  # the logarithm of 0
-    below = Runs(gone, np.full(10, -5.0), gone, paired=False)
+    below = Runs(gone, np.full(10, -5.0), gone)
     assert decide_one(Range(0.0, 0.5), below).standing is Standing.HOLDS
     assert decide_one(Range(0.1, 0.5), below).standing is Standing.REFUTED
 
 
 def test_the_largest_of_many_is_below_a_limit_only_if_all_are_and_above_it_with_an_allowance():
-    low, high = runs_at(0.3, paired=False), runs_at(0.57, paired=False)
+    low, high = runs_at(0.3), runs_at(0.57)
     assert decide_one(BELOW_HALF, Largest((low,) * 50)).standing is Standing.HOLDS
     assert decide_one(BELOW_HALF, Largest((high,))).standing is Standing.REFUTED
     assert decide_one(BELOW_HALF, Largest((high, *[low] * 49))).standing is Standing.UNDECIDED
-    far = runs_at(0.9, paired=False)
+    far = runs_at(0.9)
     assert decide_one(BELOW_HALF, Largest((far, *[low] * 49))).standing is Standing.REFUTED
 
 
@@ -190,7 +190,7 @@ def test_an_end_that_the_range_does_not_have_may_be_unknown():
 def test_ten_runs_show_that_a_long_curve_stays_below_its_bound():
     """One of 40 looks has too small a share of the error for a lower end of its own."""
     curves = np.random.default_rng(0).uniform(0.1, 0.2, (40, 10))
-    parts = tuple(Runs(each, each, each, logs=False, paired=False) for each in curves)
+    parts = tuple(Runs(each, each, each, logs=False) for each in curves)
     (found,) = decide_claims([[Part("", Range(high=1.0), Largest(parts))]])
     assert found.standing is Standing.HOLDS
 

@@ -373,7 +373,7 @@ def test_a_metric_is_checked_by_what_the_store_has_before_anything_runs(paces):
 TUNED = """
 title = "Matrix completion"
 seed = 7
-repetitions = 5
+repetitions = 6
 budget = { seconds = 5, iterations = 60 }
 target = { test_rmse = 2.8 }
 reference = "gd"
@@ -409,5 +409,5 @@ def test_a_claim_about_tuned_methods_is_decided_by_the_trials_of_the_verdict(cli
     assert cost["standing"] == "refuted"
     assert seconds["standing"] != "holds"
     assert all(each["parts"][0]["estimate"] > 1 for each in found)
-    assert all(each["parts"][0]["count"] == 5 for each in found)
-    assert cost["trials"] == 10
+    assert all(each["parts"][0]["count"] == 6 for each in found)
+    assert cost["trials"] == 12

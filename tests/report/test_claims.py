@@ -32,10 +32,10 @@ TARGET, COST = {"quantity": "seconds to target"}, {"quantity": "cost to target"}
 PAIR = {"method": "a", "than": "b"}
 
 
-def around(middle, spread=1.0, *, logs=True, paired=True):
+def around(middle, spread=1.0, *, logs=True):
     """Ten runs around a number; the spread is relative to it, if they are logarithms."""
     values = math.log(middle) + spread * SPREAD if logs else middle + spread * SPREAD
-    return Runs(values, values, values, logs=logs, paired=paired)
+    return Runs(values, values, values, logs=logs)
 
 
 def decide(table, *estimates, subjects=(), early=0, quick=False):
@@ -67,18 +67,18 @@ def words(*given, **more):
          "the time of a to the target is 1.09 [1.06, 1.12] times that of b", "between 0.9 and 1.1"),
         ({**PAIR, "quantity": "gap at the end", "difference": {"above": -0.1}}, around(0.02, logs=False),
          "holds", "the gap of a at the end minus that of b is 0.0200 [0.0024, 0.0376]", "above -0.1"),
-        ({"method": "a", **TARGET, "value": {"below": 0.01}}, around(0.003, paired=False), "holds",
+        ({"method": "a", **TARGET, "value": {"below": 0.01}}, around(0.003), "holds",
          "the time of a to the target is 3.00 ms [2.94, 3.06]", "below 10 ms"),
-        ({"method": "a", **COST, "value": {"above": 200}}, around(83.0, paired=False), "refuted",
+        ({"method": "a", **COST, "value": {"above": 200}}, around(83.0), "refuted",
          "the cost of a to the target is 83.0 gradients [81.5, 84.6]", "above 200 gradients"),
         ({"order": ["a", "b"], **COST}, around(1.5), "refuted",
          "the cost of a to the target is 1.50 [1.47, 1.53] times that of b", "a before b"),
         ({"order": ["a", "b"], "quantity": "loss when the reference is done"}, around(2.0, logs=False),
          "refuted", "the loss of a when the reference is done minus that of b is 2.00 [1.98, 2.02]",
          "a before b"),
-        ({"method": "a", "rate": {"within": [-1.2, -0.8]}}, around(-1.0, logs=False, paired=False), "holds",
+        ({"method": "a", "rate": {"within": [-1.2, -0.8]}}, around(-1.0, logs=False), "holds",
          "the gap of a goes like iterations to the power of -1.00 [-1.02, -0.98]", "between -1.2 and -0.8"),
-        ({"method": "a", "law": "linear", "rate": {"below": 0.95}}, around(0.98, 0.1, paired=False),
+        ({"method": "a", "law": "linear", "rate": {"below": 0.95}}, around(0.98, 0.1),
          "refuted", "an iteration multiplies the gap of a by 0.980 [0.978, 0.982]", "below 0.95"),
         ({"method": "a", "reaches": True}, Share(10, 10, every=True), "holds",
          "a reaches the target in 10 of 10 runs (a share of 1.00 [0.74, 1.00])", "in every run"),
@@ -127,7 +127,7 @@ def test_a_bound_says_how_near_the_curves_come_and_how_many_runs_break_it():
         "the gap of a is above its bound at 3 of 40 looks in 2 of 9 runs, at most 1.3 times it"
     )
     assert broken.claimed == "at most the bound in every run"
-    mean = Largest((around(0.5, logs=False, paired=False), around(0.7, logs=False, paired=False)))
+    mean = Largest((around(0.5, logs=False), around(0.7, logs=False)))
     said = words({"method": "a", "bound": "mean"}, mean, subjects=about(0, 2, 0.7))
     assert re.fullmatch(
         rf"the gap of a is 0.70 \[{NUMBER}, {NUMBER}\] times its bound at the highest of 2 looks, in the "
@@ -275,7 +275,7 @@ def claiming(make, run):
             target={"gap": 1},
         )
         for name, at in {"slow": 60, "fast": 10, "alike": 61}.items()
-        for each in range(5)
+        for each in range(6)
     ]
     ratio = {"than": "slow", "quantity": "iterations to target"}
     tables = [

@@ -72,12 +72,6 @@ def test_the_ratio_to_a_run_that_never_arrives_is_known_from_one_side():
     assert found.low[0] == -math.inf
 
 
-def test_pairs_count_as_such_only_where_both_methods_vary():
-    varied, steady = sample_of([1.0, 2.0, 1.5]), sample_of([3.0, 3.0, 3.0])
-    assert estimate_ratio(varied, sample_of([2.0, 5.0, 4.0]), "loss").paired
-    assert not estimate_ratio(varied, steady, "loss").paired
-
-
 @pytest.mark.parametrize(
     ("mine", "theirs", "quantity", "reason"),
     [
@@ -104,7 +98,6 @@ def test_a_difference_is_as_sure_as_the_looks_between_which_runs_arrive():
     assert found.middle == pytest.approx([50, 50, 49])
     assert (found.low == 30).all()
     assert (found.high == 56).all()
-    assert not found.paired  # the first method does not vary
 
 
 def test_a_value_is_judged_by_its_logarithm_unless_it_can_be_negative():

@@ -45,13 +45,7 @@ def estimate_ratio(mine: Sample, theirs: Sample, quantity: str) -> Found:
         return "in no run does either of the two get there"
     middle = _middle(evidence.low, evidence.high) if evidence.middle is None else evidence.middle
     whole = len(shared) == evidence.count
-    return Runs(
-        evidence.low,
-        evidence.high,
-        middle,
-        paired=_vary_alike(pairs),
-        repetitions=tuple(shared) if whole else (),
-    )
+    return Runs(evidence.low, evidence.high, middle, repetitions=tuple(shared) if whole else ())
 
 
 def estimate_difference(mine: Sample, theirs: Sample, quantity: str) -> Found:
@@ -71,15 +65,7 @@ def estimate_difference(mine: Sample, theirs: Sample, quantity: str) -> Found:
     least, most = (np.where(seen, middle, each) for each in ends)
     if mine.is_gain(quantity):
         least, most, middle = -most, -least, -middle
-    return Runs(least, most, middle, logs=False, paired=_vary_alike(pairs), repetitions=tuple(shared))
-
-
-def _vary_alike(pairs: Sequence[Sequence[float]]) -> bool:
-    """Return whether both methods vary, or neither.
-
-    Runs in two clusters, beside a method that does not vary, are as likely to be alike as runs alone.
-    """
-    return len({len(set(each)) > 1 for each in pairs}) == 1
+    return Runs(least, most, middle, logs=False, repetitions=tuple(shared))
 
 
 def estimate_value(sample: Sample, quantity: str) -> Found:
@@ -102,7 +88,7 @@ def estimate_value(sample: Sample, quantity: str) -> Found:
     if logs:
         with np.errstate(divide="ignore"):
             low, high, middle = np.log(low), np.log(high), np.log(middle)
-    return Runs(low, high, middle, logs=logs, paired=False, repetitions=tuple(values))
+    return Runs(low, high, middle, logs=logs, repetitions=tuple(values))
 
 
 def estimate_bias(sample: Sample) -> Found:
@@ -174,7 +160,7 @@ def estimate_bound(trials: Sequence[History], metric: str, *, every: bool) -> tu
     parts = []
     for look in sorted(shared):
         values = np.array([found[look] for found in curves.values()])
-        parts.append(Runs(values, values, values, logs=False, paired=False))
+        parts.append(Runs(values, values, values, logs=False))
     if not parts:
         return "its runs have no look in common", None
     return Largest(tuple(parts)), _count_looks([float(np.mean(each.middle)) for each in parts])
@@ -228,7 +214,7 @@ def estimate_rate(trials: Sequence[History], metric: str, law: Law, inside: Rang
         if inside.two_ended and second - first > BENT * abs(mean):
             return f"the curve bends: its slope goes from {fit.halves[0]:.2g} to {fit.halves[1]:.2g}"
     order = tuple(each.repetition for each in started) if len(slopes) == len(started) else ()
-    return Runs(slopes + low, slopes + high, slopes, law == "linear", paired=False, repetitions=order)
+    return Runs(slopes + low, slopes + high, slopes, law == "linear", repetitions=order)
 
 
 def _unfinished(trials: Sequence[History]) -> str:
@@ -258,8 +244,7 @@ def average(parts: Mapping[str, Runs]) -> Found:
     )
     if len({each.logs for each in given}) > 1 or np.any(np.isnan([low, high])):
         return "the values on some problem cannot be averaged with the others"
-    paired = all(each.paired for each in given)
-    return Runs(low, high, middle, given[0].logs, paired, order)
+    return Runs(low, high, middle, given[0].logs, order)
 
 
 def _missing(mine: Sample, theirs: Sample, quantity: str) -> str:
