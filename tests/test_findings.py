@@ -14,11 +14,14 @@ from pathlib import Path, PurePath
 
 import pytest
 
+from benchfw.analysis.estimates import fewest_runs
+from benchfw.analysis.significance import BUDGET
 from benchfw.registry import Registry
 from benchfw.report.site import findings_page
 from benchfw.report.site.documents import read_documents
 from benchfw.report.site.findings import find_findings, read_bundles, read_claiming_suites
 from benchfw.store.bundle import STORE
+from benchfw.suite import read_suite
 
 ROOT = Path(__file__).parents[1]
 DOCS, FINDINGS = ROOT / "docs", ROOT / "findings"
@@ -40,10 +43,21 @@ def built(monkeypatch):
 
 
 @pytest.mark.families
+@pytest.mark.thorough
 def test_the_page_and_its_figures_are_what_suites_and_bundles_give(built):
     kept = [DOCS / "findings.md", *DOCS.glob("findings/*")]
     texts = {PurePath(path.relative_to(DOCS)): path.read_text("utf-8") for path in kept}
     assert texts == built, "run `make findings`"
+
+
+@pytest.mark.families
+@pytest.mark.parametrize("quick", [False, True], ids=["full", "quick"])
+def test_suites_run_as_often_as_their_claims_need(quick):
+    for name, path in Registry().suites.items():
+        suite = read_suite(path, quick=quick)
+        tested = [each for each in suite.claims if not each.reason and (each.quick or not quick)]
+        if tested and suite.tables["optimizer"]:
+            assert suite.repetitions >= fewest_runs(1 - 2 * BUDGET / len(tested)), name
 
 
 def test_no_result_is_typed_into_what_the_page_is_made_of():
