@@ -364,8 +364,10 @@ def test_a_worker_with_another_version_of_a_plugin_is_refused_by_name(cli, clust
 
 
 def test_a_scheduler_that_does_not_answer_is_one_clear_line(cli):
-    soon = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "300ms"}
-    done = cli("run", "bowls.toml", "--dask", "tcp://127.0.0.1:9", **soon)
+    import dask  # a second of every collection
+
+    with dask.config.set({"distributed.comm.timeouts.connect": "300ms"}):
+        done = cli("run", "bowls.toml", "--dask", "tcp://127.0.0.1:9")
     assert done.returncode == 2
     assert "no Dask scheduler answers at 'tcp://127.0.0.1:9'" in done.stderr
     assert "Traceback" not in done.stderr

@@ -32,6 +32,7 @@ def test_a_claim_names_its_source_and_tests_that_exist(path):
             assert f"def {test}(" in (TESTS / file).read_text("utf-8"), claim.says
 
 
+@pytest.mark.thorough
 def test_nesterov_is_faster_than_gradient_descent_and_heavy_ball_is_not_always(tmp_path):
     found = standings("firstorder/momentum", tmp_path)
     assert found == {

@@ -75,6 +75,7 @@ def test_a_loss_with_a_kink_has_no_line_search():
             list(islice(method.run(problem("hinge"), BACKEND.rng(0)), 2))
 
 
+@pytest.mark.thorough
 def test_cdsg_stays_stable_where_the_limit_of_the_whole_gram_blows_up():
     """With 8 frequencies a block's largest eigenvalue is often far above that of the gram."""
     risk = problem(penalty=1e-5)
