@@ -16,7 +16,7 @@ from benchfw.summary.claims.reader import ClaimResult
 
 
 def refuse_without_claims(claims: Sequence[Claim], where: str, *, quick: bool) -> None:
-    """Raise a BenchfwError where there is no claim that a run could show to hold."""
+    """Raise a BenchfwError if a run cannot show any claim to hold."""
     if not claims:
         raise BenchfwError(
             f"--require-claims: {printable(where)} makes no claim; add a [[claim]] table or leave it out"

@@ -9,6 +9,8 @@ from statistics import fmean
 
 import click
 
+from benchfw.analysis.estimates import fewest_runs
+from benchfw.analysis.significance import BUDGET
 from benchfw.api.planning import Planned
 from benchfw.api.progress import duration
 from benchfw.api.running import look_ahead_tuned, look_up
@@ -50,6 +52,12 @@ def describe_plans_of_claims(planned: Planned) -> Iterator[str]:
         yield f"  {each.says}{f' ({each.source})' if each.source else ''}"
         later = "; not decided by a quick run" if each.is_excused(quick=planned.changes.quick) else ""
         yield f"    {describe_test(each)}{later if each.test != 'untestable' else ''}"
+    tested = [each for each in claims if not each.is_excused(quick=planned.changes.quick)]
+    if any(each.kind == "optimizer" for each in tested):
+        count, fewest = planned.trials.repetitions, fewest_runs(1 - 2 * BUDGET / len(tested))
+        if count < fewest:
+            too_few = f"{plural(count, 'repetition')} can decide nothing about optimizers"
+            yield f"{planned.suite.name}: {too_few}; {plural(len(tested), 'claim')} need at least {fewest}"
 
 
 def print_plain_plans(planned: Sequence[Planned], store: Path, options: Options, *, as_json: bool) -> None:

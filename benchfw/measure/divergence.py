@@ -12,7 +12,7 @@ from benchfw.records import GAP, Ending, Outcome, Record, Status, change
 BLOWN_UP = 10.0
 """Times its start above which a metric has blown up."""
 RISEN = 2.0
-"""Times its start above which the reader is told; healthy stochastic runs were seen to peak at 1.3."""
+"""Times its start above which a caveat says so; healthy stochastic runs were seen to peak at 1.3."""
 
 
 def judge_divergence(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchfw.analysis.claims import Decided, DecidedPart, Standing
-from benchfw.analysis.estimates import Share
+from benchfw.analysis.estimates import Runs, Share, fewest_runs
 from benchfw.claims import Claim, Subject
 from benchfw.report.claim_numbers import describe_number, describe_range
 from benchfw.report.text import figures, join_names, plural
@@ -111,7 +111,7 @@ def describe_test(claim: Claim) -> str:
 
 
 def count_claims(results: Sequence[ClaimResult]) -> str:
-    """Return '4 claims: 2 hold, 1 is refuted, 1 is undecided'; nothing where there is no claim."""
+    """Return '4 claims: 2 hold, 1 is refuted, 1 is undecided'; nothing if there are no claims."""
     counts = Counter(each.decided.standing for each in results)
     words = {
         Standing.HOLDS: ("holds", "hold"),
@@ -213,10 +213,15 @@ def _find_notes(decided: Decided) -> list[str]:
         for each in decided.parts
         if each.standing is Standing.UNDECIDED and each.part.estimate is not None
     )
-    if decided.needed is None:
-        return [f"{plural(ran, 'repetition')} ran, and how many would decide it cannot be said"]
-    needed = math.ceil(float(figures(max(decided.needed, ran + 1), 2, 1)))
-    return [f"about {needed} repetitions would decide it, {ran} ran (--repetitions {needed})"]
+    shown, fewest = closest_part(decided), fewest_runs(1 - 2 * decided.level)
+    few = isinstance(shown.part.estimate, Runs) and ran < fewest
+    notes = [f"{plural(ran, 'run')} are too few for an interval, at least {fewest} are needed"] if few else []
+    if decided.needed is not None:
+        needed = math.ceil(float(figures(max(decided.needed, ran + 1), 2, 1)))
+        notes.append(f"about {needed} repetitions would decide it, {ran} ran (--repetitions {needed})")
+    elif not few:
+        notes.append(f"{plural(ran, 'repetition')} ran, and how many would decide it cannot be said")
+    return notes
 
 
 def _find_failures(result: ClaimResult) -> list[str]:

@@ -217,6 +217,15 @@ def test_show_and_the_dry_run_list_the_claims(paces):
     assert paces("show", "none.toml").returncode == 2
 
 
+def test_too_few_repetitions_are_said_before_the_run_and_after_it(paces):
+    paces.write("c.toml", BASE + TRUE + FALSE)
+    planned = paces("run", "c.toml", "--dry-run", "--repetitions", 5).stdout
+    assert "c: 5 repetitions can decide nothing about optimizers; 2 claims need at least 6\n" in planned
+    assert "can decide nothing" not in paces("run", "c.toml", "--dry-run", "--repetitions", 6).stdout
+    done = paces("run", "c.toml", "--no-report", "--repetitions", 5)
+    assert "5 runs are too few for an interval, at least 6 are needed" in " ".join(done.stdout.split())
+
+
 def test_a_claim_that_is_edited_is_registered_anew_and_says_so(paces):
     _, (first, kept) = run(paces, BASE + TRUE + FALSE)
     again, (same, _) = run(paces, BASE + TRUE + FALSE)

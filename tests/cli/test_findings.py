@@ -213,7 +213,7 @@ def test_bundles_that_no_suite_wants_and_bad_input_are_one_sentence(line):
     line.write("bad.toml", '[[document]]\nnane = "x"\n')
     line.write("odd.toml", '[[document]]\nname = "x"\ntitel = "x"\n')
     for words, said in {
-        ("nowhere",): "there is no bundle nowhere",
+        ("nowhere",): "no bundle at nowhere",
         ("bowls.py",): "bowls.py is not, or no longer, what `benchfw export",
         ("--documents", "bad.toml"): "each with a name",
         ("--documents", "odd.toml"): "unknown key 'titel'; did you mean 'title'?",

@@ -70,7 +70,7 @@ def read_bundles(places: Iterable[Path]) -> list[Bundle]:
     found = []
     for place in places:
         if not place.exists():
-            raise StoreError(f"there is no bundle {place}; `benchfw export --bundle` makes one")
+            raise StoreError(f"no bundle at {place}; `benchfw export --bundle` makes one")
         files = sorted(place.rglob("*.zip")) if place.is_dir() else [place]
         found += [Bundle(path, *read_bundle(path)) for path in files]
     return found

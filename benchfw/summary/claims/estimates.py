@@ -136,7 +136,7 @@ def estimate_bound(trials: Sequence[History], metric: str, *, every: bool) -> tu
 
     In every run: the share of runs that do. In the mean: the largest ratio to the bound that the mean of the
     runs has at some look. A run that was cut short by a fault may break the bound, and does not show that it
-    is kept; one that is no longer finite is above it.
+    is kept; one whose values are not finite is above it.
     """
     started = [each for each in trials if not each.skipped]
     curves = {
