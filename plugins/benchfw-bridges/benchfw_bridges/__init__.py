@@ -1,0 +1,20 @@
+"""Bridges: objects of other libraries in the roles of benchfw.
+
+Every name is imported when it is first used, and so is the library that it needs: one that is not installed
+is named, with what to install, where something of it is asked for.
+"""
+
+from __future__ import annotations
+
+from benchfw import hookimpl
+from benchfw.loading import attributes_at, make_registrar
+
+benchfw_api = 1
+
+PROBLEMS: dict[str, str] = {}
+OPTIMIZERS: dict[str, str] = {}
+
+register_problems = hookimpl(make_registrar(__name__, PROBLEMS))
+register_optimizers = hookimpl(make_registrar(__name__, OPTIMIZERS))
+
+__getattr__, __dir__ = attributes_at(__name__, PROBLEMS.values(), OPTIMIZERS.values())
