@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         claims_of,
         clip_gap,
         constants_of,
+        draws_of,
     )
     from benchfw.counting import CountedProblem
     from benchfw.errors import BenchfwError, Unavailable
@@ -85,6 +86,7 @@ __all__ = [
     "clip_gap",
     "compare",
     "constants_of",
+    "draws_of",
     "from_callback",
     "hookimpl",
     "load",

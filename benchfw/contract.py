@@ -330,6 +330,15 @@ def claims_of(estimator: Any) -> Claims:
     return _read_member(estimator, "claims", Claims(unbiased=False))
 
 
+def draws_of(estimator: Any, problem: Any, rng: Rng) -> Iterator[Callable[[Params], Array]]:
+    """Yield a draw for each step of an optimizer: the estimator's own `draws`, else independent ones."""
+    draws: Callable[..., Iterator[Callable[[Params], Array]]] | None = getattr(estimator, "draws", None)
+    if draws is not None:
+        yield from draws(problem, rng)
+    while True:
+        yield estimator.draw(problem, rng)
+
+
 def cost_unit_of(problem: Any) -> str:
     """Return what one unit of a problem's cost is."""
     found = getattr(problem, "cost_unit", "gradients")

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from benchfw.errors import PluginError, PluginNotFound
+from benchfw.errors import PluginError, PluginNotFound, nearest
 
 LONGEST_FAULT = 500  # characters of a fault's message
 
@@ -133,6 +133,23 @@ def load_source(source: str) -> tuple[Any, Plugin]:
         raise PluginError(f"plugin '{source}' cannot be loaded: {text}") from fault
     name = Path(source).stem if by_file else source
     return module, Plugin(source, name, source, "", _file_of(module))
+
+
+def load_attributes(*places: str) -> tuple[Any, ...]:
+    """Return what "module:attribute" names, or "file.py:attribute"; every module is loaded once for all."""
+    modules: dict[str, Any] = {}
+    found = []
+    for place in places:
+        source, _, name = place.rpartition(":")
+        if not source or not name.isidentifier():
+            raise PluginError(f"'{place}' is not of the form 'module:attribute' or 'file.py:attribute'")
+        if source not in modules:
+            modules[source], _ = load_source(source)
+        if not hasattr(modules[source], name):
+            close = nearest(name, [each for each in dir(modules[source]) if not each.startswith("_")])
+            raise PluginError(f"'{source}' has no '{name}'{close}")
+        found.append(getattr(modules[source], name))
+    return tuple(found)
 
 
 def package_with(kind: str, name: str) -> str:

@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from benchfw.loading import Plugin, attributes_at, make_registrar, read_docstring
+from benchfw.errors import PluginError
+from benchfw.loading import Plugin, attributes_at, load_attributes, make_registrar, read_docstring
 from benchfw.registry import Entry
 
 TOOLS = '''
@@ -60,3 +61,23 @@ def test_a_description_is_read_without_an_import(package):
 )
 def test_a_description_that_the_source_does_not_have_is_left_to_the_import(package, place):
     assert read_docstring(*place.split(":")) is None
+
+
+def test_attributes_named_by_file_come_from_one_import(tmp_path):
+    path = tmp_path / "drawer.py"
+    path.write_text("class Nail: ...\nNAILS = [Nail()]\n")
+    nail, nails = load_attributes(f"{path}:Nail", f"{path}:NAILS")
+    assert isinstance(nails[0], nail)
+
+
+@pytest.mark.parametrize(
+    ("place", "sentence"),
+    [
+        ("shop.tools", "'shop.tools' is not of the form 'module:attribute' or 'file.py:attribute'"),
+        ("shop.tools:Hamer", "'shop.tools' has no 'Hamer'; did you mean 'Hammer'"),
+        ("shop.nails:Nail", "cannot be loaded: ModuleNotFoundError: No module named 'shop.nails'"),
+    ],
+)
+def test_an_attribute_that_is_not_there_is_one_sentence(package, place, sentence):
+    with pytest.raises(PluginError, match=sentence):
+        load_attributes(place)

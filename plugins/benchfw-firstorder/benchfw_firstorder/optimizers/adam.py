@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import ClassVar
 
-from benchfw import Array, Count, Estimator, Log, Positive, Rng, Smooth
-from benchfw_firstorder.draws import successive_draws
+from benchfw import Array, Count, Estimator, Log, Positive, Rng, Smooth, draws_of
 from benchfw_firstorder.estimators.minibatch import MINIBATCH
 from benchfw_firstorder.steps import Decay, fade_out
 
@@ -41,7 +40,7 @@ class Adam:
         xp = problem.backend.xp
         x = problem.start()
         mean = squares = xp.zeros_like(x)
-        draws = successive_draws(self.estimator, problem, rng)
+        draws = draws_of(self.estimator, problem, rng)
         for k, length in enumerate(fade_out(repeat(self.step), self.horizon), 1):
             yield x
             gradient = next(draws)(x)

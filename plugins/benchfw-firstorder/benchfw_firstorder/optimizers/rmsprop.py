@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchfw import Array, Estimator, Log, Positive, Rng, Smooth
-from benchfw_firstorder.draws import successive_draws
+from benchfw import Array, Estimator, Log, Positive, Rng, Smooth, draws_of
 from benchfw_firstorder.estimators.minibatch import MINIBATCH
 from benchfw_firstorder.steps import Decay
 
@@ -36,7 +35,7 @@ class RMSprop:
         xp = problem.backend.xp
         x = problem.start()
         squares = xp.zeros_like(x)
-        draws = successive_draws(self.estimator, problem, rng)
+        draws = draws_of(self.estimator, problem, rng)
         while True:
             yield x
             gradient = next(draws)(x)

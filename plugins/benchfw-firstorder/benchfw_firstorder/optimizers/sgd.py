@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Array, Count, Estimator, Log, NonNegative, Positive, Rng, Smooth
-from benchfw_firstorder.draws import successive_draws
+from benchfw import Array, Count, Estimator, Log, NonNegative, Positive, Rng, Smooth, draws_of
 from benchfw_firstorder.estimators.exact import Exact
 from benchfw_firstorder.estimators.minibatch import MINIBATCH, Minibatch
 from benchfw_firstorder.rates import Curve, Iterations, averaged_sgd_rate, knows, penalized
@@ -52,7 +51,7 @@ class SGD:
         """Yield x_0, x_1, … or their running means."""
         step = resolve_stochastic_step(self.step, problem, self.estimator, SAFETY)
         x = mean = problem.start()
-        draws = successive_draws(self.estimator, problem, rng)
+        draws = draws_of(self.estimator, problem, rng)
         steps = step_sizes(step, self.schedule, self.decay, self.power)
         for k, length in enumerate(fade_out(steps, self.horizon)):
             yield mean if self.average else x

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from benchfw import Array, Count, Estimator, Log, Positive, Rng, Smooth
-from benchfw_firstorder.draws import successive_draws
+from benchfw import Array, Count, Estimator, Log, Positive, Rng, Smooth, draws_of
 from benchfw_firstorder.estimators.minibatch import MINIBATCH
 from benchfw_firstorder.estimators.svrg import anchored
 from benchfw_firstorder.steps import backward_step, resolve_step, resolve_stochastic_step
@@ -46,7 +45,7 @@ class SVRG:
         else:
             step = resolve_stochastic_step(self.step, problem, self.estimator, SAFETY)
         backward = backward_step(problem)
-        draws = successive_draws(self.estimator, problem, rng)
+        draws = draws_of(self.estimator, problem, rng)
         x = problem.start()
         yield x
         while True:
