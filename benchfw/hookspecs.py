@@ -111,7 +111,9 @@ def register_kernels(register: RegisterKernel) -> None:
 def register_datasets(register: RegisterDataset) -> None:
     """Add data sets: a `benchfw.data.Dataset`, or a function that returns the arrays by name.
 
-    A Dataset is plain data and is best given as "module:NAME"; its module should import nothing heavy.
+    A Dataset is plain data and is best given as "module:NAME"; its module should import nothing heavy. A name
+    that ends in ":" is a source of many sets: a function that is given the rest of a name and returns its
+    Dataset.
 
     ::
 

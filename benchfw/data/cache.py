@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from benchfw.data.dataset import Dataset, check_arrays, check_finite
-from benchfw.data.files import CACHE_VARIABLE, cache_folder, content_hash, file_state
+from benchfw.data.files import CACHE_VARIABLE, cache_folder, content_hash, file_name, file_state
 from benchfw.errors import DataError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def lock_dataset(name: str) -> Iterator[None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # not through a link that somebody put there; the file stays, so that all lock the same one
-        lock = os.open(folder / f".{name}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        lock = os.open(folder / f".{file_name(name)}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     except OSError as fault:
         raise DataError(
             f"the cache {folder} cannot be written ({fault}); set {CACHE_VARIABLE} to a writable folder"
@@ -45,9 +45,9 @@ def lock_dataset(name: str) -> Iterator[None]:
 
 def _sweep(folder: Path, name: str) -> None:
     """Remove what a process that was killed left; the lock is ours, so nobody is writing it."""
-    for left in folder.glob(f".{name}.tmp-*"):
+    for left in folder.glob(f".{file_name(name)}.tmp-*"):
         remove_folder(left)
-    for left in (folder / "raw" / name).glob("tmp*"):
+    for left in (folder / "raw" / file_name(name)).glob("tmp*"):
         left.unlink(missing_ok=True)
 
 
@@ -66,14 +66,14 @@ def place(entry: Dataset, found: Any, facts: Mapping[str, Any], checked: str = "
     import json
     import tempfile  # late: plugins that only name a data set import this file
 
-    folder = cache_folder()
-    work = Path(tempfile.mkdtemp(prefix=f".{entry.name}.tmp-", dir=folder))
+    folder, stem = cache_folder(), file_name(entry.name)
+    work = Path(tempfile.mkdtemp(prefix=f".{stem}.tmp-", dir=folder))
     try:
         if isinstance(found, Mapping):
             arrays: Arrays = dict(found)
-            written = work / f"{entry.name}.npz"
+            written = work / f"{stem}.npz"
         else:
-            written = work / entry.name
+            written = work / stem
             arrays = write_pieces(written, found)
         origin = str(facts.get("from", entry.name))
         check_arrays(entry, arrays, origin)
@@ -95,8 +95,8 @@ def place(entry: Dataset, found: Any, facts: Mapping[str, Any], checked: str = "
         if target.is_dir():  # moved aside, not removed: a reader sees the old or the new, never half of one
             target.replace(older)
         written.replace(target)
-        (work / "note.json").replace(folder / f"{entry.name}.json")
-        other = folder / (entry.name if target.suffix == ".npz" else f"{entry.name}.npz")
+        (work / "note.json").replace(folder / f"{stem}.json")
+        other = folder / (stem if target.suffix == ".npz" else f"{stem}.npz")
         remove_folder(other) if other.is_dir() else other.unlink(missing_ok=True)
     except OSError as fault:
         raise NotWritten(

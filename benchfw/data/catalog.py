@@ -8,15 +8,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchfw.data.dataset import Dataset, resolve_function
-from benchfw.data.files import FOLDERS_VARIABLE, describe_search, local_datasets, locate
+from benchfw.data.files import FOLDERS_VARIABLE, describe_search, file_name, local_datasets, locate
 from benchfw.errors import DataError, PluginError, nearest
 from benchfw.loading import package_with
 from benchfw.parameters import accepts_any_keyword, fits, misfit, parameters_of
 from benchfw.registry import Entry, active_registry
 
+SOURCE = ":"
+"""Ends the name of a source, as in "openml:"; what follows it in a data set's name is for the source."""
+
 
 def _registered() -> Mapping[str, Entry]:
     return active_registry().entries("dataset")
+
+
+def source_names() -> list[str]:
+    """Return the sources, each a prefix of the names of its data sets."""
+    return sorted(name for name in _registered() if name.endswith(SOURCE))
 
 
 def _entry_of(entry: Entry) -> Dataset:
@@ -35,6 +43,8 @@ def registered_datasets() -> dict[str, Dataset]:
     """Return the entries of all plugins by name; one that its plugin cannot give is left out."""
     found: dict[str, Dataset] = {}
     for name, entry in _registered().items():
+        if name.endswith(SOURCE):
+            continue
         try:
             found[name] = _entry_of(entry)
         except PluginError:
@@ -44,14 +54,28 @@ def registered_datasets() -> dict[str, Dataset]:
 
 def dataset_names() -> list[str]:
     """Return every name that can be loaded or fetched; no entry is imported for it."""
-    return sorted({*_registered(), *local_datasets()})
+    return sorted({*_registered(), *local_datasets()} - {*source_names()})
 
 
 def find_dataset(name: str) -> Dataset | None:
     """Return the entry of a data set, or None where no plugin registers it."""
     registered = _registered()
     plain, _ = parse_dataset_name(name)
-    return _entry_of(registered[plain]) if plain in registered else None
+    if plain in registered and not plain.endswith(SOURCE):
+        return _entry_of(registered[plain])
+    prefix, _, rest = plain.partition(SOURCE)
+    source = registered.get(f"{prefix}{SOURCE}")
+    return _find_at(source, plain, rest) if source is not None else None
+
+
+def _find_at(source: Entry, name: str, rest: str) -> Dataset:
+    """Return what a source says about one of its data sets; it asks nobody yet."""
+    if not rest:
+        raise DataError(f"'{name}' names a source, not a data set; write {name}NAME")
+    found = source.factory(rest)
+    if not isinstance(found, Dataset) or found.name != name:
+        raise PluginError(f"the source '{source.name}' of {source.plugin} must return the Dataset '{name}'")
+    return found
 
 
 def get_dataset(name: str) -> Dataset:
@@ -120,7 +144,8 @@ def describe_unknown(name: str) -> str:
 
 
 def _advise(name: str, names: list[str], otherwise: str) -> str:
-    package = package_with("dataset", name)
+    prefix, colon, _ = name.partition(SOURCE)
+    package = package_with("dataset", f"{prefix}{colon}" if colon else name)
     return f"; pip install {package}" if package else nearest(name, names, otherwise)
 
 
@@ -133,7 +158,7 @@ def describe_absence(entry: Dataset, reason: str = "") -> str:
         how += f", or by hand ({entry.by_hand})" if entry.by_hand else ""
     else:
         how = f"it has no address to fetch from; {entry.by_hand or 'get it from its authors'}"
-    how += f", put {entry.name}.npz into a folder of {FOLDERS_VARIABLE}"
+    how += f", put {file_name(entry.name)}.npz into a folder of {FOLDERS_VARIABLE}"
     if entry.loader:
         how += f", or give the file to `benchfw data import {entry.name} FILE`"
     return f"{tried}; {how}" + (f'; synthetic stand-in: dataset = "{entry.twin}"' if entry.twin else "")

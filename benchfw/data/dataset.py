@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
+
+Ask: TypeAlias = Callable[[str], bytes | None]
+"""Returns the answer of an address, which is short; None where there is no such page."""
 
 Arrays: TypeAlias = "dict[str, np.ndarray[Any, Any]]"
 """NumPy arrays by name, as `load` returns them."""
@@ -90,6 +93,10 @@ class Dataset:
     """Parameters that `make` and `stream` are given unless a name says otherwise."""
     lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """The values that an open length may have, where the copies in use are known."""
+    find_files: str | Callable[[Ask], Sequence[RawFile]] | None = None
+    """Finds the files of a set whose addresses only its host knows; a function or "module:function"."""
+    home: str = ""
+    """The page that describes it."""
 
     def __post_init__(self) -> None:
         # what `benchfw show` prints of a registered name
@@ -97,8 +104,8 @@ class Dataset:
 
     @property
     def fetchable(self) -> bool:
-        """Whether every file of it has an address."""
-        return bool(self.files) and all(each.url for each in self.files)
+        """Whether every file of it has an address, or can be found."""
+        return self.find_files is not None or (bool(self.files) and all(each.url for each in self.files))
 
     @property
     def bytes(self) -> int:
@@ -114,8 +121,8 @@ class Dataset:
 
     @property
     def addresses(self) -> str:
-        """The addresses of its files."""
-        return ", ".join(each.url for each in self.files if each.url)
+        """The addresses of its files; where these must be found, that of its home."""
+        return ", ".join(each.url for each in self.files if each.url) or self.home
 
 
 def resolve_function(name: str, source: str | Callable[..., Any]) -> Callable[..., Any]:

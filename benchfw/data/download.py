@@ -24,6 +24,8 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 MOST_REDIRECTS = 10
 MOST_BYTES = 50 * 10**9  # of a file whose size the catalog does not know
 REPACKED = 2  # times the size that it knows: a host may have packed the file anew
+MOST_ANSWER = 10**7  # bytes of a page that says where files are
+NO_PAGE = (404, 412)  # 412: how OpenML answers
 MOST_SECONDS = 24 * 3600.0
 PACE_SECONDS, PACE_BYTES = 60.0, 60_000  # a host that sends less in that time is given up
 
@@ -69,6 +71,24 @@ def download(file: RawFile, folder: Path, progress: Progress | None = None, size
             "it was removed, nothing was kept"
         ) from None
     return Path(path)
+
+
+def ask(url: str) -> bytes | None:
+    """Return the answer of an address that says where files are; None where there is no such page."""
+    import requests
+
+    refuse_insecure(url)
+    try:
+        with _get(url, {"Accept": "application/json"}) as response:
+            if response.status_code in NO_PAGE:
+                return None
+            response.raise_for_status()
+            answer: bytes = response.raw.read(MOST_ANSWER + 1, decode_content=True)
+    except requests.exceptions.RequestException as fault:
+        raise Unreachable(_reason(fault, url)) from fault
+    if len(answer) > MOST_ANSWER:
+        raise Unreachable(f"{urlsplit(url).hostname} answered with more than {MOST_ANSWER / 1e6:g} MB")
+    return answer
 
 
 class _Download:

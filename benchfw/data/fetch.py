@@ -10,9 +10,9 @@ from typing import Any
 
 from benchfw.data.cache import NotWritten, lock_dataset, place, remove_folder
 from benchfw.data.catalog import describe_absence, get_dataset
-from benchfw.data.dataset import Dataset, resolve_function
-from benchfw.data.download import Progress, Unreachable, download, refuse_insecure
-from benchfw.data.files import cache_folder, locate, read_arrays
+from benchfw.data.dataset import Dataset, RawFile, resolve_function
+from benchfw.data.download import Progress, Unreachable, ask, download, refuse_insecure
+from benchfw.data.files import cache_folder, file_name, locate, read_arrays
 from benchfw.errors import BenchfwError, DataError
 
 OFFLINE_VARIABLE = "BENCHFW_OFFLINE"
@@ -44,7 +44,7 @@ def fetch_entry(entry: Dataset, progress: Progress | None = None, *, again: bool
         path = locate(entry.name)  # another process may have been faster
         if path is not None and not again:
             return path
-        raw = cache_folder() / "raw" / entry.name
+        raw = cache_folder() / "raw" / file_name(entry.name)
         if again:
             remove_folder(raw)
         return _fetch(entry, raw, progress)
@@ -52,10 +52,11 @@ def fetch_entry(entry: Dataset, progress: Progress | None = None, *, again: bool
 
 def _fetch(entry: Dataset, raw: Path, progress: Progress | None) -> Path:
     try:
-        files = {each.name: download(each, raw, progress, entry.size) for each in entry.files}
+        wanted = _find_files(entry)
+        files = {each.name: download(each, raw, progress, entry.size) for each in wanted}
     except Unreachable as fault:
         raise DataError(describe_absence(entry, str(fault))) from None
-    checked = "sha256 of the download" if all(each.sha256 for each in entry.files) else ""
+    checked = "sha256 of the download" if all(each.sha256 for each in wanted) else ""
     try:
         return place(entry, _parse(entry, files), _facts(files, entry.addresses), checked)
     except NotWritten:
@@ -63,6 +64,15 @@ def _fetch(entry: Dataset, raw: Path, progress: Progress | None) -> Path:
     except DataError:
         remove_folder(raw)  # what was refused must not be taken for good the next time
         raise
+
+
+def _find_files(entry: Dataset) -> Sequence[RawFile]:
+    if entry.find_files is None:
+        return entry.files
+    found: Sequence[RawFile] = resolve_function(entry.name, entry.find_files)(ask)
+    for each in found:
+        refuse_insecure(each.url or "")
+    return found
 
 
 def import_files(name: str, paths: Sequence[Path]) -> Path:
@@ -126,7 +136,8 @@ def _guard_pieces(entry: Dataset, pieces: Any) -> Any:
 
 def _describe_unreadable(entry: Dataset, fault: Exception) -> str:
     what = " ".join(str(fault).split()) or type(fault).__name__
-    return f"the file for '{entry.name}' cannot be read as {', '.join(f.name for f in entry.files)} ({what})"
+    names = f" as {', '.join(f.name for f in entry.files)}" if entry.files else ""
+    return f"the file for '{entry.name}' cannot be read{names} ({what})"
 
 
 def _facts(files: Mapping[str, Path], origin: str) -> dict[str, Any]:

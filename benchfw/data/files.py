@@ -50,12 +50,22 @@ def describe_search() -> str:
     return f"{where} and the cache {cache_folder()}"
 
 
+def file_name(name: str) -> str:
+    """Return what the files of a data set are called: of one from a source, such as openml:iris, escaped."""
+    return name.replace(":", "%3A").replace("/", "%2F")
+
+
+def _dataset_name(path: Path) -> str:
+    stem = path.stem if path.suffix == ".npz" else path.name
+    return stem.replace("%3A", ":").replace("%2F", "/")
+
+
 def local_datasets() -> dict[str, Path]:
     """Return the data sets that are here by name; the first folder with a name wins, the cache comes last."""
     found: dict[str, Path] = {}
     for folder in (*data_folders(), cache_folder()):
         for path in _datasets_in(folder):
-            found.setdefault(path.stem if path.suffix == ".npz" else path.name, path)
+            found.setdefault(_dataset_name(path), path)
     return dict(sorted(found.items()))
 
 
@@ -76,10 +86,10 @@ def _datasets_in(folder: Path) -> Iterator[Path]:
 
 def locate(name: str) -> Path | None:
     """Return the file or folder of a data set, or None."""
-    if Path(name).name != name:
-        return None
-    for folder in (*data_folders(), cache_folder()):
-        archive, parts = folder / f"{name}.npz", folder / name
+    stems = dict.fromkeys(each for each in (name, file_name(name)) if Path(each).name == each)
+    places = [folder / stem for folder in (*data_folders(), cache_folder()) for stem in stems]
+    for parts in places:
+        archive = parts.with_name(f"{parts.name}.npz")
         try:
             if archive.is_file():
                 return archive

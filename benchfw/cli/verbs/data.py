@@ -66,6 +66,9 @@ def list_(plugins: tuple[str, ...], as_json: bool) -> None:
     table = ((row["name"], row["state"], _format_bytes(row["bytes"]), row["licence"]) for row in rows)
     echo_table(table, ("name", "state", "size", "licence"))
     click.echo(f"\n{len(here)} of {len(rows)} are here; benchfw data show NAME describes one.")
+    sources = ", ".join(f"{each}NAME" for each in data.source_names())
+    if sources:
+        click.echo(f"Others are fetched by the name of their host: {sources}.")
 
 
 @command.command()

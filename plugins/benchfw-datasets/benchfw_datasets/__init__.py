@@ -29,9 +29,15 @@ DATASETS = {
 """The names in each file of `entries`: "usps-2vs4" is USPS_2VS4 there, imported when it is asked for."""
 
 
+SOURCES = {"openml:": "openml", "libsvm:": "libsvm", "hf:": "huggingface"}
+"""Hosts of many data sets, by the prefix of their names; each is a file of `sources`."""
+
+
 @hookimpl
 def register_datasets(register: RegisterDataset) -> None:
-    """Add every entry of the catalog."""
+    """Add every entry of the catalog, and the sources."""
     for file, names in DATASETS.items():
         for name in names.split():
             register(name, f"benchfw_datasets.entries.{file}:{name.upper().replace('-', '_')}")
+    for prefix, file in SOURCES.items():
+        register(prefix, f"benchfw_datasets.sources.{file}:find")
