@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from benchfw.parameters import Count, DatasetName, Fraction, NonNegative, Positive, Range
     from benchfw.provenance import Run
     from benchfw.search import Choice, Integer, Linear, Log
+    from benchfw.vectors import VectorOracles
 
 __version__ = "0.1.0"
 
@@ -82,6 +83,7 @@ __all__ = [
     "Solver",
     "SpectralSum",
     "Unavailable",
+    "VectorOracles",
     "claims_of",
     "clip_gap",
     "compare",
@@ -103,6 +105,7 @@ _HOMES = {
     "Rng": "backends",
     "Run": "provenance",
     "Unavailable": "errors",
+    "VectorOracles": "vectors",
     "from_callback": "callbacks",
     "hookimpl": "hookspecs",
     "RunResult": "api.result",

@@ -257,6 +257,10 @@ class OptionalOfProblem(Protocol):
         """Return both for the cost of a gradient."""
         ...
 
+    def hessp(self, params: Params, direction: Params) -> Params:
+        """Return the Hessian times a direction, shaped like the parameters; counted in `cost`."""
+        ...
+
     def grad_samples(self, params: Params, batch: Array) -> Array:
         """Return the gradient of each sample in `batch`, stacked."""
         ...

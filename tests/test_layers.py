@@ -18,7 +18,7 @@ LAYERS = [
     {"backends", "records"},
     {"provenance", "trials", "claims", "kernels"},
     {"sweep", "search", "parameters", "loading", "hookspecs", "contract", "counting"},
-    {"registry", "core_plugin", "callbacks", "adapters"},
+    {"registry", "core_plugin", "callbacks", "vectors", "adapters"},
     {"suite", "tables", "analysis"},
     {"store", "data", "plan"},
     {"summary", "measure"},

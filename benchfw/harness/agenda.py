@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchfw.backends import get_backend
-from benchfw.errors import BenchfwError, SuiteError
+from benchfw.errors import BenchfwError, SuiteError, Unavailable
 from benchfw.harness.environment import gather
 from benchfw.harness.identity import Identity
 from benchfw.harness.inputs import Inputs
@@ -179,6 +179,8 @@ def check_methods(trials: Iterable[Trial], registry: Registry, where: str) -> No
             try:
                 registry.build(trial.kind, settle(trial.method, setting).table)
                 break  # one that it refuses comes last in tuning, as one that breaks does
+            except Unavailable:
+                break  # its trials are skipped, with the reason
             except BenchfwError:
                 raise
             except Exception as fault:

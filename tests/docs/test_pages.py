@@ -35,6 +35,7 @@ LONG = [
     *(ROOT / "docs" / f"{name}.md" for name in ("tutorial", "measuring", "notebook", "solvers", "tuning")),
     *(ROOT / "docs" / "verbs" / f"{name}.md" for name in ("check", "compare", "time")),
     *sorted((ROOT / "docs" / "families").glob("*.md")),
+    *sorted((ROOT / "docs" / "bridges").glob("*.md")),
 ]
 HOOKS = ROOT / "docs" / "hooks.md"  # calls a verb that it installs: it is run, or not understood
 PAGES = [

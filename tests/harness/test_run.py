@@ -10,7 +10,7 @@ from benchfw.api.planning import plan_suite
 from benchfw.api.running import look_up
 from benchfw.api.session import run as run_suite
 from benchfw.backends import get_backend
-from benchfw.errors import StoreError, SuiteError
+from benchfw.errors import StoreError, SuiteError, Unavailable
 from benchfw.harness import run as harness
 from benchfw.harness.agenda import check_methods, prepare
 from benchfw.harness.events import Finished, Started, TrialQueue, Waiting
@@ -225,6 +225,14 @@ def test_a_value_that_a_plugin_refuses_is_an_error_before_anything_runs(registry
     trial = make_trial(method=Spec("slide", {"step": -1.0}, "slide"))
     with pytest.raises(SuiteError, match=r"my\.toml: optimizer slide cannot be built: step must be positive"):
         check_methods([trial], registry, "my.toml")
+
+
+def test_a_method_whose_library_is_absent_does_not_stop_the_others(registry, make_trial, monkeypatch):
+    def absent(*_):
+        raise Unavailable("snowplow is not installed; pip install snowplow")
+
+    monkeypatch.setattr(registry, "build", absent)
+    check_methods([make_trial()], registry, "my.toml")
 
 
 def test_the_unit_of_cost_is_what_the_problem_says(go, store):

@@ -12,7 +12,12 @@ from benchfw.loading import attributes_at, make_registrar
 benchfw_api = 1
 
 PROBLEMS: dict[str, str] = {}
-OPTIMIZERS: dict[str, str] = {}
+OPTIMIZERS: dict[str, str] = {
+    "scipy-minimize": "from_scipy.minimize:ScipyMinimize",
+    "scipy-least-squares": "from_scipy.least_squares:ScipyLeastSquares",
+    "scipy-linear": "from_scipy.linear:ScipyLinear",
+    "scipy-lsqr": "from_scipy.linear:ScipyLsqr",
+}
 
 register_problems = hookimpl(make_registrar(__name__, PROBLEMS))
 register_optimizers = hookimpl(make_registrar(__name__, OPTIMIZERS))

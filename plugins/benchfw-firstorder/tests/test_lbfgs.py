@@ -1,20 +1,16 @@
-"""SciPy's L-BFGS-B as a generator."""
+"""SciPy's L-BFGS-B."""
 
 from __future__ import annotations
 
 import threading
-import time
-from itertools import islice
 
 import numpy as np
 import pytest
 
+from benchfw.measure.optimizers import measure_optimizer
+from benchfw.measure.trial import collector
+from benchfw.records import Budget, Spec, Trial
 from benchfw_firstorder import LBFGS, BoxLeastSquares, LeastSquares, LogisticRegression, Quadratic
-from benchfw_firstorder.optimizers.lbfgs import iterates
-
-
-def threads():
-    return [thread for thread in threading.enumerate() if thread.name == "lbfgs"]
 
 
 def test_lbfgs_finds_the_optimum_and_ends(backend):
@@ -23,7 +19,6 @@ def test_lbfgs_finds_the_optimum_and_ends(backend):
     np.testing.assert_array_equal(found[0], problem.start())
     assert problem.metrics(found[-1])["gap"] < 1e-14
     assert len({x.tobytes() for x in found}) == len(found)
-    assert not threads()
 
 
 def test_lbfgs_keeps_to_the_box(backend):
@@ -32,23 +27,13 @@ def test_lbfgs_keeps_to_the_box(backend):
     assert problem.metrics(found[-1])["gap"] < 1e-10
 
 
-def test_closing_the_generator_ends_its_thread(backend):
+def test_a_trial_of_lbfgs_starts_no_thread(backend, monkeypatch):
     problem = LogisticRegression(backend, backend.rng(1), samples=200, features=10)
-    run = LBFGS().run(problem, backend.rng(1))
-    assert len(list(islice(run, 4))) == 4
-    assert len(threads()) == 1
-    run.close()
-    assert not threads()
-
-
-def test_scipy_works_only_while_an_iterate_is_asked_for(backend):
-    problem = LogisticRegression(backend, backend.rng(1), samples=200, features=10)
-    run = LBFGS().run(problem, backend.rng(1))
-    list(islice(run, 3))
-    cost = problem.cost
-    time.sleep(0.05)
-    assert problem.cost == cost
-    run.close()
+    monkeypatch.setattr(threading.Thread, "start", lambda _: pytest.fail("a thread was started"))
+    trial = Trial("optimizer", Spec("p"), Spec("m"), "numpy", 0, 1, Budget(iterations=5))
+    records, emit = collector()
+    measure_optimizer(trial, problem, LBFGS(), backend.rng(1), emit)
+    assert records[-1].iteration == 5
 
 
 def test_value_and_gradient_are_both_paid_for(backend):
@@ -59,18 +44,6 @@ def test_value_and_gradient_are_both_paid_for(backend):
     assert problem.cost % 1.0 == 0  # value and gradient together cost one gradient
     assert problem.cost >= 2.0
     run.close()
-
-
-def test_a_fault_in_the_routine_is_raised_where_it_is_asked():
-    def routine(report):
-        report(1)
-        raise ZeroDivisionError("in the thread")
-
-    run = iterates(routine)
-    assert next(run) == 1
-    with pytest.raises(ZeroDivisionError, match="in the thread"):
-        next(run)
-    assert not threads()
 
 
 @pytest.mark.parametrize("make", [Quadratic, LeastSquares, LogisticRegression])

@@ -210,3 +210,23 @@ def test_parameters_that_contradict_each_other_are_refused_in_one_sentence(
 ):
     with pytest.raises(BenchfwError, match=message):
         problem_class(backend, backend.rng(1), **params)
+
+
+@pytest.mark.parametrize("make", [Quadratic, LeastSquares, LogisticRegression])
+def test_hessp_is_the_derivative_of_the_gradient(backend, make):
+    problem = make(backend, backend.rng(4))
+    params, direction = (backend.rng(seed).standard_normal(problem.optimum.size) for seed in (5, 6))
+    step = 1e-5  # a central difference is off by step² and by rounding / step
+    slopes = [problem.grad(params + sign * step * direction) for sign in (1, -1)]
+    expected = (slopes[0] - slopes[1]) / (2 * step)
+    np.testing.assert_allclose(problem.hessp(params, direction), expected, atol=1e-8 * abs(expected).max())
+
+
+def test_least_squares_is_half_the_sum_of_its_squared_residuals(backend):
+    problem = LeastSquares(backend, backend.rng(4), samples=40, features=6)
+    params, direction = (backend.rng(seed).standard_normal(6) for seed in (5, 6))
+    residuals, jacobian = problem.residuals(params), problem.jacobian(params)
+    assert residuals @ residuals / 2 == pytest.approx(problem.value(params), rel=1e-13)
+    np.testing.assert_allclose(problem.jvp(params, direction), jacobian @ direction, rtol=1e-12)
+    np.testing.assert_allclose(problem.vjp(params, residuals), problem.grad(params), rtol=1e-11, atol=1e-14)
+    np.testing.assert_allclose(problem.vjp(params, residuals), jacobian.T @ residuals, rtol=1e-11, atol=1e-14)

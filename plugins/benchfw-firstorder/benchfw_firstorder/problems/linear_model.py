@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from typing import Literal
 
 from benchfw import Array, Backend, Constants, CountedProblem, clip_gap
 
@@ -13,7 +14,12 @@ class LinearModel(CountedProblem, ABC):
 
     A gradient over all n samples costs 1, over a batch of B it costs B/n. A value costs ½: one product with
     the data, where a gradient takes two. A subclass says the loss, and sets `optimum` and the constants.
+    Other libraries are given the data themselves: `features`, `targets`, the name of the `loss`, and the
+    weights `ridge` and `weight` of ridge/2 |x|² and weight |x|₁.
     """
+
+    loss: Literal["squared", "logistic"]
+    weight = 0.0
 
     cost_unit = "gradients"
     quadratic = False  # f is quadratic and every point feasible: then gradient descent is a linear map
@@ -46,6 +52,10 @@ class LinearModel(CountedProblem, ABC):
     def loss_slopes(self, predictions: Array, targets: Array) -> Array:
         """Return the derivative of each sample's loss in its prediction, (B,)."""
 
+    @abstractmethod
+    def loss_curvatures(self, predictions: Array, targets: Array) -> Array:
+        """Return the second derivative of each sample's loss in its prediction, (B,)."""
+
     def start(self) -> Array:
         """Return the feasible point next to the origin."""
         return self.project(self.backend.xp.zeros(self.num_features))
@@ -67,6 +77,13 @@ class LinearModel(CountedProblem, ABC):
         loss = float(self.losses(predictions, self.targets).mean())
         gradient = self.features.T @ self.loss_slopes(predictions, self.targets) / self.num_samples
         return loss + self.ridge / 2 * float(params @ params), gradient + self.ridge * params
+
+    def hessp(self, params: Array, direction: Array) -> Array:
+        """Return ∇²f times a direction, (d,): two products with the data, and one more for the curvatures."""
+        self._count(1.5)
+        curvatures = self.loss_curvatures(self.features @ params, self.targets)
+        bent = self.features.T @ (curvatures * (self.features @ direction)) / self.num_samples
+        return bent + self.ridge * direction
 
     def grad_batch(self, params: Array, batch: Array) -> Array:
         """Return the mean of ∇f_i over the samples in `batch`, (d,)."""

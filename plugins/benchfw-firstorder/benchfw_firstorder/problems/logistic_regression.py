@@ -30,6 +30,7 @@ class LogisticRegression(LinearModel):
     check_with = ({"samples": 60, "features": 8},)
 
     unique = True
+    loss = "logistic"
 
     def __init__(
         self,
@@ -69,6 +70,10 @@ class LogisticRegression(LinearModel):
         """Return -b/(1 + exp(b a·x))."""
         xp = self.backend.xp
         return -targets * (0.5 - 0.5 * xp.tanh(targets * predictions / 2))  # tanh cannot overflow
+
+    def loss_curvatures(self, predictions: Array, targets: Array) -> Array:
+        """Return p(1 - p) with p = 1/(1 + exp(-a·x))."""
+        return (1 - self.backend.xp.tanh(predictions / 2) ** 2) / 4
 
     def _know_minimum(self) -> None:
         xp = self.backend.xp

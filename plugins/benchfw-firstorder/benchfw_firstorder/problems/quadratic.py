@@ -77,6 +77,11 @@ class Quadratic(CountedProblem):
         gradient = self.grad(params)
         return max(0.0, float(gradient @ (params - self.optimum)) / 2), gradient
 
+    def hessp(self, params: Array, direction: Array) -> Array:
+        """Return H times a direction."""
+        self._count(1.0)
+        return self.hessian @ direction
+
     subgrad = grad
 
     def project(self, params: Array) -> Array:

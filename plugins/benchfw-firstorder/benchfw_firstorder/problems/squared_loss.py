@@ -23,7 +23,7 @@ class SquaredLoss(LinearModel):
       dataset: a data set by name, standardized, in place of synthetic data.
     """
 
-    weight = 0.0
+    loss = "squared"
 
     def mean_loss(self, features: Array, targets: Array, params: Array) -> Array:
         """Return |Ax - b|²/(2n)."""
@@ -40,6 +40,16 @@ class SquaredLoss(LinearModel):
     def loss_slopes(self, predictions: Array, targets: Array) -> Array:
         """Return the residuals Ax - b."""
         return predictions - targets
+
+    def loss_curvatures(self, predictions: Array, targets: Array) -> Array:
+        """Return ones."""
+        return self.backend.xp.ones_like(predictions)
+
+    def hessp(self, params: Array, direction: Array) -> Array:
+        """Return (A'A/n + ridge) times a direction, (d,): two products with the data, as a gradient."""
+        self._count(1.0)
+        bent = self.features.T @ (self.features @ direction) / self.num_samples
+        return bent + self.ridge * direction
 
     def penalty(self, params: Array) -> float:
         """Return weight |x|₁."""

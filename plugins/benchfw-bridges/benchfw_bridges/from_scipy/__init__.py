@@ -1,0 +1,1 @@
+"""SciPy: optimization and linear solvers as optimizers."""
