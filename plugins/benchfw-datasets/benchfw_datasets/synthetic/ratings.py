@@ -26,7 +26,8 @@ def movielens_like(
     Popularity is χ² with one degree of freedom, activity 20 and such a number; users choose within groups of
     falling size. At the size of movielens-1m quantiles of ratings a film and a user, mean, spread and the ten
     largest singular values of the zero-filled ratings are within a fifth of the real ones; the thirtieth is a
-    fifth smaller. Types are those of movielens-100k and -1m, or of -10m where ids need more than 16 bits.
+    fifth smaller, and the least popular tenth of the films has half of the ratings of the real one.
+    Types are those of movielens-100k and -1m, or of -10m where ids need more than 16 bits.
     """
     if 2 * ratings > users * items:
         raise BenchfwError(f"{ratings} ratings fill more than half of {users} x {items}")
