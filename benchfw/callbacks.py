@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import copy
 import dataclasses
 import inspect
 import threading
@@ -21,6 +22,12 @@ PATIENCE = 5.0  # seconds for a solver to end after it was stopped
 
 class Stopped(BaseException):
     """Raised out of a callback to end the solver; its `except Exception` does not catch it."""
+
+
+def copy_answer(answer: Any) -> Any:
+    """Return an answer that stays what it is when the solver goes on and writes into its arrays."""
+    arrays = hasattr(answer, "shape") and hasattr(answer, "dtype")
+    return copy.deepcopy(answer) if arrays or isinstance(answer, tuple | list | dict) else answer
 
 
 class CallbackRun:
@@ -45,7 +52,7 @@ class CallbackRun:
         turn, ended = threading.Semaphore(0), threading.Event()
 
         def callback(answer: Any, *_: Any, **__: Any) -> None:
-            answers.put(("answer", answer))
+            answers.put(("answer", copy_answer(answer)))
             turn.acquire()
             if ended.is_set():
                 raise Stopped

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from functools import cache
 from types import ModuleType
@@ -44,6 +44,8 @@ class Backend(ABC):
     xp: ModuleType
     on_device: bool = False
     """Whether arrays live on a device that two trials must not share."""
+    draws_on_host: bool = False
+    """Whether random numbers are made by NumPy and copied, because the library cannot compute with words."""
 
     @property
     def library(self) -> str:
@@ -120,6 +122,10 @@ class Backend(ABC):
 
     def rng(self, seed: int) -> Rng:
         """Return the generator of this seed; equal seeds give equal numbers on every backend."""
+        if self.draws_on_host:
+            from benchfw.backends.host_rng import HostRng
+
+            return HostRng(self, seed)
         from benchfw.backends.rng import Rng
 
         return Rng(self, seed)
@@ -224,10 +230,10 @@ def get_backend(name: str) -> Backend:
     return current_table.get().get(name)
 
 
-def available_backends() -> list[Backend]:
-    """Return the backends that this machine has, numpy first."""
+def available_backends(names: Iterable[str]) -> list[Backend]:
+    """Return those of these backends that this machine has."""
     found = []
-    for name in backend_names():
+    for name in names:
         with contextlib.suppress(BackendUnavailable):
             found.append(get_backend(name))
     return found

@@ -105,7 +105,7 @@ class Rng:
 
     def at(self, stream: int, block: int = 0) -> Rng:
         """Return the generator of this seed that stands at the given stream and block."""
-        return Rng(self.backend, self.seed, stream, block)
+        return type(self)(self.backend, self.seed, stream, block)
 
     def bits(self, count: int, start: int = 0) -> Any:
         """Return words start … start+count-1 of the next block: (count,) uint64."""

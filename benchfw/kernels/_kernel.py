@@ -9,7 +9,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
-from benchfw.backends import owner_of
+from benchfw.backends import get_backend, owner_of
 from benchfw.backends.backend import BUILT_IN
 from benchfw.errors import PluginError
 
@@ -47,7 +47,10 @@ def kernel(
 
 
 def namespace(*arrays: Any) -> Any:
-    """Return the array-API namespace of these arrays, for portable bodies."""
+    """Return the array-API namespace of these arrays, for portable bodies: that of a plugin's backend."""
+    owner = owner_of(arrays[0])
+    if owner is not None and owner not in BUILT_IN:
+        return get_backend(owner).xp
     # its first import takes a tenth of a second, which a run that needs no portable body should not pay
     from array_api_compat import array_namespace
 

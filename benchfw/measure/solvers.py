@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from benchfw.backends import Rng
-from benchfw.callbacks import Stopped
+from benchfw.callbacks import Stopped, copy_answer
 from benchfw.errors import PluginError
-from benchfw.measure.audit import is_array
 from benchfw.measure.meter import Looks, Meter
 from benchfw.measure.observer import Observer
 from benchfw.measure.seeding import seed_global_generators
@@ -208,9 +206,4 @@ class _Listener:
 
     def _look(self) -> Outcome | None:
         self._looked = self._iteration
-        return self._observer.look(self._iteration, _copy(self._latest))
-
-
-def _copy(answer: Any) -> Any:
-    """Return an answer that stays what it is when the solver goes on and writes into its arrays."""
-    return copy.deepcopy(answer) if is_array(answer) or isinstance(answer, tuple | list | dict) else answer
+        return self._observer.look(self._iteration, copy_answer(self._latest))

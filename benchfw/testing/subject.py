@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw.backends import Backend
+from benchfw.backends import Backend, available_backends
+from benchfw.backends.backend import BUILT_IN as CORE_BACKENDS
 from benchfw.errors import BenchfwError, PluginError, PluginNotFound, Unavailable, nearest
 from benchfw.loading import is_file_name
 from benchfw.measure.estimators import estimated_quantity
@@ -91,6 +92,15 @@ class Subject:
     def tables(self) -> list[dict[str, Any]]:
         """What it is built with, as a suite would write it; the first stands for all where one is enough."""
         return tables_of(self.entry)
+
+    @property
+    def backends(self) -> list[Backend]:
+        """The backends to try it on, numpy first: those of the core that are here, and its plugin's own.
+
+        Other plugins' may lack parts of NumPy that it uses.
+        """
+        own = [name for name, entry in self.registry.entries("backend").items() if entry.plugin == self.entry.plugin]
+        return available_backends([*CORE_BACKENDS, *own])
 
     def build(self, table: Mapping[str, Any] | None = None, **changes: Any) -> Any:
         """Return a method, by the first of `tables` unless another is given."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchfw.backends import Backend, available_backends, get_backend
+from benchfw.backends import Backend, get_backend
 from benchfw.kernels import Kernel
 from benchfw.testing.check import CheckFailed, NotApplicable, define_check, require
 from benchfw.testing.checks.portability import StrictBackend, assert_agree
@@ -24,8 +24,7 @@ SIZES = (0, 1, 2, 17, 64, *np.random.default_rng(SEED).integers(3, 3000, 3).toli
 def bodies_agree(subject: Subject) -> str:
     """All bodies agree on sizes from 0 up, odd and even, and on arrays that are not contiguous."""
     kernel = _kernel(subject)
-    backends = available_backends()
-    for backend, size in product(backends, SIZES):
+    for backend, size in product(subject.backends, SIZES):
         host = kernel.portable(*arguments(subject, size))
         given = arguments(subject, size, backend)
         strided = [_strided(backend, each) for each in given]
@@ -33,7 +32,7 @@ def bodies_agree(subject: Subject) -> str:
             own, portable = (_on_host(backend, body(*each)) for body in (kernel, kernel.portable))
             _compare(own, host, kernel.tolerance, f"{backend.name} body, {form}")
             _compare(portable, host, kernel.tolerance, f"portable body on {backend.name}, {form}")
-    return f"on {', '.join(backend.name for backend in backends)}"
+    return f"on {', '.join(backend.name for backend in subject.backends)}"
 
 
 @define_check(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchfw.backends import Backend, Rng, available_backends, get_backend
+from benchfw.backends import Backend, get_backend
 from benchfw.testing.answers import (
     answer_numbers,
     copy_arrays,
@@ -74,7 +74,7 @@ def _check_oracle_types(problem: Any, setting: Setting) -> None:
 )
 def every_backend(subject: Subject) -> str:
     """It runs on every backend of this machine, with equal results up to 1e-6 (1e-3 on float32 data)."""
-    host, *others = available_backends()
+    host, *others = subject.backends
     if not others:
         raise NotApplicable(f"this machine has no backend but {host.name}")
     for setting in subject.need_settings():
@@ -175,6 +175,7 @@ class StrictBackend(Backend):
     """Arrays that know the array-API standard and nothing else."""
 
     name = "array-api-strict"
+    draws_on_host = True
 
     def __init__(self) -> None:
         try:
@@ -206,36 +207,3 @@ class StrictBackend(Backend):
     def describe(self) -> Mapping[str, str]:
         """Return the version."""
         return {"device": "array-api-strict", "version": self.xp.__version__}
-
-    def rng(self, seed: int) -> Rng:
-        """Return the generator of this seed."""
-        return StrictRng(self, seed)
-
-
-class StrictRng(Rng):
-    """NumPy's numbers as strict arrays; Python's numbers stay what they are."""
-
-    def __getattribute__(self, name: str) -> Any:
-        found = super().__getattribute__(name)
-        if name not in {
-            "standard_normal",
-            "random",
-            "integers",
-            "rademacher",
-            "permutation",
-            "choice",
-            "normal",
-        }:
-            return found
-        backend = super().__getattribute__("backend")
-
-        def drawn(*args: Any, **options: Any) -> Any:
-            host = Rng(get_backend("numpy"), self.seed, self.stream, self.block)
-            # a strict array's dtype is an object that NumPy does not know
-            args = tuple(getattr(each, "_np_dtype", each) for each in args)
-            options = {key: getattr(each, "_np_dtype", each) for key, each in options.items()}
-            values = getattr(host, name)(*args, **options)
-            self.block = host.block
-            return backend.asarray(values) if isinstance(values, np.ndarray) else values
-
-        return drawn

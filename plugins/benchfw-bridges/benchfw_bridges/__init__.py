@@ -11,15 +11,23 @@ from benchfw.loading import attributes_at, make_registrar
 
 benchfw_api = 1
 
-PROBLEMS: dict[str, str] = {}
+PROBLEMS: dict[str, str] = {
+    "torch-module": "from_torch.module:TorchModule",
+}
 OPTIMIZERS: dict[str, str] = {
     "scipy-minimize": "from_scipy.minimize:ScipyMinimize",
     "scipy-least-squares": "from_scipy.least_squares:ScipyLeastSquares",
     "scipy-linear": "from_scipy.linear:ScipyLinear",
     "scipy-lsqr": "from_scipy.linear:ScipyLsqr",
+    "torch-optim": "from_torch.optim:TorchOptim",
+}
+BACKENDS: dict[str, str] = {
+    "torch": "from_torch.backend:TorchBackend",
+    "torch-cuda": "from_torch.backend:TorchCudaBackend",
 }
 
 register_problems = hookimpl(make_registrar(__name__, PROBLEMS))
 register_optimizers = hookimpl(make_registrar(__name__, OPTIMIZERS))
+register_backends = hookimpl(make_registrar(__name__, BACKENDS))
 
-__getattr__, __dir__ = attributes_at(__name__, PROBLEMS.values(), OPTIMIZERS.values())
+__getattr__, __dir__ = attributes_at(__name__, PROBLEMS.values(), OPTIMIZERS.values(), BACKENDS.values())

@@ -34,8 +34,9 @@ def mean_of(samples: Array, kind: AnyKind = "rademacher") -> Estimate:
     count = samples.shape[0]
     if kind == "basis":
         return Estimate(float(samples.mean()), 0.0)
-    spread = float(samples.std(ddof=1)) if count > 1 else math.nan
-    return Estimate(float(samples.mean()), spread / math.sqrt(count))
+    mean = float(samples.mean())
+    squares = float(((samples - mean) ** 2).sum()) if count > 1 else math.nan
+    return Estimate(mean, math.sqrt(squares / max(count - 1, 1)) / math.sqrt(count))
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Annotated
 
 from benchfw import Array, Backend, Constants, Count, DatasetName, Fraction, Positive, Range, Rng
@@ -78,7 +79,7 @@ class LogisticRegression(LinearModel):
     def _know_minimum(self) -> None:
         xp = self.backend.xp
         kept = _newton(self.backend, self.features, self.targets, self.ridge)
-        self.optimum = self.backend.read_only(kept.copy())  # the kept one is shared
+        self.optimum = self.backend.read_only(deepcopy(kept))  # the kept one is shared
         self.constants = Constants(
             smoothness=_largest_eigenvalue(self.backend, self.features) / 4 + self.ridge,
             sample_smoothness=float((self.features**2).sum(axis=1).max()) / 4 + self.ridge,

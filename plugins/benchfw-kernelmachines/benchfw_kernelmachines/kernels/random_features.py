@@ -269,7 +269,8 @@ def _cosines_and_sines() -> Any:
 def sample_feature_scores(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
     """Return rows of 8 coordinates, about `size` numbers, and two blocks of 16 frequencies for 3 outputs."""
     rows, first = sample_feature_gram(backend, rng, size)
-    both = namespace(first).concat([first, first[::-1, :]], axis=1)
+    xp = namespace(first)
+    both = xp.concat([first, xp.flip(first, axis=0)], axis=1)
 
     def frequencies(numbers: range) -> Any:
         return both[:, FREQUENCIES * numbers.start : FREQUENCIES * numbers.stop]

@@ -195,5 +195,5 @@ def _columns(blocks: Array, order: str) -> Array:
     """Return blocks (n, size, M) side by side, (size, n M), in the memory order of products."""
     count, size, width = blocks.shape
     if order == "C":
-        return blocks.transpose(1, 0, 2).reshape(size, count * width)
-    return blocks.transpose(0, 2, 1).reshape(count * width, size).T  # a view: so the kernel stored them
+        return blocks.swapaxes(0, 1).reshape(size, count * width)
+    return blocks.swapaxes(1, 2).reshape(count * width, size).T  # a view: so the kernel stored them

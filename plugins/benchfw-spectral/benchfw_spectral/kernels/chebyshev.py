@@ -209,4 +209,4 @@ def sample_chebyshev_forms(backend: Any, rng: Any, size: int) -> tuple[Any, ...]
 def sample_chebyshev_pairs(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
     """Return the arguments of `sample_chebyshev_forms` with weights in place of the degree."""
     probes, matrix, degree, interval = sample_chebyshev_forms(backend, rng, size)
-    return probes, matrix, 1.0 / (1.0 + backend.xp.arange(degree + 1)), interval
+    return probes, matrix, 1.0 / backend.xp.arange(1.0, degree + 2), interval

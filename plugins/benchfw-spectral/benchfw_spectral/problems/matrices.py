@@ -118,7 +118,7 @@ def _hartley(xp: Any, block: Any) -> Any:
     size = block.shape[0]
     waves = xp.fft.rfft(block, axis=0, norm="ortho")
     mirrored = (waves.real + waves.imag)[1 : (size + 1) // 2]
-    return xp.concatenate([waves.real - waves.imag, mirrored[::-1]])
+    return xp.concatenate([waves.real - waves.imag, xp.flip(mirrored, axis=0)])
 
 
 def _read(path: str) -> Any:

@@ -109,9 +109,8 @@ def _chances(xp: Any, samples: Any, rows: Any) -> Any:
 
 def sample_topics(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
     """Return 8 samples for each of 4 documents of 8 topics, with rows of `size` entries or a few more."""
-    del backend
     words = -(-size // 32)
-    counts = rng.integers(0, 4, size=(4, words)).astype("float64")
+    counts = backend.asarray(rng.integers(0, 4, size=(4, words)), dtype=backend.xp.float64)
     return rng.standard_normal((4, 8, 8)), 0.1 + rng.random((4, words, 8)), counts
 
 

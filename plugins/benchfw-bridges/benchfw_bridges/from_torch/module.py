@@ -1,0 +1,191 @@
+"""A torch.nn.Module and a loss as a problem: values and gradients by autograd over one flat vector."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from benchfw import Array, Backend, BenchfwError, CountedProblem, DatasetName, Rng
+from benchfw.loading import load_attributes
+from benchfw_bridges.from_torch.library import as_tensor, import_torch
+
+Loss = Callable[[Any, Any], Any]
+
+
+class TorchModule(CountedProblem):
+    """The loss of a torch.nn.Module on data, a function of its parameters as one flat vector.
+
+    F(x) = loss(module(inputs), targets), counted in gradients: a value costs ½, a gradient over a batch its
+    share of the samples. The start are the module's own initial values, drawn from the problem's seed. The
+    module is in evaluation mode, where dropout and batch normalization do not depend on chance or on the
+    batch. An output of one column meets targets without columns as a vector.
+
+    Parameters:
+      module: what makes the module, a class or a function: "package.module:name" or "file.py:name", or from
+        Python the class, the function, or a module, which then is the start.
+      loss: loss(outputs, targets), a mean over the samples, such as "torch.nn.functional:mse_loss".
+      data: a function that returns inputs and targets with a row for each sample, or from Python these two.
+      dataset: a data set by name in place of that: features, and targets that are not classes, are
+        standardized, and classes are numbered from 0.
+      dtype: the type of the parameters and of real data; the module's own, if not given.
+      options: the arguments of what makes the module.
+    """
+
+    cost_unit = "gradients"
+    check_with = (
+        {
+            "module": "torch.nn:Linear",
+            "in_features": 3,
+            "out_features": 1,
+            "loss": "torch.nn.functional:mse_loss",
+            "dataset": "uci-like(rows=40, features=3)",
+            "dtype": "float64",
+        },
+    )
+
+    def __init__(
+        self,
+        backend: Backend,
+        rng: Rng,
+        *,
+        module: str | Callable[..., Any],
+        loss: str | Loss,
+        data: str | Callable[[], Any] | tuple[Any, Any] | None = None,
+        dataset: DatasetName | None = None,
+        dtype: Literal["float32", "float64"] | None = None,
+        **options: Any,
+    ) -> None:
+        torch = self._torch = import_torch()
+        if (data is None) == (dataset is None):
+            raise BenchfwError("torch-module takes data or a dataset; give one of the two")
+        make, self._loss, data = _loaded(module, loss, data)
+        self.backend = backend
+        place = as_tensor(backend.asarray(np.zeros(1))).device
+        made = _make_module(torch, make, options, rng).to(place, dtype and getattr(torch, dtype))
+        self._module = made.eval()
+        named = {name: each for name, each in made.named_parameters() if each.requires_grad}
+        kinds = {each.dtype for each in named.values()}
+        if len(kinds) != 1:
+            found = ", ".join(sorted(map(str, kinds))) or "none"
+            raise BenchfwError(
+                f"the parameters of {type(made).__name__} must be of one type, and are of: {found}; give dtype"
+            )
+        self._names, self._shapes = list(named), [each.shape for each in named.values()]
+        self._sizes = [each.numel() for each in named.values()]
+        self._start = self._array(torch.cat([each.detach().reshape(-1) for each in named.values()]))
+        pair = _table(dataset) if dataset is not None else data() if callable(data) else data
+        self._inputs, self._targets = (_tensor(each, place, *kinds) for each in pair)
+        self.num_samples = len(self._inputs)
+        if len(self._targets) != self.num_samples or not self.num_samples:
+            raise BenchfwError(
+                f"data of torch-module must have a target for each row of the inputs, got "
+                f"{self.num_samples} rows and {len(self._targets)} targets"
+            )
+
+    def start(self) -> Array:
+        """Return a copy of the parameters that the module was made with."""
+        return copy.deepcopy(self._start)
+
+    def value(self, params: Array) -> float:
+        """Return F."""
+        self._count(0.5)
+        return self._value(params)
+
+    def grad(self, params: Array) -> Array:
+        """Return ∇F, (d,)."""
+        return self.value_and_grad(params)[1]
+
+    def value_and_grad(self, params: Array) -> tuple[float, Array]:
+        """Return F and ∇F for the price of the gradient."""
+        self._count(1.0)
+        value, gradient = self._differentiate(params, self._inputs, self._targets)
+        return float(value), gradient
+
+    def grad_batch(self, params: Array, batch: Array) -> Array:
+        """Return the gradient of the loss on the samples in `batch`, (d,)."""
+        self._count(batch.shape[0] / self.num_samples)
+        rows = as_tensor(batch)
+        return self._differentiate(params, self._inputs[rows], self._targets[rows])[1]
+
+    def project(self, params: Array) -> Array:
+        """Return the parameters: every point is feasible."""
+        return params
+
+    def metrics(self, answer: Array) -> Mapping[str, float]:
+        """Return the objective F(x)."""
+        return {"objective": self._value(answer)}
+
+    def _value(self, params: Array) -> float:
+        with self._torch.no_grad():
+            return float(self._lose(list(self._split(params)), self._inputs, self._targets))
+
+    def _differentiate(self, params: Array, inputs: Any, targets: Any) -> tuple[Any, Array]:
+        """Return the loss, a tensor, and its gradient, an array of the backend."""
+        leaves = [each.requires_grad_() for each in self._split(params)]
+        loss = self._lose(leaves, inputs, targets)
+        parts = self._torch.autograd.grad(loss, leaves, materialize_grads=True)
+        return loss.detach(), self._array(self._torch.cat([each.reshape(-1) for each in parts]))
+
+    def _split(self, params: Array) -> Iterator[Any]:
+        """Yield the tensors of the module as views of a flat vector."""
+        for part, shape in zip(as_tensor(params).detach().split(self._sizes), self._shapes, strict=True):
+            yield part.view(shape)
+
+    def _lose(self, parameters: list[Any], inputs: Any, targets: Any) -> Any:
+        named = dict(zip(self._names, parameters, strict=True))
+        outputs = self._torch.func.functional_call(self._module, named, (inputs,))
+        if outputs.ndim == targets.ndim + 1 and outputs.shape[-1] == 1:
+            outputs = outputs.squeeze(-1)
+        return self._loss(outputs, targets)
+
+    def _array(self, tensor: Any) -> Array:
+        return tensor.numpy() if self.backend.library == "numpy" else self.backend.asarray(tensor)
+
+
+def _loaded(*places: Any) -> tuple[Any, ...]:
+    """Return objects, those that are given by place loaded."""
+    found = iter(load_attributes(*(each for each in places if isinstance(each, str))))
+    return tuple(next(found) if isinstance(each, str) else each for each in places)
+
+
+def _make_module(torch: Any, make: Any, options: Mapping[str, Any], rng: Rng) -> Any:
+    """Return a module whose initial values come from the seed; a module that is given is copied."""
+    if isinstance(make, torch.nn.Module):
+        made = copy.deepcopy(make)
+    else:
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(rng.integers(0, 1 << 63))
+            try:
+                made = make(**options)
+            except TypeError as fault:
+                name = getattr(make, "__name__", type(make).__name__)
+                raise BenchfwError(f"{name} of torch-module cannot be called: {fault}") from fault
+    if not isinstance(made, torch.nn.Module):
+        raise BenchfwError(f"module of torch-module must make a torch.nn.Module, got {type(made).__name__}")
+    return made
+
+
+def _tensor(values: Any, place: Any, dtype: Any) -> Any:
+    """Return inputs or targets as a tensor; real numbers become those of the parameters."""
+    found = as_tensor(values if hasattr(values, "__dlpack__") else np.asarray(values))
+    return found.to(place, dtype if found.dtype.is_floating_point else found.dtype)
+
+
+def _table(name: str) -> tuple[Any, Any]:
+    """Return the training rows of a data set, or all where it says nothing of it."""
+    from benchfw.data import has_split, load, load_table
+
+    arrays = load(name)
+    features, targets = load_table(name, "train" if has_split(name, arrays) else "all", arrays=arrays)
+    if targets.dtype.kind != "f":
+        return _standardized(features), np.unique(targets, return_inverse=True)[1]
+    return _standardized(features), _standardized(targets)
+
+
+def _standardized(values: Any) -> Any:
+    real = np.asarray(values, dtype=np.float64)
+    spread = real.std(axis=0)
+    return (real - real.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
