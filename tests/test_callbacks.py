@@ -4,6 +4,7 @@ import pickle
 import threading
 from itertools import islice
 
+import numpy as np
 import pytest
 
 from benchfw import Count, CountedProblem, FiniteSum, Smooth, from_callback
@@ -62,6 +63,16 @@ def test_a_generator_of_its_answers_ends_the_solver_and_its_thread_with_it():
     with pytest.raises(ZeroDivisionError):
         list(fault().run(Line(), None))
     assert threading.active_count() == threads
+
+
+def test_answers_stay_what_they_are_when_the_solver_writes_into_them():
+    def count_up(problem, rng, callback):
+        x = np.zeros(2)
+        for _ in range(3):
+            x += 1
+            callback(x)
+
+    assert [each[0] for each in list(from_callback(count_up)().run(object(), None))] == [1.0, 2.0, 3.0]
 
 
 def test_a_function_without_a_place_for_the_callback_is_refused():

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from benchfw.backends import Backend, get_backend
 from benchfw.measure.clock import Clock, DeviceClock, is_wall_time
 from benchfw.measure.meter import Emit
@@ -82,7 +84,7 @@ def measure_kernel(
     facts = kernel_facts(backend, kernel, arguments)
     number, calls, seconds = _emit_blocks(timed_blocks(backend, kernel, arguments, trial.budget), "", emit)
     hosted = [backend.to_numpy(array) for array in _arrays(backend, arguments)]
-    if not all(backend.asarray(host) is host for host in hosted):
+    if not all(np.may_share_memory(backend.to_numpy(backend.asarray(host)), host) for host in hosted):
         _emit_blocks(timed_blocks(backend, partial(_bring, backend), hosted, trial.budget), "copy_", emit)
     ending = Ending.SECONDS if seconds >= (limit or math.inf) else Ending.ITERATIONS
     return Outcome(Status.DONE, ending, f"{number} blocks of {calls:,} calls", facts=facts)
@@ -130,14 +132,16 @@ def kernel_facts(backend: Backend, kernel: Any, arguments: Sequence[Any]) -> dic
     peak = backend.peak_during(lambda: results.append(kernel(*arguments)))
     given, got = list(_arrays(backend, arguments)), list(_arrays(backend, results))
     held = {"argument_bytes": sum(each.nbytes for each in given), "result_bytes": sum(x.nbytes for x in got)}
-    floats = [array.dtype for array in (*got, *given) if array.dtype.kind == "f"]
-    dtype = str(floats[0]) if floats else "float64"
-    facts = {"float_bits": 8.0 * backend.xp.dtype(dtype).itemsize, **held}
+    floats = [kind for kind in map(_dtype_of, (*got, *given)) if kind.kind == "f"]
+    dtype = floats[0].name if floats else "float64"
+    facts = {"float_bits": 8.0 * np.dtype(dtype).itemsize, **held}
     if peak is not None:
         facts["peak_bytes"] = float(peak)
     counts = getattr(kernel, "counts", None)
     if counts is not None:
-        facts["flops_per_call"], facts["bytes_per_call"] = map(float, counts(*arguments))
+        facts["flops_per_call"], facts["bytes_per_call"] = map(
+            float, counts(*(backend.to_numpy(each) if backend.owns(each) else each for each in arguments))
+        )
         facts |= _ceiling_facts(backend, dtype, sum(held.values()))
     return facts
 
@@ -252,9 +256,14 @@ def _bring(backend: Backend, *arrays: Any) -> None:
 def _convert(value: Any, backend: Backend, dtype: str) -> Any:
     if isinstance(value, tuple):
         return tuple(_convert(each, backend, dtype) for each in value)
-    if isinstance(value, backend.xp.ndarray) and value.dtype.kind == "f":
-        return value.astype(dtype)
+    if backend.owns(value) and _dtype_of(value).kind == "f":
+        return backend.asarray(value, dtype=dtype)
     return value
+
+
+def _dtype_of(array: Any) -> np.dtype[Any]:
+    """Return the type of an array of any library by its name, as in torch.float32."""
+    return np.dtype(str(array.dtype).rpartition(".")[2])
 
 
 def _arrays(backend: Backend, values: Sequence[Any]) -> Iterator[Any]:
@@ -262,5 +271,5 @@ def _arrays(backend: Backend, values: Sequence[Any]) -> Iterator[Any]:
     for value in values:
         if isinstance(value, tuple):
             yield from _arrays(backend, value)
-        elif isinstance(value, backend.xp.ndarray):
+        elif backend.owns(value):
             yield value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from time import perf_counter
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -168,7 +169,7 @@ def _arrays(owner: Any, place: str, depth: int) -> Iterator[tuple[str, NDArray[A
         if owner.dtype.kind in "fiub":
             yield place, owner
         return
-    if depth == 0 or isinstance(owner, str | bytes | type) or callable(owner):
+    if depth == 0 or isinstance(owner, str | bytes | type | ModuleType) or callable(owner):
         return
     if isinstance(owner, Mapping):
         items = [(f"{place}[{key!r}]", value) for key, value in owner.items()]

@@ -99,7 +99,11 @@ class Subject:
 
         Other plugins' may lack parts of NumPy that it uses.
         """
-        own = [name for name, entry in self.registry.entries("backend").items() if entry.plugin == self.entry.plugin]
+        own = [
+            name
+            for name, entry in self.registry.entries("backend").items()
+            if entry.plugin == self.entry.plugin
+        ]
         return available_backends([*CORE_BACKENDS, *own])
 
     def build(self, table: Mapping[str, Any] | None = None, **changes: Any) -> Any:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from benchfw.backends import Rng, get_backend
 from benchfw.backends.rng import scaled, signs, uniforms
 from benchfw.errors import BenchfwError
+from benchfw.testing.checks.portability import StrictBackend
 
 NUMPY = get_backend("numpy")
 exhaustive = settings(derandomize=True, database=None, deadline=None)
@@ -290,3 +291,20 @@ def test_threads_do_not_disturb_each_other():
         together = list(pool.map(lambda seed: backend.bits(seed, 0, 0, 0, 20_000), range(16)))
     for one, other in zip(alone, together, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", [each for each in DRAWS if each != "bits"])
+def test_a_backend_that_draws_on_the_host_has_the_numbers_of_numpy(name):
+    strict, host = StrictBackend(), get_backend("numpy")
+    own, theirs = strict.rng(7).at(3, block=2), host.rng(7).at(3, block=2)
+    for _ in range(2):
+        found, wanted = DRAWS[name](own), DRAWS[name](theirs)
+        assert not isinstance(found, np.ndarray)
+        np.testing.assert_array_equal(np.asarray(found), wanted)
+    assert own.block == theirs.block
+
+
+def test_a_type_of_another_library_is_understood_by_its_name():
+    strict = StrictBackend()
+    assert strict.rng(1).standard_normal(3, strict.xp.float32).dtype == strict.xp.float32
+    assert strict.rng(1).rademacher(3, dtype=strict.xp.float32).dtype == strict.xp.float32

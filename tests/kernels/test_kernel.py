@@ -12,7 +12,7 @@ import pytest
 
 from benchfw.backends import get_backend
 from benchfw.errors import PluginError
-from benchfw.kernels import Kernel, column_dots, kernel
+from benchfw.kernels import Kernel, column_dots, kernel, namespace
 from benchfw.registry import Registry
 
 
@@ -29,11 +29,16 @@ def described(**bodies: str) -> Kernel:
     return portable
 
 
-PLUGIN = """from benchfw import hookimpl
+PLUGIN = """from types import SimpleNamespace
+from benchfw import hookimpl
 from benchfw.testing.checks.portability import StrictBackend
 
 class MyDevice(StrictBackend):
     name = "my-device"
+
+    def __init__(self):
+        super().__init__()
+        self.xp = SimpleNamespace(__name__="array_api_strict", asarray=self.xp.asarray)
 
 @hookimpl
 def register_backends(register):
@@ -80,6 +85,13 @@ def test_a_plugins_backend_ends_with_its_registry(on_device):
 def test_a_backend_without_a_body_runs_the_portable_one(on_device):
     assert described(cupy="cupy")(np.zeros(3)) == "portable"
     assert described(numpy="numpy")(on_device) == "portable"
+
+
+def test_a_portable_body_computes_with_the_functions_of_the_plugins_backend(on_device):
+    assert namespace(on_device) is get_backend("my-device").xp
+    assert namespace(array_api_strict.zeros(3)) is namespace(on_device)
+    with Registry().activate():
+        assert namespace(on_device) is array_api_strict
 
 
 def test_numbers_before_the_first_array_do_not_decide(on_device):

@@ -58,7 +58,7 @@ class TorchModule(CountedProblem):
         dtype: Literal["float32", "float64"] | None = None,
         **options: Any,
     ) -> None:
-        torch = self._torch = import_torch()
+        torch = import_torch()
         if (data is None) == (dataset is None):
             raise BenchfwError("torch-module takes data or a dataset; give one of the two")
         make, self._loss, data = _loaded(module, loss, data)
@@ -71,7 +71,7 @@ class TorchModule(CountedProblem):
         if len(kinds) != 1:
             found = ", ".join(sorted(map(str, kinds))) or "none"
             raise BenchfwError(
-                f"the parameters of {type(made).__name__} must be of one type, and are of: {found}; give dtype"
+                f"the parameters of {type(made).__name__} must have one type, and have: {found}; give dtype"
             )
         self._names, self._shapes = list(named), [each.shape for each in named.values()]
         self._sizes = [each.numel() for each in named.values()]
@@ -119,15 +119,19 @@ class TorchModule(CountedProblem):
         return {"objective": self._value(answer)}
 
     def _value(self, params: Array) -> float:
-        with self._torch.no_grad():
+        import torch
+
+        with torch.no_grad():
             return float(self._lose(list(self._split(params)), self._inputs, self._targets))
 
     def _differentiate(self, params: Array, inputs: Any, targets: Any) -> tuple[Any, Array]:
         """Return the loss, a tensor, and its gradient, an array of the backend."""
+        import torch
+
         leaves = [each.requires_grad_() for each in self._split(params)]
         loss = self._lose(leaves, inputs, targets)
-        parts = self._torch.autograd.grad(loss, leaves, materialize_grads=True)
-        return loss.detach(), self._array(self._torch.cat([each.reshape(-1) for each in parts]))
+        parts = torch.autograd.grad(loss, leaves, materialize_grads=True)
+        return loss.detach(), self._array(torch.cat([each.reshape(-1) for each in parts]))
 
     def _split(self, params: Array) -> Iterator[Any]:
         """Yield the tensors of the module as views of a flat vector."""
@@ -135,8 +139,10 @@ class TorchModule(CountedProblem):
             yield part.view(shape)
 
     def _lose(self, parameters: list[Any], inputs: Any, targets: Any) -> Any:
+        import torch
+
         named = dict(zip(self._names, parameters, strict=True))
-        outputs = self._torch.func.functional_call(self._module, named, (inputs,))
+        outputs = torch.func.functional_call(self._module, named, (inputs,))
         if outputs.ndim == targets.ndim + 1 and outputs.shape[-1] == 1:
             outputs = outputs.squeeze(-1)
         return self._loss(outputs, targets)

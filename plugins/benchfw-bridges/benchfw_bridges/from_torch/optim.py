@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, ClassVar
 
 from benchfw import Array, BenchfwError, Count, Estimator, Log, Params, Rng, Smooth, draws_of, from_callback
@@ -86,7 +87,7 @@ class TorchOptim:
         torch = import_torch()
         number = torch.zeros(1)
         number.grad = torch.ones(1)
-        self._make(number).step(*([lambda: number.sum()] if self._takes_closure else []))
+        self._make(number).step(*([number.sum] if self._takes_closure else []))
         return self
 
     @from_callback
@@ -141,6 +142,4 @@ class TorchOptim:
             )
         while True:
             batch = rng.integers(0, problem.num_samples, size=self.batch)
-            yield lambda point, batch=batch: problem.grad_batch(point, batch)
-
-
+            yield partial(problem.grad_batch, batch=batch)

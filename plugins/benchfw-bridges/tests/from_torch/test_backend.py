@@ -116,7 +116,9 @@ def test_what_is_made_without_a_type_is_double_as_in_numpy():
 def test_types_may_be_given_as_those_of_numpy_or_by_name():
     backend = get_backend("torch")
     xp = backend.xp
-    assert xp.zeros(2, dtype=np.float32).dtype == xp.zeros_like(xp.eye(2), dtype="float32").dtype == xp.float32
+    assert (
+        xp.zeros(2, dtype=np.float32).dtype == xp.zeros_like(xp.eye(2), dtype="float32").dtype == xp.float32
+    )
     assert backend.asarray([1, 2], dtype=np.float32).dtype == xp.float32
     assert backend.rng(1).standard_normal(3, xp.float32).dtype == xp.float32
 
