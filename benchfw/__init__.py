@@ -40,7 +40,15 @@ if TYPE_CHECKING:
     from benchfw.errors import BenchfwError, Unavailable
     from benchfw.hookspecs import hookimpl
     from benchfw.measure.files import trial_folder
-    from benchfw.parameters import Count, DatasetName, Fraction, NonNegative, Positive, Range
+    from benchfw.parameters import (
+        Count,
+        DatasetName,
+        Fraction,
+        LocalPath,
+        NonNegative,
+        Positive,
+        Range,
+    )
     from benchfw.provenance import Run
     from benchfw.search import Choice, Integer, Linear, Log
     from benchfw.vectors import VectorOracles
@@ -69,6 +77,7 @@ __all__ = [
     "Fraction",
     "Integer",
     "Linear",
+    "LocalPath",
     "Log",
     "NonNegative",
     "Optimizer",
@@ -114,7 +123,9 @@ _HOMES = {
     "trial_folder": "measure.files",
     **dict.fromkeys(("load", "run", "runs"), "api.session"),
     **dict.fromkeys(("Choice", "Integer", "Linear", "Log"), "search"),
-    **dict.fromkeys(("Count", "DatasetName", "Fraction", "NonNegative", "Positive", "Range"), "parameters"),
+    **dict.fromkeys(
+        ("Count", "DatasetName", "Fraction", "LocalPath", "NonNegative", "Positive", "Range"), "parameters"
+    ),
 }
 
 

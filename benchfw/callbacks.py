@@ -37,16 +37,17 @@ class CallbackRun:
     and then what the callback is given; the solver works in a thread, which makes this slow.
     """
 
-    def __init__(self, solve: Callable[..., Any]) -> None:
-        self.solve = solve
+    def __init__(self, solve: Callable[..., Any], first: int = 1) -> None:
+        self.solve, self._first = solve, first
         self.__doc__ = solve.__doc__
 
     def __get__(self, owner: Any, kind: Any = None) -> CallbackRun:
-        return self if owner is None else CallbackRun(partial(self.solve, owner))
+        first = getattr(owner, "first", 1)
+        return self if owner is None else CallbackRun(partial(self.solve, owner), first)
 
     def __call__(self, problem: Any, rng: Any) -> Iterator[Any]:
         """Yield the problem's start, where it has one, then the answers; the last is that before the end."""
-        if hasattr(problem, "start"):
+        if hasattr(problem, "start") and self._first:
             yield problem.start()
         answers: SimpleQueue[tuple[str, Any]] = SimpleQueue()
         turn, ended = threading.Semaphore(0), threading.Event()

@@ -7,13 +7,15 @@ ask of a problem; a family adds protocols of its own in its package.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from benchfw.errors import PluginError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from benchfw.backends import Backend, Rng
 
 Array: TypeAlias = Any
@@ -276,6 +278,9 @@ class OptionalOfMethod(Protocol):
     """The metric that its theorem is about, with `bound`: see `Bounded`."""
     efforts: Sequence[int]
     """For a `Solver`: the efforts of its calls, growing. Default: 1, 2, 3, 4, 6, 9, … as long as it takes."""
+    first: int
+    """For one that calls back or has `solve`: the number of its first answer. 0 if that is its start, which
+    is then not asked of the problem. Default: 1."""
     projects: bool
     """False for an optimizer that leaves out `problem.project`: it is for unconstrained problems."""
     unbiased: bool
@@ -287,6 +292,10 @@ class OptionalOfMethod(Protocol):
         What may not count belongs here: compilation, a factorization. Its seconds and cost are measured and
         shown beside those of the run. It draws nothing and solves nothing.
         """
+        ...
+
+    def prepare_call(self, problem: Any, effort: int) -> None:
+        """For a `Solver`: set up the call of this effort that follows, off the clock."""
         ...
 
     def facts(self, problem: Any) -> Mapping[str, float]:
@@ -322,6 +331,14 @@ class OptionalOfPlugin(Protocol):
     """For a factory: the checks that it fails on purpose, each with the reason."""
     benchfw_api: int
     """For a module: the `benchfw.API_VERSION` that it was written for."""
+
+    def source_files(self, **params: Any) -> Iterable[Path]:
+        """For a factory: the files that decide what it makes of these parameters, beside its own modules.
+
+        They and what they import are in the key of its trials. Called before anything runs: a BenchfwError
+        ends the run.
+        """
+        ...
 
 
 def constants_of(problem: Any) -> Constants:

@@ -77,6 +77,10 @@ NAMES_DATASET = "names a data set"
 DatasetName: TypeAlias = Annotated[str, NAMES_DATASET]
 """A data set by name; a run first makes sure that it is here."""
 
+NAMES_PATH = "names a file or a folder"
+LocalPath: TypeAlias = Annotated[str, NAMES_PATH]
+"""A file or a folder; one that is not absolute counts from the folder of the suite."""
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -95,6 +99,11 @@ class Parameter:
     def names_dataset(self) -> bool:
         """Whether its type says that it names a data set."""
         return any(NAMES_DATASET in typing.get_args(each) for each in _options(self.hint))
+
+    @property
+    def names_path(self) -> bool:
+        """Whether its type says that it names a file or a folder."""
+        return any(NAMES_PATH in typing.get_args(each) for each in _options(self.hint))
 
     def __str__(self) -> str:
         return self.name if self.required else f"{self.name} = {self.default!r}"
@@ -269,7 +278,8 @@ def _describe_annotated(kind: Any, *notes: Any) -> str:
     ranges = " and ".join(str(note) for note in notes if isinstance(note, Range))
     if ranges and kind is int:
         return f"a whole number {ranges.replace('at least', 'from')}"
-    return ranges or ("the name of a data set" if NAMES_DATASET in notes else describe_type(kind))
+    named = {NAMES_DATASET: "the name of a data set", NAMES_PATH: "a path"}
+    return ranges or next((named[note] for note in notes if note in named), "") or describe_type(kind)
 
 
 def is_protocol(kind: Any) -> bool:

@@ -9,6 +9,7 @@ import fnmatch
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from benchfw.claims.check import check_claims
@@ -240,6 +241,7 @@ def _specs(suite: Suite, kind: str, registry: Registry, where: str) -> list[tupl
         rest = Rest(_labels(own.get("on", ()), place), best)
         for each in expand(read_spaces(without(table, *own), place), place):
             table = check_table(kind, each, registry, place, reserved=RESERVED.get(kind, {}))
+            table = registry.with_paths(kind, table, Path(where).parent)
             specs.append(Spec(table.pop("use"), table, label))
             rests.append(rest)
     if kind == "estimator" and any("at" in spec.params for spec in specs):

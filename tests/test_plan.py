@@ -357,3 +357,35 @@ def test_a_claim_about_the_full_size_may_name_what_a_quick_run_leaves_out(regist
     assert plan(parse_suite(text + claim + "quick = false\n", "my.toml", quick=True), registry)
     with pytest.raises(SuiteError, match="no method is labelled"):
         planned(text + claim.replace("0.2", "0.3") + "quick = false\n", registry)
+
+
+def test_a_path_counts_from_the_folder_of_the_suite(toys, plugin_file, tmp_path):
+    plugin = plugin_file(
+        """from dataclasses import dataclass
+from benchfw import LocalPath, Problem, hookimpl
+
+@dataclass(frozen=True)
+class Reader:
+    file: LocalPath
+    solves = Problem
+
+    def run(self, problem, rng):
+        yield 0
+
+@hookimpl
+def register_optimizers(register):
+    register("reader", Reader)
+""",
+        "reader.py",
+    )
+    text = """
+[[problem]]
+use = "bowl"
+[[optimizer]]
+use = "reader"
+file = ["data/a.csv", "/data/b.csv"]
+"""
+    suite = parse_suite(text, str(tmp_path / "folder" / "suite.toml"))
+    trials = plan(suite, Registry([str(toys), str(plugin)]), suite.where)
+    files = [first.method.params["file"] for first in trials.firsts]
+    assert files == [str(tmp_path / "folder" / "data" / "a.csv"), "/data/b.csv"]

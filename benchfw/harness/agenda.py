@@ -168,7 +168,18 @@ def _absolute(sources: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_methods(trials: Iterable[Trial], registry: Registry, where: str) -> None:
-    """Build every method once: a value that its plugin refuses is an error before anything runs."""
+    """Build every method once: a value that its plugin refuses is an error before anything runs.
+
+    So is a mistake that a factory finds when it is asked for the files of a method or a problem.
+    """
+    trials = list(trials)
+    specs = {("problem", trial.problem.label): trial.problem for trial in trials if trial.kind != "kernel"}
+    specs |= {(trial.kind, trial.method.label): trial.method for trial in trials if trial.kind != "kernel"}
+    for (kind, name), spec in specs.items():
+        try:
+            registry.source_files(kind, spec.table)
+        except BenchfwError as fault:
+            raise SuiteError(f"{where}: {kind} '{name}': {fault}") from None
     for label, trial in {(trial.kind, trial.method.label): trial for trial in trials}.items():
         if trial.kind == "kernel":
             continue

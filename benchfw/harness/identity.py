@@ -118,7 +118,8 @@ class Identity:
     def _part(self, kind: str, table: Mapping[str, Any]) -> str:
         text = _canonical(table)
         if (kind, text) not in self._parts:
-            parts = [kind, table, self._hash_source(kind, table), self._hash_data(kind, table)]
+            own = self._registry.without_paths(kind, table)
+            parts = [kind, own, self._hash_source(kind, table), self._hash_data(kind, table)]
             self._parts[kind, text] = _hash(parts)
         return self._parts[kind, text]
 
@@ -175,8 +176,9 @@ class TrialSources:
 
 
 def roots_of(registry: Registry, kind: str, table: Mapping[str, Any]) -> list[str | Path]:
-    """Return where the closure of a table begins: its entries, and what makes its data set."""
+    """Return where the closure of a table begins: its entries, their files, and what makes its data set."""
     roots = [root for entry in registry.entries_of(kind, table) for root in entry.roots]
+    roots += registry.source_files(kind, table)
     name = registry.dataset_of(kind, table) if kind in PARAMETRIC else None
     try:
         return [*roots, *(recipe_roots(name) if name else ())]

@@ -102,6 +102,7 @@ class Meter:
         self._moved = 0
         self._moves = self._free_moves = 0
         self._grew = True
+        self._restarted = False
 
     @property
     def cost(self) -> float:
@@ -113,6 +114,7 @@ class Meter:
         self.clock = Clock(self._problem.backend)
         self._uncounted = float(self._problem.cost)
         self._last = self._seconds = 0.0
+        self._restarted = True
 
     def records(
         self, iteration: int, metrics: Mapping[str, float], gains: Collection[str] = ()
@@ -139,6 +141,8 @@ class Meter:
             return Counting.DECLARED
         if getattr(self._problem, "unknown_oracles", ()):
             return Counting.UNKNOWN
+        if self._restarted and not self._moves and not self.cost:  # one call, which asked for nothing
+            return Counting.UNCOUNTED
         return Counting.UNCOUNTED if 2 * self._free_moves > self._moves else Counting.COUNTED
 
     def check(self, iteration: int) -> None:

@@ -18,7 +18,7 @@ from benchfw.measure.endings import facts_of_answer
 from benchfw.measure.files import keep_answer
 from benchfw.measure.meter import Emit, Interrupted, Looks, Meter
 from benchfw.measure.observer import Observer
-from benchfw.measure.solvers import efforts_of, follow_callback, follow_calls, solve_afresh
+from benchfw.measure.solvers import efforts_of, first_of, follow_callback, follow_calls, solve_afresh
 from benchfw.records import Ending, Outcome, Record, Status, Trial, change
 
 AFFORDABLE = 1.0  # seconds to build a problem once more and take its metrics
@@ -66,7 +66,7 @@ def _follow(trial: Trial, problem: Any, method: Any, rng: Rng, meter: Meter, obs
         return follow_calls(method, problem, rng, meter, observer, trial.budget)
     looks = Looks(observer.goals)
     if isinstance(run, CallbackRun):
-        return follow_callback(run.solve, problem, rng, meter, observer, looks)
+        return follow_callback(run.solve, problem, rng, meter, observer, looks, first_of(method))
     with meter.clock:  # a run() that is not a generator does its work here
         answers = checked_answers(method, problem, rng)
     try:
@@ -142,7 +142,7 @@ def numbered_answers(method: Any, problem: Any, rng: Rng) -> Iterator[tuple[int,
 
 def _solved_answers(method: Any, problem: Any, rng: Rng) -> Iterator[tuple[int, Any]]:
     """Yield the problem's start, where it has one, and what a solver answers to growing efforts."""
-    if hasattr(problem, "start"):
+    if hasattr(problem, "start") and first_of(method):
         yield 0, problem.start()
     for effort in efforts_of(method):
         yield effort, solve_afresh(method, problem, rng, effort)

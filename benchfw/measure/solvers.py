@@ -24,25 +24,36 @@ NO_CALLBACK = "the solver ended without calling back; call callback(answer) once
 
 
 def efforts_of(method: Any) -> Iterator[int]:
-    """Yield the efforts that a solver is called with: its own `efforts`, or 1, 2, 3, 4, 6, 9, … for ever."""
-    own = getattr(method, "efforts", None)
+    """Yield the efforts that a solver is called with: its own `efforts`, or 1, 2, 3, 4, 6, 9, … for ever.
+
+    One whose `first` answer is its start begins at 0.
+    """
+    own, first = getattr(method, "efforts", None), first_of(method)
     if own is None:
-        effort = 1
+        effort = first
         while True:
             yield effort
             effort = max(effort + 1, int(effort * GROWTH))
-    last = 0
+    last = first - 1
     name = type(method).__name__
     if not isinstance(own, Iterable):
         raise PluginError(f"efforts of {name} must be whole numbers in growing order, got {own!r}")
     for effort in own:
         if not isinstance(effort, int) or isinstance(effort, bool) or effort <= last:
             raise PluginError(
-                f"efforts of {name} must be whole numbers from 1 in growing order; {effort!r} comes "
+                f"efforts of {name} must be whole numbers from {first} in growing order; {effort!r} comes "
                 f"after {last}"
             )
         last = effort
         yield effort
+
+
+def first_of(method: Any) -> int:
+    """Return the number of a method's first answer: 0 where that is its start, else 1."""
+    first = getattr(method, "first", 1)
+    if type(first) is not int or first not in {0, 1}:
+        raise PluginError(f"first of {type(method).__name__} must be 0 or 1, got {first!r}")
+    return first
 
 
 def solve_afresh(method: Any, problem: Any, rng: Rng | None, effort: int) -> Any:
@@ -58,7 +69,8 @@ def follow_calls(
     Then efforts in between are tried, as long as more than a twentieth of them lies between: the first that
     is enough is where the target was met. Together the growing calls may take six budgets of seconds.
     """
-    return observer.look_at_start() or _Calls(method, problem, rng, meter, observer, budget).search()
+    found = observer.look_at_start() if first_of(method) else None
+    return found or _Calls(method, problem, rng, meter, observer, budget).search()
 
 
 class _Calls:
@@ -84,7 +96,7 @@ class _Calls:
             found = self._find_end()
             if found is not None:
                 return found
-        if not self._short:
+        if self._before is None:
             raise PluginError(f"efforts of {type(self._method).__name__} are empty; name at least one")
         return Outcome(Status.DONE, Ending.BY_ITSELF, f"the last of its efforts is {self._short}")
 
@@ -102,6 +114,8 @@ class _Calls:
     def _call(self, effort: int) -> Outcome | None:
         if self._rng is not None:
             seed_global_generators(self._rng.seed)
+        if hasattr(self._method, "prepare_call"):
+            self._meter.off_the_record(self._method.prepare_call, self._problem, effort)
         self._meter.restart()
         with self._meter.clock as clock:
             answer = solve_afresh(self._method, self._problem, self._rng, effort)
@@ -115,7 +129,7 @@ class _Calls:
         now = dict(self._observer.metrics), self._meter.cost
         if now != self._before:
             self._moved, self._before = self._short, now
-        if self._free and self._short >= STILL * self._moved:
+        if self._free and self._short >= STILL * max(1, self._moved):
             reason = f"the answer is the same from effort {self._moved} to {self._short}"
             return Outcome(Status.DONE, Ending.BY_ITSELF, reason)
         seconds = self._budget.seconds
@@ -132,12 +146,16 @@ def follow_callback(
     meter: Meter,
     observer: Observer,
     looks: Looks,
+    first: int = 1,
 ) -> Outcome:
-    """Run a solver that calls back, and measure its answers inside of the callback, off the clock."""
-    found = observer.look_at_start()
+    """Run a solver that calls back, and measure its answers inside of the callback, off the clock.
+
+    `first` is the number of the first callback: 0 where it has the start of the solver.
+    """
+    found = observer.look_at_start() if first else None
     if found is not None:
         return found
-    listener = _Listener(problem, meter, observer, looks)
+    listener = _Listener(problem, meter, observer, looks, first)
     fault: Exception | None = None
     listener.start()
     try:
@@ -152,9 +170,11 @@ def follow_callback(
 class _Listener:
     """The other end of a callback; `hear` is what the solver calls."""
 
-    def __init__(self, problem: Any, meter: Meter, observer: Observer, looks: Looks) -> None:
+    def __init__(self, problem: Any, meter: Meter, observer: Observer, looks: Looks, first: int) -> None:
         self._problem, self._meter, self._observer, self._looks = problem, meter, observer, looks
-        self._iteration = self._looked = self._until = 0
+        self._first = first
+        self._iteration = self._looked = first - 1
+        self._until = first
         self._cost_limit = self._deadline = math.inf
         self._now = meter.clock.now
         self._latest: Any = None
@@ -162,7 +182,7 @@ class _Listener:
 
     def start(self) -> None:
         """Let the clock run, up to the next look."""
-        until = self._looks.next(self._looked, self._observer.aims)
+        until = self._looks.next(self._looked, self._observer.aims) if self._looked >= 0 else 0
         self._until, self._cost_limit = self._meter.limits(until)
         self._meter.clock.__enter__()
         self._deadline = self._meter.deadline()
@@ -199,7 +219,7 @@ class _Listener:
         found = self._look() if self._iteration > self._looked else None
         if fault is not None:
             raise fault
-        if self._iteration == 0:
+        if self._iteration < self._first:
             return Outcome(Status.FAILED, Ending.FAULT, NO_CALLBACK)
         reason = f"method ended by itself after {self._iteration} iterations"
         return found or Outcome(Status.DONE, Ending.BY_ITSELF, reason)

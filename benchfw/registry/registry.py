@@ -137,6 +137,40 @@ class Registry:
                 found += self.entries_of(kind_of(key), value)
         return found
 
+    def with_paths(self, kind: str, table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+        """Return a table whose files and folders are absolute paths, counted from a folder."""
+        names = self._paths_in(kind, table)
+        found = dict(table)
+        for key, value in table.items():
+            if is_nested(key, value):
+                found[key] = self.with_paths(kind_of(key), value, folder)
+            elif key in names and isinstance(value, str):
+                found[key] = str((folder / Path(value).expanduser()).resolve())
+        return found
+
+    def without_paths(self, kind: str, table: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a table without its files and folders: what is in them counts, not where they lie."""
+        names = self._paths_in(kind, table)
+        return {
+            key: self.without_paths(kind_of(key), value) if is_nested(key, value) else value
+            for key, value in table.items()
+            if key not in names
+        }
+
+    def _paths_in(self, kind: str, table: Mapping[str, Any]) -> list[str]:
+        parameters = self.get(kind, table["use"]).parameters if kind in PARAMETRIC else {}
+        return [name for name, each in parameters.items() if each.names_path]
+
+    def source_files(self, kind: str, table: Mapping[str, Any]) -> list[Path]:
+        """Return the files that factories name as the source of what they make of a table."""
+        entry = self.get(kind, table["use"])
+        find = getattr(entry.factory, "source_files", None) if kind in PARAMETRIC else None
+        found = list(find(**{key: each for key, each in table.items() if key != "use"})) if find else []
+        for key, value in table.items():
+            if is_nested(key, value):
+                found += self.source_files(kind_of(key), value)
+        return found
+
     def modules(self) -> Modules:
         """Return a finder of modules that follows those of benchfw and of plugins wherever they lie."""
         from benchfw.sources import Modules

@@ -79,8 +79,12 @@ class Modules:
                 seen.add(each)
                 waiting += self._edges(each) if isinstance(each, Module) else ()
         modules = [each for each in seen if isinstance(each, Module) and each.path]
+        digests: dict[str, set[str]] = {}
+        for each in modules:
+            digests.setdefault(each.name, set()).add(_read(each).digest)
         closure = Closure(
-            {each.name: _read(each).digest for each in modules},
+            # files that are given by their path may share a name
+            {name: each.pop() if len(each) == 1 else _hash(*sorted(each)) for name, each in digests.items()},
             frozenset(each.path for each in modules if each.path),
             {each.name: each.version for each in seen if isinstance(each, Distribution)},
         )

@@ -157,3 +157,60 @@ def test_a_trial_has_one_key_in_every_process():
         for seed in ("1", "2")
     }
     assert len(keys) == 1
+
+
+READER = """from dataclasses import dataclass
+from pathlib import Path
+from benchfw import LocalPath, Problem, hookimpl
+
+@dataclass(frozen=True)
+class Reader:
+    folder: LocalPath
+    name: str = "one"
+    solves = Problem
+
+    @staticmethod
+    def source_files(folder, name="one"):
+        return [Path(folder, f"{name}.py"), Path(folder, "shared", f"{name}.py")]
+
+    def run(self, problem, rng):
+        yield 0
+
+@hookimpl
+def register_optimizers(register):
+    register("reader", Reader)
+"""
+
+
+@pytest.fixture
+def reader_key(key, make_trial, plugin_file):
+    """Return a function that gives the key of a method whose source is in files of a folder."""
+    plugin = plugin_file(READER, "reader.py")
+
+    def key_of(folder, name="one"):
+        return key(make_trial(method=Spec("reader", {"folder": str(folder), "name": name})), plugins=[plugin])
+
+    return key_of
+
+
+@pytest.fixture
+def folder(tmp_path_factory):
+    """Return a folder with two files, and two of the same names in another inside."""
+    made = tmp_path_factory.mktemp("elsewhere") / "folder"
+    for name in ("one.py", "two.py", "shared/one.py", "shared/two.py"):
+        (made / name).parent.mkdir(parents=True, exist_ok=True)
+        (made / name).write_text("x = 1\n", encoding="utf-8")
+    return made
+
+
+@pytest.mark.parametrize("edited", ["one.py", "shared/one.py"])
+def test_the_files_that_a_factory_names_are_in_the_key_of_its_trials_only(reader_key, folder, edited):
+    one, two = reader_key(folder, "one"), reader_key(folder, "two")
+    (folder / edited).write_text("x = 2\n", encoding="utf-8")
+    assert reader_key(folder, "one") != one
+    assert reader_key(folder, "two") == two
+
+
+def test_where_the_files_of_a_factory_lie_is_not_in_the_key(reader_key, folder):
+    before = reader_key(folder)
+    assert reader_key(folder.rename(folder.with_name("moved"))) == before

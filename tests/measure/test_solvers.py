@@ -16,7 +16,7 @@ from benchfw.measure.audit import check_outcome
 from benchfw.measure.observer import SLOW_FIRST
 from benchfw.measure.optimizers import checked_answers, measure_optimizer
 from benchfw.measure.trial import collector, run_trial
-from benchfw.records import Budget, Ending, Outcome, Record, Spec, Status, change
+from benchfw.records import Budget, Counting, Ending, Outcome, Record, Spec, Status, change
 from benchfw.registry import Registry
 
 NUMPY = get_backend("numpy")
@@ -321,3 +321,84 @@ def test_calls_from_scratch_may_take_less_time_than_those_before_but_come_once_e
     assert check_outcome(change(outcome, from_scratch=True), 10.0).status is Status.DONE
     twice = change(outcome, from_scratch=True, records=(*taken, taken[0]))
     assert check_outcome(twice, 10.0).reason == "gap of effort 9 was recorded 2 times"
+
+
+@dataclass(frozen=True)
+class FromItsOwnStart:
+    """Answers effort + 5: a start that the problem does not know."""
+
+    solves: ClassVar[type] = Smooth
+    first: ClassVar[int] = 0
+
+    def solve(self, problem, rng, effort):
+        problem.grad(np.ones(1))
+        return np.full(1, effort + 5.0)
+
+
+def test_a_solver_that_begins_with_its_start_is_called_with_effort_0_first(follow):
+    outcome, records = follow(FromItsOwnStart(), budget=Budget(iterations=4))
+    assert [(each.iteration, each.value) for each in records] == [(0, 5), (1, 6), (2, 7), (3, 8), (4, 9)]
+    assert outcome.ending is Ending.ITERATIONS
+
+
+def test_an_answer_that_stays_the_start_ends_the_calls_at_effort_4(follow):
+    class Idle(FromItsOwnStart):
+        def solve(self, problem, rng, effort):
+            return np.ones(1)
+
+    outcome, records = follow(Idle())
+    assert [each.iteration for each in records] == [0, 1, 2, 3, 4]
+    assert outcome.ending is Ending.BY_ITSELF
+
+
+@dataclass(frozen=True)
+class CallsWithItsStart:
+    """Calls back with its start, then with 1, 2, 3."""
+
+    solves: ClassVar[type] = Smooth
+    first: ClassVar[int] = 0
+
+    @from_callback
+    def run(self, problem, rng, callback):
+        for step in range(4):
+            callback(np.full(1, float(step)))
+
+
+def test_the_first_callback_of_a_solver_that_begins_with_its_start_is_iteration_0(follow):
+    _, records = follow(CallsWithItsStart())
+    assert [(each.iteration, each.value) for each in records] == [(0, 0), (1, 1), (2, 2), (3, 3)]
+    answers = checked_answers(CallsWithItsStart(), Line(), NUMPY.rng(0))
+    assert [float(each[0]) for each in answers] == [0, 1, 2, 3]
+
+
+def test_what_prepares_a_call_is_off_the_clock_and_not_counted(follow):
+    class Compiled(Halving):
+        def prepare_call(self, problem, effort):
+            time.sleep(3.0)
+            problem.grad(np.ones(1))
+
+    _, records = follow(Compiled(), Line(nap=0.5), budget=Budget(iterations=2))
+    assert [(each.seconds, each.cost) for each in records] == [(0, 0), (0.5, 2), (1, 3)]
+
+
+@pytest.mark.parametrize("first", [2, -1, True])
+def test_the_first_answer_is_number_0_or_1(follow, first):
+    class Wrong(Halving):
+        pass
+
+    Wrong.first = first
+    with pytest.raises(PluginError, match="first of Wrong must be 0 or 1"):
+        follow(Wrong())
+
+
+def test_the_cost_of_a_single_call_that_asks_for_nothing_is_not_counted(follow):
+    @dataclass(frozen=True)
+    class Once:
+        solves: ClassVar[type] = Smooth
+        efforts: ClassVar[tuple[int, ...]] = (1,)
+
+        def solve(self, problem, rng, effort):
+            return np.ones(1)
+
+    outcome, _ = follow(Once())
+    assert outcome.counting is Counting.UNCOUNTED

@@ -13,8 +13,10 @@ benchfw_api = 1
 
 PROBLEMS: dict[str, str] = {
     "torch-module": "from_torch.module:TorchModule",
+    "benchopt": "from_benchopt.problem:BenchoptProblem",
 }
 OPTIMIZERS: dict[str, str] = {
+    "benchopt": "from_benchopt.solver:benchopt_solver",
     "scipy-minimize": "from_scipy.minimize:ScipyMinimize",
     "scipy-least-squares": "from_scipy.least_squares:ScipyLeastSquares",
     "scipy-linear": "from_scipy.linear:ScipyLinear",

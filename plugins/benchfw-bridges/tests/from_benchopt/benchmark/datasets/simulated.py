@@ -1,0 +1,17 @@
+"""Made-up data."""
+
+import numpy as np
+from benchopt import BaseDataset
+
+
+class Dataset(BaseDataset):
+    """A linear model with noise; its seed is benchopt's."""
+
+    name = "Simulated"
+    parameters = {"n_samples, n_features": [(30, 5)], "noise": [0.1, 1.0]}
+
+    def get_data(self):
+        """Return the data."""
+        rng = np.random.default_rng(self.get_seed(use_dataset=True))
+        X = rng.standard_normal((self.n_samples, self.n_features))
+        return {"X": X, "y": X.sum(axis=1) + self.noise * rng.standard_normal(self.n_samples)}
