@@ -167,8 +167,8 @@ class Subject:
         if setting.produces is not None and not self._has_oracles(setting.produces):
             return False  # problems of other plugins may take long to build
         try:
-            problem = setting.build()
-            if not self._has_oracles(type(problem)) or self._ignores_prox(problem):
+            problem = _build_available(setting)
+            if problem is None or not self._has_oracles(type(problem)) or self._ignores_prox(problem):
                 return False
             method = self.build()
             if not getattr(method, "projects", True) and is_constrained(problem):
@@ -200,6 +200,14 @@ class Subject:
         """Return whether an optimizer would leave out the problem's prox, and minimize another function."""
         proximal = any(hasattr(each, "prox") for protocols in self._needs for each in protocols)
         return self.kind == "optimizer" and hasattr(problem, "prox") and not proximal
+
+
+def _build_available(setting: Setting) -> Any:
+    """Return a problem; None where this machine lacks what it needs, which says nothing about the method."""
+    try:
+        return setting.build()
+    except Unavailable:
+        return None
 
 
 def tables_of(entry: Entry) -> list[dict[str, Any]]:
