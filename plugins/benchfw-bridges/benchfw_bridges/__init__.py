@@ -12,10 +12,13 @@ from benchfw.loading import attributes_at, make_registrar
 benchfw_api = 1
 
 PROBLEMS: dict[str, str] = {
+    "jax-function": "from_jax.problem:JaxFunction",
     "torch-module": "from_torch.module:TorchModule",
     "benchopt": "from_benchopt.problem:BenchoptProblem",
 }
 OPTIMIZERS: dict[str, str] = {
+    "optax": "from_jax.optimizer:optax_optimizer",
+    "jax-solver": "from_jax.solver:jax_solver",
     "benchopt": "from_benchopt.solver:benchopt_solver",
     "scipy-minimize": "from_scipy.minimize:ScipyMinimize",
     "scipy-least-squares": "from_scipy.least_squares:ScipyLeastSquares",

@@ -1,0 +1,1 @@
+"""JAX and Optax: functions as problems, gradient transformations and solvers as optimizers."""

@@ -1,0 +1,76 @@
+"""JAX in a trial: with the threads of the trial, in the precision of its arrays, on its device."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Any
+
+import numpy as np
+
+from benchfw import Array, Backend, Unavailable
+
+ABSENT = "{} is not installed; pip install 'benchfw-bridges[jax]'"
+
+
+class Runtime:
+    """Arrays of a backend as arrays of JAX, and back.
+
+    Precision is set by a context around each call, not for the process: where trials share one, none sees
+    that of another.
+    """
+
+    def __init__(self, backend: Backend, dtype: Any) -> None:
+        self.jax = start_jax()
+        self._backend, self._double = backend, np.dtype(dtype).itemsize == 8
+        self._host = backend.library == "numpy"
+        self._device = self.jax.devices("cpu" if not backend.on_device else None)[0]
+
+    def precision(self) -> contextlib.AbstractContextManager[None]:
+        """Return a context in which JAX keeps 64 bits if the arrays have them, and 32 otherwise."""
+        context: contextlib.AbstractContextManager[None] = self.jax.enable_x64(self._double)
+        return context
+
+    def put(self, array: Array) -> Any:
+        """Return an array of the backend, or of NumPy, as one of JAX, on the device of the backend."""
+        if self._host or isinstance(array, np.ndarray):
+            return self.jax.device_put(array, self._device)
+        return self.jax.numpy.from_dlpack(array)
+
+    def get(self, array: Any) -> Array:
+        """Return an array of JAX as one of the backend, when it has been computed; nothing is copied."""
+        if self._host:
+            return np.asarray(array)
+        return self._backend.xp.from_dlpack(array.block_until_ready())
+
+
+def start_jax() -> Any:
+    """Return jax, started with as many threads as a trial has.
+
+    XLA takes the number of its threads from the variable NPROC when it starts, and knows nothing of those
+    that other libraries read.
+    """
+    try:
+        import jax
+        import jax.flatten_util
+    except ImportError as fault:
+        raise Unavailable(ABSENT.format("jax")) from fault
+    threads = os.environ.get("OMP_NUM_THREADS", "")
+    if threads.isdecimal() and "NPROC" not in os.environ:
+        os.environ["NPROC"] = threads
+        try:
+            with contextlib.suppress(RuntimeError):  # where JAX_PLATFORMS leaves out the CPU
+                jax.devices("cpu")
+        finally:
+            del os.environ["NPROC"]
+    return jax
+
+
+def import_optax() -> Any:
+    """Return optax."""
+    start_jax()
+    try:
+        import optax
+    except ImportError as fault:
+        raise Unavailable(ABSENT.format("optax")) from fault
+    return optax
