@@ -44,17 +44,33 @@ class Runtime:
         return self._backend.xp.from_dlpack(array.block_until_ready())
 
 
+def import_jax() -> Any:
+    """Return jax, not started: it has no threads yet, and its process can be forked."""
+    try:
+        import jax
+        import jax.flatten_util
+    except ImportError as fault:
+        raise Unavailable(ABSENT.format("jax")) from fault
+    return jax
+
+
+def import_optax() -> Any:
+    """Return optax."""
+    import_jax()
+    try:
+        import optax
+    except ImportError as fault:
+        raise Unavailable(ABSENT.format("optax")) from fault
+    return optax
+
+
 def start_jax() -> Any:
     """Return jax, started with as many threads as a trial has.
 
     XLA takes the number of its threads from the variable NPROC when it starts, and knows nothing of those
     that other libraries read.
     """
-    try:
-        import jax
-        import jax.flatten_util
-    except ImportError as fault:
-        raise Unavailable(ABSENT.format("jax")) from fault
+    jax = import_jax()
     threads = os.environ.get("OMP_NUM_THREADS", "")
     if threads.isdecimal() and "NPROC" not in os.environ:
         os.environ["NPROC"] = threads
@@ -64,13 +80,3 @@ def start_jax() -> Any:
         finally:
             del os.environ["NPROC"]
     return jax
-
-
-def import_optax() -> Any:
-    """Return optax."""
-    start_jax()
-    try:
-        import optax
-    except ImportError as fault:
-        raise Unavailable(ABSENT.format("optax")) from fault
-    return optax

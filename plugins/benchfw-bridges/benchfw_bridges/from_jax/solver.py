@@ -11,7 +11,7 @@ from benchfw import Array, BenchfwError, Rng
 from benchfw.errors import nearest
 from benchfw.loading import load_attributes
 from benchfw_bridges.from_jax.problem import Loss, Traceable
-from benchfw_bridges.from_jax.runtime import start_jax
+from benchfw_bridges.from_jax.runtime import import_jax
 
 Solve = Callable[[Loss, Any, Any], Any]
 """What a solver is called with: the function, where it starts, and the number of its iterations."""
@@ -39,7 +39,8 @@ class JaxSolver:
         return (self.call or self._compile(problem))(effort)
 
     def _compile(self, problem: Traceable) -> Callable[[int], Array]:
-        jax, runtime = start_jax(), problem.runtime
+        runtime = problem.runtime
+        jax = runtime.jax
         solver = read_solver(self.function, self.options)
 
         def solve(loss: Loss, start: Any, iterations: Any) -> Any:
@@ -89,7 +90,7 @@ jax_solver.check_with = ({"method": "BFGS"},)  # type: ignore[attr-defined]
 
 def read_solver(place: str, options: Mapping[str, Any]) -> Solve:
     """Return how a solver is called; a wrong option is a BenchfwError."""
-    start_jax()
+    import_jax()
     (solver,) = load_attributes(place)
     if not callable(solver):
         raise BenchfwError(f"{place} is not a solver: it cannot be called")

@@ -72,6 +72,7 @@ def test_a_function_without_data_has_an_optimum_and_no_batches(registry):
         problem.grad_batch(problem.start(), np.array([0]))
 
 
+@pytest.mark.thorough
 def test_a_start_may_be_drawn_and_is_the_same_for_one_seed(registry):
     import jax
 
@@ -114,6 +115,7 @@ def constant_loop(fun, start, maxiter):
     return start
 
 
+@pytest.mark.thorough
 def test_a_solver_of_jax_is_called_with_its_iterations(registry):
     import jax
     from jax.scipy.optimize import minimize
@@ -139,6 +141,7 @@ def test_a_solver_of_jax_is_called_with_its_iterations(registry):
     np.testing.assert_allclose(solver.solve(problem, None, 100), best, rtol=0, atol=1e-7)
 
 
+@pytest.mark.thorough
 def test_a_class_in_the_style_of_jaxopt_is_a_solver(registry):
     problem = build(registry, LINE)
     table = {"use": "jax-solver", "function": f"{__file__}:Descent", "stepsize": 0.1}

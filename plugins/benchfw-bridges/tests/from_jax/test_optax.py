@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import subprocess
+import sys
 from itertools import islice
 
 import numpy as np
@@ -74,6 +77,7 @@ def by_hand(transformation, count=30):
         return np.array(found)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("sampled", [False, True])
 @pytest.mark.parametrize("problem", [{"use": "least-squares", "samples": 50, "features": 6}, LINE])
 def test_adam_of_optax_and_ours_give_the_same_iterates_for_the_same_cost(registry, problem, sampled):
@@ -89,6 +93,7 @@ def test_adam_of_optax_and_ours_give_the_same_iterates_for_the_same_cost(registr
     assert np.ptp(one, axis=0).min() > 0  # they move
 
 
+@pytest.mark.thorough
 def test_a_step_with_its_gradient_is_what_optax_does_by_hand(registry):
     import optax
 
@@ -101,6 +106,7 @@ def test_a_step_with_its_gradient_is_what_optax_does_by_hand(registry):
     np.testing.assert_allclose(found, expected, rtol=0, atol=ROUNDING)
 
 
+@pytest.mark.thorough
 def test_a_line_search_is_what_optax_does_by_hand_and_its_gradients_are_declared(registry):
     import optax
 
@@ -112,6 +118,7 @@ def test_a_line_search_is_what_optax_does_by_hand_and_its_gradients_are_declared
     assert problem.cost == int(problem.cost)
 
 
+@pytest.mark.thorough
 def test_the_gradients_of_a_line_search_are_counted_right(registry):
     import jax
 
@@ -143,6 +150,7 @@ def test_an_estimator_that_corrects_its_batches_works_on_a_function_of_jax(regis
     np.testing.assert_allclose(two, one, rtol=0, atol=ROUNDING)
 
 
+@pytest.mark.thorough
 def test_polyak_steps_take_the_value_from_the_problem(registry):
     import optax
 
@@ -159,6 +167,7 @@ def test_polyak_steps_take_the_value_from_the_problem(registry):
     )
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("problem", [{"use": "least-squares", "samples": 50, "features": 6}, LINE])
 @pytest.mark.parametrize("estimator", [None, {"use": "minibatch", "size": 8}])
 def test_nothing_is_compiled_on_the_clock(registry, problem, estimator):
@@ -186,6 +195,20 @@ def test_answers_stay_in_the_box(registry):
         np.testing.assert_array_equal(problem.project(answer), answer)
 
 
+@pytest.mark.thorough
+def test_a_method_is_checked_without_starting_jax():
+    code = (
+        "from benchfw_bridges import optax_optimizer, jax_solver; import os; "
+        "optax_optimizer('adam', learning_rate=0.1); jax_solver(method='BFGS'); "
+        "print(len(os.listdir('/proc/self/task')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert done.stdout.strip() == "1"
+
+
 @pytest.mark.parametrize(
     ("table", "sentence"),
     [
@@ -207,6 +230,7 @@ def test_a_wrong_name_or_option_is_one_sentence(registry, table, sentence):
     assert sentence in str(raised.value)
 
 
+@pytest.mark.thorough
 def test_a_line_search_needs_a_function_of_jax_and_all_of_its_data(registry):
     plain = build_problem(registry, {"use": "least-squares", "samples": 50, "features": 6})
     with pytest.raises(BenchfwError, match="evaluates the function within a step"):
@@ -216,6 +240,7 @@ def test_a_line_search_needs_a_function_of_jax_and_all_of_its_data(registry):
         iterate(registry, problem, {**table, "estimator": {"use": "minibatch"}})
 
 
+@pytest.mark.thorough
 def test_precision_is_that_of_the_trial_and_no_longer(registry):
     import jax
 
