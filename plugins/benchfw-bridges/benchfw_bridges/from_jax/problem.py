@@ -179,10 +179,11 @@ class JaxFunction(CountedProblem):
         """Return (params, state, batch) ↦ use(loss, params, state) as one compiled function."""
         jax = self.runtime.jax
 
-        @jax.jit
-        def compiled(params: Any, state: Any, rows: Any, batch: Any) -> Any:
+        def call(params: Any, state: Any, rows: Any, batch: Any) -> Any:
             chosen = rows if batch is None else _take(jax, rows, batch)
             return use(lambda point: self._loss(point, chosen), params, state)
+
+        compiled = jax.jit(call)
 
         def count(batch: Array | None) -> None:
             if cost is not None:

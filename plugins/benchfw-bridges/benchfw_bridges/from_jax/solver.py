@@ -92,6 +92,7 @@ def read_solver(place: str, options: Mapping[str, Any]) -> Solve:
     """Return how a solver is called; a wrong option is a BenchfwError."""
     import_jax()
     (solver,) = load_attributes(place)
+    is_class = isinstance(solver, type)
     if not callable(solver):
         raise BenchfwError(f"{place} is not a solver: it cannot be called")
     parameters = inspect.signature(solver).parameters
@@ -101,13 +102,13 @@ def read_solver(place: str, options: Mapping[str, Any]) -> Solve:
             raise BenchfwError(f"{place} has no option '{key}'{nearest(key, parameters)}")
     missing = [
         key
-        for key, each in list(parameters.items())[1 if inspect.isclass(solver) else 2 :]
+        for key, each in list(parameters.items())[1 if is_class else 2 :]
         if each.default is each.empty and each.kind not in {each.VAR_KEYWORD, each.VAR_POSITIONAL}
         if key not in {"maxiter", "options", *options}
     ]
     if missing:
         raise BenchfwError(f"{place} needs the option '{missing[0]}'")
-    if inspect.isclass(solver):
+    if is_class:
         return lambda loss, start, maxiter: solver(loss, maxiter=maxiter, **options).run(start)
     if "maxiter" in parameters or free:
         return lambda loss, start, maxiter: solver(loss, start, maxiter=maxiter, **options)
