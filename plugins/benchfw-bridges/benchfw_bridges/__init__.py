@@ -15,6 +15,8 @@ PROBLEMS: dict[str, str] = {
     "jax-function": "from_jax.problem:JaxFunction",
     "torch-module": "from_torch.module:TorchModule",
     "benchopt": "from_benchopt.problem:BenchoptProblem",
+    "sklearn-classification": "from_sklearn.scores:ScoredClassification",
+    "sklearn-regression": "from_sklearn.scores:ScoredRegression",
 }
 OPTIMIZERS: dict[str, str] = {
     "optax": "from_jax.optimizer:optax_optimizer",
@@ -24,6 +26,8 @@ OPTIMIZERS: dict[str, str] = {
     "scipy-least-squares": "from_scipy.least_squares:ScipyLeastSquares",
     "scipy-linear": "from_scipy.linear:ScipyLinear",
     "scipy-lsqr": "from_scipy.linear:ScipyLsqr",
+    "sklearn": "from_sklearn.fit:SklearnFit",
+    "sklearn-partial-fit": "from_sklearn.partial_fit:SklearnPartialFit",
     "torch-optim": "from_torch.optim:TorchOptim",
 }
 BACKENDS: dict[str, str] = {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 from benchfw import Array, Backend, Constants, Count, DatasetName, Fraction, Positive, Range, Rng
 from benchfw_firstorder.kernels.linear_models import logistic_gradient, logistic_value
@@ -28,7 +29,7 @@ class LogisticRegression(LinearModel):
       dataset: a data set of two classes by name, standardized, in place of synthetic data.
     """
 
-    check_with = ({"samples": 60, "features": 8},)
+    check_with: ClassVar[tuple[Mapping[str, Any], ...]] = ({"samples": 60, "features": 8},)
 
     unique = True
     loss = "logistic"

@@ -12,20 +12,35 @@ from benchfw import BenchfwError
 Array = NDArray[np.float64]
 
 
-def regression_table(name: str) -> tuple[Array, Array]:
+Rows = tuple[Array, Array]
+
+
+def regression_table(name: str) -> Rows:
     """Return the training rows of a data set: features (n, d) and targets (n,), of mean 0 and variance 1."""
     features, targets = _training_rows(name)
-    values = targets.astype(np.float64)
-    return _standardized(name, features), (values - values.mean()) / (values.std() or 1.0)
+    return _standardized(name, features)[0], _scaled(targets)[0]
 
 
-def classification_table(name: str) -> tuple[Array, Array]:
+def classification_table(name: str) -> Rows:
     """Return the training rows of a data set of two classes: standardized features (n, d), labels ±1 (n,)."""
     features, targets = _training_rows(name)
-    classes = np.unique(targets)
-    if len(classes) != 2:
-        raise BenchfwError(f"data set '{name}' has {len(classes)} classes; logistic regression needs two")
-    return _standardized(name, features), np.where(targets == classes[1], 1.0, -1.0)
+    return _standardized(name, features)[0], _labels(name, targets)[0]
+
+
+def held_out_values(name: str) -> tuple[Rows, Rows]:
+    """Return the training and the test rows of a data set, all scaled by the training rows."""
+    (features, targets), (others, unseen) = _both_parts(name)
+    seen, new = _standardized(name, features, others)
+    known, unknown = _scaled(targets, unseen)
+    return (seen, known), (new, unknown)
+
+
+def held_out_classes(name: str) -> tuple[Rows, Rows]:
+    """Return the training and the test rows of a data set of two classes: standardized, labels ±1."""
+    (features, targets), (others, unseen) = _both_parts(name)
+    seen, new = _standardized(name, features, others)
+    known, unknown = _labels(name, targets, unseen)
+    return (seen, known), (new, unknown)
 
 
 def _training_rows(name: str) -> tuple[Array, NDArray[Any]]:
@@ -33,11 +48,37 @@ def _training_rows(name: str) -> tuple[Array, NDArray[Any]]:
     from benchfw.data import has_split, load, load_table
 
     arrays = load(name)
-    features, targets = load_table(name, "train" if has_split(name, arrays) else "all", arrays=arrays)
+    return _flat(load_table(name, "train" if has_split(name, arrays) else "all", arrays=arrays))
+
+
+def _both_parts(name: str) -> tuple[tuple[Array, NDArray[Any]], tuple[Array, NDArray[Any]]]:
+    from benchfw.data import load, load_table
+
+    arrays = load(name)
+    return _flat(load_table(name, "train", arrays=arrays)), _flat(load_table(name, "test", arrays=arrays))
+
+
+def _flat(table: Any) -> tuple[Array, NDArray[Any]]:
+    features, targets = table
     return features.reshape(len(features), -1).astype(np.float64), targets
 
 
-def _standardized(name: str, features: Array) -> Array:
+def _scaled(targets: NDArray[Any], *others: NDArray[Any]) -> list[Array]:
+    """Return targets, and others, minus the mean of the first, over their standard deviation."""
+    values = targets.astype(np.float64)
+    mean, spread = values.mean(), values.std() or 1.0
+    return [(each.astype(np.float64) - mean) / spread for each in (targets, *others)]
+
+
+def _labels(name: str, targets: NDArray[Any], *others: NDArray[Any]) -> list[Array]:
+    classes = np.unique(targets)
+    if len(classes) != 2:
+        raise BenchfwError(f"data set '{name}' has {len(classes)} classes; logistic regression needs two")
+    return [np.where(each == classes[1], 1.0, -1.0) for each in (targets, *others)]
+
+
+def _standardized(name: str, features: Array, *others: Array) -> list[Array]:
+    """Return features, and others, with the columns of the first at mean 0 and variance 1."""
     with np.errstate(over="ignore"):
         spread = features.std(axis=0)
     if not np.isfinite(spread).all():  # dividing by it would turn the column into zeros
@@ -46,5 +87,5 @@ def _standardized(name: str, features: Array) -> Array:
             f"data set '{name}' has numbers too large to standardize in column {column} (counted from 0)"
         )
     varying = spread > 0  # a constant column has no scale, and its parameter would never move
-    columns = features[:, varying]
-    return np.asarray((columns - columns.mean(axis=0)) / spread[varying])
+    mean = features[:, varying].mean(axis=0)
+    return [np.asarray((each[:, varying] - mean) / spread[varying]) for each in (features, *others)]

@@ -1,0 +1,1 @@
+"""scikit-learn: estimators as optimizers, scorers as metrics."""

@@ -1,0 +1,160 @@
+"""What a bridge adds to a step of the library used by hand.
+
+Run `python suites/tracked/bridges_overhead.py [LIBRARY …]`. Each row is one method on a small or a large
+problem: CPU seconds a step by hand and on the clock of a trial, by one thread, in turn, the fewest of several
+runs. It fails where steps of a millisecond or more take 10 % longer.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from time import process_time
+from typing import Any, NamedTuple
+
+from _timing import with_one_thread
+
+RUNS = 7
+LONG = 1e-3  # seconds of a step from which on the share matters
+MOST = 1.1
+
+
+class Case(NamedTuple):
+    """Two ways to take the same steps: each call returns its CPU seconds a step."""
+
+    name: str
+    by_hand: Callable[[], float]
+    bridged: Callable[[], float]
+
+
+def in_trial(make_method: Callable[[], Any], make_problem: Callable[[], Any], steps: int) -> float:
+    """Return the CPU seconds a step, or a unit of effort, on the clock of a trial."""
+    from benchfw.measure.optimizers import measure_optimizer
+    from benchfw.measure.trial import collector, prepare_method
+    from benchfw.records import Budget, Spec, Trial
+
+    problem = make_problem()
+    trial = Trial("optimizer", Spec("p"), Spec("m"), "numpy", 0, 1, Budget(iterations=steps))
+    records, emit = collector()
+    method = prepare_method(make_method(), problem, "run").method
+    measure_optimizer(trial, problem, method, problem.backend.rng(1), emit)
+    return float(records[-1].cpu_seconds or 0.0) / records[-1].iteration
+
+
+def logistic(samples: int, features: int) -> Callable[[], Any]:
+    """Return what makes the problem that the methods meet."""
+    from benchfw.backends import get_backend
+    from benchfw_firstorder import LogisticRegression
+
+    backend = get_backend("numpy")
+    made = LogisticRegression(backend, backend.rng(1), samples=samples, features=features, condition=1e4)
+    return lambda: made  # its count goes on, which does no harm
+
+
+SIZES = {"small": (100, 50, 100), "large": (20_000, 200, 10)}
+"""Rows, columns, and steps that are taken."""
+
+
+def scipy_cases() -> Iterator[Case]:
+    """Yield methods of scipy.optimize.minimize."""
+    from scipy.optimize import minimize
+
+    from benchfw_bridges import ScipyMinimize
+    from benchfw_bridges.from_scipy.minimize import ENDLESS
+
+    for size, (*shape, steps) in SIZES.items():
+        problem = logistic(*shape)
+        for method in ("BFGS", "L-BFGS-B"):
+
+            def by_hand(method: Any = method, problem: Any = problem, steps: int = steps) -> float:
+                given = problem()
+                options: Any = {**ENDLESS[method], "maxiter": steps}
+                began = process_time()
+                found: Any = minimize(
+                    given.value_and_grad, given.start(), jac=True, method=method, options=options
+                )
+                return (process_time() - began) / int(found.nit)
+
+            def bridged(method: Any = method, problem: Any = problem, steps: int = steps) -> float:
+                return in_trial(lambda: ScipyMinimize(method), problem, steps)
+
+            yield Case(f"scipy {method}, {size}", by_hand, bridged)
+
+
+def sklearn_cases() -> Iterator[Case]:
+    """Yield `fit` and `partial_fit` of scikit-learn."""
+    import numpy as np
+    from sklearn.linear_model import LogisticRegression, SGDClassifier
+
+    from benchfw_bridges import SklearnFit, SklearnPartialFit
+
+    for size, (*shape, steps) in SIZES.items():
+        problem = logistic(*shape)
+
+        def fit(problem: Any = problem, steps: int = steps) -> float:
+            given = problem()
+            began = process_time()
+            model = LogisticRegression(
+                C=1 / (given.num_samples * given.ridge), tol=1e-15, max_iter=steps, fit_intercept=False
+            )
+            model.fit(given.features, given.targets)
+            return (process_time() - began) / steps
+
+        def fit_bridged(problem: Any = problem, steps: int = steps) -> float:
+            method = SklearnFit()
+            method.efforts = (steps,)
+            return in_trial(lambda: method, problem, steps)
+
+        def passes(problem: Any = problem, steps: int = steps) -> float:
+            given = problem()
+            random = np.random.RandomState(1)
+            model = SGDClassifier(
+                loss="log_loss", penalty="elasticnet", l1_ratio=0.0, alpha=given.ridge, random_state=random
+            )
+            model.set_params(fit_intercept=False)
+            began = process_time()
+            for _ in range(steps):
+                model.partial_fit(given.features, given.targets, classes=[-1.0, 1.0])
+            return (process_time() - began) / steps
+
+        def passes_bridged(problem: Any = problem, steps: int = steps) -> float:
+            return in_trial(SklearnPartialFit, problem, steps)
+
+        yield Case(f"sklearn LogisticRegression.fit, {size}", fit, fit_bridged)
+        yield Case(f"sklearn SGDClassifier.partial_fit, {size}", passes, passes_bridged)
+
+
+LIBRARIES = {"scipy": scipy_cases, "sklearn": sklearn_cases}
+
+
+def compare(case: Case) -> bool:
+    """Print a row; return whether the bridge takes no more than it may."""
+    case.by_hand(), case.bridged()
+    pairs = [(case.by_hand(), case.bridged()) for _ in range(RUNS)]
+    hand, bridge = (min(each) for each in zip(*pairs, strict=True))
+    print(
+        f"{case.name:40} {1e6 * hand:10.1f} µs a step by hand, {1e6 * bridge:10.1f} bridged: "
+        f"{bridge / hand:.3f} times, {1e6 * (bridge - hand):+.1f} µs"
+    )
+    return hand < LONG or bridge <= MOST * hand
+
+
+def main() -> None:
+    """Compare the libraries that were named, or all that are installed."""
+    with_one_thread()
+    warnings.simplefilter("ignore")
+    good = True
+    for library in sys.argv[1:] or LIBRARIES:
+        if importlib.util.find_spec(library) is None:
+            print(f"{library} is not installed")
+            continue
+        for case in LIBRARIES[library]():
+            good &= compare(case)
+    if not good:
+        raise SystemExit(f"a step of {1e3 * LONG:g} ms or more takes over {MOST:g} times as long")
+
+
+if __name__ == "__main__":
+    main()
