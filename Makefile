@@ -13,7 +13,7 @@ WORKERS ?= 3
 # with bytecode, whatever the shell says of it: else each of a thousand processes compiles all it imports
 PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: run test test-all lint types tests test-gpu docs findings bundles overhead drill fuzz benchmarks asv asv-check asv-publish clean
+.PHONY: run test test-all lint types tests test-gpu test-torch docs findings bundles overhead drill fuzz benchmarks asv asv-check asv-publish clean
 
 run: $(INSTALLED)
 	$(BIN)/benchfw run quickstart
@@ -38,7 +38,12 @@ tests: $(INSTALLED)
 
 # only on a machine with an NVIDIA GPU and the extra cuda12 or cuda13
 test-gpu: $(INSTALLED)
-	$(BIN)/python -m pytest tests/gpu
+	$(BIN)/python -m pytest tests/gpu plugins/*/tests/gpu
+
+# PyTorch is large: only this target installs it
+test-torch: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --editable "plugins/benchfw-bridges[torch]"
+	$(PYTEST) --all plugins/benchfw-bridges tests/docs/test_pages.py -k "bridges and not gpu"
 
 # the manual, also from docstrings: a dead link or a name without documentation is an error
 docs: $(INSTALLED)
