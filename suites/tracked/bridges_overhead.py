@@ -126,7 +126,65 @@ def sklearn_cases() -> Iterator[Case]:
         yield Case(f"sklearn SGDClassifier.partial_fit, {size}", passes, passes_bridged)
 
 
-LIBRARIES = {"scipy": scipy_cases, "sklearn": sklearn_cases}
+def torch_cases() -> Iterator[Case]:
+    """Yield Adam of torch.optim on a problem of NumPy, and on a module of torch."""
+    import torch
+
+    from benchfw_bridges import TorchModule, TorchOptim
+
+    torch.set_num_threads(1)
+
+    def adam() -> Any:
+        return TorchOptim("Adam", lr=1e-3)
+
+    def network(columns: int) -> Any:
+        return torch.nn.Sequential(
+            torch.nn.Linear(columns, 64), torch.nn.Tanh(), torch.nn.Linear(64, 1), torch.nn.Flatten(0)
+        )
+
+    for size, (*shape, steps) in SIZES.items():
+        problem = logistic(*shape)
+
+        def by_hand(problem: Any = problem, steps: int = steps) -> float:
+            given = problem()
+            params = torch.nn.Parameter(torch.from_numpy(given.start()))
+            array = params.detach().numpy()
+            optimizer = torch.optim.Adam([params], lr=1e-3)
+            began = process_time()
+            for _ in range(steps):
+                params.grad = torch.from_numpy(given.grad(array))
+                optimizer.step()
+            return (process_time() - began) / steps
+
+        def bridged(problem: Any = problem, steps: int = steps) -> float:
+            return in_trial(adam, problem, steps)
+
+        yield Case(f"torch Adam, {size}", by_hand, bridged)
+
+        given, loss = problem(), torch.nn.functional.mse_loss
+        data = given.features.astype("float32"), given.targets.astype("float32")
+        made = TorchModule(
+            given.backend, given.backend.rng(1), module=network, columns=shape[1], loss=loss, data=data
+        )
+
+        def train(data: Any = data, columns: int = shape[1], steps: int = steps) -> float:
+            module = network(columns)
+            inputs, targets = map(torch.from_numpy, data)
+            optimizer = torch.optim.Adam(module.parameters(), lr=1e-3)
+            began = process_time()
+            for _ in range(steps):
+                optimizer.zero_grad()
+                torch.nn.functional.mse_loss(module(inputs), targets).backward()
+                optimizer.step()
+            return (process_time() - began) / steps
+
+        def train_bridged(made: Any = made, steps: int = steps) -> float:
+            return in_trial(adam, lambda: made, steps)
+
+        yield Case(f"torch module, {size}", train, train_bridged)
+
+
+LIBRARIES = {"scipy": scipy_cases, "sklearn": sklearn_cases, "torch": torch_cases}
 
 
 def compare(case: Case) -> bool:
