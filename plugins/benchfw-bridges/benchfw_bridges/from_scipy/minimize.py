@@ -142,10 +142,11 @@ class _Ended(BaseException):
 
 def _check_options(method: str, options: Mapping[str, Any]) -> None:
     """Raise BenchfwError for options that SciPy does not know or take: begin to minimize a small bowl."""
+    import numpy as np
+    from scipy.optimize import OptimizeWarning, minimize  # here in any case: not on the clock of `run`
+
     if not options:
         return
-    import numpy as np
-    from scipy.optimize import OptimizeWarning, minimize
 
     def end(*_: Any) -> None:
         raise _Ended

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import warnings
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -51,7 +52,7 @@ def check_keywords(kind: type, keywords: Mapping[str, Any], ours: Collection[str
         if each in legal and each in ours:
             raise BenchfwError(f"sklearn: '{each}' of {name} is set by the bridge; leave it out")
         if each not in legal:
-            free = [every for every in legal if every not in ours]
+            free = [every for every in legal if every not in {*ours, *decided}]
             raise BenchfwError(
                 f"sklearn: {name} has no parameter '{each}'{nearest(each, free, otherwise=';')} "
                 f"its parameters: {', '.join(free)}"
@@ -92,10 +93,11 @@ def coefficients_of(model: Any, problem: Any) -> Any:
     """Return a copy of a fitted model's coefficients, as an answer."""
     start = problem.start()
     found = getattr(model, "coef_", None)
-    if found is None or found.size != start.size:
+    if found is None or found.size != math.prod(start.shape):
         has = "no coef_" if found is None else f"a coef_ of shape {found.shape}"
         raise BenchfwError(
-            f"{type(model).__name__} has {has} after fit; an answer is made of it, of shape {start.shape}"
+            f"{type(model).__name__} has {has} after fit; an answer is made of it, of shape "
+            f"{tuple(start.shape)}"
         )
     return problem.backend.asarray(found.reshape(start.shape).copy(), dtype=start.dtype)
 
