@@ -43,7 +43,8 @@ test-gpu: $(INSTALLED)
 # PyTorch is large: only this target installs it
 test-torch: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable "plugins/benchfw-bridges[torch]"
-	$(PYTEST) --all plugins/benchfw-bridges tests/docs/test_pages.py -k "bridges and not gpu"
+	$(PYTEST) --all plugins/benchfw-bridges/tests/from_torch plugins/benchfw-bridges/tests/test_conformance.py
+	$(PYTEST) --all tests/docs/test_pages.py -k pytorch
 
 # the manual, also from docstrings: a dead link or a name without documentation is an error
 docs: $(INSTALLED)

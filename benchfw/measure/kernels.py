@@ -78,7 +78,7 @@ def measure_kernel(
     if limit is not None:
         needed = _predict_seconds(backend, kernel, arguments_of, size, limit)
         if needed > limit:
-            reason = f"a call would take about {needed:.2g} s, and the budget is {limit:g} s"
+            reason = f"a call would take about {needed:.3g} s, and the budget is {limit:g} s"
             return Outcome(Status.SKIPPED, Ending.SECONDS, reason)
     arguments = arguments_of(size)
     facts = kernel_facts(backend, kernel, arguments)
