@@ -175,6 +175,21 @@ def register_tuners(register: Register) -> None:
 
 
 @hookspec
+def register_importers(register: Register) -> None:
+    """Add an importer of what another program measured, for `benchfw import FILE`.
+
+    `factory()` returns an object with `read_run(path)`, which returns a `benchfw.provenance.ImportedRun`. One
+    with `write_suite(folder, into)` also returns the text of a suite of what the program has in a folder.
+
+    ::
+
+        @hookimpl
+        def register_importers(register):
+            register("my-program", MyImporter)
+    """
+
+
+@hookspec
 def register_commands(register: Callable[[Any], None]) -> None:
     """Add a verb to the command line: `register(click_command)`.
 

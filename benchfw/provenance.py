@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 from benchfw.errors import BenchfwError
-from benchfw.records import Isolation, Status, shorten, shorten_name
+from benchfw.records import Isolation, Outcome, Status, Trial, shorten, shorten_name
 
 DEFAULT_STORE = Path("reports/benchfw.sqlite")
 """Where runs are kept unless another file is named."""
@@ -66,7 +66,7 @@ class Environment:
     `reference` the method that ratios are relative to, empty for the first, `tuning` the allowance and the
     search spaces of methods that are tuned. `claims` are the tables of the claims, each with its hash, when
     it was `registered`, hashes of what it is `about`, what of it was `left_out`, and how many of its trials
-    had been `seen` before.
+    had been `seen` before. `imported` says where a run that was not measured here comes from.
     """
 
     machine: Machine = Machine()
@@ -87,6 +87,7 @@ class Environment:
     plugins: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
     datasets: Mapping[str, str] = field(default_factory=dict)
+    imported: str = ""
 
     @property
     def absent_backends(self) -> dict[str, str]:
@@ -110,6 +111,7 @@ class Environment:
                 "plugins": tuple(map(str, data["plugins"])),
                 "claims": tuple(map(_check_claim, data["claims"])),
             }
+            data = {"imported": "", **data}  # runs of earlier versions lack it
             if set(data) != {each.name for each in fields(cls)}:
                 raise KeyError(*sorted(set(data) ^ {each.name for each in fields(cls)}))
             return _check_types(cls(**{**data, **parts}))
@@ -237,3 +239,24 @@ class Run:
         if self.going:
             return f"run {self.id} is still going: {there}"
         return f"run {self.id} was stopped: {there}; the same command continues from there"
+
+    def check_measured(self, what: str) -> None:
+        """Raise BenchfwError if the run was imported: `what` needs one that was measured by benchfw."""
+        if self.environment.imported:
+            raise BenchfwError(
+                f"run {self.id} was imported from {self.environment.imported}; "
+                f"{what} needs a run that benchfw measured"
+            )
+
+
+class ImportedRun(NamedTuple):
+    """What an importer returns: a run that another program measured.
+
+    Each trial has a key of its own, which is no key of a trial of a suite; `environment.imported` says what
+    was read.
+    """
+
+    suite: str
+    title: str
+    environment: Environment
+    trials: Sequence[tuple[Trial, Outcome]]

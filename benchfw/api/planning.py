@@ -88,6 +88,7 @@ def plan_tables(
 
 def plan_bundle(run: Run, plugins: Iterable[str] = ()) -> Planned:
     """Plan what the run in a bundle ran, with installed plugins and those given by hand alone."""
+    run.check_measured("running a bundle again")
     path, changes = run.store, run.environment.changes
     registry = trusted_registry(run, plugins)
     suite = parse_suite(run.text, str(path), quick=changes.quick)

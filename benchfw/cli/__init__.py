@@ -24,6 +24,7 @@ VERBS = {
     "report": "Print the summary of a run and write its page again.",
     "compare": "Compare two runs: what got better, what got worse, what is noise.",
     "export": "Write a run as CSV, JSON or Parquet, or for ASV, or pack it for another machine.",
+    "import": "Take in results that another program measured, as a run.",
     "findings": "Write a page about all claims of suites, from bundles.",
     "replay": "Run one stored trial again, here, and compare its records.",
     "time": "Time kernels at every size and backend, against what the hardware can do.",

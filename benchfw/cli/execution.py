@@ -115,6 +115,7 @@ def print_run(run: Run, summary: Summary | None, *, as_json: bool) -> None:
             "store": str(run.store),
             "report": run.report and str(run.report),
             "noise": run.noise.to_json(),
+            "imported": run.environment.imported,
             "claims": [] if summary is None else claim_facts(summary.claims),
         }
         echo_json({key: value for key, value in known.items() if key not in {"text", "environment"}})

@@ -14,7 +14,7 @@ from benchfw.loading import Plugin, fault_text, read_docstring
 if TYPE_CHECKING:
     from benchfw.parameters import Parameter
 
-KINDS = ("problem", "estimator", "optimizer", "distribution", "dataset", "figure", "tuner")
+KINDS = ("problem", "estimator", "optimizer", "distribution", "dataset", "figure", "tuner", "importer")
 PARAMETRIC = frozenset({"problem", "estimator", "optimizer", "distribution"})
 NESTABLE = frozenset({"estimator", "optimizer", "distribution"})
 

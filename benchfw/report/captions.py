@@ -39,7 +39,8 @@ def caption(comparison: Comparison) -> str:
         return kernel_caption(comparison)
     aim = f"Target: {target_text(comparison)}. {_target_rule(comparison)}" if comparison.targets else ""
     aim += _BEST[comparison.best].format("highest" if OBJECTIVE in comparison.gains else "lowest")
-    what = f"{_middle(comparison)}; ratios to {reference_text(comparison)}, paired by repetition."
+    ratios = f"; ratios to {reference_text(comparison)}, paired by repetition" if comparison.paired else ""
+    what = f"{_middle(comparison)}{ratios}."
     held = " Their 95 % intervals are for one row at a time; those of the verdict allow for the whole report."
     several = held if comparison.decisions else ""
     return f"{aim}{what}{several}{typical_note(comparison)}{_estimator_notes(comparison)}"

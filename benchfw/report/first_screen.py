@@ -10,6 +10,11 @@ from benchfw.report.tuning.sentences import describe_problem, warn_of_tuning
 from benchfw.report.verdicts import verdict
 from benchfw.summary.model import Comparison, Summary
 
+NOT_MEASURED = (
+    "Not measured here but imported from {}: without the seeds of its runs and without records of how noisy "
+    "the machine was, no method is called better than another."
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Answer:
@@ -44,7 +49,13 @@ def find_answers(summary: Summary) -> list[Answer]:
     """Return an answer for each comparison, then for each problem whose methods are still being tuned."""
     tuned = {(each.problem, each.kind): each for each in tuned_problems(summary)}
     found = [
-        Answer(heading(each), each.problem, verdict(each), each, tuned.get((each.problem, each.kind)))
+        Answer(
+            heading(each),
+            each.problem,
+            NOT_MEASURED.format(summary.imported) if summary.imported else verdict(each),
+            each,
+            tuned.get((each.problem, each.kind)),
+        )
         for each in summary.comparisons
     ]
     waiting = [each for each in tuned.values() if each.comparison is None]

@@ -40,7 +40,7 @@ class SideTable:
 
 def summary_tables(summary: Summary) -> list[SideTable]:
     """Return the table of average ranks, where there are three methods and problems."""
-    standings = find_standings(summary.comparisons)
+    standings = [] if summary.imported else find_standings(summary.comparisons)
     if not standings:
         return []
     cells = sorted(standings[0].ranks, key=lambda cell: standings[0].ranks[cell].estimate)

@@ -75,7 +75,7 @@ def headline_table(comparison: Comparison, *, brief: bool = False) -> TextTable:
     It has no row where no method gave a number. `brief` keeps the last ratio only, for narrow screens.
     """
     quantities = [
-        (quantity, with_ratio)
+        (quantity, with_ratio and comparison.paired)
         for quantity, with_ratio in _with_cpu_times(comparison, _headline(comparison))
         if any(row.quantity == quantity for row in comparison.rows)
     ]

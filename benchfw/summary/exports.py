@@ -54,7 +54,7 @@ def summary_rows(summary: Summary) -> list[tuple[str | float | int, ...]]:
     rows += [(each.cell, *found) for each in summary.tuned for found in _tuning_quantities(each)]
     rows += [
         (cell, f"rank_in_{standing.quantity}", rank)
-        for standing in find_standings(summary.comparisons)
+        for standing in ([] if summary.imported else find_standings(summary.comparisons))
         for cell, rank in standing.ranks.items()
     ]
     return [

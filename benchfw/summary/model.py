@@ -101,7 +101,8 @@ class Comparison:
     be relative to, had it ever met the target. `best` says where the best objective comes from that gaps are
     the distance to, for a problem that does not know its optimum; `falling` are the methods that ended there
     while it was still falling. `at_start` counts the runs of a method that begin at the target, `at_zero`
-    those in which a quantity is 0 up to rounding, and of how many.
+    those in which a quantity is 0 up to rounding, and of how many. `paired` says that runs of one repetition
+    are known to share their seeds; without that there are no ratios.
     `family` counts the tests of the whole report, which share 5 %. Of estimators, `tested` are those whose
     bias is one of them, `biased` those whose bias is not noise, each with the interval that decided it;
     `biased_singly` those whose biases cancel over the runs, with what their root mean square is at least,
@@ -143,6 +144,7 @@ class Comparison:
     falling: tuple[Cell, ...] = ()
     at_start: Mapping[Cell, int] = field(default_factory=dict)
     at_zero: Mapping[tuple[Cell, str], tuple[int, int]] = field(default_factory=dict)
+    paired: bool = True
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -284,7 +286,8 @@ class Summary:
     `trials` counts the trials, `seeds` are theirs; so many `jobs` ran at a time where that made times longer.
     `busy` is a sentence on a machine that had other work to do meanwhile, empty for a quiet one. `tuned`
     is what tuning found, of each method on each problem that had something to tune, within the allowance
-    `tuning`. `claims` are those that were registered before the run, decided.
+    `tuning`. `claims` are those that were registered before the run, decided. `imported` says where a run
+    comes from that was not measured here: nothing is decided about it.
     """
 
     title: str
@@ -300,6 +303,7 @@ class Summary:
     tuned: tuple[TunedMethod, ...] = ()
     tuning: Tuning | None = None
     claims: tuple[ClaimResult, ...] = ()
+    imported: str = ""
 
     @property
     def measured(self) -> list[Comparison]:

@@ -71,6 +71,7 @@ def summarize(
         jobs=jobs,
         figures=figures,
         claims=claims,
+        paired=not run.environment.imported,
     )
     compared = list(starmap(compare, groups))
     comparisons = tuple(with_decisions(compared))
@@ -83,11 +84,12 @@ def summarize(
         findings.replays,
         describe_noise(run),
         findings.trials,
-        tuple(sorted(findings.seeds)),
+        () if run.environment.imported else tuple(sorted(findings.seeds)),
         jobs,
         tuning.tuned(),
         tuning.allowance,
         claims.decide(),
+        run.environment.imported,
     )
 
 
@@ -131,6 +133,7 @@ def _compare(
     jobs: int,
     figures: bool,
     claims: ClaimReader,
+    paired: bool,
 ) -> Compared:
     gaps = with_gaps(groups, best_known) if kind == "optimizer" else Gaps(groups)
     groups = gaps.groups
@@ -168,6 +171,7 @@ def _compare(
         falling=gaps.falling,
         cost_unit=next(filter(None, units), "gradients"),
         jobs=jobs,
+        paired=paired,
         replaced=wanted if kind == "optimizer" and reference != wanted else None,
         at_start={cell: count for cell, sample in samples.items() if (count := sample.at_start)},
         at_zero={
@@ -192,6 +196,8 @@ def _compare(
         for cell, sample in samples.items()
         for row in _rows(cell, sample, samples[comparison.reference_for(cell)], comparison)
     ]
+    if not paired:
+        rows = [replace(row, ratio=None) for row in rows]
     rates: tuple[Rate, ...] = ()
     if kind == "optimizer" and metrics:
         curves = {
@@ -205,7 +211,7 @@ def _compare(
     rows += [Row(rate.cell, name, interval) for rate in rates for name, interval in rate.intervals]
     comparison = replace(comparison, rows=tuple(rows), rates=rates)
     claims.read(Measurements(kind, samples, groups, metrics, comparison.cost_unit))
-    contrasts = list(find_contrasts(comparison, samples))
+    contrasts = list(find_contrasts(comparison, samples)) if paired else []
     if figures and kind == "optimizer":
         comparison = replace(
             comparison,

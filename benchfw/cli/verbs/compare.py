@@ -61,6 +61,8 @@ def command(before: str, after: str, floor: float, store: Path, as_json: bool) -
     from benchfw.summary.compare import compare_runs
 
     old, new = _read(before, store), _read(after, store)
+    for run, _ in (old, new):
+        run.check_measured("compare")
     found = compare_runs(old, new, floor)
     if as_json:
         sides = {"before": _run_data(old[0]), "after": _run_data(new[0])}

@@ -25,7 +25,13 @@ TEMPLATES = Path(__file__).parents[2] / "templates"
     default=Path(),
     help="Folder to write into. [default: the current one]",
 )
-def command(kind: str, name: str, into: Path) -> None:
+@click.option(
+    "--from-benchopt",
+    "benchmark",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="With suite: write one of all solvers of a benchopt benchmark, a cloned folder.",
+)
+def command(kind: str, name: str, into: Path, benchmark: Path | None) -> None:
     """Write a plugin to start from: a file that runs at once, or a whole package.
 
     KIND is optimizer, estimator, problem, distribution, kernel, dataset, figure or backend (one file each),
@@ -37,9 +43,15 @@ def command(kind: str, name: str, into: Path) -> None:
       benchfw new optimizer heavy-ball-2      writes heavy_ball_2.py
       benchfw new package benchfw-mine        writes the folder benchfw-mine
       benchfw new suite mine                  writes mine.toml
+      benchfw new suite lasso --from-benchopt benchmark_lasso
     """
     check_spelling(name)
-    files = _suite(name) if kind == "suite" else render(kind, name)
+    if benchmark is not None:
+        if kind != "suite":
+            raise BenchfwError(f"--from-benchopt is for a suite, not for a new {kind}")
+        files = {Path(f"{name}.toml"): _suite_of_benchmark("benchopt", benchmark, into)}
+    else:
+        files = _suite(name) if kind == "suite" else render(kind, name)
     written = {into / path: text for path, text in files.items()}
     check_free([into / name] if kind == "package" else written)
     if kind != "suite":
@@ -136,6 +148,17 @@ def _suite(name: str) -> dict[Path, str]:
 
     text = find_suite("quickstart", Registry().suite_folders).read_text(encoding="utf-8")
     return {Path(f"{name}.toml"): text}
+
+
+def _suite_of_benchmark(program: str, folder: Path, into: Path) -> str:
+    """Return the text of a suite for what another program has in a folder; its importer writes it."""
+    from benchfw.registry import Registry
+
+    known = Registry().entries("importer")
+    if program not in known:
+        raise BenchfwError(f"no plugin here knows {program}; pip install 'benchfw-bridges[{program}]'")
+    text: str = known[program].factory().write_suite(folder, into)
+    return text
 
 
 def _write(files: Mapping[Path, str]) -> None:

@@ -37,6 +37,7 @@ def command(trial: int, debug: bool, plugins: tuple[str, ...], store: Path) -> N
     with Store(store) as opened:
         result = opened.result(trial)
         run = opened.run_of(trial)
+    run.check_measured("replay")
     # before NumPy and SciPy are imported: their thread pools are made then
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(run.environment.threads)))
     from benchfw.api.planning import trusted_registry

@@ -39,6 +39,7 @@ def command(store: Path, as_json: bool) -> None:
                     "reused": run.reused,
                     "counts": run.counts,
                     "claims": len(run.environment.claims),
+                    "imported": run.environment.imported,
                 }
                 for run in runs
             ]
@@ -54,6 +55,7 @@ def command(store: Path, as_json: bool) -> None:
                 run.reused,
                 ", ".join(
                     [f"{count} {status}" for status, count in sorted(run.counts.items())]
+                    + (["imported"] if run.environment.imported else [])
                     + ([] if run.finished else ["still going" if run.going else "stopped"])
                 ),
             )

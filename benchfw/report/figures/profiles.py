@@ -31,7 +31,7 @@ _MET = (
 
 def profile_figures(summary: Summary, styles: Mapping[Cell, Style]) -> list[Figure]:
     """Return performance profile and targets met of the optimizers; none where they had too few problems."""
-    tables = medians_over_problems(summary.comparisons)
+    tables = [] if summary.imported else medians_over_problems(summary.comparisons)
     if not tables:
         return []
     problems, cells = len(tables[0].values), tables[0].cells

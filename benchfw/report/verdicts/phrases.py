@@ -284,7 +284,10 @@ _SHARED = {
 
 def caveat_sentences(summary: Summary) -> list[str]:
     """Return what a reader must know to believe the numbers: of the run, then of its methods and problems."""
-    found = [summary.busy] if summary.busy else []
+    found = [f"this run was not measured here: it was imported from {summary.imported}"] * bool(
+        summary.imported
+    )
+    found += [summary.busy] if summary.busy else []
     if summary.jobs > 1:
         found.append(
             f"trials ran {summary.jobs} at a time (--jobs {summary.jobs}) and shared caches and memory: "
@@ -305,7 +308,7 @@ def caveat_sentences(summary: Summary) -> list[str]:
     found += [
         f"{join_names(each.methods)} on {join_names(each.problems)}: {each.text}" for each in summary.caveats
     ]
-    shared = _SHARED[summary.isolation]
+    shared = "" if summary.imported else _SHARED[summary.isolation]
     return [*found, shared] if shared else found
 
 

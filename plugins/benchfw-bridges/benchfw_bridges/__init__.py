@@ -36,6 +36,7 @@ BACKENDS: dict[str, str] = {
 }
 
 register_problems = hookimpl(make_registrar(__name__, PROBLEMS))
+register_importers = hookimpl(make_registrar(__name__, {"benchopt": "from_benchopt.results:BenchoptResults"}))
 register_optimizers = hookimpl(make_registrar(__name__, OPTIMIZERS))
 register_backends = hookimpl(make_registrar(__name__, BACKENDS))
 

@@ -61,7 +61,8 @@ class BenchoptProblem(CountedProblem):
       objective: parameters of the objective, as a table.
       seed: what `benchopt run --seed` is given; without it, each repetition has a seed of its own.
       maximize: the metrics of which more is better, separated by commas.
-      parameters: all others are those of the data set.
+      parameters: parameters of the data set that have a name of this list, as a table. All other parameters
+        are those of the data set.
     """
 
     cost_unit = "calls"
@@ -76,7 +77,8 @@ class BenchoptProblem(CountedProblem):
         objective: Mapping[str, Any] | None = None,
         seed: int | None = None,
         maximize: str = "",
-        **parameters: Any,
+        parameters: Mapping[str, Any] | None = None,
+        **others: Any,
     ) -> None:
         folders.check_installed()
         if backend.library != "numpy":
@@ -91,8 +93,9 @@ class BenchoptProblem(CountedProblem):
             opened = call_unnoted(Benchmark, folder, seed=base_seed, no_cache=True)
             kind = call_unnoted(opened.get_benchmark_objective)
             folders.check_requirements(kind)
-            chosen = folders.load_class(folder, "dataset", dataset or _default_dataset(folder))
-            self.dataset = chosen.get_instance(**folders.settings_of(chosen, parameters))
+            chosen = folders.load_class(folder, "dataset", dataset or default_dataset(folder))
+            given = {**(parameters or {}), **others}
+            self.dataset = chosen.get_instance(**folders.settings_of(chosen, given))
             self.objective = kind.get_instance(**folders.settings_of(kind, objective or {}))
             self.context = RunContext(
                 base_seed=str(base_seed),
@@ -119,15 +122,17 @@ class BenchoptProblem(CountedProblem):
         benchmark: str,
         dataset: str = "",
         objective: Mapping[str, Any] | None = None,
-        **parameters: Any,
+        parameters: Mapping[str, Any] | None = None,
+        **others: Any,
     ) -> list[Path]:
         """Return the files of the objective and of the data set; a mistake in the names is an error."""
         folder = folders.check_folder(benchmark)
         found = [folder / "objective.py", *folders.utilities_of(folder)]
         if not folders.INSTALLED:
             return found
-        chosen = folders.read_class(folder, "dataset", dataset or _default_dataset(folder))
-        folders.settings_of(chosen, {key: parameters[key] for key in parameters if key not in OWN})
+        chosen = folders.read_class(folder, "dataset", dataset or default_dataset(folder))
+        given = {**(parameters or {}), **{key: others[key] for key in others if key not in OWN}}
+        folders.settings_of(chosen, given)
         folders.settings_of(folders.read_objective(folder), objective or {})
         return [*found, chosen._module_filename]
 
@@ -148,7 +153,7 @@ class BenchoptProblem(CountedProblem):
         return name_metrics(evaluations)
 
 
-def _default_dataset(folder: Path) -> str:
+def default_dataset(folder: Path) -> str:
     """Return the name of the data set that `benchopt test` takes."""
     objective = folders.read_objective(folder)
     named = (objective.test_config or {}).get("dataset", {}).get("name") or objective.test_dataset_name

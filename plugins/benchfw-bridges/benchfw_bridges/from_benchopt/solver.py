@@ -42,24 +42,29 @@ class BenchoptSolver:
         yield from ready.run(problem, rng) if hasattr(ready, "run") else ready.answers(problem, rng)
 
 
-def benchopt_solver(benchmark: LocalPath, solver: str, **parameters: Any) -> BenchoptSolver:
+def benchopt_solver(
+    benchmark: LocalPath, solver: str, parameters: Mapping[str, Any] | None = None, **others: Any
+) -> BenchoptSolver:
     """A solver of a benchopt benchmark, on that benchmark's objective.
 
     Parameters:
       benchmark: the folder of the benchmark, a clone of its repository.
       solver: the solver, by its name in the benchmark or that of its file.
-      parameters: all others are those of the solver.
+      parameters: parameters of the solver that have a name of this list, as a table. All other parameters are
+        those of the solver.
     """
-    return BenchoptSolver(benchmark, solver, parameters)
+    return BenchoptSolver(benchmark, solver, {**(parameters or {}), **others})
 
 
-def source_files(benchmark: str, solver: str, **parameters: Any) -> list[Path]:
+def source_files(
+    benchmark: str, solver: str, parameters: Mapping[str, Any] | None = None, **others: Any
+) -> list[Path]:
     """Return the file of a solver; a mistake in its name or its parameters is an error."""
     folder = folders.check_folder(benchmark)
     if not folders.INSTALLED:
         return [*folders.utilities_of(folder)]
     kind = folders.read_class(folder, "solver", solver)
-    folders.settings_of(kind, parameters)
+    folders.settings_of(kind, {**(parameters or {}), **others})
     return [*folders.utilities_of(folder), kind._module_filename]
 
 

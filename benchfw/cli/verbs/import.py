@@ -1,0 +1,51 @@
+"""`benchfw import FILE`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from benchfw.cli.options import plugin_option, store_option
+from benchfw.errors import BenchfwError, nearest
+from benchfw.report.text import plural, printable
+
+
+@click.command(name="import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--from", "program", metavar="NAME", help="What wrote the file. [default: the only one known]")
+@plugin_option
+@store_option
+def command(file: Path, program: str | None, plugins: tuple[str, ...], store: Path) -> None:
+    """Take the results in FILE, which another program measured, into the store as a run.
+
+    Reports show its tables and curves and say that it was not measured here. They call no method better than
+    another: the seeds of its runs and the noise of the machine are not known. For the same reason it cannot
+    be compared with another run or replayed. What reads the file comes from a plugin: benchfw-bridges has
+    one for result files of benchopt (.parquet).
+
+    \b
+    Examples:
+      benchfw import outputs/benchopt_run.parquet
+      benchfw report last
+    """
+    from benchfw.registry import Registry
+    from benchfw.store import Store
+
+    if not file.is_file():
+        raise BenchfwError(f"no file '{file}'; give a path that exists")
+    known = Registry(plugins).entries("importer")
+    if not known:
+        raise BenchfwError("no plugin here imports results; pip install 'benchfw-bridges[benchopt]'")
+    if program is None and len(known) > 1:
+        raise BenchfwError(f"say what wrote {file}: --from {' or --from '.join(known)}")
+    name = program or next(iter(known))
+    if name not in known:
+        raise BenchfwError(f"nothing imports results of '{name}'{nearest(name, known)}")
+    found = known[name].factory().read_run(file)
+    with Store(store, create=True) as opened:
+        run = opened.begin(found.suite, found.title, "", found.environment)
+        opened.add_all(run, [(position, *each) for position, each in enumerate(found.trials)])
+        opened.finish(run)
+    click.echo(printable(f"run {run}: {plural(len(found.trials), 'trial')} of {file}, kept in {store}"))
+    click.echo(f"next: benchfw report {run}")
