@@ -184,7 +184,32 @@ def torch_cases() -> Iterator[Case]:
         yield Case(f"torch module, {size}", train, train_bridged)
 
 
-LIBRARIES = {"scipy": scipy_cases, "sklearn": sklearn_cases, "torch": torch_cases}
+def benchopt_cases() -> Iterator[Case]:
+    """Yield gradient descent of the example benchmark, which calls back."""
+    from benchfw.backends import get_backend
+    from benchfw_bridges import BenchoptProblem, benchopt_solver
+    from benchfw_bridges.from_benchopt.folder import EXAMPLE
+
+    backend = get_backend("numpy")
+    for size, (samples, features, steps) in SIZES.items():
+        shape = {"n_samples": samples, "n_features": features}
+        problem = BenchoptProblem(backend, backend.rng(1), benchmark=str(EXAMPLE), **shape)
+        method = benchopt_solver(str(EXAMPLE), "GD")
+
+        def by_hand(problem: Any = problem, method: Any = method, steps: int = steps) -> float:
+            solver = method.prepare(problem).solver
+            left = iter(range(steps))
+            began = process_time()
+            solver.run(lambda: next(left, None) is not None)
+            return (process_time() - began) / steps
+
+        def bridged(problem: Any = problem, method: Any = method, steps: int = steps) -> float:
+            return in_trial(lambda: method, lambda: problem, steps)
+
+        yield Case(f"benchopt GD, {size}", by_hand, bridged)
+
+
+LIBRARIES = {"benchopt": benchopt_cases, "scipy": scipy_cases, "sklearn": sklearn_cases, "torch": torch_cases}
 
 
 def compare(case: Case) -> bool:

@@ -28,7 +28,7 @@ TEMPLATES = Path(__file__).parents[2] / "templates"
 @click.option(
     "--from-benchopt",
     "benchmark",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     help="With suite: write one of all solvers of a benchopt benchmark, a cloned folder.",
 )
 def command(kind: str, name: str, into: Path, benchmark: Path | None) -> None:
