@@ -111,7 +111,7 @@ class JaxFunction(CountedProblem):
         def loss(flat: Any, rows: Any) -> Any:
             return self._loss(self.unravel(flat), rows)
 
-        shape = jax.eval_shape(loss, self._start, self._rows).shape
+        shape = jax.eval_shape(loss, self.runtime.put(self._start), self._rows).shape
         if shape != ():
             raise BenchfwError(f"the function must return a number, and returns an array of shape {shape}")
         self._value = jax.jit(loss)

@@ -22,7 +22,7 @@ class Runtime:
 
     def __init__(self, backend: Backend, dtype: Any) -> None:
         self.jax = start_jax()
-        self._backend, self._double = backend, np.dtype(dtype).itemsize == 8
+        self._backend, self._double = backend, str(dtype).endswith("64")
         self._host = backend.library == "numpy"
         self._device = self.jax.devices("cpu" if not backend.on_device else None)[0]
 
@@ -36,6 +36,10 @@ class Runtime:
         if self._host or isinstance(array, np.ndarray):
             return self.jax.device_put(array, self._device)
         return self.jax.numpy.from_dlpack(array)
+
+    def argument(self, array: Array) -> Any:
+        """Return an array of the backend as compiled functions take it: NumPy's as they are."""
+        return array if self._host else self.put(array)
 
     def get(self, array: Any) -> Array:
         """Return an array of JAX as one of the backend, when it has been computed; nothing is copied."""

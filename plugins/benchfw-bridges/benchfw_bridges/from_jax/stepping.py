@@ -47,8 +47,9 @@ class SeparateSteps:
             self._needs_value = needs.value
             self._step = jax.jit(lambda *given: self._update(transformation, *given))
             params, state = self._params, self._state
+            gradient = self._runtime.argument(problem.backend.xp.zeros_like(start))
             for _ in range(REHEARSALS):
-                params, _, state = self._step(problem.backend.xp.zeros_like(start), 0.0, state, params)
+                params, _, state = self._step(gradient, 0.0, state, params)
             jax.block_until_ready(params)
 
     def _update(self, transformation: Any, flat: Any, value: Any, state: Any, params: Any) -> Any:
@@ -72,7 +73,7 @@ class SeparateSteps:
             yield x
             gradient, value = next(gradients)(x)
             with runtime.precision():
-                params, flat, state = self._step(gradient, value, state, params)
+                params, flat, state = self._step(runtime.argument(gradient), value, state, params)
                 x = runtime.get(params if flat is None else flat)
             projected = problem.project(x)
             if projected is not x:
