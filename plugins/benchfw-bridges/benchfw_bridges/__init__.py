@@ -6,6 +6,9 @@ is named, with what to install, where something of it is asked for.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 from benchfw import hookimpl
 from benchfw.loading import attributes_at, make_registrar
 
@@ -39,5 +42,12 @@ register_problems = hookimpl(make_registrar(__name__, PROBLEMS))
 register_importers = hookimpl(make_registrar(__name__, {"benchopt": "from_benchopt.results:BenchoptResults"}))
 register_optimizers = hookimpl(make_registrar(__name__, OPTIMIZERS))
 register_backends = hookimpl(make_registrar(__name__, BACKENDS))
+
+
+@hookimpl
+def register_suites(register: Callable[[Path], None]) -> None:
+    """Add the suites."""
+    register(Path(__file__).parent / "suites")
+
 
 __getattr__, __dir__ = attributes_at(__name__, PROBLEMS.values(), OPTIMIZERS.values(), BACKENDS.values())
