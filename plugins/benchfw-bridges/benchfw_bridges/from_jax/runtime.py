@@ -72,9 +72,11 @@ def start_jax() -> Any:
     """Return jax, started with as many threads as a trial has.
 
     XLA takes the number of its threads from the variable NPROC when it starts, and knows nothing of those
-    that other libraries read.
+    that other libraries read. Calls compute before they return: nothing goes on while the clock stands, and
+    a small step does not wait for another thread.
     """
     jax = import_jax()
+    jax.config.update("jax_cpu_enable_async_dispatch", False)  # without effect where JAX has started
     threads = os.environ.get("OMP_NUM_THREADS", "")
     if threads.isdecimal() and "NPROC" not in os.environ:
         os.environ["NPROC"] = threads

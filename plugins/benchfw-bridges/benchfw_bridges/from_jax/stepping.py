@@ -108,6 +108,7 @@ class JointSteps:
         jax = self._runtime.jax
         with self._runtime.precision():
             self._params = problem.unravel(self._runtime.put(problem.start()))
+            self._is_vector = getattr(self._params, "ndim", None) == 1
             self._state = transformation.init(self._params)
             self._searches = find_needs(jax, transformation, self._params, self._state).function
             self._stored = _stores_gradient(self._optax, self._state)
@@ -134,7 +135,7 @@ class JointSteps:
             gradient, state, params, value=value, grad=gradient, value_fn=loss
         )
         params = optax.apply_updates(params, updates)
-        return params, jax.flatten_util.ravel_pytree(params)[0], state
+        return params, None if self._is_vector else jax.flatten_util.ravel_pytree(params)[0], state
 
     def run(self, rng: Rng) -> Iterator[Array]:
         """Yield x_0, x_1, …"""
@@ -143,7 +144,7 @@ class JointSteps:
         for number, batch in enumerate(batches_of(self._estimator, self._problem, rng)):
             with runtime.precision():
                 params, flat, state = self._step(params, state, batch.samples)
-                x = runtime.get(flat)
+                x = runtime.get(params if flat is None else flat)
             if self._searches:
                 self._problem.charge(self._search_cost(state, first=number == 0))
             yield x
