@@ -69,4 +69,6 @@ def _families(
 
 
 def _hashable(value: Any) -> Any:
+    if isinstance(value, Mapping):  # in a list: those at the top are taken to pieces
+        return tuple(sorted((key, _hashable(each)) for key, each in value.items()))
     return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from time import process_time
 from typing import Any, NamedTuple
 
+import numpy as np
 from _timing import with_one_thread
 
 RUNS = 7
@@ -209,7 +210,79 @@ def benchopt_cases() -> Iterator[Case]:
         yield Case(f"benchopt GD, {size}", by_hand, bridged)
 
 
-LIBRARIES = {"benchopt": benchopt_cases, "scipy": scipy_cases, "sklearn": sklearn_cases, "torch": torch_cases}
+def jax_cases() -> Iterator[Case]:
+    """Yield Adam of Optax: its gradients by JAX, compiled with the step, and by NumPy."""
+    import functools
+
+    import jax
+    import optax
+
+    from benchfw.backends import get_backend
+    from benchfw_bridges import JaxFunction, optax_optimizer
+    from benchfw_bridges.from_jax.runtime import start_jax
+
+    start_jax()
+    adam = optax.adam(0.01)
+
+    def mean_loss(params: Any, batch: Any) -> Any:
+        rows, targets = batch
+        return jax.numpy.logaddexp(0.0, -targets * (rows @ params)).mean()
+
+    def update(gradient: Any, params: Any, state: Any) -> Any:
+        updates, state = adam.update(gradient, state, params)
+        return optax.apply_updates(params, updates), state
+
+    def step(data: Any, params: Any, state: Any) -> Any:
+        return update(jax.grad(mean_loss)(params, data), params, state)
+
+    def take_steps(advance: Callable[..., Any], start: Any, steps: int) -> float:
+        with jax.enable_x64(True):
+            params = jax.numpy.asarray(start)
+            state = adam.init(params)
+            jax.block_until_ready(advance(*advance(params, state)))  # compiled
+            began = process_time()
+            for _ in range(steps):
+                params, state = advance(params, state)
+            jax.block_until_ready(params)
+            return (process_time() - began) / steps
+
+    for size, (*shape, steps) in SIZES.items():
+        problem = logistic(*shape)
+        given = problem()
+        data = (given.features, given.targets)
+        backend = get_backend("numpy")
+        made = JaxFunction(backend, backend.rng(1), function=mean_loss, start=given.start(), data=data)
+        joint, separate = jax.jit(step), jax.jit(update)
+        with jax.enable_x64(True):
+            placed = jax.tree.map(jax.numpy.asarray, data)
+
+        def by_numpy(params: Any, state: Any, given: Any = given, separate: Any = separate) -> Any:
+            return separate(given.grad(np.asarray(params)), params, state)
+
+        def method() -> Any:
+            return optax_optimizer("adam", learning_rate=0.01)
+
+        by_jax = functools.partial(joint, placed)
+        begin = given.start()
+        yield Case(
+            f"optax adam, gradients by JAX, {size}",
+            functools.partial(take_steps, by_jax, begin, steps),
+            functools.partial(in_trial, method, lambda made=made: made, steps),
+        )
+        yield Case(
+            f"optax adam, gradients by NumPy, {size}",
+            functools.partial(take_steps, by_numpy, begin, steps),
+            functools.partial(in_trial, method, problem, steps),
+        )
+
+
+LIBRARIES = {
+    "benchopt": benchopt_cases,
+    "scipy": scipy_cases,
+    "sklearn": sklearn_cases,
+    "torch": torch_cases,
+    "jax": jax_cases,
+}
 
 
 def compare(case: Case) -> bool:

@@ -29,6 +29,14 @@ def test_the_number_with_most_values_is_the_sweep_and_the_rest_names_the_familie
     assert sweep.values == (5.0, 10.0, 20.0)
 
 
+def test_lists_of_tables_tell_families_apart():
+    chains = [({"name": "clip", "by": [bound]}, {"name": "adam"}) for bound in (1.0, 2.0)]
+    tables = [{"chain": chain, "rate": rate} for chain in chains for rate in (0.1, 0.2, 0.3)]
+    sweep = find_sweep(specs(*tables))
+    assert sweep.parameter == "rate"
+    assert [list(members) for members in sweep.families.values()] == [[0.1, 0.2, 0.3]] * 2
+
+
 @pytest.mark.parametrize(
     "tables",
     [(), ({"probes": 1}, {"probes": 2}), ({"flag": True}, {"flag": False}), ({"use_": "a"}, {"use_": "b"})],
