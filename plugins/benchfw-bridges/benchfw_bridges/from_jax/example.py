@@ -18,6 +18,11 @@ def start() -> dict[str, Any]:
     return {"slopes": np.zeros(4), "offset": np.zeros(())}
 
 
+def single_start() -> dict[str, Any]:
+    """Return the same in single precision."""
+    return {name: each.astype(np.float32) for name, each in start().items()}
+
+
 def data() -> dict[str, Any]:
     """Return 40 points near a line."""
     draw = np.random.default_rng(0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from benchfw import Array, Backend, BenchfwError, Count, CountedProblem, Rng, Sm
 from benchfw.loading import load_attributes
 from benchfw_bridges.from_jax.runtime import Runtime, start_jax
 
+Tree: TypeAlias = object
+"""A pytree, what returns one, or where it is."""
 Loss = Callable[[Any], Any]
 Use = Callable[[Loss, Any, Any], Any]
 
@@ -79,21 +81,20 @@ class JaxFunction(CountedProblem):
         rng: Rng,
         *,
         function: str | Callable[..., Any],
-        start: Any,
-        data: Any = None,
-        optimum: Any = None,
+        start: Tree,
+        data: Tree = None,
+        optimum: Tree = None,
         batch_size: Count | None = None,
     ) -> None:
         jax = start_jax()
         given = _load(function=function, start=start, data=data, optimum=optimum)
-        keys = [int(rng.integers(0, 2**31)) for _ in ("start", "data")]
-        tree = jax.tree.map(np.asarray, _make(jax, given["start"], keys[0]))
-        dtype = _check_start(jax, tree)
-        self.backend, self.runtime = backend, Runtime(backend, dtype)
+        tree = jax.tree.map(np.asarray, _make(jax, given["start"], rng))
+        like = np.zeros(0, _check_start(jax, tree))
+        self.backend, self.runtime = backend, Runtime(backend, backend.asarray(like))
         self._function = given["function"]
         if not callable(self._function):
             raise BenchfwError(f"function must be a function of JAX arrays, got {self._function!r}")
-        self._rows = None if given["data"] is None else _make(jax, given["data"], keys[1])
+        self._rows = None if given["data"] is None else _make(jax, given["data"], rng)
         with self.runtime.precision():
             self._rows = jax.tree.map(lambda each: self.runtime.put(np.asarray(each)), self._rows)
             flat, self._unravel = jax.flatten_util.ravel_pytree(jax.tree.map(self.runtime.put, tree))
@@ -105,20 +106,21 @@ class JaxFunction(CountedProblem):
         if self._rows is not None:
             self.num_samples = _count_rows(jax, self._rows)
             if batch_size is not None:
-                self._mean_gradient(self._start, rng.integers(0, self.num_samples, size=batch_size))
+                self._mean_gradient(self._start, backend.asarray(np.zeros(batch_size, np.int64)))
 
     def _compile(self, jax: Any) -> None:
         def loss(flat: Any, rows: Any) -> Any:
             return self._loss(self.unravel(flat), rows)
 
-        shape = jax.eval_shape(loss, self.runtime.put(self._start), self._rows).shape
+        start = self.runtime.put(self._start)
+        shape = jax.eval_shape(loss, start, self._rows).shape
         if shape != ():
             raise BenchfwError(f"the function must return a number, and returns an array of shape {shape}")
         self._value = jax.jit(loss)
         self._both = jax.jit(jax.value_and_grad(loss))
         self._batched = jax.jit(lambda flat, rows, batch: jax.grad(loss)(flat, _take(jax, rows, batch)))
         for each in (self._value, self._both):
-            jax.block_until_ready(each(self.runtime.put(self._start), self._rows))
+            jax.block_until_ready(each(self.runtime.argument(self._start), self._rows))
 
     def _loss(self, params: Any, rows: Any) -> Any:
         return self._function(params) if rows is None else self._function(params, rows)
@@ -144,7 +146,7 @@ class JaxFunction(CountedProblem):
         """Return both, which JAX computes together."""
         self._count(1.0)
         with self.runtime.precision():
-            value, gradient = self._both(self.runtime.put(params), self._rows)
+            value, gradient = self._both(self.runtime.argument(params), self._rows)
             return float(value), self.runtime.get(gradient)
 
     def grad_batch(self, params: Array, batch: Array) -> Array:
@@ -156,8 +158,8 @@ class JaxFunction(CountedProblem):
 
     def _mean_gradient(self, params: Array, batch: Array) -> Array:
         with self.runtime.precision():
-            put = self.runtime.put
-            return self.runtime.get(self._batched(put(params), self._rows, put(batch)))
+            argument = self.runtime.argument
+            return self.runtime.get(self._batched(argument(params), self._rows, argument(batch)))
 
     def project(self, params: Array) -> Array:
         """Return the parameters: every point is feasible."""
@@ -166,7 +168,7 @@ class JaxFunction(CountedProblem):
     def objective(self, params: Array) -> float:
         """Return f, uncounted: for metrics, not for methods."""
         with self.runtime.precision():
-            return float(self._value(self.runtime.put(params), self._rows))
+            return float(self._value(self.runtime.argument(params), self._rows))
 
     def metrics(self, answer: Array) -> Mapping[str, float]:
         """Return the objective, and the gap where the optimum is known."""
@@ -189,7 +191,10 @@ class JaxFunction(CountedProblem):
             if cost is not None:
                 self._count(cost if batch is None else cost * len(batch) / self.num_samples)
 
-        return Compiled(lambda params, state, batch: compiled(params, state, self._rows, batch), count)
+        def run(params: Any, state: Any, batch: Array | None) -> Any:
+            return compiled(params, state, self._rows, self.runtime.argument(batch))
+
+        return Compiled(run, count)
 
 
 def _load(**given: Any) -> dict[str, Any]:
@@ -198,11 +203,13 @@ def _load(**given: Any) -> dict[str, Any]:
     return given | dict(zip(names, load_attributes(*(given[name] for name in names)), strict=True))
 
 
-def _make(jax: Any, given: Any, seed: int) -> Any:
+def _make(jax: Any, given: Any, rng: Rng) -> Any:
     """Return a pytree, called for if it is a function: with a random key where it takes one."""
     if not callable(given):
         return given
-    return given(jax.random.key(seed)) if inspect.signature(given).parameters else given()
+    if not inspect.signature(given).parameters:
+        return given()
+    return given(jax.random.key(int(rng.integers(0, 2**31))))
 
 
 def _check_start(jax: Any, tree: Any) -> Any:

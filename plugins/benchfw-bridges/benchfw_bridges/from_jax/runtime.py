@@ -10,21 +10,23 @@ import numpy as np
 
 from benchfw import Array, Backend, Unavailable
 
+DOUBLE = 8  # bytes of a number
 ABSENT = "{} is not installed; pip install 'benchfw-bridges[jax]'"
 
 
 class Runtime:
-    """Arrays of a backend as arrays of JAX, and back.
+    """Arrays of a backend as arrays of JAX, and back, in the precision of an array `like`.
 
     Precision is set by a context around each call, not for the process: where trials share one, none sees
     that of another.
     """
 
-    def __init__(self, backend: Backend, dtype: Any) -> None:
+    def __init__(self, backend: Backend, like: Array) -> None:
         self.jax = start_jax()
-        self._backend, self._double = backend, str(dtype).endswith("64")
+        self._backend = backend
+        self._double = backend.to_numpy(like).dtype.itemsize == DOUBLE
         self._host = backend.library == "numpy"
-        self._device = self.jax.devices("cpu" if not backend.on_device else None)[0]
+        self._device = self.jax.devices(None if backend.on_device else "cpu")[0]
 
     def precision(self) -> contextlib.AbstractContextManager[None]:
         """Return a context in which JAX keeps 64 bits if the arrays have them, and 32 otherwise."""
@@ -32,14 +34,14 @@ class Runtime:
         return context
 
     def put(self, array: Array) -> Any:
-        """Return an array of the backend, or of NumPy, as one of JAX, on the device of the backend."""
-        if self._host or isinstance(array, np.ndarray):
+        """Return an array of NumPy or of the backend as one of JAX, on the device of the backend."""
+        if isinstance(array, np.ndarray):
             return self.jax.device_put(array, self._device)
-        return self.jax.numpy.from_dlpack(array)
+        return self.argument(array)
 
     def argument(self, array: Array) -> Any:
-        """Return an array of the backend as compiled functions take it: NumPy's as they are."""
-        return array if self._host else self.put(array)
+        """Return an array of the backend as an argument of a compiled function; nothing is copied here."""
+        return array if self._host or array is None else self.jax.numpy.from_dlpack(array)
 
     def get(self, array: Any) -> Array:
         """Return an array of JAX as one of the backend, when it has been computed; nothing is copied."""

@@ -26,7 +26,12 @@ class SeparateSteps:
     def __init__(self, problem: Smooth, transformation: Any, estimator: Estimator | None) -> None:
         self._problem, self._estimator = problem, estimator
         start = problem.start()
-        self._runtime = getattr(problem, "runtime", None) or Runtime(problem.backend, start.dtype)
+        if not (hasattr(start, "dtype") and hasattr(start, "shape")):
+            raise BenchfwError(
+                f"optax needs parameters that are one array; those of {type(problem).__name__} are "
+                f"{type(start).__name__}"
+            )
+        self._runtime = getattr(problem, "runtime", None) or Runtime(problem.backend, start)
         self._unravel = getattr(problem, "unravel", None)
         jax, self._optax = self._runtime.jax, import_optax()
         with self._runtime.precision():
