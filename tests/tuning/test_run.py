@@ -393,6 +393,7 @@ def test_a_tuner_that_proposes_what_it_may_not_is_named(tune, plugin_file, body,
         tune(plugins=[odd], tune={"trials": 8, "repetitions": 1, "tuner": "odd"})
 
 
+@pytest.mark.thorough
 def test_what_is_proposed_again_does_not_end_tuning(tune):
     pytest.importorskip("optuna")
     values = Choice([0.01, 0.1, 0.3, 0.9])

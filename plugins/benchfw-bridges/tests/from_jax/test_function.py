@@ -14,6 +14,7 @@ from benchfw.registry import Registry
 
 pytestmark = [
     pytest.mark.families,
+    pytest.mark.thorough,
     pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed"),
 ]
 
