@@ -71,6 +71,9 @@ def source_files(
 benchopt_solver.solves = BenchoptTask  # type: ignore[attr-defined]
 benchopt_solver.check_with = ({"benchmark": str(folders.EXAMPLE), "solver": "GD"},)  # type: ignore[attr-defined]
 benchopt_solver.source_files = source_files  # type: ignore[attr-defined]
+benchopt_solver.expected_failures = {  # type: ignore[attr-defined]
+    "calls-counted": "what a solver of benchopt computes is not known, and its cost is left open"
+}
 
 
 def _ready(solver: Any) -> Any:
