@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from benchfw.analysis.decisions import Reason, Verdict
 from benchfw.analysis.significance import FEWEST_PAIRS
 from benchfw.records import Cell
-from benchfw.report.text import figures, join_names, plural
+from benchfw.report.text import FEW_NAMES, figures, join_names, plural
 from benchfw.report.verdicts.ends import back_sentence, done_sentence, end_sentence
 from benchfw.report.verdicts.leaders import find_leader, has_factor, lowest
 from benchfw.report.verdicts.phrases import (
@@ -106,12 +106,13 @@ def _undecided(comparison: Comparison, measure: Measure, rivals: list[Cell]) -> 
     target, reference = target_text(comparison), comparison.name(comparison.reference)
     words = (Verdict.EQUAL, Verdict.ALIKE, Verdict.UNDECIDED)
     compared = [cell for cell in rivals if comparison.verdict(cell, measure.quantity) in words]
-    rival = lowest(
-        comparison, [cell for cell in compared if always_arrives(comparison, cell)], measure.quantity
-    )
+    arriving = [cell for cell in compared if always_arrives(comparison, cell)]
+    rival = lowest(comparison, arriving, measure.quantity)
     if rival is not None and always_arrives(comparison, comparison.reference):
         found = undecided_text(comparison, rival, measure.quantity)
-        between = f"between {reference} and {comparison.name(rival)}{_preparation(comparison, rival)}"
+        same = [cell for cell in arriving if undecided_text(comparison, cell, measure.quantity) == found]
+        names = f"{'each of ' * (len(same) > 1)}{join_names([comparison.name(cell) for cell in same])}"
+        between = f"between {reference} and {names}{_preparation(comparison, *same[:FEW_NAMES])}"
         return f"{found} in {measure.noun} to {target} {between}{missing_text(comparison)}"
     if compared or any(comparison.verdict(cell, ARRIVALS) is Verdict.UNDECIDED for cell in rivals):
         return f"No difference beyond chance in who reaches {target}: {arrivals_text(comparison)}"
@@ -152,20 +153,24 @@ def _time(comparison: Comparison) -> str:
     return comparison.clocked("seconds_to_target")
 
 
-def _preparation(comparison: Comparison, cell: Cell) -> str:
-    """Return what a method and the reference took to prepare, which cost and time to the target leave out.
+def _preparation(comparison: Comparison, *cells: Cell) -> str:
+    """Return what methods and the reference took to prepare, which cost and time to the target leave out.
 
     Also where that turns a difference around.
     """
     parts = []
-    for each in (cell, comparison.reference):
+    for each in (*cells, comparison.reference):
         taken = {unit: _mean(comparison, each, name) for name, unit in _prepared(comparison)}
         amounts = [f"{figures(taken[unit], 2 if unit == 's' else 3)} {unit}" for unit in taken if taken[unit]]
         if amounts:
             parts.append(f"{comparison.name(each)} {' and '.join(amounts)}")
     if not parts:
         return ""
-    turned = [*_turned(comparison, cell)]
+    turned = [
+        f"{comparison.name(cell)} {words}" if len(cells) > 1 else words
+        for cell in cells
+        for words in _turned(comparison, cell)
+    ]
     total = f"; with it, {' and '.join(turned)}" if turned else ""
     return f", not counting preparation ({', '.join(parts)}{total})"
 

@@ -15,7 +15,7 @@ from benchfw.suite import read_suite
 SUITES = sorted(Path(str(files("benchfw_bridges"))).glob("suites/**/*.toml"))
 
 
-@pytest.mark.parametrize("path", SUITES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [path for path in SUITES if path.stem != "adam"], ids=lambda path: path.stem)
 @pytest.mark.parametrize("quick", [False, True], ids=["full", "quick"])
 def test_a_suite_has_methods_of_ours_and_of_other_libraries_on_every_problem(path, quick):
     trials = plan(read_suite(path, quick=quick), Registry())
@@ -23,6 +23,15 @@ def test_a_suite_has_methods_of_ours_and_of_other_libraries_on_every_problem(pat
     assert any("sklearn" in each for each in methods)
     assert {"lbfgs", "fista"} & methods
     assert len({trial.problem.label for trial in trials}) == 2
+
+
+def test_the_adams_of_all_libraries_have_one_step_length():
+    trials = plan(read_suite(next(path for path in SUITES if path.stem == "adam")), Registry())
+    lengths = {
+        trial.method.use: trial.method.params.keys() & {"step", "lr", "learning_rate"} for trial in trials
+    }
+    assert lengths == {"adam": {"step"}, "torch-optim": {"lr"}, "optax": {"learning_rate"}}
+    assert {trial.method.params[next(iter(lengths[trial.method.use]))] for trial in trials} == {0.05}
 
 
 @pytest.mark.thorough

@@ -137,3 +137,11 @@ def test_a_difference_of_a_hundredth_of_a_per_cent_is_not_called_one(make, run):
     text = verdict(compared(run, runs(make, "a") + runs(make, "b", cost=100.01)))
     found = "Within 10 % in each of 5 paired runs (ratio 1.0001) in gradients to gap 1 between a and b."
     assert text == found
+
+
+def test_methods_that_are_equal_to_the_reference_in_the_same_words_are_named_together(make, run):
+    text = verdict(compared(run, [each for name in "abc" for each in runs(make, name)]))
+    found = (
+        "Within 10 % in each of 5 paired runs (ratio 1) in gradients to gap 1 between a and each of b and c."
+    )
+    assert text == found

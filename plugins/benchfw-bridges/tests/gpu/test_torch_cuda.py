@@ -1,4 +1,4 @@
-"""On a GPU: torch has the numbers, kernels and iterates of NumPy, and a step copies nothing."""
+"""On a GPU: torch has the numbers and kernels of NumPy, methods of any library its iterates; none copies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchfw.backends import get_backend, owner_of
-from benchfw.errors import BackendUnavailable
+from benchfw.errors import BackendUnavailable, Unavailable
 from benchfw.registry import Registry
 from benchfw.testing import checks_for, subjects_of
 from benchfw.testing.checks.portability import assert_agree
@@ -25,11 +25,12 @@ KERNELS = REGISTRY.entries("kernel")
 LOGISTIC = {"use": "logistic-regression", "samples": 20_000, "features": 200}
 STEPS = 5
 SMALL = 40_000  # bytes a step: numbers that decide, and the places of the rows of a batch
-METHODS = {
-    "gd": {"use": "gd"},
-    "sgd": {"use": "sgd"},
+ADAMS = {
+    "ours": {"use": "adam", "step": 0.01, "estimator": {"use": "exact"}},
     "torch": {"use": "torch-optim", "name": "Adam", "lr": 0.01},
+    "optax": {"use": "optax", "name": "adam", "learning_rate": 0.01},
 }
+METHODS = {"gd": {"use": "gd"}, "sgd": {"use": "sgd"}, **ADAMS}
 CHECKS = [
     BoundCheck(subject, check)
     for subject in subjects_of("benchfw_bridges")
@@ -44,8 +45,23 @@ def backends():
         yield
 
 
+def find_backend(name):
+    try:
+        return REGISTRY.backends.get(name)
+    except BackendUnavailable as missing:
+        pytest.skip(str(missing))
+
+
 def build(backend):
     return REGISTRY.build("problem", LOGISTIC, backend, backend.rng(3))
+
+
+def answers_of(name, backend, count):
+    try:
+        method = REGISTRY.build("optimizer", METHODS[name])
+    except Unavailable as missing:
+        pytest.skip(str(missing))
+    return islice(method.run(build(backend), backend.rng(5)), count)
 
 
 def on_host(backend, value):
@@ -83,34 +99,29 @@ def test_a_kernel_gives_the_numbers_of_numpy_and_stays_on_the_device(name):
         assert {owner_of(each) for each in parts if hasattr(each, "device")} <= {"torch-cuda"}
 
 
+@pytest.mark.parametrize("device", ["torch-cuda", "cupy"])
 @pytest.mark.parametrize("name", METHODS)
-def test_the_iterates_are_those_of_numpy(name):
-    found = []
-    for backend in (get_backend("numpy"), CUDA):
-        problem = build(backend)
-        answers = REGISTRY.build("optimizer", METHODS[name]).run(problem, backend.rng(5))
-        found.append([backend.to_numpy(each) for each in islice(answers, 20)])
-    np.testing.assert_allclose(found[1], found[0], rtol=0, atol=1e-10 * np.abs(found[0]).max())
+def test_the_iterates_are_those_of_numpy(name, device):
+    host, device = get_backend("numpy"), find_backend(device)
+    found, wanted = ([each.to_numpy(x) for x in answers_of(name, each, 20)] for each in (device, host))
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-10 * np.abs(wanted).max())
 
 
+@pytest.mark.parametrize("device", ["torch-cuda", "cupy"])
+def test_all_adams_have_the_same_iterates(device):
+    device = find_backend(device)
+    ours, *others = ([device.to_numpy(x) for x in answers_of(name, device, 20)] for name in ADAMS)
+    for found in others:
+        np.testing.assert_allclose(found, ours, rtol=0, atol=1e-12 * np.abs(ours).max())
+
+
+@pytest.mark.parametrize("device", ["torch-cuda", "cupy"])
 @pytest.mark.parametrize("name", METHODS)
-def test_a_step_copies_no_array_of_the_problem(name, tmp_path):
-    problem = build(CUDA)
-    answers = REGISTRY.build("optimizer", METHODS[name]).run(problem, CUDA.rng(2))
-    list(islice(answers, 3))
-    copied = copied_bytes(lambda: list(islice(answers, STEPS)), tmp_path / "trace.json")
-    assert copied <= STEPS * SMALL
-
-
-def test_torch_steps_on_arrays_of_cupy_without_a_copy(tmp_path):
-    try:
-        cupy = get_backend("cupy")
-    except BackendUnavailable as missing:
-        pytest.skip(str(missing))
-    problem = build(cupy)
-    answers = REGISTRY.build("optimizer", METHODS["torch"]).run(problem, cupy.rng(2))
-    assert all(cupy.owns(each) for each in islice(answers, 3))
-    copied = copied_bytes(lambda: list(islice(answers, STEPS)), tmp_path / "trace.json")
+def test_a_step_copies_no_array_between_host_and_device(name, device, tmp_path):
+    device = find_backend(device)
+    answers = answers_of(name, device, 3 + STEPS)
+    assert all(device.owns(each) for each in islice(answers, 3))
+    copied = copied_bytes(lambda: list(answers), tmp_path / "trace.json")
     assert copied <= STEPS * SMALL
 
 
