@@ -65,7 +65,9 @@ class NewProcess:
             raise
         if answer.get("goes_on"):
             self._process = process
-        elif "found" not in answer:
+        elif "found" in answer:
+            _end(process)
+        else:
             return f"its process {describe_end(process.wait())}"
         found: list[float] | str = answer["found"]
         return found

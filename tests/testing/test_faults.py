@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import psutil
 import pytest
 
 from benchfw.testing import CheckStatus, Effort, run_checks, subjects_of
@@ -158,3 +159,12 @@ def test_the_portable_spelling_of_what_strict_arrays_refuse_is_told(plugin_file)
     (found,) = outcomes(plugin_file(text, "bad.py"), "no-mix-up")
     assert found.status is CheckStatus.SKIPPED
     assert "write xp.sum(x) with xp = problem.backend.xp, or check it on a machine with a GPU" in found.detail
+
+
+def test_a_process_with_threads_that_has_answered_is_gone(plugin_file):
+    threaded = "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()"
+    before = set(psutil.Process().children())
+    subjects = subjects_of(str(plugin_file(threaded + OPTIMIZER, "threaded.py")), effort=Effort(seconds=0.05))
+    (found,) = run_checks(subjects, "remembers-nothing")
+    assert found.status is CheckStatus.PASSED
+    assert set(psutil.Process().children()) == before

@@ -5,10 +5,25 @@ from __future__ import annotations
 import subprocess
 import sys
 
-LIBRARIES = ("scipy", "sklearn", "torch", "jax", "optax", "benchopt")
+import pytest
+
+LIBRARIES = ("sklearn", "torch", "jax", "optax", "benchopt")
+PACKAGE = "import benchfw_bridges"
+REGISTERED = """
+from benchfw.registry import Registry
+for kind in ("problem", "optimizer"):
+    for entry in Registry().entries(kind).values():
+        getattr(entry.factory, "check_with", ())
+"""
 
 
-def test_import_brings_in_no_other_library():
-    code = f"import benchfw_bridges, sys; print([each for each in {LIBRARIES} if each in sys.modules])"
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+@pytest.mark.parametrize(
+    ("code", "libraries"),
+    [(PACKAGE, ("scipy", *LIBRARIES)), (REGISTERED, LIBRARIES)],
+    ids=["package", "names"],
+)
+def test_no_library_is_imported_with_the_package_or_with_what_it_registers(code, libraries):
+    """Checks of every plugin look at all problems, in a process that they fork."""
+    asked = f"{code}\nimport sys; print([each for each in {libraries} if each in sys.modules])"
+    answer = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"

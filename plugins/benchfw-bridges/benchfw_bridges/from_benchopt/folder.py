@@ -1,13 +1,10 @@
-"""A benchmark's folder: which file has which solver or data set, and their classes as benchopt loads them.
-
-benchopt is imported with this file, so that processes that are forked for trials have it: it takes seconds.
-"""
+"""A benchmark's folder: which file has which solver or data set, and their classes as benchopt loads them."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
+import importlib.util
 import io
 import os
 import warnings
@@ -19,27 +16,28 @@ from benchfw import BenchfwError, Unavailable
 from benchfw.errors import nearest
 from benchfw.loading import call_unnoted
 
-try:
-    call_unnoted(importlib.import_module, "benchopt")  # matplotlib, which it imports, reads a list of fonts
-    from benchopt import BaseDataset, BaseSolver
-    from benchopt.benchmark import Benchmark
-    from benchopt.utils.dynamic_modules import _load_class_from_module, skip_import_ctx
-    from benchopt.utils.parametrized_name_mixin import _get_used_parameters
-
-    INSTALLED = True
-except ImportError:
-    INSTALLED = False
-
 EXAMPLE = Path(__file__).parent / "example"
 """A small benchmark, for checks and for a first look."""
 ABSENT = "benchopt is not installed; pip install 'benchfw-bridges[benchopt]'"
 UTILITIES = "benchmark_utils"
+MODULES = ("benchmark", "utils.dynamic_modules", "utils.parametrized_name_mixin", "utils.run_context")
 
 
-def check_installed() -> None:
-    """Raise Unavailable where benchopt is not installed."""
-    if not INSTALLED:
-        raise Unavailable(ABSENT)
+def is_installed() -> bool:
+    """Return whether benchopt is installed; it is not imported, for it starts a thread and takes a second."""
+    return importlib.util.find_spec("benchopt") is not None
+
+
+@functools.cache
+def import_benchopt() -> Any:
+    """Return benchopt with the modules that are used here; Unavailable where it is not installed."""
+    try:
+        benchopt = call_unnoted(importlib.import_module, "benchopt")  # matplotlib reads a list of fonts
+        for name in MODULES:
+            importlib.import_module(f"benchopt.{name}")
+    except ImportError as fault:
+        raise Unavailable(ABSENT) from fault
+    return benchopt
 
 
 def check_folder(benchmark: str) -> Path:
@@ -65,11 +63,12 @@ def read_classes(folder: Path, role: str) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=8)
 def _read_classes(folder: Path, role: str, _files: tuple[tuple[Path, int], ...]) -> dict[str, Any]:
-    listing = Benchmark.__new__(Benchmark)
+    benchopt = import_benchopt()
+    listing = object.__new__(benchopt.benchmark.Benchmark)
     listing.benchmark_dir = folder
-    with skip_import_ctx(), warnings.catch_warnings():
+    with benchopt.utils.dynamic_modules.skip_import_ctx(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about a file without a name, which then has that of the file
-        base = BaseSolver if role == "solver" else BaseDataset
+        base = benchopt.BaseSolver if role == "solver" else benchopt.BaseDataset
         found = call_unnoted(listing._list_benchmark_classes, base)
     return {each.name: each for each in found}
 
@@ -91,16 +90,20 @@ def _ignoring_case(found: Mapping[str, Any], name: str) -> Any:
 
 def read_objective(folder: Path) -> Any:
     """Return what benchopt knows of the objective without importing it."""
-    with skip_import_ctx():
-        return call_unnoted(_load_class_from_module, folder, folder / "objective.py", "Objective")
+    with import_benchopt().utils.dynamic_modules.skip_import_ctx():
+        return _load(folder, folder / "objective.py", "Objective")
 
 
 def load_class(folder: Path, role: str, name: str) -> Any:
     """Return the class of a solver or a data set; Unavailable where its requirements are missing."""
     file = read_class(folder, role, name)._module_filename
-    found = call_unnoted(_load_class_from_module, folder, file, role.capitalize())
+    found = _load(folder, file, role.capitalize())
     check_requirements(found)
     return found
+
+
+def _load(folder: Path, file: Path, name: str) -> Any:
+    return call_unnoted(import_benchopt().utils.dynamic_modules._load_class_from_module, folder, file, name)
 
 
 def check_requirements(kind: Any) -> None:
@@ -145,15 +148,20 @@ def settings_of(kind: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
             choice = nearest(name, names) or "; it has none"
             raise BenchfwError(f"{what} '{kind.name}' has no parameter '{name}'{choice}")
     given = {name: (each,) for name, each in parameters.items()}
-    return dict(next(iter(_get_used_parameters(kind, given))))
+    return next(iter(_used_parameters(kind, given)))
 
 
 def all_settings(kind: Any) -> list[dict[str, Any]]:
     """Return the parameters of every instance that `benchopt run` makes of a class."""
     try:
-        return list(_get_used_parameters(kind, {}))
+        return list(_used_parameters(kind, {}))
     except AttributeError:
         return [{}]
+
+
+def _used_parameters(kind: Any, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the parameters of each instance that benchopt makes where these values are given."""
+    yield from map(dict, import_benchopt().utils.parametrized_name_mixin._get_used_parameters(kind, given))
 
 
 def utilities_of(folder: Path) -> list[Path]:

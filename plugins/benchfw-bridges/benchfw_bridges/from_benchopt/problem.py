@@ -80,24 +80,21 @@ class BenchoptProblem(CountedProblem):
         parameters: Mapping[str, Any] | None = None,
         **others: Any,
     ) -> None:
-        folders.check_installed()
+        benchopt = folders.import_benchopt()
         if backend.library != "numpy":
             raise Unavailable("benchmarks of benchopt choose their own arrays; take the backend numpy")
-        from benchopt.benchmark import Benchmark
-        from benchopt.utils.run_context import RunContext
-
         self.backend = backend
         folder = folders.check_folder(benchmark)
         base_seed = rng.seed if seed is None else seed
         with folders.silence():
-            opened = call_unnoted(Benchmark, folder, seed=base_seed, no_cache=True)
+            opened = call_unnoted(benchopt.benchmark.Benchmark, folder, seed=base_seed, no_cache=True)
             kind = call_unnoted(opened.get_benchmark_objective)
             folders.check_requirements(kind)
             chosen = folders.load_class(folder, "dataset", dataset or default_dataset(folder))
             given = {**(parameters or {}), **others}
             self.dataset = chosen.get_instance(**folders.settings_of(chosen, given))
             self.objective = kind.get_instance(**folders.settings_of(kind, objective or {}))
-            self.context = RunContext(
+            self.context = benchopt.utils.run_context.RunContext(
                 base_seed=str(base_seed),
                 objective_name=str(self.objective),
                 dataset_name=str(self.dataset),
@@ -128,7 +125,7 @@ class BenchoptProblem(CountedProblem):
         """Return the files of the objective and of the data set; a mistake in the names is an error."""
         folder = folders.check_folder(benchmark)
         found = [folder / "objective.py", *folders.utilities_of(folder)]
-        if not folders.INSTALLED:
+        if not folders.is_installed():
             return found
         chosen = folders.read_class(folder, "dataset", dataset or default_dataset(folder))
         given = {**(parameters or {}), **{key: others[key] for key in others if key not in OWN}}

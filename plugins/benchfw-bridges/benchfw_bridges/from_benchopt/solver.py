@@ -25,7 +25,7 @@ class BenchoptSolver:
 
     def prepare(self, problem: BenchoptTask) -> Any:
         """Return the solver with the objective set and warmed up; a solver that refuses it is skipped."""
-        folders.check_installed()
+        folders.import_benchopt()
         folder = folders.check_folder(self.benchmark)
         kind = folders.load_class(folder, "solver", self.solver)
         made = kind.get_instance(**folders.settings_of(kind, self.parameters))
@@ -61,7 +61,7 @@ def source_files(
 ) -> list[Path]:
     """Return the file of a solver; a mistake in its name or its parameters is an error."""
     folder = folders.check_folder(benchmark)
-    if not folders.INSTALLED:
+    if not folders.is_installed():
         return [*folders.utilities_of(folder)]
     kind = folders.read_class(folder, "solver", solver)
     folders.settings_of(kind, {**(parameters or {}), **others})

@@ -20,7 +20,7 @@ TAKEN = frozenset(
 
 def write_suite(benchmark: Path, into: Path) -> str:
     """Return the text; paths in it count from the folder `into`."""
-    folders.check_installed()
+    folders.import_benchopt()
     folder = folders.check_folder(str(benchmark))
     return "\n".join(_lines(folder, os.path.relpath(folder.resolve(), into.resolve()))) + "\n"
 
