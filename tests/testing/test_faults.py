@@ -167,4 +167,4 @@ def test_a_process_with_threads_that_has_answered_is_gone(plugin_file):
     subjects = subjects_of(str(plugin_file(threaded + OPTIMIZER, "threaded.py")), effort=Effort(seconds=0.05))
     (found,) = run_checks(subjects, "remembers-nothing")
     assert found.status is CheckStatus.PASSED
-    assert set(psutil.Process().children()) == before
+    assert set(psutil.Process().children()) <= before
