@@ -252,8 +252,7 @@ class Run:
 class ImportedRun(NamedTuple):
     """What an importer returns: a run that another program measured.
 
-    Each trial has a key of its own, which is no key of a trial of a suite; `environment.imported` says what
-    was read.
+    Each trial has a key that no trial of a suite has; `environment.imported` says what was read.
     """
 
     suite: str

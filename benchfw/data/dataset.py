@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 Ask: TypeAlias = Callable[[str], bytes | None]
-"""Returns the answer of an address, which is short; None where there is no such page."""
+"""Returns the short text at an address, or None if the server answers "not found"."""
 
 Arrays: TypeAlias = "dict[str, np.ndarray[Any, Any]]"
 """NumPy arrays by name, as `load` returns them."""

@@ -74,7 +74,7 @@ def download(file: RawFile, folder: Path, progress: Progress | None = None, size
 
 
 def ask(url: str) -> bytes | None:
-    """Return the answer of an address that says where files are; None where there is no such page."""
+    """Return the text at an address that says where files are, or None if the server answers "not found"."""
     import requests
 
     refuse_insecure(url)

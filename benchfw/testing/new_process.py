@@ -20,6 +20,7 @@ from typing import IO, Any
 
 from benchfw.harness.inputs import THREAD_VARIABLES
 from benchfw.harness.workers.deaths import describe_end
+from benchfw.harness.workers.surroundings import ThreadWatch
 from benchfw.loading import fault_text
 from benchfw.testing.check import FAULTS, time_limit
 from benchfw.testing.subject import CheckTarget, Subject, subjects_of
@@ -106,7 +107,7 @@ def main() -> None:
             name, problem = json.loads(line)
             subject, seconds = subjects[name], request["seconds"]
             subject.candidates()  # imports, once for all forks
-            alone = _counts_threads() > 1
+            alone = ThreadWatch.threads() > 1
             found = _answer(subject, problem, seconds) if alone else _answer_forked(subject, problem, seconds)
             _send(replies, {"found": found, "goes_on": not alone})
             if alone:
@@ -116,11 +117,6 @@ def main() -> None:
 def _send(replies: IO[str], message: dict[str, Any]) -> None:
     replies.write(json.dumps(message) + "\n")
     replies.flush()
-
-
-def _counts_threads() -> int:
-    tasks = Path("/proc/self/task")
-    return len(list(tasks.iterdir())) if tasks.is_dir() else 2  # not known: as if there were several
 
 
 def _answer(subject: Subject, problem: str, seconds: float) -> list[float] | str:

@@ -35,6 +35,7 @@ LIMITS = (
 )
 HANDLED = (signal.SIGALRM, signal.SIGINT, signal.SIGTERM)
 CLEAR_PEAK = Path("/proc/self/clear_refs")
+TASKS = "/proc/self/task"
 
 
 def warm_libraries() -> None:
@@ -100,11 +101,23 @@ class ThreadWatch:
 
     @staticmethod
     def threads() -> int:
-        """Return the threads of this process; 2 where the system does not tell, and forks are not safe."""
+        """Return the threads of this process; 2 where the system does not tell, and forks are not safe.
+
+        Those by which jemalloc returns memory do not count: it prepares itself for a fork. Whatever imports
+        pandas starts one, with pyarrow.
+        """
         try:
-            return os.stat("/proc/self/task").st_nlink - 2  # noqa: PTH116 - every import is looked at
+            count = os.stat(TASKS).st_nlink - 2  # noqa: PTH116 - every import is looked at
+            return count if count == 1 else count - sum(map(_returns_memory, Path(TASKS).iterdir()))
         except OSError:
             return 2
+
+
+def _returns_memory(task: Path) -> bool:
+    try:
+        return (task / "comm").read_text(encoding="utf-8").strip() == "jemalloc_bg_thd"
+    except FileNotFoundError:  # it has just ended
+        return False
 
 
 class Forks:

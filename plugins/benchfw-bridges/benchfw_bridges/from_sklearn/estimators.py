@@ -106,4 +106,4 @@ def caveat_of(kind: type) -> list[str]:
     """Return what must be said of an estimator whose objective nobody checked."""
     if rule_of(kind) is not None:
         return []
-    return [f"that {kind.__name__} minimizes the problem's objective is the author's word, by its keywords"]
+    return [f"nobody checked that {kind.__name__}, with its keywords, minimizes the problem's objective"]

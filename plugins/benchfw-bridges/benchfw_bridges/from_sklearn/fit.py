@@ -73,7 +73,7 @@ class SklearnFit:
         return coefficients_of(model, problem)
 
     def caveats(self, problem: Any) -> Sequence[str]:
-        """Say whose word it is that the objective is the same."""
+        """Say where it was not checked that the objective is the same."""
         return caveat_of(self._kind)
 
     def _make(self, problem: LinearModelData, seed: int, effort: int) -> Any:

@@ -90,7 +90,7 @@ def test_an_estimator_whose_objective_is_not_known_runs_with_a_caveat(backend, f
     problem = LeastSquares(backend, backend.rng(1), **SMALL)
     method = fit("linear_model.BayesianRidge", alpha_init=1.0)
     assert method.solve(problem, backend.rng(2), 5).shape == (5,)
-    assert "is the author's word" in method.caveats(problem)[0]
+    assert "nobody checked" in method.caveats(problem)[0]
     assert not fit("linear_model.Ridge").caveats(problem)
 
 
