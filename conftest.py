@@ -1,6 +1,7 @@
 """What `make test` leaves to `make test-all`: marks `thorough` and `sampled`, options --all and --rest."""
 
 import hashlib
+import os
 from collections import Counter
 
 from hypothesis import HealthCheck, is_hypothesis_test, settings
@@ -11,6 +12,11 @@ SUBJECTS_A_CHECK = 1
 """How many of those that a conformance check is about `make test` tries it on, at least."""
 EXAMPLES, ALL_EXAMPLES = 20, 60
 """How many examples a property is tried on."""
+COMPILED_ONCE = {
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "0",
+}
+"""What JAX compiles is shared by all tests and their processes: every check compiles the same steps."""
 
 
 def pytest_addoption(parser):
@@ -29,6 +35,8 @@ def runs_all(config):
 
 
 def pytest_configure(config):
+    cache = {"JAX_COMPILATION_CACHE_DIR": str(config.rootpath / ".pytest_cache" / "jax")}
+    os.environ.update(COMPILED_ONCE | cache | os.environ)
     # the same examples on every machine, and none of them too slow for a busy one
     settings.register_profile(
         "benchfw",

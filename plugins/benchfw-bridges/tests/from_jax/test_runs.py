@@ -18,6 +18,7 @@ pytestmark = [
 ]
 
 EXAMPLE = "benchfw_bridges.from_jax.example"
+BATCHES = {"use": "minibatch", "size": 8}
 ADAM = {"use": "optax", "name": "adam", "learning_rate": 0.1}
 
 
@@ -40,10 +41,10 @@ def test_a_suite_with_jax_runs_in_any_process(process, tmp_path, monkeypatch):
         "repetitions": 1,
         "budget": {"iterations": 20},
         "problem": [{**line, "label": "double"}, {**line, "label": "single", "start": single}],
-        "optimizer": [ADAM, {"use": "sgd", "step": 0.05, "estimator": {"use": "minibatch", "size": 8}}],
+        "optimizer": [{**ADAM, "on": "double"}, {"use": "sgd", "step": 0.05, "estimator": BATCHES}],
     }
     result = benchfw.run(suite, progress=False, **process)
-    assert result.counts == {"done": 4}
+    assert result.counts == {"done": 3}
     ends = result.frame.query("iteration == 20").groupby(["problem", "method"])["value"].max()
     assert (ends < 15).all()  # the objective is 17 at the start
 
