@@ -80,11 +80,14 @@ asv: $(INSTALLED)
 	$(ASV) machine --yes >/dev/null
 	$(ASV) continuous --only-changed HEAD^ HEAD
 
-# every benchmark once, here: does it still work? Kernels at their smaller size, which shows that too
+# does every benchmark load, and each kind still work? Once each, here; of kernels and commands, which are many and
+# alike, some
+ONCE = --bench '^(estimators|optimizers)' --bench '^harness.track_(overhead|report)' \
+	--bench '^harness.track_start.*help' --bench '^kernels\.C.*10,000'
 asv-check: $(INSTALLED)
 	$(ASV) machine --yes >/dev/null
 	$(ASV) check --python=same
-	$(ASV) run --quick --python=same --launch-method forkserver --bench '^(?!kernels)' --bench '^kernels.*10,000'
+	$(ASV) run --quick --python=same --launch-method forkserver $(ONCE)
 
 asv-publish: $(INSTALLED)
 	$(ASV) publish
