@@ -1,7 +1,10 @@
 """What an editor knows of the public names: types that mypy finds in a notebook's lines."""
 
+from pathlib import Path
+
 import pytest
 
+ROOT = Path(__file__).parents[2]
 LINES = """
 from collections.abc import Callable
 from pathlib import Path
@@ -39,7 +42,8 @@ def test_an_editor_knows_what_the_public_names_take_and_return(tmp_path):
     mypy = pytest.importorskip("mypy.api")
     path = tmp_path / "cell.py"
     path.write_text(LINES, encoding="utf-8")
-    options = ["--ignore-missing-imports", "--config-file", "", "--cache-dir", str(tmp_path / "cache")]
+    # as `make types` calls it, which leaves a cache
+    options = ["--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", str(ROOT / ".mypy_cache")]
     said, problems, _ = mypy.run([*options, str(path)])
     found = [line.partition("cell.py:")[2] for line in said.splitlines() if "error:" in line]
     last = len(LINES.splitlines())
