@@ -267,6 +267,8 @@ def fault_advice(fault: Fault) -> str:
     """Return what to try; a command stands in backticks."""
     if fault.status is Status.SKIPPED and fault.first.outcome.ending is Ending.SECONDS:
         return "raise the budget's seconds (`benchfw time --limit`)"
+    if fault.status is Status.SKIPPED and "install" in fault.reason:
+        return ""  # the reason says what to do
     if fault.status is not Status.DIVERGED or fault.first.trial.kind != "optimizer":
         return _ADVICE.get(fault.status, "").format(id=fault.first.id)
     step = fault.first.trial.method.params.get("step")

@@ -13,6 +13,7 @@ from benchfw.records import Budget, Ending, Status
 from benchfw.report.captions import caption
 from benchfw.report.tables import headline_table
 from benchfw.report.verdicts import verdict
+from benchfw.report.verdicts.phrases import fault_advice
 from benchfw.summary.summarize import summarize
 
 WOBBLE = (0.97, 1.0, 1.01, 1.03, 0.99)
@@ -145,3 +146,16 @@ def test_methods_that_are_equal_to_the_reference_in_the_same_words_are_named_tog
         "Within 10 % in each of 5 paired runs (ratio 1) in gradients to gap 1 between a and each of b and c."
     )
     assert text == found
+
+
+@pytest.mark.parametrize(
+    ("reason", "advice"),
+    [
+        ("cupy: no device", "`benchfw env` says what this machine has"),
+        ("jax is not installed; pip install 'benchfw-bridges[jax]'", ""),
+    ],
+)
+def test_a_skipped_trial_that_says_what_to_install_needs_no_further_advice(make, run, reason, advice):
+    skipped = make.result("optimizer", "p", "a", 0, [], status=Status.SKIPPED, reason=reason)
+    (fault,) = summarize(run, [skipped]).faults
+    assert fault_advice(fault) == advice
