@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchfw.provenance import Run
-from benchfw.records import Budget, Cell, Ending, Result
+from benchfw.records import Budget, Cell, Ending, Result, Status
 from benchfw.search import Tuning, space_of
 from benchfw.summary.attempts import Aim, Spending, attempt_of
 from benchfw.summary.histories import History, Reader
@@ -71,8 +71,8 @@ class TuningReader:
         return Tuning(**{"trials": None, **known, "budget": Budget(**known.get("budget", {}))})
 
     def tuned(self) -> tuple[TunedMethod, ...]:
-        """Return what tuning found, method by method on each problem."""
-        cells = dict.fromkeys(cell for cell, _ in self._tried)
+        """Return what tuning found, method by method on each problem, of methods that were not skipped."""
+        cells = dict.fromkeys(cell for (cell, _), tried in self._tried.items() if _has_run(tried.values()))
         return tuple(self._tuned_of(cell) for cell in cells)
 
     def _tuned_of(self, cell: Cell) -> TunedMethod:
@@ -107,6 +107,10 @@ class TuningReader:
             target,
             unknown,
         )
+
+
+def _has_run(tried: Iterable[_Tried]) -> bool:
+    return any(run.outcome.status is not Status.SKIPPED for each in tried for run in each.runs)
 
 
 def _is_timed(runs: Iterable[History]) -> bool:

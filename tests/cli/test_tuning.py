@@ -116,3 +116,39 @@ def test_what_needs_settled_methods_says_so(cli, suite):
     refused = cli("run", suite, "--against", "HEAD")
     assert refused.returncode == 2
     assert "--against needs methods whose parameters are values, and this suite tunes some" in refused.stderr
+
+
+ABSENT = '''
+from dataclasses import dataclass
+from benchfw import Smooth, Unavailable, hookimpl
+
+@dataclass(frozen=True)
+class Absent:
+    """A method of a library that is not here."""
+    step: float = 0.1
+    """Step length."""
+    solves = Smooth
+
+    def prepare(self, problem):
+        raise Unavailable("nowhere is not installed; pip install nowhere")
+
+    def run(self, problem, rng):
+        yield problem.start()
+
+@hookimpl
+def register_optimizers(register):
+    register("absent", Absent)
+'''
+
+
+def test_a_method_whose_library_is_missing_is_skipped_and_not_said_to_break_in_tuning(cli, suite):
+    cli.write("absent.py", ABSENT)
+    text = SUITE.replace('["toys.py"]', '["toys.py", "absent.py"]')
+    tuned = '\n[[optimizer]]\nuse = "absent"\nstep = { tune = "log", from = 0.01, to = 1.9 }\n'
+    cli.write(suite, text + tuned)
+    done = cli("run", suite, "--no-replay")
+    said = done.stdout + done.stderr
+    assert "absent on bowl (numpy): 3 of 3 trials were skipped: nowhere is not installed" in " ".join(
+        said.split()
+    )
+    assert "broke" not in said

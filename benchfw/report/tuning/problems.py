@@ -55,10 +55,14 @@ class TunedProblem:
 
     @property
     def untuned(self) -> list[Cell]:
-        """Return the other methods of the comparison: those that have nothing to tune."""
-        every = self.comparison.cells if self.comparison else ()
+        """Return the other methods of the comparison that ran: those that have nothing to tune."""
+        if self.comparison is None:
+            return []
         return [
-            cell for cell in every if cell not in self.cells and not cell.method.endswith(f"({ONE_SETTING})")
+            cell
+            for cell in self.comparison.cells
+            if self.comparison.runs(cell)[1] and cell not in self.cells
+            if not cell.method.endswith(f"({ONE_SETTING})")
         ]
 
     @property
