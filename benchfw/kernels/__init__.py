@@ -21,11 +21,13 @@ from benchfw.kernels.operators import (
     Operator,
     Order,
     SparseOperator,
+    add_product,
     as_operator,
     shifted,
     update_and_dots,
 )
 from benchfw.kernels.random import normals, rademacher
+from benchfw.kernels.resident import resident, side_by_side
 
 __all__ = [
     "Counted",
@@ -35,6 +37,7 @@ __all__ = [
     "Operator",
     "Order",
     "SparseOperator",
+    "add_product",
     "add_scaled",
     "as_operator",
     "cholesky_solve",
@@ -52,9 +55,11 @@ __all__ = [
     "namespace",
     "normals",
     "rademacher",
+    "resident",
     "ritz",
     "scaled_cholesky",
     "shifted",
+    "side_by_side",
     "squares_and_dots",
     "update_and_dots",
     "well_conditioned",

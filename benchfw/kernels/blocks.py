@@ -117,7 +117,9 @@ def add_scaled(block: Any, scales: Any, other: Any) -> Any:
 
 @add_scaled.on("cupy")
 def _add_scaled_cupy(block: Any, scales: Any, other: Any) -> Any:
-    return _fused_add()(block, scales, other)
+    import cupy
+
+    return _fused_add()(block, scales, other, cupy.empty_like(block))  # in the order of the block
 
 
 @cache
@@ -146,7 +148,7 @@ def in_safe_range(block: Any) -> tuple[Any, Any, Any]:
 
 def has_extremes(sizes: Any) -> bool:
     """Return whether some of these sizes, (M,) and not negative, have squares that lose digits; 0 has too."""
-    limit = 2.0 ** _quarter(sizes)
+    limit = safe_limit(sizes)
     return not bool(namespace(sizes).all((sizes >= 1 / limit) & (sizes <= limit)))
 
 
@@ -154,17 +156,17 @@ def safe_powers(block: Any) -> Any:
     """Return powers of two, (M,), that make extreme columns safe; 1 for others, for 0 and for infinity."""
     xp = namespace(block)
     sizes = xp.max(xp.abs(block), axis=0) if block.shape[0] else xp.zeros_like(xp.sum(block, axis=0))
-    quarter = _quarter(sizes)
-    limit = 2.0**quarter
+    limit = safe_limit(sizes)
+    quarter = log2(limit)
     some = xp.isfinite(sizes) & (sizes > 0) & ((sizes < 1 / limit) | (sizes > limit))
     exponents = xp.floor(xp.log2(xp.where(some, sizes, xp.ones_like(sizes))))
     two = xp.ones_like(sizes) * 2
     return xp.where(some, two ** (xp.sign(exponents) * quarter - exponents), xp.ones_like(sizes))
 
 
-def _quarter(sizes: Any) -> int:
-    """Return a quarter of the largest exponent: what is as small still has all digits in its square."""
-    return round(log2(float(namespace(sizes).finfo(sizes.dtype).max))) // 4
+def safe_limit(sizes: Any) -> float:
+    """Return 2 to a quarter of the largest exponent: what is not above it, nor below its inverse, is safe."""
+    return float(2.0 ** (round(log2(float(namespace(sizes).finfo(sizes.dtype).max))) // 4))
 
 
 def well_conditioned(rng: Any, side: int) -> Any:

@@ -6,10 +6,13 @@ from collections.abc import Callable
 from math import isqrt
 from typing import Any
 
+import numpy as np
+
 from benchfw.errors import BenchfwError
 from benchfw.kernels._kernel import kernel, namespace
-from benchfw.kernels.blocks import add_scaled, column_dots, in_safe_range, well_conditioned
+from benchfw.kernels.blocks import add_scaled, column_dots, in_safe_range, safe_limit, well_conditioned
 from benchfw.kernels.operators import as_operator
+from benchfw.kernels.resident import resident, side_by_side
 
 
 def _counts(
@@ -62,21 +65,118 @@ def conjugate_gradients(
         curvature = column_dots(direction, product)
         if bool(xp.any(active & ~(curvature > 0))):
             least = float(xp.min(xp.where(active, curvature, xp.ones_like(curvature))))
-            raise BenchfwError(
-                f"the matrix given to conjugate gradients is not positive definite: p'Ap = {least:.3g} in "
-                f"iteration {iteration}; add a multiple of the identity, or check its products"
-            )
+            raise _not_definite(least, iteration)
         step = _ratio(xp, slope, curvature, active)
         solution = add_scaled(solution, step, direction)
         residual = add_scaled(residual, -step, product)
         active = _longer(xp, residual, goal)
-    unsolved = int(xp.sum(xp.astype(active, xp.int64)))
+    _require_solved(int(xp.sum(xp.astype(active, xp.int64))), rhs.shape[1], tolerance, iterations)
+    return solution if powers is None else solution / powers
+
+
+# `outcome` has rows: the iterations made, whether a column is not solved, and the iteration in which p'Ap was
+# not positive, with its value.
+_SOURCE = r"""
+extern "C" __global__ void __launch_bounds__(THREADS) conjugate_gradients(
+    const real* matrix, int size, int columns, real scale, real shift, int* state,
+    const real* rhs, int down, int right, real* solution, int from_start, real* block, int iterations,
+    real tolerance, real limit, real* parts, real* outcome)
+{
+    Group group = hold_rows(matrix, size, columns, scale, shift, state);
+    real* more_parts = parts + (gridDim.x + 1) * LANES;
+    const bool writes = !blockIdx.x && threadIdx.x < columns;
+    real residual = read(group, rhs, down, right), sum = 0, direction = 0, before = 0;
+    real refused = 0, negative = 0;
+    real square = sum_columns(group, residual * residual, parts);
+    const real length = sqrt(square), goal = tolerance * length;
+    if (writes && !(length >= 1 / limit && length <= limit)) state[1] = 1;
+    if (from_start) {
+        sum = read(group, solution, columns, 1);
+        residual -= multiply(group, solution);
+        square = sum_columns(group, residual * residual, more_parts);
+    }
+    bool active = group.lane < columns && !(sqrt(square) <= goal);
+    int iteration = 0;
+    while (iteration < iterations && __syncthreads_or(active)) {
+        ++iteration;
+        direction = residual + (before != 0 ? square / before : 0) * direction;
+        before = square;
+        write(group, block, direction);
+        wait_for_all(group);
+        const real product = multiply(group, block);
+        const real curvature = sum_columns(group, direction * product, parts);
+        if (active && !(curvature > 0)) {
+            refused = iteration;
+            negative = curvature;
+        }
+        if (__syncthreads_or(refused != 0)) break;
+        const real step = active ? square / curvature : 0;
+        sum += step * direction;
+        residual -= step * product;
+        square = sum_columns(group, residual * residual, more_parts);
+        active = group.lane < columns && !(sqrt(square) <= goal);
+    }
+    write(group, solution, sum);
+    if (writes) {
+        const real values[4] = {(real)iteration, (real)active, refused, negative};
+        for (int each = 0; each < 4; ++each) outcome[each * columns + threadIdx.x] = values[each];
+    }
+}
+"""
+
+
+@conjugate_gradients.on("cupy")
+def _conjugate_gradients_cupy(
+    rhs: Any,
+    matrix: Any,
+    tolerance: float = 1e-10,
+    iterations: int = 1000,
+    preconditioner: Callable[[Any], Any] | None = None,
+    start: Any = None,
+) -> Any:
+    import cupy
+
+    operator = as_operator(matrix, size=rhs.shape[0])
+    held = resident(operator, rhs) if preconditioner is None else None
+    if held is None:
+        return conjugate_gradients.portable(rhs, operator, tolerance, iterations, preconditioner, start)
+    begun = start is not None
+    starts = held.tiles(start if begun else rhs)
+    states, solutions, outcomes = [], [], []
+    for tile, guess in zip(held.tiles(rhs), starts, strict=True):
+        solution = guess.astype(tile.dtype, order="C") if begun else cupy.empty(tile.shape, dtype=tile.dtype)
+        block = cupy.empty(tile.shape, dtype=tile.dtype)
+        outcome = cupy.empty((4, tile.shape[1]), dtype=tile.dtype)
+        numbers = iterations, float(tolerance), safe_limit(tile)
+        arrays = held.places(tile, 2), outcome
+        launched = (_SOURCE, "conjugate_gradients", tile, solution, int(begun), block, *numbers, *arrays)
+        states.append(held.launch(*launched))
+        solutions.append(solution)
+        outcomes.append(outcome)
+    if any(int(state[1]) for state in states):  # a right-hand side of extreme length
+        return conjugate_gradients.portable(rhs, operator, tolerance, iterations, preconditioner, start)
+    made, unsolved, refused, curvatures = cupy.asnumpy(side_by_side(outcomes))
+    held.count(int(made.sum()) + begun * rhs.shape[1])
+    if refused.any():
+        worst = int(np.argmin(np.where(refused > 0, curvatures, np.inf)))
+        raise _not_definite(float(curvatures[worst]), int(refused[worst]))
+    _require_solved(int(unsolved.sum()), rhs.shape[1], tolerance, iterations)
+    return side_by_side(solutions)
+
+
+def _not_definite(least: float, iteration: int) -> BenchfwError:
+    return BenchfwError(
+        f"the matrix given to conjugate gradients is not positive definite: p'Ap = {least:.3g} in "
+        f"iteration {iteration}; add a multiple of the identity, or check its products"
+    )
+
+
+def _require_solved(unsolved: int, columns: int, tolerance: float, iterations: int) -> None:
     if unsolved:
         raise BenchfwError(
-            f"conjugate gradients left {unsolved} of {rhs.shape[1]} columns above tolerance {tolerance:g} "
+            f"conjugate gradients left {unsolved} of {columns} columns above tolerance {tolerance:g} "
             f"after {iterations} iterations; give more iterations, a preconditioner or a larger tolerance"
         )
-    return solution if powers is None else solution / powers
 
 
 def _longer(xp: Any, residual: Any, goal: Any) -> Any:

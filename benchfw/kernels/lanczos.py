@@ -1,13 +1,13 @@
 """Lanczos recurrences, one a column: tridiagonals, their Gauss quadratures, and f(A) V.
 
 The recurrence is the same on every backend; `column_dots` and `add_scaled` are the passes over memory that
-make it fast, and have the bodies (blocks.py).
+make it fast, and have the bodies (blocks.py). On a GPU one launch makes all steps with a small dense matrix.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
-from math import isqrt
 from typing import Any
 
 from benchfw.errors import BenchfwError
@@ -17,10 +17,12 @@ from benchfw.kernels.blocks import (
     column_dots,
     has_extremes,
     in_safe_range,
+    safe_limit,
     safe_powers,
     well_conditioned,
 )
 from benchfw.kernels.operators import as_operator
+from benchfw.kernels.resident import NOTHING, resident, side_by_side
 
 BREAKDOWN = 10.0  # roundings of A w: where a Krylov space ends, residuals are mostly below 3 of them
 
@@ -50,6 +52,12 @@ def lanczos(probes: Any, matrix: Any, steps: int, reorthogonalize: bool = False)
     return xp.stack(alphas), xp.stack(betas)
 
 
+@lanczos.on("cupy")
+def _lanczos_cupy(probes: Any, matrix: Any, steps: int, reorthogonalize: bool = False) -> tuple[Any, Any]:
+    found = None if reorthogonalize else _steps_by_one_launch(probes, matrix, steps, keep_basis=False)
+    return lanczos.portable(probes, matrix, steps, reorthogonalize) if found is None else found[1:]
+
+
 def lanczos_steps(
     probes: Any, matrix: Any, steps: int, reorthogonalize: bool = False
 ) -> Iterator[tuple[Any, Any, Any]]:
@@ -61,7 +69,7 @@ def lanczos_steps(
         raise BenchfwError(f"Lanczos takes at least one step, not {steps}; give steps=1 or more")
     xp = namespace(probes)
     operator = as_operator(matrix, size=probes.shape[0])
-    rounding = BREAKDOWN * float(xp.finfo(probes.dtype).eps) * probes.shape[0] ** 0.5
+    rounding = _rounding(probes)
     residual, beta, _ = in_safe_range(probes)
     current, scale = xp.zeros_like(probes), xp.zeros_like(beta)
     powers = None  # of two, for A of extreme size: the recurrence is then that of A powers
@@ -92,6 +100,78 @@ def _next_residual(
     for vector in basis:  # once more is enough: the recurrence was the first time
         residual = add_scaled(residual, -column_dots(vector, residual), vector)
     return residual, alpha, namespace(residual).sqrt(column_dots(residual, residual))
+
+
+def _rounding(probes: Any) -> float:
+    """Return the length, relative to A w, of residuals that are rounding alone."""
+    size: int = probes.shape[0]
+    return BREAKDOWN * float(namespace(probes).finfo(probes.dtype).eps) * math.sqrt(size)
+
+
+# The residual is not normalized before the product: the product is, once its length is known to all groups.
+_SOURCE = r"""
+extern "C" __global__ void __launch_bounds__(THREADS) lanczos(
+    const real* matrix, int size, int columns, real scale, real shift, int* state,
+    const real* probes, int down, int right, real* block, real* basis, int steps, real rounding, real limit,
+    real* parts, real* alphas, real* betas)
+{
+    Group group = hold_rows(matrix, size, columns, scale, shift, state);
+    real* more_parts = parts + (gridDim.x + 1) * LANES;
+    const bool writes = !blockIdx.x && threadIdx.x < columns;
+    real previous, current = 0, residual = read(group, probes, down, right), largest = 0;
+    write(group, block, residual);
+    real beta = sqrt(sum_columns(group, residual * residual, more_parts));
+    if (writes && !(beta >= 1 / limit && beta <= limit)) state[1] = 1;
+    for (int step = 0; step < steps; ++step) {
+        const real inverse = beta > 0 ? 1 / beta : 0;
+        previous = current;
+        current = residual * inverse;
+        residual = multiply(group, block) * inverse - beta * previous;
+        const real alpha = sum_columns(group, current * residual, parts);
+        residual -= alpha * current;
+        write(group, block, residual);
+        if (basis) write(group, basis + (long long)step * size * columns, current);
+        const real length = sqrt(sum_columns(group, residual * residual, more_parts));
+        const real reach = fabs(alpha) + length;
+        if (writes && !step && !(reach >= 1 / limit && reach <= limit)) state[1] = 1;
+        largest = max(largest, reach);
+        beta = length > rounding * largest ? length : 0;
+        if (writes) {
+            alphas[step * columns + threadIdx.x] = alpha;
+            betas[step * columns + threadIdx.x] = beta;
+        }
+    }
+}
+"""
+
+
+def _steps_by_one_launch(
+    probes: Any, matrix: Any, steps: int, keep_basis: bool
+) -> tuple[Any, Any, Any] | None:
+    """Return the w_j (steps, size, M) if they are kept, alpha and beta (steps, M), from a GPU.
+
+    None where the matrix is not one that the GPU can hold, or lengths are extreme.
+    """
+    import cupy
+
+    held = resident(as_operator(matrix, size=probes.shape[0]), probes) if steps >= 1 else None
+    if held is None:
+        return None
+    states, bases, alphas, betas = [], [], [], []
+    for tile in held.tiles(probes):
+        alpha, beta = (cupy.empty((steps, tile.shape[1]), dtype=tile.dtype) for _ in range(2))
+        basis = cupy.empty((steps, *tile.shape), dtype=tile.dtype) if keep_basis else NOTHING
+        limits = _rounding(probes), safe_limit(probes)
+        arrays = held.places(tile, 2), alpha, beta
+        block = cupy.empty(tile.shape, dtype=tile.dtype)
+        states.append(held.launch(_SOURCE, "lanczos", tile, block, basis, steps, *limits, *arrays))
+        bases.append(basis)
+        alphas.append(alpha)
+        betas.append(beta)
+    if any(int(state[1]) for state in states):
+        return None
+    held.count(steps * probes.shape[1])
+    return side_by_side(bases) if keep_basis else None, side_by_side(alphas), side_by_side(betas)
 
 
 def _inverse(xp: Any, lengths: Any) -> Any:
@@ -188,22 +268,39 @@ def lanczos_apply(
     """
     xp = namespace(probes)
     basis, alphas, betas = zip(*lanczos_steps(probes, matrix, steps, reorthogonalize), strict=True)
-    values, vectors = ritz(xp.stack(alphas), xp.stack(betas)[: steps - 1, :])
-    images = function(values) * vectors[:, 0, :]
-    _, lengths, powers = in_safe_range(probes)
-    if powers is not None:
-        lengths = lengths / powers
-    coefficients = xp.sum(vectors * images[:, None, :], axis=2) * lengths[:, None]
+    coefficients = _coefficients(probes, xp.stack(alphas), xp.stack(betas), function)
     total = xp.zeros_like(probes)
     for step, vector in enumerate(basis):
         total = add_scaled(total, coefficients[:, step], vector)
     return total
 
 
+@lanczos_apply.on("cupy")
+def _lanczos_apply_cupy(
+    probes: Any, matrix: Any, function: Callable[[Any], Any], steps: int, reorthogonalize: bool = False
+) -> Any:
+    found = None if reorthogonalize else _steps_by_one_launch(probes, matrix, steps, keep_basis=True)
+    if found is None:
+        return lanczos_apply.portable(probes, matrix, function, steps, reorthogonalize)
+    basis, alphas, betas = found
+    return (basis * _coefficients(probes, alphas, betas, function).T[:, None, :]).sum(axis=0)
+
+
+def _coefficients(probes: Any, alphas: Any, betas: Any, function: Callable[[Any], Any]) -> Any:
+    """Return |v| f(T) e_1 for each column v, (M, steps)."""
+    xp = namespace(probes)
+    values, vectors = ritz(alphas, betas[:-1, :])
+    images = function(values) * vectors[:, 0, :]
+    _, lengths, powers = in_safe_range(probes)
+    if powers is not None:
+        lengths = lengths / powers
+    return xp.sum(vectors * images[:, None, :], axis=2) * lengths[:, None]
+
+
 def sample_lanczos(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
     """Return 8 probes, a matrix of condition about 5, and at most 6 steps."""
     del backend
-    side = isqrt(size)
+    side = math.isqrt(size)
     return rng.rademacher((side, 8)), well_conditioned(rng, side), max(1, min(6, side))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -22,8 +22,9 @@ Order = Literal["C", "F"]
 class Operator(Protocol):
     """A square matrix through its products with blocks of columns, (size, k) -> (size, k).
 
-    One that can hold scale A + shift I at no cost a product may offer a method `shifted(scale, shift)`, and
-    one that finds inner products on its way a method `update_and_dots`, as the functions below describe.
+    One that can hold scale A + shift I at no cost a product may offer a method `shifted(scale, shift)`, one
+    that finds inner products on its way a method `update_and_dots`, and one whose matrix is stored whole a
+    method `whole`, as the functions below describe.
     """
 
     size: int
@@ -37,6 +38,15 @@ class Operator(Protocol):
     def update(self, block: Any, out: Any, scale: float, keep: float) -> Any:
         """Return scale A block + keep out; `out` may be overwritten."""
         ...
+
+
+class Whole(NamedTuple):
+    """scale A + shift I for an A that is stored whole; products with columns of a block are counted."""
+
+    matrix: Any
+    scale: float
+    shift: float
+    on_product: Callable[[int], None]
 
 
 class DenseOperator:
@@ -56,6 +66,10 @@ class DenseOperator:
     def update(self, block: Any, out: Any, scale: float, keep: float) -> Any:
         """Return scale A block + keep out; one call of BLAS where the block and `out` are F-ordered."""
         return dense_update(block, self.matrix, out, scale, keep)
+
+    def whole(self) -> Whole:
+        """Return the matrix."""
+        return Whole(self.matrix, 1.0, 0.0, _count_nothing)
 
 
 class SparseOperator:
@@ -140,6 +154,14 @@ class Shifted:
         out += (scale * self._shift) * block
         return self._operator.update(block, out, scale * self._scale, 1.0)
 
+    def whole(self) -> Whole | None:
+        """Return the matrix, if that of the operator is stored whole."""
+        found = whole(self._operator)
+        if found is None:
+            return None
+        scale, shift = self._scale * found.scale, self._scale * found.shift + self._shift
+        return found._replace(scale=scale, shift=shift)
+
 
 class Counted:
     """An operator that tells how many columns were multiplied."""
@@ -170,6 +192,11 @@ class Counted:
         """Return the operator of scale A + shift I, counted in the same place."""
         return Counted(shifted(self._operator, scale, shift), self._count)
 
+    def whole(self) -> Whole | None:
+        """Return the matrix, if that of the operator is stored whole; its products are to be counted."""
+        found = whole(self._operator)
+        return None if found is None else found._replace(on_product=self._count)
+
 
 def as_operator(matrix: Any, size: int | None = None) -> Operator:
     """Return the operator of an array, a sparse matrix, or a product function of a matrix of a given size."""
@@ -191,6 +218,17 @@ def shifted(operator: Operator, scale: float, shift: float) -> Operator:
     return Shifted(operator, scale, shift) if own is None else own(scale, shift)
 
 
+def whole(operator: Operator) -> Whole | None:
+    """Return the matrix of an operator that stores it whole, None for others."""
+    own: Callable[[], Whole | None] | None = getattr(operator, "whole", None)
+    return None if own is None else own()
+
+
+def add_product(block: Any, matrix: Any, out: Any, scale: float, keep: float) -> Any:
+    """Return scale A block + keep out, (n, k), for A (n, m) and a block (m, k); `out` may be overwritten."""
+    return dense_update(block, matrix, out, scale, keep)
+
+
 def update_and_dots(
     operator: Operator, block: Any, out: Any, scale: float, keep: float
 ) -> tuple[Any, Any, Any]:
@@ -203,6 +241,10 @@ def update_and_dots(
         return own(block, out, scale, keep)
     result = operator.update(block, out, scale, keep)
     return result, *squares_and_dots(result, block)
+
+
+def _count_nothing(columns: int) -> None:
+    """Count no products: nobody asked."""
 
 
 def _sparse_module(matrix: Any) -> Any:

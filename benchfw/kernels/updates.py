@@ -13,27 +13,25 @@ from benchfw.kernels.blocks import squares_and_dots
 
 @kernel("dense-update")
 def dense_update(block: Any, matrix: Any, out: Any, scale: float, keep: float) -> Any:
-    """Return scale A block + keep out, (size, k), for a symmetric A; `out` may be overwritten."""
+    """Return scale A block + keep out, (n, k), for A (n, m) and a block (m, k); `out` may be overwritten."""
     return scale * (matrix @ block) + keep * out
 
 
 @dense_update.on("numpy")
 def _dense_update_numpy(block: Any, matrix: Any, out: Any, scale: float, keep: float) -> Any:
-    if not (out.size and _all_single_or_double(matrix, block, out)):
-        return dense_update.portable(block, matrix, out, scale, keep)
-    if not (out.flags.f_contiguous and matrix.flags.forc):
+    if not _suits_blas(matrix, block, out):
         return dense_update.portable(block, matrix, out, scale, keep)
     from scipy.linalg import blas
 
     gemm = blas.sgemm if out.dtype.char == "f" else blas.dgemm
-    # A = A', so its rows may be read as columns: BLAS need neither copy nor transpose A
-    columns = matrix if matrix.flags.f_contiguous else matrix.T
-    return gemm(scale, columns, block, keep, out, overwrite_c=True)
+    by_columns = matrix.flags.f_contiguous  # else its rows are read as columns, without a copy
+    columns = matrix if by_columns else matrix.T
+    return gemm(scale, columns, block, keep, out, trans_a=not by_columns, overwrite_c=True)
 
 
 @dense_update.on("cupy")
 def _dense_update_cupy(block: Any, matrix: Any, out: Any, scale: float, keep: float) -> Any:
-    if not (out.size and _all_single_or_double(matrix, block, out)):
+    if not _suits_blas(matrix, block, out):
         return dense_update.portable(block, matrix, out, scale, keep)
     from cupy import cublas
 
@@ -105,6 +103,14 @@ def _sparse_update_and_dots_cupy(
     _launch(matrix, block, out, scale, keep, sums)
     squares, dots = sums.sum(axis=1)
     return out, squares, dots
+
+
+def _suits_blas(matrix: Any, block: Any, out: Any) -> bool:
+    """Return whether BLAS adds the product to these columns in place, without a copy of the matrix."""
+    contiguous = matrix.flags.c_contiguous or matrix.flags.f_contiguous
+    return bool(out.size and block.size and out.flags.f_contiguous and contiguous) and _all_single_or_double(
+        matrix, block, out
+    )
 
 
 def _fits(matrix: Any, *blocks: Any) -> bool:

@@ -14,12 +14,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from benchfw.kernels import kernel, namespace
+from benchfw_kernelmachines.kernels.halves import halves_of_columns, halves_of_rows, multiply_halves
+from benchfw_kernelmachines.kernels.score_sums import add_scores, num_pieces
 
 COORDINATES, FREQUENCIES, OUTPUTS = 8, 16, 3  # of the samples
 ROWS = 256  # of a tile on the host, whose features stay in the cache
 DEVICE_FEATURES = 1 << 26  # of a tile on a GPU: enough to fill it
-THREADS = 128  # of a block on a GPU
-SUMS, MOST_SUMS = 40, 80  # that one of its threads should hold, and can
 
 
 Frequencies: TypeAlias = Callable[[range], Any]
@@ -73,90 +73,19 @@ def _feature_scores_cupy(
 ) -> Any:
     import cupy
 
-    scores = cupy.zeros((rows.shape[0], num_outputs), dtype=rows.dtype)
+    sums = cupy.zeros((num_pieces(rows.shape[0]), rows.shape[0], num_outputs), dtype=rows.dtype)
+    halves = halves_of_rows(rows)
     # several blocks in one product: one block of a mini-batch is too small to fill the device
     width = max((block.shape[1] for block in coefficients), default=1)
     at_once = max(1, DEVICE_FEATURES // (width * max(rows.shape[0], rows.shape[1], 1)))
     for first in range(0, len(coefficients), at_once):
         numbers = range(first, min(first + at_once, len(coefficients)))
-        block = frequencies(numbers)
+        block = halves_of_columns(frequencies(numbers))
         planes = cupy.concatenate([coefficients[number] for number in numbers], axis=1)
+        planes = cupy.ascontiguousarray(planes.swapaxes(1, 2))  # as threads beside each other read them
         for tile in _tiles(rows, max(1, DEVICE_FEATURES // max(block.shape[1], 1))):
-            _add_scores(rows[tile] @ block, planes, scores[tile])
-    return scores
-
-
-# A thread takes one frequency after another, for ROWS rows at once, so that it reads their coefficients once;
-# in the end the threads of a block add up what they have. Features are never written to memory.
-_SCORES = r"""
-extern "C" __global__ void add_scores(
-    const real* phases, const real* cosines, const real* sines, real* scores,
-    const long long rows, const long long frequencies)
-{
-    __shared__ real shared[THREADS / 32][ROWS * OUTPUTS];
-    const long long first = (long long)blockIdx.x * ROWS;
-    real sums[ROWS][OUTPUTS] = {};
-    for (long long f = threadIdx.x; f < frequencies; f += THREADS) {
-        real a[OUTPUTS], b[OUTPUTS];
-        #pragma unroll
-        for (int c = 0; c < OUTPUTS; ++c) {
-            a[c] = cosines[f * OUTPUTS + c];
-            b[c] = sines[f * OUTPUTS + c];
-        }
-        real phase[ROWS];  // all read before any is used
-        #pragma unroll
-        for (int r = 0; r < ROWS; ++r) phase[r] = phases[min(first + r, rows - 1) * frequencies + f];
-        #pragma unroll
-        for (int r = 0; r < ROWS; ++r) {
-            real cosine, sine;
-            SINCOS(phase[r], &sine, &cosine);
-            #pragma unroll
-            for (int c = 0; c < OUTPUTS; ++c) sums[r][c] += cosine * a[c] + sine * b[c];
-        }
-    }
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    #pragma unroll
-    for (int r = 0; r < ROWS; ++r)
-        #pragma unroll
-        for (int c = 0; c < OUTPUTS; ++c) {
-            real sum = sums[r][c];
-            for (int step = 16; step; step /= 2) sum += __shfl_down_sync(0xFFFFFFFF, sum, step);
-            if (!lane) shared[warp][r * OUTPUTS + c] = sum;
-        }
-    __syncthreads();
-    for (int place = threadIdx.x; place < ROWS * OUTPUTS; place += THREADS) {
-        if (first + place / OUTPUTS >= rows) break;
-        real sum = 0;
-        for (int w = 0; w < THREADS / 32; ++w) sum += shared[w][place];
-        scores[first * OUTPUTS + place] += sum;
-    }
-}
-"""
-
-
-def _add_scores(phases: Any, planes: Any, scores: Any) -> None:
-    """Add cos(phases) A_0 + sin(phases) A_1 to scores (n, C), for phases (n, F) and planes A (2, F, C)."""
-    import cupy
-
-    (rows, frequencies), outputs = phases.shape, planes.shape[2]
-    if not 0 < outputs <= MOST_SUMS or not rows:
-        scores += cupy.cos(phases) @ planes[0] + cupy.sin(phases) @ planes[1]
-        return
-    together = min(8, max(1, SUMS // outputs))
-    kernel_of = _scores_kernel(phases.dtype.char, outputs, together)
-    phases = cupy.ascontiguousarray(phases)
-    arguments = (phases, planes[0], planes[1], scores, np.int64(rows), np.int64(frequencies))
-    kernel_of((-(-rows // together),), (THREADS,), arguments)
-
-
-@cache
-def _scores_kernel(kind: str, outputs: int, together: int) -> Any:
-    import cupy
-
-    real, sincos = ("float", "sincosf") if kind == "f" else ("double", "sincos")
-    names = {"ROWS": together, "OUTPUTS": outputs, "THREADS": THREADS, "SINCOS": sincos}
-    lines = [f"typedef {real} real;", *(f"#define {name} {value}" for name, value in names.items())]
-    return cupy.RawKernel("\n".join([*lines, _SCORES]), "add_scores")
+            add_scores(multiply_halves(halves[tile], block), planes, sums[:, tile])
+    return sums.sum(axis=0)
 
 
 def _products_counts(rows: Any, frequencies: Any, residuals: Any) -> tuple[float, float]:
@@ -187,10 +116,10 @@ def _feature_products_numpy(rows: Any, frequencies: Any, residuals: Any) -> Any:
 def _feature_products_cupy(rows: Any, frequencies: Any, residuals: Any) -> Any:
     import cupy
 
-    products = cupy.zeros((2 * frequencies.shape[1], residuals.shape[1]), dtype=rows.dtype)
-    for tile in _device_tiles(rows, frequencies):
-        products += _device_features(rows[tile], frequencies).T @ residuals[tile]
-    return products.reshape(2, frequencies.shape[1], residuals.shape[1])
+    tiles = _device_tiles(rows, frequencies)
+    products = [_device_features(rows[tile], frequencies).T @ residuals[tile] for tile in tiles]
+    shape = (2, frequencies.shape[1], residuals.shape[1])
+    return sum(products[1:], products[0]).reshape(shape) if products else cupy.zeros(shape, dtype=rows.dtype)
 
 
 def _gram_counts(rows: Any, frequencies: Any) -> tuple[float, float]:
@@ -243,7 +172,7 @@ def _device_features(rows: Any, frequencies: Any) -> Any:
     """Return the features of rows (n, d) for frequencies (d, F), on the GPU: (n, 2F), the cosines first."""
     import cupy
 
-    phases = rows @ frequencies
+    phases = multiply_halves(halves_of_rows(rows), halves_of_columns(frequencies))
     features = cupy.empty((rows.shape[0], 2, frequencies.shape[1]), dtype=phases.dtype)
     _cosines_and_sines()(phases, features[:, 0], features[:, 1])
     return features.reshape(rows.shape[0], 2 * frequencies.shape[1])

@@ -74,9 +74,11 @@ def _softmax_derivative_numpy(scores: Any, labels: Any) -> Any:
 
 @softmax_derivative.on("cupy")
 def _softmax_derivative_cupy(scores: Any, labels: Any) -> Any:
-    top = scores.max(axis=1, keepdims=True)
-    powers, label = _fused_power()(scores, top), labels[:, None]
-    return _fused_derivative()(powers, powers.sum(axis=1, keepdims=True), label, scores.shape[1])
+    import cupy
+
+    derivative = cupy.empty(scores.shape, dtype=scores.dtype)
+    _fused_derivative()(cupy.ascontiguousarray(scores), labels, scores.shape[1], derivative, size=len(labels))
+    return derivative
 
 
 def _one_hot(xp: Any, scores: Any, labels: Any) -> Any:
@@ -105,20 +107,21 @@ def _fused_loss() -> Any:
 
 
 @cache
-def _fused_power() -> Any:
-    import cupy
-
-    return cupy.ElementwiseKernel("T score, T top", "T power", "power = exp(score - top)", "benchfw_power")
-
-
-@cache
 def _fused_derivative() -> Any:
     import cupy
 
+    # a thread a row
     return cupy.ElementwiseKernel(
-        "T power, T total, I label, int64 classes",
-        "T derivative",
-        "derivative = power / total - (i % classes == label ? (T)1 : (T)0)",
+        "raw T scores, raw I labels, int64 classes",
+        "raw T derivative",
+        """
+        const T* row = &scores[i * classes];
+        T* out = &derivative[i * classes];
+        T top = row[0], total = 0;
+        for (long long c = 1; c < classes; ++c) top = max(top, row[c]);
+        for (long long c = 0; c < classes; ++c) total += out[c] = exp(row[c] - top);
+        for (long long c = 0; c < classes; ++c) out[c] = out[c] / total - (c == labels[i] ? (T)1 : (T)0);
+        """,
         "benchfw_softmax_derivative",
     )
 

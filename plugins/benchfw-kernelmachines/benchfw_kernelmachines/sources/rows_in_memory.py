@@ -39,14 +39,14 @@ class RowsInMemory:
     def prepared(self, prepare: Prepare) -> RowsInMemory:
         """Return the rows prepared once and for all."""
         pieces = [
-            prepare(self.take(slice(at, at + AT_A_TIME))) for at in range(0, self.num_samples, AT_A_TIME)
+            prepare(self._slice(slice(at, at + AT_A_TIME))) for at in range(0, self.num_samples, AT_A_TIME)
         ]
         xp = namespace(pieces[0].features)
         return RowsInMemory(Table(*(xp.concat(part) for part in zip(*pieces, strict=True))))
 
     def head(self, count: int) -> RowsInMemory:
         """Return the source of the first rows alone."""
-        return RowsInMemory(self.take(slice(count)))
+        return RowsInMemory(self._slice(slice(count)))
 
     def some(self, count: int) -> Table:
         """Return at most `count` rows from all over the set, always the same."""
@@ -54,7 +54,11 @@ class RowsInMemory:
 
     def take(self, numbers: Array) -> Table:
         """Return the rows of these numbers."""
-        return Table(self.table.features[numbers], self.table.targets[numbers])
+        # on a GPU a third of the time of the same by brackets
+        return Table(*(namespace(part).take(part, numbers, axis=0) for part in self.table))
+
+    def _slice(self, rows: slice) -> Table:
+        return Table(self.table.features[rows], self.table.targets[rows])
 
     def batches(self, rng: Rng, size: int) -> Iterator[Table]:
         """Yield batches of different rows, every set of rows as probable as every other."""

@@ -12,7 +12,17 @@ from typing import Any, Literal
 import numpy as np
 
 from benchfw.errors import BenchfwError
-from benchfw.kernels import Operator, as_operator, column_dots, kernel, namespace, shifted, update_and_dots
+from benchfw.kernels import (
+    Operator,
+    as_operator,
+    column_dots,
+    kernel,
+    namespace,
+    resident,
+    shifted,
+    side_by_side,
+    update_and_dots,
+)
 
 Interval = tuple[float, float]
 Method = Literal["auto", "hankel", "reverse"]
@@ -45,10 +55,15 @@ def chebyshev_forms(probes: Any, matrix: Any, degree: int, interval: Interval) -
 
 
 @chebyshev_forms.on("numpy")
-@chebyshev_forms.on("cupy")
 def _chebyshev_forms_ordered(probes: Any, matrix: Any, degree: int, interval: Interval) -> Any:
     operator = as_operator(matrix, size=probes.shape[0])
     return _forms(probes.copy(order=operator.order), operator, degree, interval)
+
+
+@chebyshev_forms.on("cupy")
+def _chebyshev_forms_cupy(probes: Any, matrix: Any, degree: int, interval: Interval) -> Any:
+    found = _blocks_by_one_launch(probes, matrix, degree, interval, kept=2) if degree else None
+    return _chebyshev_forms_ordered(probes, matrix, degree, interval) if found is None else found[1]
 
 
 @np.errstate(over="ignore", invalid="ignore")  # a recurrence that explodes ends in an error of ours
@@ -60,15 +75,18 @@ def _forms(start: Any, operator: Operator, degree: int, interval: Interval) -> A
         return squares[None, :]
     double, _ = _double(operator, interval)
     before = start
-    now, lengths, first = update_and_dots(double, start, xp.zeros_like(start), 0.5, 1.0)
-    forms = [squares, first, 2.0 * lengths - squares]
-    sign = 1.0  # the blocks are w_0, w_1, -w_2, -w_3, w_4, …: so no step has to negate one
+    now, length, dot = update_and_dots(double, start, xp.zeros_like(start), 0.5, 1.0)
+    lengths, dots, signs = [length], [dot], [1.0]
     for _ in range(3, degree + 1, 2):
-        sign = -sign
-        after, lengths, dots = update_and_dots(double, now, before, sign, 1.0)
+        signs.append(-signs[-1])  # the blocks are w_0, w_1, -w_2, -w_3, w_4, …: so no step negates one
+        after, length, dot = update_and_dots(double, now, before, signs[-1], 1.0)
         before, now = now, after
-        forms += [2.0 * sign * dots - first, 2.0 * lengths - squares]
-    result = xp.stack(forms[: degree + 1])
+        lengths.append(length)
+        dots.append(dot)
+    odd = 2.0 * xp.asarray(signs, dtype=start.dtype)[:, None] * xp.stack(dots) - dots[0]
+    even = 2.0 * xp.stack(lengths) - squares
+    both = xp.reshape(xp.stack([odd, even], axis=1), (2 * len(dots), start.shape[1]))
+    result = xp.concat([squares[None, :], both])[: degree + 1, :]
     _require_inside(result, squares, interval)
     return result
 
@@ -102,12 +120,105 @@ def chebyshev_pairs(
 
 
 @chebyshev_pairs.on("numpy")
-@chebyshev_pairs.on("cupy")
 def _chebyshev_pairs_ordered(
     probes: Any, matrix: Any, weights: Any, interval: Interval, method: Method = "auto"
 ) -> tuple[Any, Any]:
     operator = as_operator(matrix, size=probes.shape[0])
     return _pairs(probes.copy(order=operator.order), operator, weights.tolist(), interval, method)
+
+
+@chebyshev_pairs.on("cupy")
+def _chebyshev_pairs_cupy(
+    probes: Any, matrix: Any, weights: Any, interval: Interval, method: Method = "auto"
+) -> tuple[Any, Any]:
+    degree, found = weights.shape[0] - 1, None
+    if degree > 1 and method != "reverse":
+        found = _blocks_by_one_launch(probes, matrix, 2 * (degree - 1), interval, kept=degree)
+    if found is None:
+        return _chebyshev_pairs_ordered(probes, matrix, weights, interval, method)
+    right = found[0]
+    slope = 2.0 / (float(interval[1]) - float(interval[0]))
+    hankel = namespace(right).asarray(
+        _hankel([slope * weight for weight in weights.tolist()]), dtype=right.dtype
+    )
+    return (hankel @ right.reshape(degree, probes.size)).reshape(right.shape), right
+
+
+# Block j is where block j - kept was. `parts` are |w_j|² and w_j'w_{j-1} of groups of rows, and in the last
+# place their sums, from which the forms follow. The state tells how far above its bound a form is.
+_SOURCE = r"""
+extern "C" __global__ void __launch_bounds__(THREADS) chebyshev(
+    const real* matrix, int size, int columns, real scale, real shift, int* state,
+    const real* probes, int down, int right, real* blocks, int kept, int degree, real most,
+    real* parts, real* forms)
+{
+    Group group = hold_rows(matrix, size, columns, scale, shift, state);
+    const int length = size * columns, stride = (gridDim.x + 1) * LANES, steps = (degree + 1) / 2;
+    real before = 0, now = read(group, probes, down, right);
+    write(group, blocks, now);
+    for (int j = 0; ; ++j) {
+        const real part = sum_rows(group, now * now, now * before);
+        if (threadIdx.x < 2 * LANES)
+            parts[(2 * j + threadIdx.x / LANES) * stride + blockIdx.x * LANES + group.lane] = part;
+        wait_for_all(group);
+        if (j == steps) break;
+        real after = multiply(group, blocks + (long long)(j % kept) * length);
+        after = j ? after - before : after / 2;
+        write(group, blocks + (long long)((j + 1) % kept) * length, after);
+        before = now;
+        now = after;
+    }
+    const int first = blockIdx.x * THREADS + threadIdx.x, all = gridDim.x * THREADS;
+    for (int place = first; place < 2 * (steps + 1) * LANES; place += all) {
+        real* part = parts + place / LANES * stride + place % LANES;
+        real sum = 0;
+        #pragma unroll 16
+        for (int each = 0; each < gridDim.x; ++each) sum += __ldcg(part + each * LANES);
+        part[gridDim.x * LANES] = sum;
+    }
+    wait_for_all(group);
+    for (int place = first; place < (degree + 1) * columns; place += all) {
+        const int number = place / columns, odd = number % 2, j = (number + odd) / 2;
+        const real* sums = parts + gridDim.x * LANES + place % columns;
+        const real square = __ldcg(sums), first_dot = __ldcg(sums + 3 * stride);
+        const real form = 2 * __ldcg(sums + (2 * j + odd) * stride) - (odd ? first_dot : square);
+        forms[place] = form;
+        if (!(fabs(form) <= most * square)) {  // true for NaN
+            const float times = fabs(form) / square;
+            atomicMax(state + 1, __float_as_int(times < 1e38f ? times : 1e38f));
+        }
+    }
+}
+"""
+
+
+def _blocks_by_one_launch(
+    probes: Any, matrix: Any, degree: int, interval: Interval, kept: int
+) -> tuple[Any, Any] | None:
+    """Return the last `kept` blocks w_j, (kept, size, M), and the forms, (degree + 1, M), from a GPU.
+
+    None where the matrix is not one that the GPU can hold.
+    """
+    import cupy
+
+    double, _ = _double(as_operator(matrix, size=probes.shape[0]), interval)
+    held = resident(double, probes)
+    if held is None:
+        return None
+    steps = (degree + 1) // 2
+    states, blocks, forms = [], [], []
+    for tile in held.tiles(probes):
+        block = cupy.empty((kept, *tile.shape), dtype=tile.dtype)
+        form = cupy.empty((degree + 1, tile.shape[1]), dtype=tile.dtype)
+        arrays = held.places(tile, 2 * (steps + 1)), form
+        states.append(held.launch(_SOURCE, "chebyshev", tile, block, kept, degree, GROWTH, *arrays))
+        blocks.append(block)
+        forms.append(form)
+    held.count(steps * probes.shape[1])
+    growth = max(float(state.get().view(np.float32)[1]) for state in states)
+    if growth:
+        raise _outside(interval, growth)
+    return side_by_side(blocks), side_by_side(forms)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -124,7 +235,7 @@ def _pairs(
     if degree > 1:
         blocks.append(double.update(start, xp.zeros_like(start), 0.5, 1.0))
     for _ in range(2, degree):
-        blocks.append(double.update(blocks[-1], -blocks[-2], 1.0, 1.0))
+        blocks.append(double.update(blocks[-1], xp.asarray(blocks[-2], copy=True), 1.0, -1.0))
     _require_inside(column_dots(blocks[-1], blocks[-1]), column_dots(start, start), interval)
     transposed = operator.order == "F"  # blocks become rows in the memory order that they have
     right = _rows(xp, blocks, transposed)
@@ -190,12 +301,15 @@ def _require_inside(values: Any, squares: Any, interval: Interval) -> None:
     """Raise an error unless the v'T_j(At)v or |w_j|² of each column are within v'v, (M,)."""
     xp = namespace(values)
     if not bool(xp.all(xp.abs(values) <= GROWTH * squares)):  # false for NaN
-        low, high = float(interval[0]), float(interval[1])
-        growth = float(xp.max(xp.abs(values)) / xp.max(squares))
-        raise BenchfwError(
-            f"the spectrum is not inside [{low:g}, {high:g}]: Chebyshev polynomials of the matrix grew to "
-            f"{growth:.3g} times their bound; widen the interval"
-        )
+        raise _outside(interval, float(xp.max(xp.abs(values)) / xp.max(squares)))
+
+
+def _outside(interval: Interval, growth: float) -> BenchfwError:
+    low, high = float(interval[0]), float(interval[1])
+    return BenchfwError(
+        f"the spectrum is not inside [{low:g}, {high:g}]: Chebyshev polynomials of the matrix grew to "
+        f"{growth:.3g} times their bound; widen the interval"
+    )
 
 
 def sample_chebyshev_forms(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:

@@ -178,6 +178,6 @@ def collatz_bound(
     x = xp.ones(size, dtype=dtype)
     for _ in range(steps):
         image = product(x)
-        bound = float((image / x).max())
-        x = xp.maximum(image / (bound or 1.0), FLOOR)
-    return bound
+        bound = (image / x).max()
+        x = xp.maximum(image / xp.where(bound > 0, bound, 1.0), FLOOR)
+    return float(bound)

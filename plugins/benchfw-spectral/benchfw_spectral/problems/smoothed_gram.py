@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 from benchfw import Array, Backend
-from benchfw.kernels import Counted, Order
+from benchfw.kernels import Counted, Order, add_product, add_scaled
 from benchfw_spectral.functions.function import Function, Interval
 from benchfw_spectral.problems.matrices import collatz_bound
 
@@ -76,25 +76,20 @@ class Factored:
 
     def matmat(self, block: Array) -> Array:
         """Return A block."""
-        return self._rows(block, 1.0).T
+        return add_product(self._images(block), self._factor, self._shift * block, self._scale, 1.0)
 
     def update(self, block: Array, out: Array, scale: float, keep: float) -> Array:
-        """Return scale A block + keep out, in place of `out`."""
-        if keep != 1.0:
-            out *= keep
-        out += self._rows(block, scale).T
-        return out
+        """Return scale A block + keep out; `out` may be overwritten."""
+        product = add_product(self._images(block), self._factor, out, scale * self._scale, keep)
+        return add_scaled(product, scale * self._shift, block)
 
     def shifted(self, scale: float, shift: float) -> Factored:
         """Return the operator of scale A + shift I."""
         return Factored(self._factor, scale * self._scale, scale * self._shift + shift)
 
-    def _rows(self, block: Array, scale: float) -> Array:
-        """Return scale (A block)', (k, size)."""
-        rows = (block.T @ self._factor) @ self._factor.T
-        rows *= scale * self._scale
-        rows += (scale * self._shift) * block.T
-        return rows
+    def _images(self, block: Array) -> Array:
+        """Return θ' block, (users, k), column after column."""
+        return (block.T @ self._factor).T
 
 
 def top_bound(backend: Backend, params: Array, steps: int) -> float:
