@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 PYTHON = f"{Path(os.__file__).parent}/"
 SITES = ("site-packages", "dist-packages")
+METADATA = frozenset({".dist-info", ".egg-info"})
 
 
 class Distribution(NamedTuple):
@@ -43,6 +44,9 @@ class Installed:
         for folder in file.parents:
             if str(folder) in sys.path or folder.name in SITES:
                 inside = file.relative_to(folder)
+                metadata = folder / inside.parts[0]
+                if metadata.suffix in METADATA:  # no list is asked: who looks for plugins reads them all
+                    return Distribution(_name(metadata), self._version(metadata))
                 package = Path(inside.parts[0], "__init__.py")
                 # importing a package's __init__ may use all of it, its compiled files too
                 owner = self._listed(str(folder), package) or self._listed(str(folder), inside)
@@ -74,9 +78,7 @@ def is_python(path: str) -> bool:
 
 def _list_metadata(folder: str) -> tuple[Path, ...]:
     try:
-        return tuple(
-            each for each in sorted(Path(folder).iterdir()) if each.suffix in {".dist-info", ".egg-info"}
-        )
+        return tuple(each for each in sorted(Path(folder).iterdir()) if each.suffix in METADATA)
     except OSError:
         return ()
 
