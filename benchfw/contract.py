@@ -281,6 +281,9 @@ class OptionalOfMethod(Protocol):
     first: int
     """For one that calls back or has `solve`: the number of its first answer. 0 if that is its start, which
     is then not asked of the problem. Default: 1."""
+    knows_cost: bool
+    """False for a method that works through another library and cannot say what that computes: its cost is
+    left open, without a caveat. Default: True."""
     projects: bool
     """False for an optimizer that leaves out `problem.project`: it is for unconstrained problems."""
     unbiased: bool

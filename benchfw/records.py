@@ -80,7 +80,7 @@ class Counting(StrEnum):
     UNCOUNTED = "uncounted"
     """Hardly: most answers changed without an oracle call, so that the cost does not measure the work."""
     UNKNOWN = "unknown"
-    """In part only: the method called oracles whose cost the problem does not know."""
+    """Not, or in part: the method cannot say what it costs, or called oracles of which the problem cannot."""
 
     @property
     def measures(self) -> bool:

@@ -115,14 +115,18 @@ def _measure(
     prepared = prepare_method(method, problem, "run" if trial.kind == "optimizer" else "draw")
     outcome = measure(trial, problem, prepared.method, rng, emit)
     facts, caveats = facts_of_method(prepared.method, problem)
-    if outcome.counting is Counting.UNKNOWN:
+    counting = outcome.counting
+    if counting is Counting.UNKNOWN:
         caveats = (UNKNOWN.format(", ".join(problem.unknown_oracles)), *caveats)
+    elif not getattr(method, "knows_cost", True):
+        counting = Counting.UNKNOWN
     return change(
         outcome,
         facts={**outcome.facts, **facts},
         caveats=tuple(dict.fromkeys((*outcome.caveats, *caveats))),
         prepare_seconds=prepared.seconds,
-        prepare_cost=prepared.cost,
+        counting=counting,
+        prepare_cost=None if counting is Counting.UNKNOWN else prepared.cost,
         cost_unit=unit,
     )
 

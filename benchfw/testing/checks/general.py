@@ -27,7 +27,7 @@ from benchfw.testing.answers import (
     point_near_start,
     ready_method,
 )
-from benchfw.testing.check import DRAWING_ROLES, CheckFailed, define_check, require
+from benchfw.testing.check import DRAWING_ROLES, CheckFailed, NotApplicable, define_check, require
 from benchfw.testing.problems import Setting
 from benchfw.testing.subject import Subject
 
@@ -228,10 +228,13 @@ def _content(answer: Any) -> bytes | None:
 @define_check(
     "estimator",
     "optimizer",
-    advice="ask the problem's oracles, or declare the cost of another library by problem.charge(amount)",
+    advice="ask the problem's oracles, or declare the cost of another library by problem.charge(amount), "
+    "or say knows_cost = False in the class",
 )
 def calls_counted(subject: Subject) -> None:
     """What it does is counted by the problem, or declared: the cost grows."""
+    if not getattr(subject.build(), "knows_cost", True):
+        raise NotApplicable("it says that it does not know its cost")
     for setting in subject.need_settings():
         problem, method = setting.build(), subject.build()
         costs = [float(problem.cost)]

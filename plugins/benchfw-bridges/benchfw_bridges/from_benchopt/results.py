@@ -96,7 +96,7 @@ def _outcome_of(rows: Rows, source: str) -> Outcome:
         tuple(records),
         seconds=max(seconds, default=0.0),
         cost_unit="calls",
-        counting=Counting.UNCOUNTED,
+        counting=Counting.UNKNOWN,
         from_scratch=seconds != sorted(seconds),
     )
 

@@ -22,6 +22,7 @@ class BenchoptSolver:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     solves: ClassVar[type] = BenchoptTask
     first: ClassVar[int] = 0
+    knows_cost: ClassVar[bool] = False
 
     def prepare(self, problem: BenchoptTask) -> Any:
         """Return the solver with the objective set and warmed up; a solver that refuses it is skipped."""
@@ -71,9 +72,6 @@ def source_files(
 benchopt_solver.solves = BenchoptTask  # type: ignore[attr-defined]
 benchopt_solver.check_with = ({"benchmark": str(folders.EXAMPLE), "solver": "GD"},)  # type: ignore[attr-defined]
 benchopt_solver.source_files = source_files  # type: ignore[attr-defined]
-benchopt_solver.expected_failures = {  # type: ignore[attr-defined]
-    "calls-counted": "what a solver of benchopt computes is not known, and its cost is left open"
-}
 
 
 def _ready(solver: Any) -> Any:

@@ -68,9 +68,14 @@ class SklearnFit:
         """Return the coefficients after one fit."""
         rows, targets = self.data or data_of(problem)
         model = quietly_fit(self._make(problem, int(rng.integers(2**31)), effort), rows, targets)
-        if self._kind.__name__ in PASSING or self.keywords.get("solver") in PASSING_SOLVERS:
+        if self.knows_cost:
             problem.charge(float(np.max(model.n_iter_)) * getattr(problem, "pass_cost", 1.0))
         return coefficients_of(model, problem)
+
+    @property
+    def knows_cost(self) -> bool:
+        """Whether an iteration is a pass over the data."""
+        return self._kind.__name__ in PASSING or self.keywords.get("solver") in PASSING_SOLVERS
 
     def caveats(self, problem: Any) -> Sequence[str]:
         """Say where it was not checked that the objective is the same."""

@@ -119,12 +119,18 @@ def test_tolerances_fall_as_in_benchopt_unless_the_solver_says_how(benchmark_fol
     assert found[-1] == 1e-15
 
 
-def test_a_solver_that_runs_once_has_one_point_whose_cost_is_not_counted(measured):
+def test_a_solver_that_runs_once_has_one_point(measured):
     outcome, records = measured("Direct")
     assert list(values(records)) == [1]
     assert outcome.ending is Ending.BY_ITSELF
-    assert outcome.counting is Counting.UNCOUNTED
     assert outcome.prepare_seconds > 0
+
+
+@pytest.mark.parametrize("solver", ["GD", "Calling-GD", "Tolerant-GD", "Direct"])
+def test_the_cost_of_a_solver_is_not_known_and_that_is_no_caveat(measured, solver):
+    outcome, _ = measured(solver)
+    assert (outcome.counting, outcome.prepare_cost) == (Counting.UNKNOWN, None)
+    assert not outcome.caveats
 
 
 def test_a_solver_that_says_where_it_is_evaluated_is_evaluated_there(measured):

@@ -95,6 +95,14 @@ def test_an_estimator_whose_objective_is_not_known_runs_with_a_caveat(backend, f
 
 
 @pytest.mark.parametrize(
+    ("estimator", "keywords", "known"),
+    [("Lasso", {}, True), ("Ridge", {"solver": "saga"}, True), ("Ridge", {"solver": "lsqr"}, False)],
+)
+def test_the_cost_is_known_where_an_iteration_is_a_pass_over_the_data(fit, estimator, keywords, known):
+    assert fit(f"linear_model.{estimator}", **keywords).knows_cost is known
+
+
+@pytest.mark.parametrize(
     ("make", "estimator", "message"),
     [
         (Quadratic, "Ridge", "Quadratic has no features, targets, loss; estimators of scikit-learn need"),
