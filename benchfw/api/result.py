@@ -102,7 +102,7 @@ class RunResult:
 
     @functools.cached_property
     def _estimates(self) -> pd.DataFrame:
-        from benchfw.summary.exports import SUMMARY_COLUMNS, parameter_cells, parameter_columns, summary_rows
+        from benchfw.summary.exports import parameter_cells, parameter_columns, summary_columns, summary_rows
 
         # of a tuned method the setting of the verdict's first run, not one that was tried
         tallies = [each for comparison in self._summary.comparisons for each in comparison.tallies.values()]
@@ -113,7 +113,7 @@ class RunResult:
         rows = [
             (*row, *cells.get((str(row[0]), str(row[1])), unknown)) for row in summary_rows(self._summary)
         ]
-        return _frame(rows, [*SUMMARY_COLUMNS, *parameters], "summary")
+        return _frame(rows, [*summary_columns(self._summary), *parameters], "summary")
 
     def plot(
         self,

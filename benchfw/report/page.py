@@ -36,7 +36,7 @@ from benchfw.report.verdicts.phrases import (
 )
 from benchfw.summary.claims.tables import CLAIM_COLUMNS, claim_rows
 from benchfw.summary.exports import (
-    SUMMARY_COLUMNS,
+    summary_columns,
     summary_rows,
     tuning_rows,
     write_csv,
@@ -99,7 +99,7 @@ def write_report(
         reload=reload,
     )
     files: dict[str, Writer] = {
-        "summary.csv": partial(write_csv, columns=SUMMARY_COLUMNS, rows=summary_rows(summary)),
+        "summary.csv": partial(write_csv, columns=summary_columns(summary), rows=summary_rows(summary)),
     }
     for number, comparison in enumerate(summary.comparisons, 1):
         rows = exact_rows(comparison)

@@ -44,8 +44,13 @@ RECORD_COLUMNS = (
 SUMMARY_COLUMNS = ("problem", "method", "backend", "quantity", "estimate", "low", "high", "count")
 
 
+def summary_columns(summary: Summary) -> tuple[str, ...]:
+    """Return the columns of `summary_rows`; a run that was not measured here has one that says so."""
+    return (*SUMMARY_COLUMNS, "imported") if summary.imported else SUMMARY_COLUMNS
+
+
 def summary_rows(summary: Summary) -> list[tuple[str | float | int, ...]]:
-    """Return one flat row a quantity, in the order of SUMMARY_COLUMNS; tuning and ranks are last."""
+    """Return one flat row a quantity, in the order of `summary_columns`; tuning and ranks are last."""
     rows = [
         (row.cell, row.quantity, row.interval)
         for comparison in summary.comparisons
@@ -57,9 +62,10 @@ def summary_rows(summary: Summary) -> list[tuple[str | float | int, ...]]:
         for standing in ([] if summary.imported else find_standings(summary.comparisons))
         for cell, rank in standing.ranks.items()
     ]
+    origin = [summary.imported] if summary.imported else []
     return [
-        (cell.problem, cell.method, cell.backend, quantity, each.estimate, each.low, each.high, each.count)
-        for cell, quantity, each in rows
+        (cell.problem, cell.method, cell.backend, quantity, of.estimate, of.low, of.high, of.count, *origin)
+        for cell, quantity, of in rows
     ]
 
 

@@ -75,9 +75,9 @@ def command(
     from benchfw.summary.claims.tables import CLAIM_COLUMNS, claim_rows
     from benchfw.summary.exports import (
         RECORD_COLUMNS,
-        SUMMARY_COLUMNS,
         parameter_columns,
         record_rows,
+        summary_columns,
         summary_rows,
     )
     from benchfw.summary.summarize import summarize
@@ -104,13 +104,14 @@ def command(
             decided = summarize(chosen, results, figures=False, best_known=opened.best_known).claims
             _write_rows(output, form, CLAIM_COLUMNS, claim_rows(decided))
             return
-        parameters = parameter_columns(opened.specs(chosen.id))
-        columns: Sequence[str] = SUMMARY_COLUMNS if summary else (*RECORD_COLUMNS, *parameters)
-        wanted = (each for each in results if bool(each.trial.tuning) == tuning)
-        rows: Iterable[Sequence[Any]] = record_rows(chosen, wanted, parameters)
         if summary:
-            rows = summary_rows(summarize(chosen, results, figures=False, best_known=opened.best_known))
-        _write_rows(output, form, columns, rows)
+            found = summarize(chosen, results, figures=False, best_known=opened.best_known)
+            _write_rows(output, form, summary_columns(found), summary_rows(found))
+            return
+        parameters = parameter_columns(opened.specs(chosen.id))
+        wanted = (each for each in results if bool(each.trial.tuning) == tuning)
+        rows = record_rows(chosen, wanted, parameters)
+        _write_rows(output, form, (*RECORD_COLUMNS, *parameters), rows)
 
 
 def _write_rows(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Protocol
 
-from benchfw import Array, BenchfwError, Params, Rng, Smooth, Unavailable, VectorOracles, from_callback
+from benchfw import Array, BenchfwError, Params, Rng, Smooth, VectorOracles, from_callback
 from benchfw_bridges.from_scipy.keywords import check_keywords
 
 NAME = "scipy-least-squares"
@@ -44,8 +43,6 @@ class ScipyLeastSquares:
 
         if method not in {"trf", "dogbox"}:
             raise BenchfwError(f"{NAME}: method must be trf or dogbox, got {method!r}")
-        if "callback" not in inspect.signature(least_squares).parameters:
-            raise Unavailable(f"{NAME} needs SciPy 1.16 or newer, which calls back; pip install -U scipy")
         check_keywords(least_squares, keywords, OURS, NAME)
         self.method, self.keywords = method, keywords
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 
 import pytest
 from click.testing import CliRunner
@@ -90,6 +91,8 @@ def test_every_report_says_that_an_imported_run_was_not_measured_here(call, resu
     assert NOT_MEASURED in (tmp_path / "reports" / "run-1" / "index.html").read_text(encoding="utf-8")
     assert '"imported": "results.parquet, a result file of benchopt"' in call("report", "--json")
     assert "imported from results.parquet" in call("export", "--format", "json")
+    rows = json.loads(call("export", "--summary", "--format", "json"))
+    assert {each["imported"] for each in rows} == {"results.parquet, a result file of benchopt"}
     assert "4 done, imported" in call("runs")
 
 
