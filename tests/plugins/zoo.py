@@ -67,7 +67,12 @@ def hangs_in_native_code(problem):
 
 
 def segfaults(problem):
-    ctypes.string_at(0)
+    def go_down_so_that_what_python_says_of_the_stack_is_long(left):
+        if left:
+            go_down_so_that_what_python_says_of_the_stack_is_long(left - 1)
+        ctypes.string_at(0)
+
+    go_down_so_that_what_python_says_of_the_stack_is_long(100)
 
 
 def exits(problem):

@@ -36,7 +36,7 @@ from benchfw.harness.workers.supervisor import OUT_OF_MEMORY
 from benchfw.measure.files import remove_folder, scratch_folder
 from benchfw.records import Cell, Ending, Outcome, Record, Status, Trial, change
 
-LAST_WORDS_BYTES = 8000  # of a dead worker's standard error that are looked at
+LAST_WORDS_BYTES = 100_000  # of a dead worker's standard error: its stack, then all compiled modules
 LOG_BYTES = 10_000_000  # of standard error that are kept
 REPLIES_BYTES = 1_000_000  # that were read, which the file of replies may hold before it is emptied
 
