@@ -19,7 +19,6 @@ _ADVICE = {
     Status.OUT_OF_MEMORY: "raise --memory, or use a smaller problem",
     Status.CRASHED: "`benchfw replay {id}` runs it alone",
     Status.FAILED: "`benchfw replay {id}` runs it alone and shows the traceback",
-    Status.SKIPPED: "`benchfw env` says what this machine has",
 }
 TAKEN = ", taken as normal"
 """Of runs that are too few to see a difference without assuming a law."""
@@ -264,11 +263,9 @@ def fault_sentence(fault: Fault) -> str:
 
 
 def fault_advice(fault: Fault) -> str:
-    """Return what to try; a command stands in backticks."""
+    """Return what to try; a command stands in backticks. Of a skipped trial the reason says enough."""
     if fault.status is Status.SKIPPED and fault.first.outcome.ending is Ending.SECONDS:
         return "raise the budget's seconds (`benchfw time --limit`)"
-    if fault.status is Status.SKIPPED and "install" in fault.reason:
-        return ""  # the reason says what to do
     if fault.status is not Status.DIVERGED or fault.first.trial.kind != "optimizer":
         return _ADVICE.get(fault.status, "").format(id=fault.first.id)
     step = fault.first.trial.method.params.get("step")

@@ -148,14 +148,8 @@ def test_methods_that_are_equal_to_the_reference_in_the_same_words_are_named_tog
     assert text == found
 
 
-@pytest.mark.parametrize(
-    ("reason", "advice"),
-    [
-        ("cupy: no device", "`benchfw env` says what this machine has"),
-        ("jax is not installed; pip install 'benchfw-bridges[jax]'", ""),
-    ],
-)
-def test_a_skipped_trial_that_says_what_to_install_needs_no_further_advice(make, run, reason, advice):
+def test_a_skipped_trial_says_why_and_gets_no_further_advice(make, run):
+    reason = "cd does not handle an intercept"
     skipped = make.result("optimizer", "p", "a", 0, [], status=Status.SKIPPED, reason=reason)
     (fault,) = summarize(run, [skipped]).faults
-    assert fault_advice(fault) == advice
+    assert not fault_advice(fault)
