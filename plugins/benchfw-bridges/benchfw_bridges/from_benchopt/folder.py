@@ -127,8 +127,8 @@ def _requirements_of(kind: Any) -> str:
     except AttributeError:  # it cannot be read without importing the file
         return ""
     every = [*every.get("cpu", ())] if isinstance(every, Mapping) else list(every)
-    from_pip = [each[5:] for each in every if each.startswith("pip::")]
-    others = [each.rpartition("::")[2] for each in every if not each.startswith("pip::")]
+    from_pip = [each[4:].removeprefix(":") for each in every if each.startswith("pip:")]  # one colon is older
+    others = [each.rpartition("::")[2] for each in every if not each.startswith("pip:")]
     ways = [f"pip install {' '.join(from_pip)}"] * bool(from_pip)
     ways += [f"install {', '.join(others)} (conda's names)"] * bool(others)
     ways += [f"run install_scripts/{script} of the benchmark"] * bool(script)

@@ -159,7 +159,7 @@ def test_missing_requirements_are_skipped_with_what_to_install(measured):
     outcome, _ = measured("Absent")
     assert outcome.status is Status.SKIPPED
     assert "No module named 'no_such_package_anywhere'" in outcome.reason
-    assert "pip install no-such-package-anywhere and install other-package" in outcome.reason
+    assert "pip install no-such-package-anywhere old-package and install other-package" in outcome.reason
 
 
 def test_parameters_are_those_of_the_solver_the_objective_and_the_data_set(measured):

@@ -10,7 +10,7 @@ class Solver(BaseSolver):
     """Cannot be imported."""
 
     name = "Absent"
-    requirements = ["pip::no-such-package-anywhere", "conda-forge::other-package"]
+    requirements = ["pip::no-such-package-anywhere", "pip:old-package", "conda-forge::other-package"]
 
     def set_objective(self, X, y, weight):
         """Keep the data."""
