@@ -137,11 +137,17 @@ def load_source(source: str) -> tuple[Any, Plugin]:
     return module, Plugin(source, name, source, "", _file_of(module))
 
 
-def load_attributes(*places: str) -> tuple[Any, ...]:
-    """Return what "module:attribute" names, or "file.py:attribute"; every module is loaded once for all."""
+def load_attributes(*places: Any) -> tuple[Any, ...]:
+    """Return what "module:attribute" or "file.py:attribute" names; what is not a text is returned as it is.
+
+    Every module is loaded once for all.
+    """
     modules: dict[str, Any] = {}
     found = []
     for place in places:
+        if not isinstance(place, str):
+            found.append(place)
+            continue
         source, _, name = place.rpartition(":")
         if not source or not name.isidentifier():
             raise PluginError(f"'{place}' is not of the form 'module:attribute' or 'file.py:attribute'")

@@ -63,11 +63,12 @@ def test_a_description_that_the_source_does_not_have_is_left_to_the_import(packa
     assert read_docstring(*place.split(":")) is None
 
 
-def test_attributes_named_by_file_come_from_one_import(tmp_path):
+def test_attributes_named_by_file_come_from_one_import_and_objects_stay_as_they_are(tmp_path):
     path = tmp_path / "drawer.py"
     path.write_text("class Nail: ...\nNAILS = [Nail()]\n")
-    nail, nails = load_attributes(f"{path}:Nail", f"{path}:NAILS")
+    nail, given, nails = load_attributes(f"{path}:Nail", path, f"{path}:NAILS")
     assert isinstance(nails[0], nail)
+    assert given is path
 
 
 @pytest.mark.parametrize(

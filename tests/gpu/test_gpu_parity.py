@@ -10,7 +10,7 @@ from benchfw.backends import Rng, get_backend
 from benchfw.backends.normals import box_muller
 from benchfw.errors import BackendUnavailable
 from benchfw.registry import Registry
-from benchfw.testing.checks.portability import assert_agree
+from benchfw.testing.checks.portability import assert_agree, on_host
 
 NUMPY = get_backend("numpy")
 try:
@@ -116,11 +116,7 @@ def test_a_kernel_agrees_on_both_backends(kernel, sample, size):
     host = kernel(*sample(NUMPY, NUMPY.rng(31), size))
     device_arguments = sample(CUPY, CUPY.rng(31), size)
     for result in (kernel(*device_arguments), kernel.portable(*device_arguments)):
-        assert_agree(on_host(result), host, kernel.tolerance)
-
-
-def on_host(result):
-    return tuple(map(on_host, result)) if isinstance(result, tuple) else CUPY.to_numpy(result)
+        assert_agree(on_host(CUPY, result), host, kernel.tolerance)
 
 
 @pytest.mark.families

@@ -10,7 +10,7 @@ import numpy as np
 from benchfw.backends import Backend, get_backend
 from benchfw.kernels import Kernel
 from benchfw.testing.check import CheckFailed, NotApplicable, define_check, require
-from benchfw.testing.checks.portability import StrictBackend, assert_agree
+from benchfw.testing.checks.portability import StrictBackend, assert_agree, on_host
 from benchfw.testing.subject import Subject
 
 SEED = 31
@@ -29,7 +29,7 @@ def bodies_agree(subject: Subject) -> str:
         given = arguments(subject, size, backend)
         strided = [_strided(backend, each) for each in given]
         for form, each in ((f"size {size}", given), (f"size {size} not contiguous", strided)):
-            own, portable = (_on_host(backend, body(*each)) for body in (kernel, kernel.portable))
+            own, portable = (on_host(backend, body(*each)) for body in (kernel, kernel.portable))
             _compare(own, host, kernel.tolerance, f"{backend.name} body, {form}")
             _compare(portable, host, kernel.tolerance, f"portable body on {backend.name}, {form}")
     return f"on {', '.join(backend.name for backend in subject.backends)}"
@@ -50,7 +50,7 @@ def portable_is_strict(subject: Subject) -> None:
         except Exception as fault:  # noqa: BLE001 - a stranger's kernel may raise anything
             raise CheckFailed(f"at size {size} it raised {type(fault).__name__}: {fault}") from None
         _compare(
-            _on_host(backend, found), kernel.portable(*given), kernel.tolerance, f"strict arrays, size {size}"
+            on_host(backend, found), kernel.portable(*given), kernel.tolerance, f"strict arrays, size {size}"
         )
 
 
@@ -134,18 +134,12 @@ def _strided(backend: Backend, value: Any) -> Any:
     return wide[..., ::2]
 
 
-def _on_host(backend: Backend, value: Any) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_on_host(backend, each) for each in value)
-    return backend.to_numpy(value) if hasattr(value, "dtype") else np.asarray(value)
-
-
 def _parts(value: Any) -> list[Any]:
     return [part for each in value for part in _parts(each)] if isinstance(value, tuple) else [value]
 
 
 def _compare(found: Any, wanted: Any, tolerance: float, where: str) -> None:
     try:
-        assert_agree(found, _on_host(get_backend("numpy"), wanted), tolerance)
+        assert_agree(found, on_host(get_backend("numpy"), wanted), tolerance)
     except CheckFailed as fault:
         raise CheckFailed(f"{where}: {fault}") from None

@@ -146,6 +146,13 @@ def _spelling(fault: Exception, backend: Backend) -> str:
     return f"write {portable} with xp = problem.backend.xp, or check it on a machine with a GPU"
 
 
+def on_host(backend: Backend, value: Any) -> Any:
+    """Return a result, an array, a number or a tuple of them, as arrays of NumPy."""
+    if isinstance(value, tuple):
+        return tuple(on_host(backend, each) for each in value)
+    return backend.to_numpy(value) if hasattr(value, "dtype") else np.asarray(value)
+
+
 def assert_agree(one: Any, other: Any, tolerance: float = 200.0) -> None:
     """Raise CheckFailed unless two results are equal up to `tolerance` units in the last place.
 

@@ -87,21 +87,20 @@ class JaxFunction(CountedProblem):
         batch_size: Count | None = None,
     ) -> None:
         jax = start_jax()
-        given = _load(function=function, start=start, data=data, optimum=optimum)
-        tree = jax.tree.map(np.asarray, _make(jax, given["start"], rng))
+        self._function, start, data, optimum = load_attributes(function, start, data, optimum)
+        tree = jax.tree.map(np.asarray, _make(jax, start, rng))
         like = np.zeros(0, _check_start(jax, tree))
         self.backend, self.runtime = backend, Runtime(backend, backend.asarray(like))
-        self._function = given["function"]
         if not callable(self._function):
             raise BenchfwError(f"function must be a function of JAX arrays, got {self._function!r}")
-        self._rows = None if given["data"] is None else _make(jax, given["data"], rng)
+        self._rows = None if data is None else _make(jax, data, rng)
         with self.runtime.precision():
             self._rows = jax.tree.map(lambda each: self.runtime.put(np.asarray(each)), self._rows)
             flat, self._unravel = jax.flatten_util.ravel_pytree(jax.tree.map(self.runtime.put, tree))
             self._start = backend.read_only(self.runtime.get(flat))
             self._compile(jax)
-            if given["optimum"] is not None:
-                best = jax.tree.map(lambda each: self.runtime.put(np.asarray(each)), given["optimum"])
+            if optimum is not None:
+                best = jax.tree.map(lambda each: self.runtime.put(np.asarray(each)), optimum)
                 self.optimum = self.runtime.get(jax.flatten_util.ravel_pytree(best)[0])
         if self._rows is not None:
             self.num_samples = _count_rows(jax, self._rows)
@@ -195,12 +194,6 @@ class JaxFunction(CountedProblem):
             return compiled(params, state, self._rows, self.runtime.argument(batch))
 
         return Compiled(run, count)
-
-
-def _load(**given: Any) -> dict[str, Any]:
-    """Return what is given, with what texts name in their place."""
-    names = [name for name, value in given.items() if isinstance(value, str)]
-    return given | dict(zip(names, load_attributes(*(given[name] for name in names)), strict=True))
 
 
 def _make(jax: Any, given: Any, rng: Rng) -> Any:

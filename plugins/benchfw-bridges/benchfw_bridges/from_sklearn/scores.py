@@ -12,10 +12,27 @@ from benchfw.errors import nearest
 from benchfw_firstorder.problems.linear_model import LinearModel
 from benchfw_firstorder.problems.logistic_regression import LogisticRegression
 from benchfw_firstorder.problems.squared_loss import SquaredLoss
-from benchfw_firstorder.problems.tables import held_out_classes, held_out_values
+from benchfw_firstorder.problems.tables import Rows, held_out_classes, held_out_values
 
 
-class ScoredClassification(LogisticRegression):
+class Scored(LinearModel):
+    """A linear model with rows held out, which scorers of scikit-learn are asked about."""
+
+    def _build(
+        self, backend: Backend, ridge: float, tables: tuple[Rows, Rows], metrics: str, estimator: str
+    ) -> None:
+        """Build the model on the first table; an estimator with its coefficients is scored on the second."""
+        training, held_out = tables
+        LinearModel.__init__(self, backend, *training, ridge)
+        self._scores = Scores(metrics, estimator, *held_out)
+        self.higher_is_better = tuple(self._scores.scorers)
+
+    def metrics(self, answer: Array) -> Mapping[str, float]:
+        """Return gap, objective and distance on the training rows, and the scores on the test rows."""
+        return {**super().metrics(answer), **self._scores.of(self.backend.to_numpy(answer))}
+
+
+class ScoredClassification(Scored, LogisticRegression):
     """Logistic regression with a ridge, and scores of scikit-learn on rows held out.
 
     Its objective is that of `logistic-regression` on the training rows, standardized; each scorer is asked
@@ -38,18 +55,11 @@ class ScoredClassification(LogisticRegression):
         ridge: Positive = 0.01,
         metrics: str = "accuracy",
     ) -> None:
-        (rows, labels), held_out = held_out_classes(dataset)
-        LinearModel.__init__(self, backend, rows, labels, ridge)
+        self._build(backend, ridge, held_out_classes(dataset), metrics, "LogisticRegression")
         self._know_minimum()
-        self._scores = Scores(metrics, "LogisticRegression", *held_out)
-        self.higher_is_better = tuple(self._scores.scorers)
-
-    def metrics(self, answer: Array) -> Mapping[str, float]:
-        """Return gap, objective and distance on the training rows, and the scores on the test rows."""
-        return {**super().metrics(answer), **self._scores.of(self.backend.to_numpy(answer))}
 
 
-class ScoredRegression(SquaredLoss):
+class ScoredRegression(Scored, SquaredLoss):
     """Least squares with a ridge, and scores of scikit-learn on rows held out.
 
     F(x) = |Ax - b|²/(2n) + ridge/2 |x|² on the training rows; features and targets are standardized by them.
@@ -73,15 +83,8 @@ class ScoredRegression(SquaredLoss):
         ridge: NonNegative = 0.01,
         metrics: str = "r2",
     ) -> None:
-        (rows, targets), held_out = held_out_values(dataset)
-        LinearModel.__init__(self, backend, rows, targets, ridge)
+        self._build(backend, ridge, held_out_values(dataset), metrics, "LinearRegression")
         self._know_minimum()
-        self._scores = Scores(metrics, "LinearRegression", *held_out)
-        self.higher_is_better = tuple(self._scores.scorers)
-
-    def metrics(self, answer: Array) -> Mapping[str, float]:
-        """Return gap, objective and distance on the training rows, and the scores on the test rows."""
-        return {**super().metrics(answer), **self._scores.of(self.backend.to_numpy(answer))}
 
 
 class Scores:

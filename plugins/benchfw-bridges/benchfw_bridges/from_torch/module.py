@@ -61,7 +61,7 @@ class TorchModule(CountedProblem):
         torch = import_torch()
         if (data is None) == (dataset is None):
             raise BenchfwError("torch-module takes data or a dataset; give one of the two")
-        make, self._loss, data = _loaded(module, loss, data)
+        make, self._loss, data = load_attributes(module, loss, data)
         self.backend = backend
         place = as_tensor(backend.asarray(np.zeros(1))).device
         made = _make_module(torch, make, options, rng).to(place, dtype and getattr(torch, dtype))
@@ -149,12 +149,6 @@ class TorchModule(CountedProblem):
 
     def _array(self, tensor: Any) -> Array:
         return tensor.numpy() if self.backend.library == "numpy" else self.backend.asarray(tensor)
-
-
-def _loaded(*places: Any) -> tuple[Any, ...]:
-    """Return objects, those that are given by place loaded."""
-    found = iter(load_attributes(*(each for each in places if isinstance(each, str))))
-    return tuple(next(found) if isinstance(each, str) else each for each in places)
 
 
 def _make_module(torch: Any, make: Any, options: Mapping[str, Any], rng: Rng) -> Any:

@@ -15,7 +15,7 @@ from benchfw.backends import get_backend, owner_of
 from benchfw.plan import missing_oracles
 from benchfw.registry import Registry
 from benchfw.testing import checks_for, subjects_of
-from benchfw.testing.checks.portability import assert_agree
+from benchfw.testing.checks.portability import assert_agree, on_host
 from benchfw.testing.pytest_plugin import BoundCheck
 
 pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
@@ -37,12 +37,6 @@ CHECKS = [
 def backends():
     with REGISTRY.activate():
         yield
-
-
-def on_host(backend, value):
-    if isinstance(value, tuple):
-        return tuple(on_host(backend, each) for each in value)
-    return backend.to_numpy(value)
 
 
 def every_second(array):

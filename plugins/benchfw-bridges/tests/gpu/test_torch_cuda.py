@@ -12,7 +12,7 @@ from benchfw.backends import get_backend, owner_of
 from benchfw.errors import BackendUnavailable, Unavailable
 from benchfw.registry import Registry
 from benchfw.testing import checks_for, subjects_of
-from benchfw.testing.checks.portability import assert_agree
+from benchfw.testing.checks.portability import assert_agree, on_host
 from benchfw.testing.pytest_plugin import BoundCheck
 
 REGISTRY = Registry()
@@ -62,12 +62,6 @@ def answers_of(name, backend, count):
     except Unavailable as missing:
         pytest.skip(str(missing))
     return islice(method.run(build(backend), backend.rng(5)), count)
-
-
-def on_host(backend, value):
-    if isinstance(value, tuple):
-        return tuple(on_host(backend, each) for each in value)
-    return backend.to_numpy(value)
 
 
 def copied_bytes(step, path):
