@@ -52,7 +52,8 @@ def optimizer_verdict(comparison: Comparison) -> str:
 def _main(comparison: Comparison, measure: Measure, leader: Cell | None) -> str:
     """Return the sentence on the way to the target."""
     target, reference = target_text(comparison), comparison.name(comparison.reference)
-    rivals = [cell for cell in comparison.measured if cell != comparison.reference]
+    others = [cell for cell in comparison.measured if cell != comparison.reference]
+    rivals = [cell for cell in others if not _lacks_count(comparison, cell, measure)]
     missing = missing_text(comparison)
     if not rivals:
         return _alone(comparison, measure)
@@ -73,7 +74,8 @@ def _main(comparison: Comparison, measure: Measure, leader: Cell | None) -> str:
     rival = lowest(comparison, behind, measure.quantity) or behind[0]
     more = comparative(comparison, rival, measure.quantity, measure.less, measure.more)
     runs = paired_runs(comparison, rival, measure.quantity)
-    first = f"No method reaches {target} {measure.preposition} {measure.less} than {reference}"
+    known = " whose cost is known" if len(rivals) < len(others) else ""
+    first = f"No method{known} reaches {target} {measure.preposition} {measure.less} than {reference}"
     prepared = _preparation(comparison, rival)
     return f"{first}; the next, {comparison.name(rival)}, needs {more} ({runs}){prepared}{missing}"
 
@@ -84,6 +86,12 @@ def _alone(comparison: Comparison, measure: Measure) -> str:
         return f"{target_text(comparison)} is reached by {arrivals_text(comparison)}; {alone}"
     seen = observed_text(comparison, measure, [comparison.reference])
     return f"{seen}; {alone}{missing_text(comparison)}"
+
+
+def _lacks_count(comparison: Comparison, cell: Cell, measure: Measure) -> bool:
+    """Return whether a method has no cost to compare by, but a time."""
+    timed = comparison.row(cell, "seconds_to_target") is not None
+    return timed and measure.quantity == "cost_to_target" and comparison.row(cell, measure.quantity) is None
 
 
 def _is_behind(comparison: Comparison, cell: Cell, quantity: str) -> bool:

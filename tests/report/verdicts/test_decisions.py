@@ -164,6 +164,24 @@ def test_a_method_whose_cost_was_not_counted_is_compared_in_time_alone(make, run
         assert said(run, rivals(*pair)) == time
 
 
+def test_a_method_whose_cost_is_not_known_does_not_keep_others_from_being_compared_in_cost(make, run):
+    fast = changed(
+        optimizer(make, "direct", EVEN, seconds=[cost / 5 for cost in EVEN]), counting=Counting.UNKNOWN
+    )
+    never = optimizer(make, "svrg", [inf] * 5, spent=10)
+    slower = optimizer(make, "svrg", [2 * cost for cost in EVEN])
+    gd = optimizer(make, "gd", EVEN)
+    in_time = "In time, direct is ahead of gd: 5 times less (5 paired runs, taken as normal)."
+    counts = "gd in 5 of 5 runs, svrg in 0 of 5 runs and direct in 5 of 5 runs"
+    assert said(run, gd + never + fast) == (
+        f"gd reaches gap 1 more often than svrg, beyond chance: {counts}. {in_time}"
+    )
+    assert said(run, gd + slower + fast) == (
+        "No method whose cost is known reaches gap 1 with fewer gradients than gd; the next, svrg, needs "
+        f"2 times more gradients (5 paired runs, taken as normal). {in_time}"
+    )
+
+
 def test_time_to_prepare_is_said_beside_a_ratio_of_times(make, run):
     fast = changed(optimizer(make, "svrg", EVEN), prepare_seconds=0.25)
     text = said(run, optimizer(make, "gd", [2 * cost for cost in EVEN]) + fast)
