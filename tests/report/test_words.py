@@ -380,7 +380,7 @@ RULES = {
     r"[Tt]oo few runs for so many comparisons": "Undecided",
     r"[Nn]o difference beyond noise": "Undecided",
     r"[Ee]qual within 10 %|[Ww]ithin 10 % in each": "Equality",
-    r"beyond chance|does in \d+ of|never do|in any of its runs|too few of their runs|start at": "Arrivals",
+    r"beyond chance|reaches it in|never reach|in any of its runs|too few of their runs|start at": "Arrivals",
     r"at least [\d.e+]+ times (fewer|less|more)": "Arrivals",
     r"At the end|In the time that|lowest median end": "Ends",
     r"not counting preparation": "Preparation",

@@ -221,9 +221,9 @@ def missing_text(comparison: Comparison) -> str:
         if reached(comparison, cell)[0] == 0 and not comparison.runs(cell)[0]:
             never.append(comparison.name(cell))
         elif not always_arrives(comparison, cell) or comparison.runs(cell)[0]:
-            parts.append(f"{comparison.name(cell)} does in {_runs_there(comparison, cell)}")
+            parts.append(f"{comparison.name(cell)} reaches it in {_runs_there(comparison, cell)}")
     if never:
-        parts.insert(0, f"{join_names(never)} never {'does' if len(never) == 1 else 'do'}")
+        parts.insert(0, f"{join_names(never)} never {'reaches' if len(never) == 1 else 'reach'} it")
     return "".join(f"; {part}" for part in parts[:FEW_NAMES])
 
 
