@@ -175,6 +175,61 @@ def test_a_bad_line_ends_a_worker_but_not_the_trials_before_it(run_many):
     assert "wrote nonsense" in bad[0].reason
 
 
+LATE = """
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from benchfw import CountedProblem, Problem, hookimpl
+
+class Late(CountedProblem):
+    def __init__(self, backend, rng):
+        self.backend = backend
+        if "colorsys" not in sys.modules:
+            with Path({count!r}).open("a") as file:
+                file.write("x")
+        os.environ["LATE"] = "1"  # so that the trial does not run again with what it imports
+        import colorsys
+    def metrics(self, answer):
+        return {{"answer": answer}}
+
+@dataclass(frozen=True)
+class Nap:
+    number: int = 1
+    solves = Problem
+    def run(self, problem, rng):
+        while True:
+            yield float(self.number)
+
+@hookimpl
+def register_problems(register):
+    register("late", Late)
+
+@hookimpl
+def register_optimizers(register):
+    register("nap", Nap)
+    register("doze", Nap)
+"""
+
+
+def test_what_one_method_made_a_problem_import_is_imported_once_for_all_methods(
+    plugin_file, tmp_path, make_trial
+):
+    source = plugin_file(LATE.format(count=str(tmp_path / "count")), "late.py")
+    cells = [
+        make_trial(problem=Spec("late"), method=Spec(name, {"number": number}, f"{name} {number}"))
+        for name in ("nap", "doze")
+        for number in (1, 2)
+    ]
+    workers = executor.LocalExecutor((str(source),))
+    try:
+        finished = [each.outcome for each in workers.run(cells) if isinstance(each, Finished)]
+    finally:
+        workers.close()
+    assert [each.reason for each in finished if each.status is not Status.DONE] == []
+    assert (tmp_path / "count").stat().st_size == 1
+
+
 def test_what_a_distribution_lists_is_a_library_wherever_it_lies(tmp_path, monkeypatch):
     (tmp_path / "tool.py").write_text("")
     (tmp_path / "mine.py").write_text("")

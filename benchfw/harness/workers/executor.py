@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from time import monotonic
 from typing import Any
 
@@ -71,6 +72,7 @@ class LocalExecutor:
         )
         self._note = note
         self._known: dict[Cell, Learned] = {}
+        self._imported: dict[tuple[str, str], tuple[str, ...]] = {}  # by trials of a problem, or of a method
         self._requests: dict[Cell, Request] = {}  # one of each cell, as long as nothing is learned
         self._ceilings: dict[str, Sequence[Any]] = {}
         self._restarts: dict[int, int] = {}
@@ -155,7 +157,7 @@ class LocalExecutor:
         like = self._requests.get(trial.cell)
         if like is None:
             known, on_device = self._known.get(trial.cell), self._needs_device(trial)
-            modules, threads_of = (known.modules, known.threads_of) if known else ((), "")
+            modules, threads_of = (known.modules, known.threads_of) if known else (self._foresee(trial), "")
             like = self._requests[trial.cell] = Request(
                 trial,
                 Learned(modules, self._ceilings),
@@ -169,17 +171,30 @@ class LocalExecutor:
         if learned is NOTHING and cell in self._known:
             return
         self._requests.clear()
-        known = self._known.get(cell, NOTHING)
+        # what it found imported, it may need again in another process
+        known = self._known.get(cell) or Learned(self._foresee(trial))
         # on a device every trial has a new process anyway
         if learned.threads_of and not known.threads_of and not self._needs_device(trial):
             self._note(
                 f"{learned.threads_of} starts threads when it is imported: {cell} has a new process a trial"
             )
         self._known[cell] = Learned(
-            tuple(dict.fromkeys([*known.modules, *learned.modules])),
+            _union(known.modules, learned.modules),
             threads_of=learned.threads_of or known.threads_of,
         )
         self._ceilings.update(learned.ceilings)
+        if learned.modules and not learned.threads_of:
+            for role in _roles(trial):
+                self._imported[role] = _union(self._imported.get(role, ()), learned.modules)
+
+    def _foresee(self, trial: Trial) -> tuple[str, ...]:
+        """Return what a cell's first trial will probably import: what others of its problem or method did.
+
+        On a device every trial has a new process, which would import what others need.
+        """
+        if self._needs_device(trial):
+            return ()
+        return _union(*(self._imported.get(role, ()) for role in _roles(trial)))
 
     def _attend(self, worker: WorkerProcess, waiting: TrialQueue) -> Iterator[Finished]:
         """Yield how trials of the worker ended, and see to it that it can go on."""
@@ -291,3 +306,12 @@ class LocalExecutor:
         worker.stop()
         if worker.device is not None:
             self._devices.append(worker.device)
+
+
+def _roles(trial: Trial) -> tuple[tuple[str, str], ...]:
+    return ("problem", trial.problem.use), (trial.kind, trial.method.use)
+
+
+def _union(*modules: Sequence[str]) -> tuple[str, ...]:
+    """Return the modules of all, each once, in the order in which they were imported."""
+    return tuple(dict.fromkeys(chain.from_iterable(modules)))
