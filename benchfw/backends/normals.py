@@ -103,13 +103,15 @@ DOUBLE = Precision(
     ),
 )
 
+_PRECISIONS = {np.dtype(each.floating): each for each in (SINGLE, DOUBLE)}
+
 
 def precision_of(dtype: Any) -> Precision:
     """Return the construction for float32 or float64."""
-    name = np.dtype(dtype).name
-    if name not in {"float32", "float64"}:
-        raise TypeError(f"normals come as float32 or float64, not as {name}")
-    return SINGLE if name == "float32" else DOUBLE
+    kind = np.dtype(dtype)
+    if kind not in _PRECISIONS:
+        raise TypeError(f"normals come as float32 or float64, not as {kind.name}")
+    return _PRECISIONS[kind]
 
 
 def words_for(count: int, dtype: Any) -> int:

@@ -19,7 +19,8 @@ from benchfw_kernelmachines.kernels.score_sums import add_scores, num_pieces
 
 COORDINATES, FREQUENCIES, OUTPUTS = 8, 16, 3  # of the samples
 ROWS = 256  # of a tile on the host, whose features stay in the cache
-DEVICE_FEATURES = 1 << 26  # of a tile on a GPU: enough to fill it
+FEATURES = 256  # of small blocks taken together there: a draw for each would cost more than its features
+MEMORY_OF_FEATURE = 512  # bytes that a GPU should have for each that it holds: 1 % of it in float32
 
 
 Frequencies: TypeAlias = Callable[[range], Any]
@@ -58,12 +59,12 @@ def _feature_scores_numpy(
     rows: Any, frequencies: Frequencies, coefficients: Sequence[Any], num_outputs: int
 ) -> Any:
     scores = np.zeros((rows.shape[0], num_outputs), dtype=rows.dtype)
-    for number, (cosines, sines) in enumerate(coefficients):
-        block = frequencies(range(number, number + 1))
+    for numbers, planes in _joined(coefficients, FEATURES, np.concatenate):
+        block = frequencies(numbers)
         for tile in _tiles(rows, ROWS):
             phases = rows[tile] @ block
-            scores[tile] += np.cos(phases) @ cosines
-            scores[tile] += np.sin(phases, out=phases) @ sines
+            scores[tile] += np.cos(phases) @ planes[0]
+            scores[tile] += np.sin(phases, out=phases) @ planes[1]
     return scores
 
 
@@ -73,17 +74,15 @@ def _feature_scores_cupy(
 ) -> Any:
     import cupy
 
+    most = _most_features()
     sums = cupy.zeros((num_pieces(rows.shape[0]), rows.shape[0], num_outputs), dtype=rows.dtype)
     halves = halves_of_rows(rows)
-    # several blocks in one product: one block of a mini-batch is too small to fill the device
-    width = max((block.shape[1] for block in coefficients), default=1)
-    at_once = max(1, DEVICE_FEATURES // (width * max(rows.shape[0], rows.shape[1], 1)))
-    for first in range(0, len(coefficients), at_once):
-        numbers = range(first, min(first + at_once, len(coefficients)))
+    # one block of a mini-batch is too small to fill the device
+    at_once = most // max(rows.shape[0], rows.shape[1], 1)
+    for numbers, planes in _joined(coefficients, at_once, cupy.concatenate):
         block = halves_of_columns(frequencies(numbers))
-        planes = cupy.concatenate([coefficients[number] for number in numbers], axis=1)
         planes = cupy.ascontiguousarray(planes.swapaxes(1, 2))  # as threads beside each other read them
-        for tile in _tiles(rows, max(1, DEVICE_FEATURES // max(block.shape[1], 1))):
+        for tile in _tiles(rows, max(1, most // max(block.shape[1], 1))):
             add_scores(multiply_halves(halves[tile], block), planes, sums[:, tile])
     return sums.sum(axis=0)
 
@@ -158,6 +157,18 @@ def _feature_gram_cupy(rows: Any, frequencies: Any) -> Any:
     return gram
 
 
+def _joined(
+    coefficients: Sequence[Any], features: int, concatenate: Callable[..., Any]
+) -> Iterator[tuple[range, Any]]:
+    """Yield the numbers of successive blocks of so many features in all, one at least, and their planes."""
+    width = max((block.shape[1] for block in coefficients), default=1)
+    at_once = max(1, features // max(width, 1))
+    for first in range(0, len(coefficients), at_once):
+        numbers = range(first, min(first + at_once, len(coefficients)))
+        blocks = [coefficients[number] for number in numbers]
+        yield numbers, blocks[0] if len(blocks) == 1 else concatenate(blocks, axis=1)
+
+
 def _tiles(rows: Any, size: int) -> Iterator[slice]:
     """Yield the slices of `size` rows each."""
     return (slice(first, first + size) for first in range(0, rows.shape[0], size))
@@ -165,7 +176,15 @@ def _tiles(rows: Any, size: int) -> Iterator[slice]:
 
 def _device_tiles(rows: Any, frequencies: Any) -> Iterator[slice]:
     """Yield the slices of as many rows as a GPU takes at once."""
-    return _tiles(rows, max(1, DEVICE_FEATURES // max(2 * frequencies.shape[1], 1)))
+    return _tiles(rows, max(1, _most_features() // max(2 * frequencies.shape[1], 1)))
+
+
+@cache
+def _most_features() -> int:
+    """Return how many features, or phases, a GPU should hold at once."""
+    import cupy
+
+    return int(cupy.cuda.Device().mem_info[1]) // MEMORY_OF_FEATURE
 
 
 def _device_features(rows: Any, frequencies: Any) -> Any:
