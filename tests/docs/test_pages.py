@@ -59,6 +59,16 @@ NUMBER = re.compile(r"\d[\d,]*(?:\\\.\d+)?(?:e[+\\-]*\d+)?")  # in a text that r
 ANY_NUMBER = r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?"
 REST = {"problem": '[[problem]]\nuse = "least-squares"', "optimizer": '[[optimizer]]\nuse = "gd"'}
 REPLAYS = "a second time, to see whether"  # what benchfw prints; a page that does not show it is run without
+WITHOUT_REPLAYS = """
+def without_replays():
+    import functools
+    import benchfw
+    for name in ("compare", "run"):
+        setattr(benchfw, name, functools.partial(getattr(benchfw, name), replay=False))
+
+without_replays()
+del without_replays
+"""
 TIMEOUT = 300  # seconds, against hanging
 
 
@@ -251,7 +261,8 @@ def try_page(path, place, run_inline, *, runs=True):
     page, blocks = path.read_text(encoding="utf-8"), blocks_of(path)
     if not runs:
         blocks = [replace(each, marks="not run: long") for each in blocks]
-    shell = Shell(place, run_inline, replays=REPLAYS in page)
+    replays = REPLAYS in page
+    shell = Shell(place, run_inline, replays=replays)
     for command in BEFORE.findall(page):
         if command.startswith("files of "):
             shell.write(blocks_of(path.parent / command.removeprefix("files of ")))
@@ -265,7 +276,8 @@ def try_page(path, place, run_inline, *, runs=True):
         else:
             try_block(block, shell)
     programs = [each for each in blocks if each.language == "python" and each.is_run and not each.title]
-    (place / "page.py").write_text("".join(each.text for each in programs), encoding="utf-8")
+    head = "" if replays else WITHOUT_REPLAYS
+    (place / "page.py").write_text(head + "".join(each.text for each in programs), encoding="utf-8")
     if programs:
         shell.run(f"python {place / 'page.py'}")
     check_code("\n".join(re.findall("`([^`]+)`", BLOCK.sub("", page))), shell)
