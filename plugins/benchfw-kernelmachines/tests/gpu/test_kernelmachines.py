@@ -26,6 +26,8 @@ from benchfw_kernelmachines import (
     get_covariance,
     get_frequencies,
 )
+from benchfw_kernelmachines.kernels.halves import halves_of_columns, halves_of_rows, multiply_halves
+from benchfw_kernelmachines.kernels.random_features import feature_scores
 
 NUMPY = get_backend("numpy")
 try:
@@ -129,3 +131,45 @@ def test_pictures_warped_on_the_device_are_those_of_the_host():
     apart = np.abs(host.astype(int) - CUPY.to_numpy(device).astype(int))
     assert apart.max() <= 1
     assert (apart > 0).mean() < 1e-3
+
+
+def test_three_products_of_halves_are_as_exact_as_one_of_float32():
+    rng = CUPY.rng(1)
+    rows, columns = (
+        rng.standard_normal((2_000, 100), np.float32),
+        rng.standard_normal((100, 1_000), np.float32),
+    )
+    exact = rows.astype(np.float64) @ columns.astype(np.float64)
+    split = multiply_halves(halves_of_rows(rows), halves_of_columns(columns))
+
+    def error(product):
+        return float(abs(product - exact).max())
+
+    assert error(split) < 1.2 * error(rows @ columns)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("rows", "width", "outputs"),
+    [(1, 1, 1), (33, 16, 3), (300, 130, 10), (257, 999, 17), (50, 20, 80), (50, 20, 81)],
+)
+def test_scores_of_any_shape_are_sums_over_features(rows, width, outputs, dtype):
+    rng = CUPY.rng(2)
+    points, frequencies = rng.standard_normal((rows, 5), dtype), rng.standard_normal((5, 2 * width), dtype)
+    coefficients = [rng.standard_normal((2, width, outputs), dtype) for _ in range(2)]
+    found = feature_scores(
+        points, lambda numbers: _blocks(frequencies, width, numbers), coefficients, outputs
+    )
+    exact = feature_scores.portable(
+        points.astype(np.float64),
+        lambda numbers: _blocks(frequencies, width, numbers).astype(np.float64),
+        [block.astype(np.float64) for block in coefficients],
+        outputs,
+    )
+    # rounding of phases, which are up to 15, and of as many sums as there are features
+    tolerance = 40 * np.finfo(dtype).eps * (4 * width) ** 0.5
+    assert float(abs(found - exact).max()) <= tolerance
+
+
+def _blocks(frequencies, width, numbers):
+    return frequencies[:, width * numbers.start : width * numbers.stop]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchfw.backends import get_backend
-from benchfw.errors import BackendUnavailable
+from benchfw.errors import BackendUnavailable, BenchfwError
 from benchfw_spectral import (
     Chebyshev,
     GPHyperparameters,
@@ -20,6 +20,7 @@ from benchfw_spectral import (
     SpectralSumProblem,
     XTrace,
 )
+from benchfw_spectral.kernels.chebyshev import chebyshev_forms, chebyshev_pairs
 
 NUMPY = get_backend("numpy")
 try:
@@ -130,3 +131,31 @@ def test_matrix_completion_in_single_precision_is_the_same_on_both_backends(data
         found.append([*(on_host(backend, each) for each in arrays), metrics])
     for host, device in zip(*found, strict=True):
         agree(host, device, 1e-4)
+
+
+def dense_example(size, columns):
+    rng = np.random.default_rng(size)
+    factor = rng.standard_normal((size, size)) / size**0.5
+    return np.eye(size) + factor @ factor.T, rng.standard_normal((size, columns))
+
+
+@pytest.mark.parametrize("size", [1, 7, 257, 1_100, 1_600, 2_500])
+@pytest.mark.parametrize("columns", [1, 33])
+def test_series_of_dense_matrices_are_those_of_the_host_by_one_launch_or_many(size, columns):
+    matrix, block = dense_example(size, columns)
+    there = CUPY.asarray(matrix), CUPY.asarray(block)
+    for degree in (0, 1, 2, 7, 20):
+        host = chebyshev_forms(block, matrix, degree, (0.5, 6.0))
+        agree(host, CUPY.to_numpy(chebyshev_forms(there[1], there[0], degree, (0.5, 6.0))), 1e-12)
+    weights = 1.0 / np.arange(1.0, 12.0)
+    pairs = chebyshev_pairs(block, matrix, weights, (0.5, 6.0))
+    found = chebyshev_pairs(there[1], there[0], CUPY.asarray(weights), (0.5, 6.0))
+    for host, device in zip(pairs, found, strict=True):
+        agree(host, CUPY.to_numpy(device), 1e-12)
+
+
+@pytest.mark.parametrize("size", [100, 2_500])
+def test_a_spectrum_outside_of_the_interval_is_refused(size):
+    matrix, block = map(CUPY.asarray, dense_example(size, 3))
+    with pytest.raises(BenchfwError, match="the spectrum is not inside"):
+        chebyshev_forms(block, matrix, 40, (1.0, 2.0))

@@ -1,0 +1,166 @@
+"""Small recurrences and whole steps on a GPU: against the host, bare products as a graph, and idle time.
+
+`python suites/tracked/gpu_small.py [CASE …]` prints a table a case. "recurrences" times Chebyshev forms,
+Lanczos steps and conjugate gradients by the wall clock, on all threads that the host's BLAS takes and on the
+GPU, results waited for, beside the products alone as a CUDA graph. "steps" counts what happens between two
+answers of a method. Both need CuPy, and PyTorch for its graphs and its profiler.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from _timing import refusals
+
+from benchfw.backends import get_backend
+from benchfw.errors import nearest
+from benchfw.kernels import conjugate_gradients, lanczos
+from benchfw.registry import Registry
+from benchfw_spectral.kernels.chebyshev import chebyshev_forms
+
+SIZES = 256, 512, 1_024, 1_500, 2_048
+PROBES, DEGREE, STEPS, CONDITION = 32, 50, 30, 20.0
+TOLERANCE = 1e-9  # which takes conjugate gradients about 50 iterations at that condition
+COMPLETION = {"use": "chebyshev", "probes": 50, "distribution": {"use": "optimal", "mean": 15}}
+MNIST = {"use": "kernel-classification", "dataset": "mnist"}
+METHODS = {  # with the answers before those that are looked at
+    "SGD, matrix completion": (
+        {"use": "matrix-completion", "dataset": "movielens-1m"},
+        {"use": "sgd", "step": 1, "estimator": COMPLETION},
+        5,
+    ),
+    "DSG, 50 blocks": (MNIST, {"use": "dsg", "batch": 4_096, "block": 512, "step": 15.0}, 50),
+    "DSG, 300 blocks": (MNIST, {"use": "dsg", "batch": 4_096, "block": 512, "step": 15.0}, 300),
+    "CDSG": (MNIST, {"use": "cdsg", "batch": 4_096, "block": 512, "step": 15.0}, 50),
+    "PG-SVI": ({"use": "gp-classification", "dataset": "usps-like"}, {"use": "pg-svi"}, 5),
+}
+ANSWERS = 10  # that are looked at
+
+
+def wall_seconds(call: Callable[[], Any], rounds: int) -> float:
+    """Return the median seconds until the result of a call is there, after two calls that are not counted."""
+    device = get_backend("cupy")
+    times = []
+    for _ in range(rounds + 2):
+        device.synchronize()
+        began = perf_counter()
+        call()
+        device.synchronize()
+        times.append(perf_counter() - began)
+    return statistics.median(times[2:])
+
+
+def graph_seconds(size: int, rounds: int) -> float:
+    """Return the median seconds of DEGREE / 2 bare products that are launched as one graph."""
+    import torch
+
+    kind = {"device": "cuda", "dtype": torch.float64}
+    matrix, block, image = (torch.randn(size, width, **kind) for width in (size, PROBES, PROBES))
+    torch.matmul(matrix, block, out=image)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(DEGREE // 2):
+            torch.matmul(matrix, block, out=image)
+            block, image = image, block
+    times = []
+    for _ in range(rounds + 2):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        graph.replay()
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end) / 1e3)
+    return statistics.median(times[2:])
+
+
+def recurrences(rounds: int) -> None:
+    """Print seconds of recurrences with dense matrices of condition 20."""
+    device = get_backend("cupy")
+    print(f"{PROBES} columns, float64: µs on the host, on the GPU, {DEGREE // 2} products as a graph")
+    for size in SIZES:
+        rng = np.random.default_rng(size)
+        basis, _ = np.linalg.qr(rng.standard_normal((size, size)))
+        matrix = (basis * np.linspace(1.0, CONDITION, size)) @ basis.T
+        block, interval = rng.standard_normal((size, PROBES)), (0.9, 1.01 * CONDITION)
+        host, there = (matrix, block), (device.asarray(matrix), device.asarray(block))
+        calls: dict[str, Callable[[Any, Any], Any]] = {
+            f"Chebyshev forms to degree {DEGREE}": lambda a, v, ends=interval: chebyshev_forms(
+                v, a, DEGREE, ends
+            ),
+            f"Lanczos, {STEPS} steps": lambda a, v: lanczos(v, a, STEPS),
+            "conjugate gradients": lambda a, v: conjugate_gradients(v, a, TOLERANCE),
+        }
+        graph = graph_seconds(size, rounds)
+        for name, call in calls.items():
+            slow, fast = (
+                wall_seconds(lambda: call(*arrays), rounds)  # noqa: B023 - called at once
+                for arrays in (host, there)
+            )
+            ratio = f"{fast / graph:5.2f} of the graph" if name.startswith("Chebyshev") else ""
+            times = "".join(f"{1e6 * each:9,.0f}" for each in (slow, fast, graph))
+            print(f"  n = {size:5,}  {name:<32}{times}  {slow / fast:6.1f} times faster  {ratio}", flush=True)
+
+
+def steps(rounds: int) -> None:
+    """Print what a GPU does between two answers of a method."""
+    del rounds
+    from torch import profiler
+
+    device = get_backend("cupy")
+    print(f"between two answers, the mean of {ANSWERS}: launches, copies to and from the host, µs")
+    for name, (problem, method, before) in METHODS.items():
+        registry = Registry()
+        made = registry.build("problem", problem, device, device.rng(1))
+        answers = registry.build("optimizer", method).run(made, device.rng(2))
+        list(islice(answers, before))
+        device.synchronize()
+        began = perf_counter()
+        list(islice(answers, ANSWERS))
+        device.synchronize()
+        taken = 1e6 * (perf_counter() - began) / ANSWERS
+        with profiler.profile(activities=[profiler.ProfilerActivity.CUDA], acc_events=True) as profile:
+            list(islice(answers, ANSWERS))
+            device.synchronize()
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "trace.json"
+            profile.export_chrome_trace(str(path))
+            events = json.loads(path.read_text())["traceEvents"]
+        work = [each for each in events if each.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset")]
+        copies = sum("DtoD" not in each["name"] for each in work if each["cat"] == "gpu_memcpy")
+        busy = sum(each["dur"] for each in work) / ANSWERS
+        print(
+            f"  {name:<26}{len(work) / ANSWERS:6.0f} launches {copies / ANSWERS:5.1f} copies "
+            f"{busy:9,.0f} of {taken:9,.0f} µs in kernels: {busy / taken:.0%}",
+            flush=True,
+        )
+
+
+CASES = {"recurrences": recurrences, "steps": steps}
+
+
+def main() -> None:
+    """Measure the cases named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"one of {', '.join(CASES)}")
+    parser.add_argument("--rounds", type=int, default=11)
+    arguments = parser.parse_args()
+    for name in arguments.cases:
+        if name not in CASES:
+            parser.error(f"no case '{name}'{nearest(name, CASES)}")
+    with refusals():
+        for name in arguments.cases or CASES:
+            CASES[name](arguments.rounds)
+
+
+if __name__ == "__main__":
+    main()
