@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from benchfw.errors import BenchfwError
-from benchfw.kernels.blocks import squares_and_dots
+from benchfw.kernels.blocks import add_scaled, squares_and_dots
 from benchfw.kernels.updates import dense_update, sparse_product, sparse_update, sparse_update_and_dots
 
 Order = Literal["C", "F"]
@@ -60,8 +60,8 @@ class DenseOperator:
         self.work = 2.0 * self.size * self.size
 
     def matmat(self, block: Any) -> Any:
-        """Return A block."""
-        return self.matrix @ block
+        """Return A block, column after column in memory, as `order` says."""
+        return (block.T @ self.matrix).T  # A = A'
 
     def update(self, block: Any, out: Any, scale: float, keep: float) -> Any:
         """Return scale A block + keep out; one call of BLAS where the block and `out` are F-ordered."""
@@ -149,10 +149,8 @@ class Shifted:
 
     def update(self, block: Any, out: Any, scale: float, keep: float) -> Any:
         """Return scale (this matrix) block + keep out."""
-        if keep != 1.0:
-            out *= keep
-        out += (scale * self._shift) * block
-        return self._operator.update(block, out, scale * self._scale, 1.0)
+        product = self._operator.update(block, out, scale * self._scale, keep)
+        return add_scaled(product, scale * self._shift, block)
 
     def whole(self) -> Whole | None:
         """Return the matrix, if that of the operator is stored whole."""
