@@ -24,7 +24,7 @@ from benchfw.kernels.blocks import (
 from benchfw.kernels.operators import as_operator
 from benchfw.kernels.resident import NOTHING, resident, side_by_side
 
-BREAKDOWN = 30.0  # roundings of A w: where a Krylov space ends, residuals are mostly below 9 of them, rarely 12
+BREAKDOWN = 30.0  # roundings of A w: where a Krylov space ends, residuals are below 9 of them, rarely 12
 
 
 def _counts(probes: Any, matrix: Any, steps: int, reorthogonalize: bool = False) -> tuple[float, float]:
