@@ -80,7 +80,7 @@ def test_a_target_is_reached_from_below_and_values_stay_as_measured(cli, climb):
 @pytest.mark.parametrize("first", ["accuracy", "evidence"])
 def test_the_method_with_the_higher_end_is_called_better_and_the_lower_one_never(climb, first):
     table = f'first = "{first}"'
-    high, low = "level = 0.95\nrate = 0.1", "level = 0.92\nrate = 0.11"
+    high, low = "level = 0.95\nrate = 0.1", "level = 0.92\nrate = 0.12"
     said = climb(low, high, table=table)
     size = r"0\.0\d+" if first == "accuracy" else r"\d\.\d+|0\.\d+"
     assert re.search(rf"At the end, second has {first} ({size}) \[[\d., ]+\] higher than first", said), said
