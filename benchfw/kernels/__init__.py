@@ -13,7 +13,7 @@ from benchfw.kernels.cholesky import (
 )
 from benchfw.kernels.conjugate_gradients import conjugate_gradients
 from benchfw.kernels.gram import gaussian_gram, gaussian_gram_length_derivative
-from benchfw.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply, lanczos_steps, ritz
+from benchfw.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply, ritz
 from benchfw.kernels.operators import (
     Counted,
     DenseOperator,
@@ -51,7 +51,6 @@ __all__ = [
     "kernel",
     "lanczos",
     "lanczos_apply",
-    "lanczos_steps",
     "namespace",
     "normals",
     "rademacher",

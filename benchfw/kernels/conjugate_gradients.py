@@ -13,6 +13,7 @@ from benchfw.kernels._kernel import kernel, namespace
 from benchfw.kernels.blocks import add_scaled, column_dots, in_safe_range, safe_limit, well_conditioned
 from benchfw.kernels.operators import as_operator
 from benchfw.kernels.resident import resident, side_by_side
+from benchfw.kernels.resident_source import CONJUGATE_GRADIENTS
 
 
 def _counts(
@@ -74,57 +75,6 @@ def conjugate_gradients(
     return solution if powers is None else solution / powers
 
 
-# `outcome` has rows: the iterations made, whether a column is not solved, and the iteration in which p'Ap was
-# not positive, with its value.
-_SOURCE = r"""
-extern "C" __global__ void __launch_bounds__(THREADS) conjugate_gradients(
-    const real* matrix, int size, int columns, real scale, real shift, int* state,
-    const real* rhs, int down, int right, real* solution, int from_start, real* block, int iterations,
-    real tolerance, real limit, real* parts, real* outcome)
-{
-    Group group = hold_rows(matrix, size, columns, scale, shift, state);
-    real* more_parts = parts + (gridDim.x + 1) * LANES;
-    const bool writes = !blockIdx.x && threadIdx.x < columns;
-    real residual = read(group, rhs, down, right), sum = 0, direction = 0, before = 0;
-    real refused = 0, negative = 0;
-    real square = sum_columns(group, residual * residual, parts);
-    const real length = sqrt(square), goal = tolerance * length;
-    if (writes && !(length >= 1 / limit && length <= limit)) state[1] = 1;
-    if (from_start) {
-        sum = read(group, solution, columns, 1);
-        residual -= multiply(group, solution);
-        square = sum_columns(group, residual * residual, more_parts);
-    }
-    bool active = group.lane < columns && !(sqrt(square) <= goal);
-    int iteration = 0;
-    while (iteration < iterations && __syncthreads_or(active)) {
-        ++iteration;
-        direction = residual + (before != 0 ? square / before : 0) * direction;
-        before = square;
-        write(group, block, direction);
-        wait_for_all(group);
-        const real product = multiply(group, block);
-        const real curvature = sum_columns(group, direction * product, parts);
-        if (active && !(curvature > 0)) {
-            refused = iteration;
-            negative = curvature;
-        }
-        if (__syncthreads_or(refused != 0)) break;
-        const real step = active ? square / curvature : 0;
-        sum += step * direction;
-        residual -= step * product;
-        square = sum_columns(group, residual * residual, more_parts);
-        active = group.lane < columns && !(sqrt(square) <= goal);
-    }
-    write(group, solution, sum);
-    if (writes) {
-        const real values[4] = {(real)iteration, (real)active, refused, negative};
-        for (int each = 0; each < 4; ++each) outcome[each * columns + threadIdx.x] = values[each];
-    }
-}
-"""
-
-
 @conjugate_gradients.on("cupy")
 def _conjugate_gradients_cupy(
     rhs: Any,
@@ -149,7 +99,16 @@ def _conjugate_gradients_cupy(
         outcome = cupy.empty((4, tile.shape[1]), dtype=tile.dtype)
         numbers = iterations, float(tolerance), safe_limit(tile)
         arrays = held.places(tile, 2), outcome
-        launched = (_SOURCE, "conjugate_gradients", tile, solution, int(begun), block, *numbers, *arrays)
+        launched = (
+            CONJUGATE_GRADIENTS,
+            "conjugate_gradients",
+            tile,
+            solution,
+            int(begun),
+            block,
+            *numbers,
+            *arrays,
+        )
         states.append(held.launch(*launched))
         solutions.append(solution)
         outcomes.append(outcome)

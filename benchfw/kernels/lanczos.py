@@ -23,6 +23,7 @@ from benchfw.kernels.blocks import (
 )
 from benchfw.kernels.operators import as_operator
 from benchfw.kernels.resident import NOTHING, resident, side_by_side
+from benchfw.kernels.resident_source import LANCZOS
 
 BREAKDOWN = 30.0  # roundings of A w: where a Krylov space ends, residuals are below 9 of them, rarely 12
 
@@ -108,43 +109,6 @@ def _rounding(probes: Any) -> float:
     return BREAKDOWN * float(namespace(probes).finfo(probes.dtype).eps) * math.sqrt(size)
 
 
-# The residual is not normalized before the product: the product is, once its length is known to all groups.
-_SOURCE = r"""
-extern "C" __global__ void __launch_bounds__(THREADS) lanczos(
-    const real* matrix, int size, int columns, real scale, real shift, int* state,
-    const real* probes, int down, int right, real* block, real* basis, int steps, real rounding, real limit,
-    real* parts, real* alphas, real* betas)
-{
-    Group group = hold_rows(matrix, size, columns, scale, shift, state);
-    real* more_parts = parts + (gridDim.x + 1) * LANES;
-    const bool writes = !blockIdx.x && threadIdx.x < columns;
-    real previous, current = 0, residual = read(group, probes, down, right), largest = 0;
-    write(group, block, residual);
-    real beta = sqrt(sum_columns(group, residual * residual, more_parts));
-    if (writes && !(beta >= 1 / limit && beta <= limit)) state[1] = 1;
-    for (int step = 0; step < steps; ++step) {
-        const real inverse = beta > 0 ? 1 / beta : 0;
-        previous = current;
-        current = residual * inverse;
-        residual = multiply(group, block) * inverse - beta * previous;
-        const real alpha = sum_columns(group, current * residual, parts);
-        residual -= alpha * current;
-        write(group, block, residual);
-        if (basis) write(group, basis + (long long)step * size * columns, current);
-        const real length = sqrt(sum_columns(group, residual * residual, more_parts));
-        const real reach = fabs(alpha) + length;
-        if (writes && !step && !(reach >= 1 / limit && reach <= limit)) state[1] = 1;
-        largest = max(largest, reach);
-        beta = length > rounding * largest ? length : 0;
-        if (writes) {
-            alphas[step * columns + threadIdx.x] = alpha;
-            betas[step * columns + threadIdx.x] = beta;
-        }
-    }
-}
-"""
-
-
 def _steps_by_one_launch(
     probes: Any, matrix: Any, steps: int, keep_basis: bool
 ) -> tuple[Any, Any, Any] | None:
@@ -164,7 +128,7 @@ def _steps_by_one_launch(
         limits = _rounding(probes), safe_limit(probes)
         arrays = held.places(tile, 2), alpha, beta
         block = cupy.empty(tile.shape, dtype=tile.dtype)
-        states.append(held.launch(_SOURCE, "lanczos", tile, block, basis, steps, *limits, *arrays))
+        states.append(held.launch(LANCZOS, "lanczos", tile, block, basis, steps, *limits, *arrays))
         bases.append(basis)
         alphas.append(alpha)
         betas.append(beta)

@@ -1,0 +1,314 @@
+"""The CUDA sources of recurrences that one launch makes; resident.py launches them."""
+
+from __future__ import annotations
+
+COMMON = r"""
+#define WARPS (THREADS / 32)
+#define SLICES (THREADS / LANES)
+#define TURNS (ROWS / 8)  // in which warps add what they have, in places that they share
+
+// What a group of threads knows: ROWS rows of the matrix, in shared memory, and places for sums. A thread is
+// in charge of one entry of the blocks, in a row and a lane, if `mine`.
+struct Group {
+    const real* matrix;
+    real scale, shift;
+    int size, columns, held, lane, row;
+    bool mine;
+    real *rows, *sums;
+    int *arrived, goal;
+};
+
+// Entry (row, column) of scale A + shift I, 0 outside of it.
+__device__ __forceinline__ real read_matrix(const Group& group, int row, int column)
+{
+    if (row >= group.size || column >= group.size) return 0;
+    const real entry = group.scale * group.matrix[(long long)row * group.size + column];
+    return row == column ? entry + group.shift : entry;
+}
+
+// Where column k of the group's row r is held: eight rows stand together, columns after each other.
+__device__ __forceinline__ int place_of(const Group& group, int r, int k)
+{
+    return (r / 8 * group.held + k) * 8 + r % 8;
+}
+
+// The same entry, from memory if there was no place for it.
+__device__ __forceinline__ real entry_of(const Group& group, int r, int k)
+{
+    return k < group.held ? group.rows[place_of(group, r, k)] : read_matrix(group, blockIdx.x * ROWS + r, k);
+}
+
+__device__ Group hold_rows(
+    const real* matrix, int size, int columns, real scale, real shift, int* state)
+{
+    extern __shared__ double2 memory[];
+    Group group;
+    group.matrix = matrix;
+    group.scale = scale;
+    group.shift = shift;
+    group.size = size;
+    group.columns = columns;
+    unsigned bytes;
+    asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
+    group.held = min((size + 3) / 4 * 4, (int)(bytes / sizeof(real) - SUMS) / ROWS / 4 * 4);
+    group.lane = threadIdx.x % LANES;
+    group.row = blockIdx.x * ROWS + threadIdx.x / LANES;
+    group.mine = threadIdx.x < ROWS * LANES && group.row < size && group.lane < columns;
+    group.rows = (real*)memory;
+    group.sums = group.rows + ROWS * group.held;
+    group.arrived = state;
+    group.goal = 0;
+    for (int eight = 0; eight < ROWS; eight += 8)
+        for (int place = threadIdx.x; place < 8 * group.held; place += THREADS) {
+            const int r = eight + place % 8, k = place / 8;
+            group.rows[place_of(group, r, k)] = read_matrix(group, blockIdx.x * ROWS + r, k);
+        }
+    __syncthreads();
+    return group;
+}
+
+// All groups run at once, so that they can wait for one another: the launch sees to it.
+__device__ void wait_for_all(Group& group)
+{
+    __syncthreads();
+    if (!threadIdx.x) {
+        group.goal += gridDim.x;
+        int seen;
+        asm volatile("red.release.gpu.global.add.s32 [%0], 1;" :: "l"(group.arrived) : "memory");
+        do asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(seen) : "l"(group.arrived) : "memory");
+        while (seen < group.goal);
+    }
+    __syncthreads();
+}
+
+// This thread's entry of an array of any strides.
+__device__ real read(const Group& group, const real* array, int down, int right)
+{
+    return group.mine ? array[(long long)group.row * down + (long long)group.lane * right] : (real)0;
+}
+
+// The same of a block, which is an array (size, columns) in C order that all groups share.
+__device__ void write(const Group& group, real* block, real value)
+{
+    if (group.mine) block[group.row * group.columns + group.lane] = value;
+}
+
+#ifdef TENSOR_CORES
+#define WIDTH (LANES + 8)  // of a row of sums: so that threads beside each other use different banks
+
+// The part of the product that a warp finds, from every so many columns of the matrix, by products of 8 rows,
+// 4 columns and 8 lanes. A thread has entry (outer, inner) of the first factor, (inner, outer) of the second,
+// and two of the result.
+__device__ void multiply_parts(const Group& group, const real* block)
+{
+    const int inner = threadIdx.x % 4, outer = threadIdx.x % 32 / 4, warp = threadIdx.x / 32;
+    real sums[ROWS / 8][LANES / 8][2] = {};
+    for (int first = 4 * warp; first < group.size; first += 4 * AT_ONCE * WARPS) {
+        real entries[AT_ONCE][LANES / 8];  // all asked for before any is used
+        #pragma unroll
+        for (int each = 0; each < AT_ONCE; ++each) {
+            const real* row = block + min(first + 4 * WARPS * each + inner, group.size - 1) * group.columns;
+            #pragma unroll
+            for (int eight = 0; eight < LANES / 8; ++eight)
+                entries[each][eight] = __ldcg(row + min(8 * eight + outer, group.columns - 1));
+        }
+        #pragma unroll
+        for (int each = 0; each < AT_ONCE; ++each) {
+            const int k = first + 4 * WARPS * each;
+            #pragma unroll
+            for (int r = 0; r < ROWS / 8; ++r) {
+                const real entry = entry_of(group, 8 * r + outer, k + inner);
+                #pragma unroll
+                for (int eight = 0; eight < LANES / 8; ++eight)
+                    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                        : "+d"(sums[r][eight][0]), "+d"(sums[r][eight][1])
+                        : "d"(entry), "d"(entries[each][eight]));
+            }
+        }
+    }
+    for (int turn = 0; turn < TURNS; ++turn) {
+        if (turn) __syncthreads();
+        if (warp % TURNS != turn) continue;
+        #pragma unroll
+        for (int r = 0; r < ROWS / 8; ++r)
+            #pragma unroll
+            for (int eight = 0; eight < LANES / 8; ++eight) {
+                const int row = warp / TURNS * ROWS + 8 * r + outer;
+                double2* place = (double2*)(group.sums + row * WIDTH + 8 * eight + 2 * inner);
+                const double2 before = turn ? *place : make_double2(0, 0);
+                *place = make_double2(before.x + sums[r][eight][0], before.y + sums[r][eight][1]);
+            }
+    }
+}
+#else
+#define WIDTH LANES
+
+// The part of the product that a warp finds: for all lanes, from every so many columns of the matrix.
+__device__ void multiply_parts(const Group& group, const real* block)
+{
+    real sums[ROWS] = {};
+    const real* column = block + min(group.lane, group.columns - 1);
+    for (int first = threadIdx.x / LANES; first < group.size; first += AT_ONCE * SLICES) {
+        real entries[AT_ONCE];  // all asked for before any is used
+        #pragma unroll
+        for (int each = 0; each < AT_ONCE; ++each)
+            entries[each] = __ldcg(column + min(first + each * SLICES, group.size - 1) * group.columns);
+        #pragma unroll
+        for (int each = 0; each < AT_ONCE; ++each) {
+            const int k = first + each * SLICES;
+            if (k >= group.size) break;
+            #pragma unroll
+            for (int r = 0; r < ROWS; ++r) sums[r] += entry_of(group, r, k) * entries[each];
+        }
+    }
+    const int warp = threadIdx.x / 32;
+    #pragma unroll
+    for (int r = 0; r < ROWS; ++r)
+        for (int step = 16; step >= LANES; step /= 2) sums[r] += __shfl_down_sync(0xFFFFFFFF, sums[r], step);
+    for (int turn = 0; turn < TURNS; ++turn) {
+        if (turn) __syncthreads();
+        if (warp % TURNS != turn || threadIdx.x % 32 >= LANES) continue;
+        #pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+            real* place = group.sums + (warp / TURNS * ROWS + r) * WIDTH + group.lane;
+            *place = turn ? *place + sums[r] : sums[r];
+        }
+    }
+}
+#endif
+
+// This thread's entry of the product of the matrix with a block that no group is writing.
+__device__ real multiply(const Group& group, const real* block)
+{
+    multiply_parts(group, block);
+    __syncthreads();
+    real total = 0;
+    if (threadIdx.x < ROWS * LANES)
+        #pragma unroll
+        for (int part = 0; part < WARPS / TURNS; ++part)
+            total += group.sums[(part * ROWS + threadIdx.x / LANES) * WIDTH + group.lane];
+    __syncthreads();
+    return total;
+}
+
+// The sums of two values over the rows that this group is in charge of, in the first 2 LANES threads: first
+// those of one, then those of the other. `wait_for_all` or another barrier must follow.
+__device__ real sum_rows(const Group& group, real value, real other)
+{
+    if (threadIdx.x < ROWS * LANES) {
+        group.sums[threadIdx.x] = group.mine ? value : (real)0;
+        group.sums[ROWS * LANES + threadIdx.x] = group.mine ? other : (real)0;
+    }
+    __syncthreads();
+    real total = 0;
+    if (threadIdx.x < 2 * LANES)
+        #pragma unroll
+        for (int r = 0; r < ROWS; ++r)
+            total += group.sums[(threadIdx.x / LANES * ROWS + r) * LANES + group.lane];
+    return total;
+}
+
+// The sums over all rows, in all threads of a lane: equal in all groups. It waits for all. `parts` has LANES
+// places a group, and must not be those of the call before, which other groups may still be reading.
+__device__ real sum_columns(Group& group, real value, real* parts)
+{
+    const real part = sum_rows(group, value, 0);
+    if (threadIdx.x < LANES) parts[blockIdx.x * LANES + threadIdx.x] = part;
+    wait_for_all(group);
+    real sum = 0;
+    for (int each = threadIdx.x / LANES; each < gridDim.x; each += SLICES)
+        sum += __ldcg(parts + each * LANES + group.lane);
+    group.sums[threadIdx.x] = sum;
+    __syncthreads();
+    real total = 0;
+    for (int slice = 0; slice < SLICES; ++slice) total += group.sums[slice * LANES + group.lane];
+    __syncthreads();
+    return total;
+}
+"""
+
+# The residual is not normalized before the product: the product is, once its length is known to all groups.
+LANCZOS = r"""
+extern "C" __global__ void __launch_bounds__(THREADS) lanczos(
+    const real* matrix, int size, int columns, real scale, real shift, int* state,
+    const real* probes, int down, int right, real* block, real* basis, int steps, real rounding, real limit,
+    real* parts, real* alphas, real* betas)
+{
+    Group group = hold_rows(matrix, size, columns, scale, shift, state);
+    real* more_parts = parts + (gridDim.x + 1) * LANES;
+    const bool writes = !blockIdx.x && threadIdx.x < columns;
+    real previous, current = 0, residual = read(group, probes, down, right), largest = 0;
+    write(group, block, residual);
+    real beta = sqrt(sum_columns(group, residual * residual, more_parts));
+    if (writes && !(beta >= 1 / limit && beta <= limit)) state[1] = 1;
+    for (int step = 0; step < steps; ++step) {
+        const real inverse = beta > 0 ? 1 / beta : 0;
+        previous = current;
+        current = residual * inverse;
+        residual = multiply(group, block) * inverse - beta * previous;
+        const real alpha = sum_columns(group, current * residual, parts);
+        residual -= alpha * current;
+        write(group, block, residual);
+        if (basis) write(group, basis + (long long)step * size * columns, current);
+        const real length = sqrt(sum_columns(group, residual * residual, more_parts));
+        const real reach = fabs(alpha) + length;
+        if (writes && !step && !(reach >= 1 / limit && reach <= limit)) state[1] = 1;
+        largest = max(largest, reach);
+        beta = length > rounding * largest ? length : 0;
+        if (writes) {
+            alphas[step * columns + threadIdx.x] = alpha;
+            betas[step * columns + threadIdx.x] = beta;
+        }
+    }
+}
+"""
+
+# `outcome` has rows: the iterations made, whether a column is not solved, and the iteration in which p'Ap was
+# not positive, with its value.
+CONJUGATE_GRADIENTS = r"""
+extern "C" __global__ void __launch_bounds__(THREADS) conjugate_gradients(
+    const real* matrix, int size, int columns, real scale, real shift, int* state,
+    const real* rhs, int down, int right, real* solution, int from_start, real* block, int iterations,
+    real tolerance, real limit, real* parts, real* outcome)
+{
+    Group group = hold_rows(matrix, size, columns, scale, shift, state);
+    real* more_parts = parts + (gridDim.x + 1) * LANES;
+    const bool writes = !blockIdx.x && threadIdx.x < columns;
+    real residual = read(group, rhs, down, right), sum = 0, direction = 0, before = 0;
+    real refused = 0, negative = 0;
+    real square = sum_columns(group, residual * residual, parts);
+    const real length = sqrt(square), goal = tolerance * length;
+    if (writes && !(length >= 1 / limit && length <= limit)) state[1] = 1;
+    if (from_start) {
+        sum = read(group, solution, columns, 1);
+        residual -= multiply(group, solution);
+        square = sum_columns(group, residual * residual, more_parts);
+    }
+    bool active = group.lane < columns && !(sqrt(square) <= goal);
+    int iteration = 0;
+    while (iteration < iterations && __syncthreads_or(active)) {
+        ++iteration;
+        direction = residual + (before != 0 ? square / before : 0) * direction;
+        before = square;
+        write(group, block, direction);
+        wait_for_all(group);
+        const real product = multiply(group, block);
+        const real curvature = sum_columns(group, direction * product, parts);
+        if (active && !(curvature > 0)) {
+            refused = iteration;
+            negative = curvature;
+        }
+        if (__syncthreads_or(refused != 0)) break;
+        const real step = active ? square / curvature : 0;
+        sum += step * direction;
+        residual -= step * product;
+        square = sum_columns(group, residual * residual, more_parts);
+        active = group.lane < columns && !(sqrt(square) <= goal);
+    }
+    write(group, solution, sum);
+    if (writes) {
+        const real values[4] = {(real)iteration, (real)active, refused, negative};
+        for (int each = 0; each < 4; ++each) outcome[each * columns + threadIdx.x] = values[each];
+    }
+}
+"""
