@@ -158,6 +158,15 @@ def test_a_choice_without_replacement_holds_no_index_twice(seed, count, data):
     assert all(0 <= index < count for index in drawn)
 
 
+@pytest.mark.parametrize("population", [1_000, 10**15])
+def test_a_choice_without_replacement_takes_the_first_different_numbers_of_its_block(population):
+    for seed in range(20):
+        words = Rng(NUMPY, seed).bits(400)
+        numbers = dict.fromkeys((int(word) * population) >> 64 for word in words)
+        drawn = Rng(NUMPY, seed).choice(population, size=100, replace=False)
+        assert drawn.tolist() == list(numbers)[:100]
+
+
 @exhaustive
 @given(seed=seeds, weights=st.lists(st.integers(0, 5), min_size=1, max_size=8).filter(any))
 def test_a_weighted_choice_never_takes_what_has_no_weight(seed, weights):
