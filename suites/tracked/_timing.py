@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import resource
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from time import process_time
 
-from benchfw.errors import BenchfwError
+from benchfw.errors import BenchfwError, nearest
 
 
 def with_one_thread() -> None:
@@ -33,6 +34,20 @@ def refusals(advice: str = "") -> Iterator[None]:
     except (BenchfwError, ImportError) as fault:
         print(f"{Path(sys.argv[0]).name}: {fault}{advice and f'; {advice}'}", file=sys.stderr)
         sys.exit(2)
+
+
+def run_cases(cases: Mapping[str, Callable[[int], None]], description: str | None, rounds: int) -> None:
+    """Run the cases that the command line names, or all, with so many rounds unless it gives a number."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"one of {', '.join(cases)}")
+    parser.add_argument("--rounds", type=int, default=rounds)
+    arguments = parser.parse_args()
+    for name in arguments.cases:
+        if name not in cases:
+            parser.error(f"no case '{name}'{nearest(name, cases)}")
+    with refusals():
+        for name in arguments.cases or cases:
+            cases[name](arguments.rounds)
 
 
 def cpu_seconds(call: Callable[[], object]) -> float:

@@ -6,17 +6,15 @@ events after a warm-up. It needs CuPy, and for "log-determinant" PyTorch and GPy
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from _timing import refusals
+from _timing import run_cases
 
 from benchfw.backends import get_backend
-from benchfw.errors import nearest
 from benchfw.kernels import (
     as_operator,
     cholesky_solve,
@@ -271,19 +269,5 @@ CASES = {
 }
 
 
-def main() -> None:
-    """Measure the cases named, or all."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"one of {', '.join(CASES)}")
-    parser.add_argument("--rounds", type=int, default=7)
-    arguments = parser.parse_args()
-    for name in arguments.cases:
-        if name not in CASES:
-            parser.error(f"no case '{name}'{nearest(name, CASES)}")
-    with refusals():
-        for name in arguments.cases or CASES:
-            CASES[name](arguments.rounds)
-
-
 if __name__ == "__main__":
-    main()
+    run_cases(CASES, __doc__, rounds=7)

@@ -8,7 +8,6 @@ answers of a method. Both need CuPy, and PyTorch for its graphs and its profiler
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import tempfile
@@ -19,10 +18,9 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from _timing import refusals
+from _timing import run_cases
 
 from benchfw.backends import get_backend
-from benchfw.errors import nearest
 from benchfw.kernels import conjugate_gradients, lanczos
 from benchfw.registry import Registry
 from benchfw_spectral.kernels.chebyshev import chebyshev_forms
@@ -148,19 +146,5 @@ def steps(rounds: int) -> None:
 CASES = {"recurrences": recurrences, "steps": steps}
 
 
-def main() -> None:
-    """Measure the cases named, or all."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"one of {', '.join(CASES)}")
-    parser.add_argument("--rounds", type=int, default=11)
-    arguments = parser.parse_args()
-    for name in arguments.cases:
-        if name not in CASES:
-            parser.error(f"no case '{name}'{nearest(name, CASES)}")
-    with refusals():
-        for name in arguments.cases or CASES:
-            CASES[name](arguments.rounds)
-
-
 if __name__ == "__main__":
-    main()
+    run_cases(CASES, __doc__, rounds=11)
