@@ -14,8 +14,8 @@ from benchfw.api.planning import Planned, plan_text
 from benchfw.api.result import RunResult
 from benchfw.api.session import run_with_progress
 from benchfw.api.toml import write_toml
+from benchfw.backends.threads import default_threads
 from benchfw.errors import BenchfwError, SuiteError
-from benchfw.harness.environment import default_threads
 from benchfw.harness.options import Options
 from benchfw.provenance import DEFAULT_STORE
 from benchfw.registry import Registry

@@ -11,8 +11,8 @@ from benchfw.api.planning import Planned, bring_data, plan_suite, plan_tables
 from benchfw.api.result import MOST_LINES, RunResult
 from benchfw.api.running import execute_planned, on_cluster
 from benchfw.api.watching import watch_run
+from benchfw.backends.threads import default_threads
 from benchfw.errors import BenchfwError
-from benchfw.harness.environment import default_threads
 from benchfw.harness.events import Awaited, Begun, Event, Replaying
 from benchfw.harness.options import Options
 from benchfw.provenance import DEFAULT_STORE, Changes, Run

@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from benchfw.backends.threads import over_pieces
+
 # words a chunk: its temporaries then stay in a core's cache, which saves a third of the time
 _CHUNK = 16384
 _FEW = 16
@@ -149,11 +151,14 @@ def box_muller_on_host(words: np.ndarray, dtype: Any) -> np.ndarray:
         for position, pair in enumerate(zip(numbers, numbers, strict=True)):
             normals[2 * position : 2 * position + 2] = _pair(_Numbers, pair[0] >> 12, pair[1] >> 11, DOUBLE)
         return normals
-    for first in range(0, words.shape[0], _CHUNK):
-        cosine, sine = _pairs(np, words[first : first + _CHUNK], precision)
-        chunk = normals[2 * first // per_pair :][: 2 * cosine.shape[0]]
-        chunk[0::2] = cosine
-        chunk[1::2] = sine
+
+    def write(chunk: slice) -> None:
+        cosine, sine = _pairs(np, words[chunk], precision)
+        place = normals[2 * chunk.start // per_pair :][: 2 * cosine.shape[0]]
+        place[0::2] = cosine
+        place[1::2] = sine
+
+    over_pieces(write, words.shape[0], _CHUNK)
     return normals
 
 

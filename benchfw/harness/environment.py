@@ -19,12 +19,6 @@ DEVICE_PACKAGES = ("cupy", "cupyx", "cupy-cuda12x", "cupy-cuda13x")
 """What drives devices, as it is installed and imported; a backend's description has the versions too."""
 
 
-def default_threads() -> int:
-    """Return the threads a trial gets: OMP_NUM_THREADS where that is a number, else 1."""
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    return int(asked) if asked.isdecimal() and int(asked) > 0 else 1
-
-
 def gather(backends: Iterable[str], threads: int) -> Environment:
     """Return what this machine, its packages and the user's project say about themselves."""
     return Environment(

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchfw.backends.threads import default_threads
 from benchfw.errors import BenchfwError
-from benchfw.harness.environment import default_threads
 from benchfw.parameters import fits
 from benchfw.records import Budget, Isolation
 

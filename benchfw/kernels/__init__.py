@@ -3,6 +3,7 @@
 `benchfw.core_plugin` registers the kernels by name: listing them should not cost the import of NumPy.
 """
 
+from benchfw.backends.threads import default_threads, over_pieces
 from benchfw.kernels._kernel import Kernel, kernel, namespace
 from benchfw.kernels.blocks import add_scaled, column_dots, squares_and_dots, well_conditioned
 from benchfw.kernels.cholesky import (
@@ -43,6 +44,7 @@ __all__ = [
     "cholesky_solve",
     "column_dots",
     "conjugate_gradients",
+    "default_threads",
     "explained_variances",
     "gauss_quadrature",
     "gaussian_gram",
@@ -53,6 +55,7 @@ __all__ = [
     "lanczos_apply",
     "namespace",
     "normals",
+    "over_pieces",
     "rademacher",
     "resident",
     "ritz",

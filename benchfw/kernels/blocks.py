@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from benchfw.backends.threads import over_pieces
 from benchfw.kernels._kernel import kernel, namespace
 
 PIECES = 128  # into which a GPU cuts the rows of a sum
+AT_A_TIME = 1 << 15  # entries of a pass that stay in the cache
 LARGE = 100_000  # entries of a block: smaller ones are not worth the trouble
 
 
@@ -113,6 +115,21 @@ def _add_counts(block: Any, scales: Any, other: Any) -> tuple[float, float]:
 def add_scaled(block: Any, scales: Any, other: Any) -> Any:
     """Return block + other diag(scales), (size, M): a multiple for each column, scales (M,)."""
     return block + scales * other
+
+
+@add_scaled.on("numpy")
+def _add_scaled_numpy(block: Any, scales: Any, other: Any) -> Any:
+    if block.size < LARGE or not (block.flags.c_contiguous and block.dtype == scales.dtype == other.dtype):
+        return block + scales * other
+    result = np.empty_like(block)
+
+    def add(rows: slice) -> None:
+        np.multiply(other[rows], scales, out=result[rows])
+        result[rows] += block[rows]
+
+    columns = block.shape[1]
+    over_pieces(add, block.shape[0], max(1, AT_A_TIME // columns), columns)
+    return result
 
 
 @add_scaled.on("cupy")

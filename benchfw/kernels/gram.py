@@ -6,13 +6,14 @@ scale: one matrix product, after which NumPy works in place, a few rows at a tim
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from functools import cache
 from math import isqrt
 from typing import Any
 
 import numpy as np
 
+from benchfw.backends.threads import over_pieces
 from benchfw.errors import BenchfwError
 from benchfw.kernels._kernel import kernel, namespace
 
@@ -39,9 +40,12 @@ def gaussian_gram(X: Any, Y: Any, length: float) -> Any:
 @gaussian_gram.on("numpy")
 def _gaussian_gram_numpy(X: Any, Y: Any, length: float) -> Any:
     gram, left, right = _parts(np, X, Y, length)
-    for rows in _slices(gram):
+
+    def exponentiate(rows: slice) -> None:
         exponents = _finish(gram[rows], left[rows], right)
         np.exp(exponents, out=exponents)
+
+    _over_rows(exponentiate, gram)
     return gram
 
 
@@ -60,11 +64,14 @@ def gaussian_gram_length_derivative(X: Any, Y: Any, length: float) -> Any:
 @gaussian_gram_length_derivative.on("numpy")
 def _gaussian_gram_length_derivative_numpy(X: Any, Y: Any, length: float) -> Any:
     derivative, left, right = _parts(np, X, Y, length)
-    for rows in _slices(derivative):
+
+    def differentiate(rows: slice) -> None:
         exponents = _finish(derivative[rows], left[rows], right)
         grams = np.exp(exponents)
         exponents *= grams
         exponents *= -2.0 / float(length)
+
+    _over_rows(differentiate, derivative)
     return derivative
 
 
@@ -112,11 +119,10 @@ def _finish(products: Any, left: Any, right: Any) -> Any:
     return np.minimum(products, 0.0, out=products)
 
 
-def _slices(matrix: Any) -> Iterator[slice]:
-    """Yield the slices of a few rows each."""
-    rows = max(1, AT_A_TIME // max(matrix.shape[1], 1))
-    for start in range(0, matrix.shape[0], rows):
-        yield slice(start, start + rows)
+def _over_rows(work: Callable[[slice], object], matrix: Any) -> None:
+    """Call work for slices of a few rows each."""
+    columns = max(matrix.shape[1], 1)
+    over_pieces(work, matrix.shape[0], max(1, AT_A_TIME // columns), columns)
 
 
 def _on_device(X: Any, Y: Any, length: float, expression: str, factor: float) -> Any:

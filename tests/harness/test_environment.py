@@ -10,16 +10,6 @@ from benchfw.harness import environment
 from benchfw.provenance import Environment
 
 
-@pytest.mark.parametrize(
-    ("value", "threads"), [("3", 3), ("", 1), ("0", 1), ("-2", 1), ("many", 1), ("4,2", 1), (None, 1)]
-)
-def test_a_trial_gets_as_many_threads_as_omp_num_threads_says(monkeypatch, value, threads):
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    if value is not None:
-        monkeypatch.setenv("OMP_NUM_THREADS", value)
-    assert environment.default_threads() == threads
-
-
 def test_the_facts_can_be_written_as_json_and_name_machine_and_versions():
     found = environment.gather(["numpy"], 2)
     assert Environment.from_json(json.loads(json.dumps(found.to_json()))) == found

@@ -20,7 +20,8 @@ def command(as_json: bool) -> None:
       benchfw env
       benchfw env --json
     """
-    from benchfw.harness.environment import default_threads, gather
+    from benchfw.backends.threads import default_threads
+    from benchfw.harness.environment import gather
     from benchfw.registry import active_registry
 
     found = gather(active_registry().backends.names, default_threads()).to_json()

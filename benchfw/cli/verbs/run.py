@@ -210,7 +210,7 @@ def command(
     """
     from benchfw.api.planning import plan_bundle, plan_suites
     from benchfw.api.running import on_cluster
-    from benchfw.harness.environment import default_threads
+    from benchfw.backends.threads import default_threads
     from benchfw.harness.options import Options
 
     changes = Changes(only, backends, repetitions, quick)

@@ -97,7 +97,7 @@ def command(
       benchfw time chebyshev-forms lanczos --size 1e4 --size 1e6 --threads 4
       benchfw time soft-threshold --backend numpy --json
     """
-    from benchfw.harness.environment import default_threads
+    from benchfw.backends.threads import default_threads
 
     threads = threads or default_threads()
     from benchfw.api.planning import plan_text

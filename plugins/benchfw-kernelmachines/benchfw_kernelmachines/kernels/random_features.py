@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from benchfw.kernels import kernel, namespace
+from benchfw.kernels import default_threads, kernel, namespace, over_pieces
 from benchfw_kernelmachines.kernels.halves import halves_of_columns, halves_of_rows, multiply_halves
 from benchfw_kernelmachines.kernels.score_sums import add_scores, num_pieces
 
@@ -61,10 +61,10 @@ def _feature_scores_numpy(
     scores = np.zeros((rows.shape[0], num_outputs), dtype=rows.dtype)
     for numbers, planes in _joined(coefficients, FEATURES, np.concatenate):
         block = frequencies(numbers)
-        for tile in _tiles(rows, ROWS):
-            phases = rows[tile] @ block
-            scores[tile] += np.cos(phases) @ planes[0]
-            scores[tile] += np.sin(phases, out=phases) @ planes[1]
+        for tile in _tiles(rows, ROWS * default_threads()):
+            cosines, sines = _waves(rows[tile] @ block)
+            scores[tile] += cosines @ planes[0]
+            scores[tile] += sines @ planes[1]
     return scores
 
 
@@ -104,10 +104,10 @@ def feature_products(rows: Any, frequencies: Any, residuals: Any) -> Any:
 @feature_products.on("numpy")
 def _feature_products_numpy(rows: Any, frequencies: Any, residuals: Any) -> Any:
     products = np.zeros((2, frequencies.shape[1], residuals.shape[1]), dtype=rows.dtype)
-    for tile in _tiles(rows, ROWS):
-        phases = rows[tile] @ frequencies
-        products[0] += np.cos(phases).T @ residuals[tile]
-        products[1] += np.sin(phases, out=phases).T @ residuals[tile]
+    for tile in _tiles(rows, ROWS * default_threads()):
+        cosines, sines = _waves(rows[tile] @ frequencies)
+        products[0] += cosines.T @ residuals[tile]
+        products[1] += sines.T @ residuals[tile]
     return products
 
 
@@ -141,9 +141,21 @@ def _feature_gram_numpy(rows: Any, frequencies: Any) -> Any:
     gram = np.zeros((2 * frequencies.shape[1],) * 2, dtype=rows.dtype)
     for tile in _tiles(rows, 4 * ROWS):
         phases = rows[tile] @ frequencies
-        features = np.concatenate([np.cos(phases), np.sin(phases)], axis=1)
+        features = np.concatenate(_waves(phases), axis=1)
         gram += features.T @ features  # of an array with itself: NumPy does half of the work
     return gram
+
+
+def _waves(phases: Any) -> tuple[Any, Any]:
+    """Return cosines and sines, the latter in place of the phases."""
+    cosines = np.empty_like(phases)
+
+    def write(rows: slice) -> None:
+        np.cos(phases[rows], out=cosines[rows])
+        np.sin(phases[rows], out=phases[rows])
+
+    over_pieces(write, phases.shape[0], ROWS, phases.shape[1])
+    return cosines, phases
 
 
 @feature_gram.on("cupy")
