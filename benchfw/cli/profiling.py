@@ -27,7 +27,7 @@ def profile_trial(planned: Sequence[Planned], label: str, folder: Path) -> int:
         from pyinstrument.renderers import ConsoleRenderer
     except ImportError:
         raise BenchfwError("--profile needs pyinstrument; pip install 'benchfw[profile]'") from None
-    suite, trial = _find_trial(planned, label)
+    suite, trial = find_trial(planned, label, "--profile")
     profiler = Profiler(interval=INTERVAL)
     with suite.registry.activate():
         warm_up(trial, suite.registry, collector()[1])  # imports and compilation are not the method's
@@ -49,7 +49,8 @@ def profile_trial(planned: Sequence[Planned], label: str, folder: Path) -> int:
     return int(outcome.status.faulty)
 
 
-def _find_trial(planned: Sequence[Planned], label: str) -> tuple[Planned, Trial]:
+def find_trial(planned: Sequence[Planned], label: str, option: str) -> tuple[Planned, Trial]:
+    """Return the first trial of the method with this label, and its suite; errors name the option."""
     labels = set()
     for each in planned:
         for trial in each.trials:
@@ -57,4 +58,4 @@ def _find_trial(planned: Sequence[Planned], label: str) -> tuple[Planned, Trial]
                 middle = setting_at(spaces_in(trial.method.params), 0.5)  # of what would be tuned
                 return each, replace(trial, method=settle(trial.method, middle))
             labels.add(trial.method.label)
-    raise SuiteError(f"--profile '{label}' is not the label of a method{nearest(label, labels)}")
+    raise SuiteError(f"{option} '{label}' is not the label of a method{nearest(label, labels)}")

@@ -8,12 +8,8 @@ answers of a method. Both need CuPy, and PyTorch for its graphs and its profiler
 
 from __future__ import annotations
 
-import json
 import statistics
-import tempfile
 from collections.abc import Callable
-from itertools import islice
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -22,6 +18,8 @@ from _timing import run_cases
 
 from benchfw.backends import get_backend
 from benchfw.kernels import conjugate_gradients, lanczos
+from benchfw.measure.steps import measure_steps
+from benchfw.records import Budget, Spec, Trial
 from benchfw.registry import Registry
 from benchfw_spectral.kernels.chebyshev import chebyshev_forms
 
@@ -29,17 +27,18 @@ SIZES = 256, 512, 1_024, 1_500, 2_048
 PROBES, DEGREE, STEPS, CONDITION = 32, 50, 30, 20.0
 TOLERANCE = 1e-9  # which takes conjugate gradients about 50 iterations at that condition
 COMPLETION = {"use": "chebyshev", "probes": 50, "distribution": {"use": "optimal", "mean": 15}}
-MNIST = {"use": "kernel-classification", "dataset": "mnist"}
-METHODS = {  # with the answers before those that are looked at
+MNIST = "kernel-classification", {"dataset": "mnist"}
+BLOCKS = {"batch": 4_096, "block": 512, "step": 15.0}
+METHODS = {  # problem, method, and the answers before those that are looked at
     "SGD, matrix completion": (
-        {"use": "matrix-completion", "dataset": "movielens-1m"},
-        {"use": "sgd", "step": 1, "estimator": COMPLETION},
+        ("matrix-completion", {"dataset": "movielens-1m"}),
+        ("sgd", {"step": 1, "estimator": COMPLETION}),
         5,
     ),
-    "DSG, 50 blocks": (MNIST, {"use": "dsg", "batch": 4_096, "block": 512, "step": 15.0}, 50),
-    "DSG, 300 blocks": (MNIST, {"use": "dsg", "batch": 4_096, "block": 512, "step": 15.0}, 300),
-    "CDSG": (MNIST, {"use": "cdsg", "batch": 4_096, "block": 512, "step": 15.0}, 50),
-    "PG-SVI": ({"use": "gp-classification", "dataset": "usps-like"}, {"use": "pg-svi"}, 5),
+    "DSG, 50 blocks": (MNIST, ("dsg", BLOCKS), 50),
+    "DSG, 300 blocks": (MNIST, ("dsg", BLOCKS), 300),
+    "CDSG": (MNIST, ("cdsg", BLOCKS), 50),
+    "PG-SVI": (("gp-classification", {"dataset": "usps-like"}), ("pg-svi", {}), 5),
 }
 ANSWERS = 10  # that are looked at
 
@@ -112,33 +111,16 @@ def recurrences(rounds: int) -> None:
 def steps(rounds: int) -> None:
     """Print what a GPU does between two answers of a method."""
     del rounds
-    from torch import profiler
-
-    device = get_backend("cupy")
     print(f"between two answers, the mean of {ANSWERS}: launches, copies to and from the host, µs")
+    registry = Registry()
     for name, (problem, method, before) in METHODS.items():
-        registry = Registry()
-        made = registry.build("problem", problem, device, device.rng(1))
-        answers = registry.build("optimizer", method).run(made, device.rng(2))
-        list(islice(answers, before))
-        device.synchronize()
-        began = perf_counter()
-        list(islice(answers, ANSWERS))
-        device.synchronize()
-        taken = 1e6 * (perf_counter() - began) / ANSWERS
-        with profiler.profile(activities=[profiler.ProfilerActivity.CUDA], acc_events=True) as profile:
-            list(islice(answers, ANSWERS))
-            device.synchronize()
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "trace.json"
-            profile.export_chrome_trace(str(path))
-            events = json.loads(path.read_text())["traceEvents"]
-        work = [each for each in events if each.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset")]
-        copies = sum("DtoD" not in each["name"] for each in work if each["cat"] == "gpu_memcpy")
-        busy = sum(each["dur"] for each in work) / ANSWERS
+        specs = [Spec(use, parameters) for use, parameters in (problem, method)]
+        trial = Trial("optimizer", *specs, "cupy", 1, 0, Budget(iterations=1))
+        found = measure_steps(trial, registry, before, ANSWERS)
         print(
-            f"  {name:<26}{len(work) / ANSWERS:6.0f} launches {copies / ANSWERS:5.1f} copies "
-            f"{busy:9,.0f} of {taken:9,.0f} µs in kernels: {busy / taken:.0%}",
+            f"  {name:<26}{found.launches:6.0f} launches {found.copies:5.1f} copies "
+            f"{1e6 * found.device_seconds:9,.0f} of {1e6 * found.seconds:9,.0f} µs in kernels: "
+            f"{found.device_seconds / found.seconds:.0%}",
             flush=True,
         )
 

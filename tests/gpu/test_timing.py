@@ -65,3 +65,19 @@ def test_every_kernel_is_timed_with_device_seconds_copies_and_memory(tmp_path):
             assert found["device_seconds_per_call"] > 0, each.trial
             assert found["copy_seconds_per_call"] > 0, each.trial
             assert found["peak_bytes"] >= found["result_bytes"], each.trial
+
+
+def test_a_trace_has_the_kernels_and_copies_of_a_call():
+    pytest.importorskip("torch")
+    matrix = CUPY.rng(0).standard_normal((512, 512))
+    CUPY.synchronize()
+
+    def call():
+        CUPY.to_numpy(matrix @ matrix)
+        CUPY.synchronize()
+
+    call()
+    events = CUPY.events_during(call)
+    assert [each.kind for each in events].count("copy") == 1
+    assert any(each.kind == "kernel" and each.seconds > 0 for each in events)
+    assert events[-1].kind == "copy"

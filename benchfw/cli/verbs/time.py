@@ -16,6 +16,7 @@ from benchfw.errors import BackendUnavailable
 from benchfw.report.text import printable
 
 SIZES = (10_000, 100_000, 1_000_000)
+STEPS = 10  # that --steps takes the mean of
 
 
 def parse_sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> list[int]:
@@ -33,7 +34,7 @@ def parse_sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str,
 
 
 @click.command(name="time")
-@click.argument("kernels", nargs=-1, metavar="[KERNEL...]", shell_complete=complete_kernels)
+@click.argument("kernels", nargs=-1, metavar="[KERNEL... | SUITE]", shell_complete=complete_kernels)
 @click.option(
     "--size",
     "sizes",
@@ -68,6 +69,20 @@ def parse_sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str,
     metavar="SECONDS",
     help="Time for each size of a kernel; a size at which one call would take longer is skipped.",
 )
+@click.option(
+    "--steps",
+    "label",
+    metavar="METHOD",
+    help="Show what a step of this method of SUITE does: time, and on a GPU launches, gaps and copies.",
+)
+@click.option(
+    "--after",
+    type=click.IntRange(min=0),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="With --steps: steps before those that are shown.",
+)
 @click.option("--no-report", is_flag=True, help="Write no page.")
 @plugin_option
 @store_option
@@ -79,6 +94,8 @@ def command(
     dtype: str | None,
     threads: int | None,
     limit: float,
+    label: str | None,
+    after: int,
     no_report: bool,
     plugins: tuple[str, ...],
     store: Path,
@@ -91,12 +108,19 @@ def command(
     declares. With two backends each is timed in three runs: how many times faster, and at what sizes. The
     run is kept in the store: `benchfw compare` and `benchfw export` read it like any other.
 
+    With --steps METHOD the argument is a suite, and the first trial of its method of that label runs for a
+    few steps in this process. Launches, gaps and copies are counted by PyTorch's profiler.
+
     \b
     Examples:
       benchfw time
       benchfw time chebyshev-forms lanczos --size 1e4 --size 1e6 --threads 4
       benchfw time soft-threshold --backend numpy --json
+      benchfw time --steps dsg kernelmachines/figure2 --backend cupy --after 300
     """
+    if label is not None:
+        _show_steps(kernels, label, backends, after, plugins, as_json=as_json)
+        return
     from benchfw.backends.threads import default_threads
 
     threads = threads or default_threads()
@@ -126,6 +150,25 @@ def command(
     else:
         print_run(run, summary, as_json=False)
     sys.exit(exit_code(run))
+
+
+def _show_steps(
+    suites: tuple[str, ...],
+    label: str,
+    backends: tuple[str, ...],
+    after: int,
+    plugins: tuple[str, ...],
+    *,
+    as_json: bool,
+) -> None:
+    from benchfw.api.planning import plan_suites
+    from benchfw.cli.steps import show_steps
+    from benchfw.provenance import Changes
+
+    if len(suites) != 1:
+        raise click.UsageError("--steps needs one suite, as in `benchfw time --steps METHOD SUITE`")
+    planned = plan_suites(suites[0], plugins, Changes(backends=backends))
+    show_steps(planned, label, after, STEPS, as_json=as_json)
 
 
 def suite_text(

@@ -1,0 +1,92 @@
+"""What happens between two answers: on the host, and on a device as its trace tells."""
+
+import pytest
+
+from benchfw.backends.device_events import DeviceEvent, read_trace
+from benchfw.errors import BenchfwError
+from benchfw.measure.steps import Gap, Steps, measure_steps
+from benchfw.records import Budget, Spec, Trial
+from benchfw.registry import Given, Registry
+
+
+class _Line:
+    """A problem whose oracle costs 2."""
+
+    def __init__(self, backend, rng):
+        self.backend = backend
+        self.cost = 0.0
+
+    def start(self):
+        return self.backend.xp.zeros(1)
+
+    def metrics(self, answer):
+        return {"value": float(answer[0])}
+
+
+class _Walk:
+    solves = _Line
+
+    def run(self, problem, rng):
+        answer = problem.start()
+        for _ in range(8):
+            yield answer
+            problem.cost += 2.0
+            answer = answer + 1
+
+
+class _Leap:
+    solves = _Line
+
+    def solve(self, problem, rng, effort):
+        return problem.start() + effort
+
+
+def _measure(method, before, count):
+    given = [Given("problem", "line", _Line, ""), Given("optimizer", "it", method, "")]
+    trial = Trial("optimizer", Spec("line"), Spec("it", label="it"), "numpy", 0, 0, Budget(iterations=1))
+    return measure_steps(trial, Registry((), (), given), before, count)
+
+
+def test_steps_on_the_host_have_seconds_and_cost_and_no_events():
+    found = _measure(_Walk, before=2, count=4)
+    assert found.count == 4
+    assert found.cost == 2.0
+    assert found.seconds > 0
+    assert found.events is None
+
+
+def test_a_method_that_ends_too_early_is_said_so():
+    with pytest.raises(BenchfwError, match="it ended after 5 more steps; ask for fewer"):
+        _measure(_Walk, before=2, count=6)
+
+
+def test_a_solver_that_does_not_yield_has_no_steps():
+    with pytest.raises(BenchfwError, match="it has no steps"):
+        _measure(_Leap, before=0, count=1)
+
+
+def test_a_trace_gives_kernels_copies_and_fills_in_order():
+    entries = [
+        {"cat": "gpu_memcpy", "name": "Memcpy DtoH (Device -> Pageable)", "ts": 30.0, "dur": 1.0},
+        {"cat": "kernel", "name": "gemm", "ts": 10.0, "dur": 5.0},
+        {"cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": 1.0, "dur": 2.0},
+        {"cat": "gpu_memcpy", "name": "Memcpy DtoD (Device -> Device)", "ts": 20.0, "dur": 1.0},
+        {"cat": "gpu_memset", "name": "Memset (Device)", "ts": 25.0, "dur": 1.0},
+        {"name": "no category"},
+    ]
+    assert [each.kind for each in read_trace(entries)] == ["kernel", "kernel", "fill", "copy"]
+    assert read_trace(entries)[0] == DeviceEvent("kernel", "gemm", 10e-6, 5e-6)
+
+
+def test_a_step_counts_launches_copies_and_gaps_and_work_that_overlaps_once():
+    events = (
+        DeviceEvent("kernel", "gemm", 0.0, 4.0),
+        DeviceEvent("kernel", "sum", 1.0, 2.0),  # beside gemm, in another stream
+        DeviceEvent("copy", "to host", 5.0, 1.0),
+        DeviceEvent("fill", "zeros", 9.0, 1.0),
+    )
+    steps = Steps(count=2, seconds=10.0, cpu_seconds=1.0, cost=0.0, events=events)
+    assert (steps.launches, steps.copies, steps.device_seconds) == (1.5, 0.5, 3.0)
+    assert steps.gaps == (Gap(3.0, "to host"), Gap(1.0, "gemm"))
+    assert steps.by_name["gemm"] == (0.5, 2.0)
+    assert next(iter(steps.by_name)) == "gemm"
