@@ -39,6 +39,7 @@ OTHERS += tuple(
 )
 KERNELS = {
     "block_check": ("largest_steps",),
+    "feature_ridge": ("feature_ridge",),
     "random_features": ("feature_gram", "feature_products", "feature_scores"),
     "softmax": ("softmax_derivative", "softmax_loss"),
 }

@@ -61,8 +61,8 @@ def _feature_scores_numpy(
     scores = np.zeros((rows.shape[0], num_outputs), dtype=rows.dtype)
     for numbers, planes in _joined(coefficients, FEATURES, np.concatenate):
         block = frequencies(numbers)
-        for tile in _tiles(rows, ROWS * default_threads()):
-            cosines, sines = _waves(rows[tile] @ block)
+        for tile in tiles(rows, ROWS * default_threads()):
+            cosines, sines = waves(rows[tile] @ block)
             scores[tile] += cosines @ planes[0]
             scores[tile] += sines @ planes[1]
     return scores
@@ -82,7 +82,7 @@ def _feature_scores_cupy(
     for numbers, planes in _joined(coefficients, at_once, cupy.concatenate):
         block = halves_of_columns(frequencies(numbers))
         planes = cupy.ascontiguousarray(planes.swapaxes(1, 2))  # as threads beside each other read them
-        for tile in _tiles(rows, max(1, most // max(block.shape[1], 1))):
+        for tile in tiles(rows, max(1, most // max(block.shape[1], 1))):
             add_scores(multiply_halves(halves[tile], block), planes, sums[:, tile])
     return sums.sum(axis=0)
 
@@ -104,8 +104,8 @@ def feature_products(rows: Any, frequencies: Any, residuals: Any) -> Any:
 @feature_products.on("numpy")
 def _feature_products_numpy(rows: Any, frequencies: Any, residuals: Any) -> Any:
     products = np.zeros((2, frequencies.shape[1], residuals.shape[1]), dtype=rows.dtype)
-    for tile in _tiles(rows, ROWS * default_threads()):
-        cosines, sines = _waves(rows[tile] @ frequencies)
+    for tile in tiles(rows, ROWS * default_threads()):
+        cosines, sines = waves(rows[tile] @ frequencies)
         products[0] += cosines.T @ residuals[tile]
         products[1] += sines.T @ residuals[tile]
     return products
@@ -139,14 +139,14 @@ def feature_gram(rows: Any, frequencies: Any) -> Any:
 @feature_gram.on("numpy")
 def _feature_gram_numpy(rows: Any, frequencies: Any) -> Any:
     gram = np.zeros((2 * frequencies.shape[1],) * 2, dtype=rows.dtype)
-    for tile in _tiles(rows, 4 * ROWS):
+    for tile in tiles(rows, 4 * ROWS):
         phases = rows[tile] @ frequencies
-        features = np.concatenate(_waves(phases), axis=1)
+        features = np.concatenate(waves(phases), axis=1)
         gram += features.T @ features  # of an array with itself: NumPy does half of the work
     return gram
 
 
-def _waves(phases: Any) -> tuple[Any, Any]:
+def waves(phases: Any) -> tuple[Any, Any]:
     """Return cosines and sines, the latter in place of the phases."""
     cosines = np.empty_like(phases)
 
@@ -181,14 +181,14 @@ def _joined(
         yield numbers, blocks[0] if len(blocks) == 1 else concatenate(blocks, axis=1)
 
 
-def _tiles(rows: Any, size: int) -> Iterator[slice]:
+def tiles(rows: Any, size: int) -> Iterator[slice]:
     """Yield the slices of `size` rows each."""
     return (slice(first, first + size) for first in range(0, rows.shape[0], size))
 
 
 def _device_tiles(rows: Any, frequencies: Any) -> Iterator[slice]:
     """Yield the slices of as many rows as a GPU takes at once."""
-    return _tiles(rows, max(1, _most_features() // max(2 * frequencies.shape[1], 1)))
+    return tiles(rows, max(1, _most_features() // max(2 * frequencies.shape[1], 1)))
 
 
 @cache

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from benchfw import BenchfwError, Count, Rng
-from benchfw.kernels import cholesky_solve
 from benchfw_kernelmachines.features import FeatureKind, get_frequencies
-from benchfw_kernelmachines.kernels.random_features import feature_gram, feature_products
+from benchfw_kernelmachines.kernels.feature_ridge import feature_ridge
 from benchfw_kernelmachines.optimizers.kernel_ridge_exact import need_squared_loss
 from benchfw_kernelmachines.oracles import KernelRisk
 from benchfw_kernelmachines.predictor import FeaturePredictor
@@ -21,8 +20,8 @@ AT_A_TIME = 4096  # rows
 class RandomFeaturesRidge:
     """Ridge regression on random features that are drawn once (Rahimi & Recht 2007), by normal equations.
 
-    One pass over the rows adds up Z'Z and Z'y, in float32: with m frequencies O(n m²) time and 32 m² bytes,
-    half of them for the Cholesky factor, whatever the number of rows. The features of a row are not kept.
+    One pass over the rows adds up Z'Z and Z'y, in float32: with m frequencies O(n m²) time and, on the host,
+    16 m² bytes, whatever the number of rows: the Cholesky factor is written in place. Features are not kept.
     """
 
     features: Count = 1000
@@ -40,18 +39,14 @@ class RandomFeaturesRidge:
         space = problem.covariance, problem.dimension
         frequencies = get_frequencies(self.kind, problem.backend, *space, m, rng.seed)
         yield FeaturePredictor(frequencies, (), 1.0, problem.num_outputs)
-        block = frequencies.block(0)
-        matrix = xp.zeros((2 * m, 2 * m), dtype=xp.float32)
-        right = xp.zeros((2, m, problem.num_outputs), dtype=xp.float32)
-        for first in range(0, count, AT_A_TIME):
-            rows, targets = problem.rows(xp.arange(first, min(first + AT_A_TIME, count)))
-            matrix += feature_gram(rows, block)
-            right += feature_products(rows, block, targets)
+        batches = (
+            problem.rows(xp.arange(first, min(first + AT_A_TIME, count)))
+            for first in range(0, count, AT_A_TIME)
+        )
         # f = z'w with z = [cos, sin]/√m: the ridge of the unscaled features is m times as large
-        matrix[xp.arange(2 * m), xp.arange(2 * m)] += m * count * problem.penalty
+        ridge = m * count * problem.penalty
         try:
-            factor = xp.linalg.cholesky(matrix)
+            solution = feature_ridge(frequencies.block(0), batches, ridge)
         except xp.linalg.LinAlgError as fault:
             raise BenchfwError("the normal equations are singular to rounding; raise penalty") from fault
-        solution = cholesky_solve(factor, right.reshape(2 * m, -1)).reshape(right.shape)
         yield FeaturePredictor(frequencies, (solution,), 1.0, problem.num_outputs)
