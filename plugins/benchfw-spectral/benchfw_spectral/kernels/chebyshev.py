@@ -18,6 +18,7 @@ from benchfw.kernels import (
     column_dots,
     kernel,
     namespace,
+    read_state,
     resident,
     shifted,
     side_by_side,
@@ -168,7 +169,7 @@ def _blocks_by_one_launch(
         blocks.append(block)
         forms.append(form)
     held.count(steps * probes.shape[1])
-    growth = max(float(state.get().view(np.float32)[1]) for state in states)
+    growth = max(float(read_state(state).view(np.float32)[1]) for state in states)
     if growth:
         raise _outside(interval, growth)
     return side_by_side(blocks), side_by_side(forms)
