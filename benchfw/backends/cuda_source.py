@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchfw.backends.normals import HALF_PI, LN2_HIGH, LN2_LOW, SINGLE, Precision
+from benchfw.backends.precisions import HALF_PI, LN2_HIGH, LN2_LOW, SINGLE, Precision
 
 # Philox-4x64-10 (Salmon et al. 2011); a thread makes the four words of one counter; y numbers blocks
 PHILOX = r"""

@@ -12,7 +12,8 @@ import numpy as np
 from benchfw.backends.backend import Backend, Device
 from benchfw.backends.cuda_source import PHILOX, box_muller_source
 from benchfw.backends.device_events import DeviceEvent, trace_cuda
-from benchfw.backends.normals import SINGLE, Precision, precision_for
+from benchfw.backends.normals import precision_for
+from benchfw.backends.precisions import SINGLE, Precision
 from benchfw.errors import BackendUnavailable
 
 _THREADS = 256

@@ -1,13 +1,14 @@
 """Passes over arrays by as many threads as a trial has: NumPy lets others work while it goes through one.
 
-Pieces are the same for any number of threads, and so is every bit of a pass that has no sums across pieces.
+Where a pass has no sums across entries, every bit is the same for any number of threads.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
+WIDE = 1 << 20  # entries that a thread takes at a time, at most
 LARGE = 1 << 18  # entries: starting threads for fewer takes longer than they save
 
 
@@ -18,24 +19,23 @@ def default_threads() -> int:
 
 
 def over_pieces(work: Callable[[slice], object], length: int, piece: int, entries: int = 1) -> None:
-    """Call work for each slice of `piece` of range(length), whose places have so many entries each.
+    """Call work for slices of range(length), of whole pieces, whose places have so many entries each.
 
+    One thread takes a piece at a time, which should fit into the cache; several take more at a time.
     The calls may run at the same time and in any order, so that each writes to places of its own. Threads end
     with the pass: a trial that is forked later finds none.
     """
     threads = default_threads() if length * entries >= LARGE else 1
-    pieces = _slices(length, piece)
-    if threads == 1 or length <= piece:
+    if threads > 1:  # between its calls a thread waits for Python's lock: few long calls are best
+        shares = min(threads * -(-length * entries // (threads * WIDE)), -(-length // piece))
+        piece *= -(-length // (piece * shares))
+    pieces = [slice(start, min(start + piece, length)) for start in range(0, length, piece)]
+    if min(threads, len(pieces)) <= 1:
         for each in pieces:
             work(each)
         return
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(min(threads, -(-length // piece))) as pool:
+    with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
         for _ in pool.map(work, pieces):
             pass  # raises what a call has raised
-
-
-def _slices(length: int, piece: int) -> Iterator[slice]:
-    for start in range(0, length, piece):
-        yield slice(start, min(start + piece, length))

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from benchfw.backends import get_backend
-from benchfw.backends.normals import box_muller, box_muller_on_host, precision_of
+from benchfw.backends.normals import box_muller, box_muller_on_host
+from benchfw.backends.precisions import precision_of
 from benchfw.backends.rng import signs
 from benchfw.errors import BenchfwError
 from benchfw.kernels._kernel import kernel, namespace

@@ -14,7 +14,8 @@ import pytest
 
 from benchfw.backends import get_backend
 from benchfw.backends.cuda_source import PHILOX, box_muller_source
-from benchfw.backends.normals import DOUBLE, SINGLE, box_muller
+from benchfw.backends.normals import box_muller
+from benchfw.backends.precisions import DOUBLE, SINGLE
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
 pytestmark = pytest.mark.skipif(

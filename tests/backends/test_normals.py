@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from benchfw.backends import get_backend
-from benchfw.backends.normals import DOUBLE, SINGLE, box_muller, words_for
+from benchfw.backends.normals import box_muller, words_for
+from benchfw.backends.precisions import DOUBLE, SINGLE
 
 # the ends of both ranges, where a logarithm or a quadrant goes wrong first
 CORNERS = np.array(

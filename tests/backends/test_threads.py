@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from benchfw.backends import get_backend
+from benchfw.backends.compiled_normals import compile_pairs
+from benchfw.backends.precisions import DOUBLE, SINGLE
 from benchfw.backends.rng import philox_words
 from benchfw.backends.threads import LARGE, default_threads, over_pieces
 from benchfw.kernels import add_scaled, gaussian_gram, gaussian_gram_length_derivative, normals
@@ -33,8 +35,12 @@ def _points():
 PASSES = {
     "words": lambda: philox_words(1, 2, 3, 0, LARGE + 5),
     "words from the middle": lambda: philox_words(1, 2, 3, 7, LARGE),
-    "float32 normals": lambda: normals(philox_words(1, 2, 3, 0, LARGE + 2), dtype=np.float32),
-    "float64 normals": lambda: normals(philox_words(1, 2, 3, 0, LARGE + 2), dtype=np.float64),
+    "float32 normals, compiled where numba is": lambda: normals(
+        philox_words(1, 2, 3, 0, LARGE + 2), dtype=np.float32
+    ),
+    "float64 normals, compiled where numba is": lambda: normals(
+        philox_words(1, 2, 3, 0, LARGE + 2), dtype=np.float64
+    ),
     "gram": lambda: gaussian_gram(_points(), _points(), 0.7),
     "its derivative": lambda: gaussian_gram_length_derivative(_points(), _points(), 0.7),
     "sum of blocks": lambda: add_scaled(*_blocks()),
@@ -48,6 +54,27 @@ def test_a_pass_gives_the_same_bits_with_any_number_of_threads(monkeypatch, name
         monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
         found.append(PASSES[name]())
     assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("precision", [SINGLE, DOUBLE], ids=lambda each: each.floating)
+def test_compiled_normals_have_the_bits_of_numpys_also_for_extreme_words(precision):
+    pytest.importorskip("numba")
+    words = philox_words(5, 6, 7, 0, 4_000)
+    ones = (1 << 64) - 1
+    words[:8] = [
+        0,
+        ones,
+        1 << 63,
+        (1 << 63) - 1,
+        1 << 40,
+        0xFFFFFF << 40,
+        0x7FFFFF << 9,
+        ones - (0x7FFFFF << 9),
+    ]
+    expected = normals(words, dtype=precision.floating)
+    found = np.empty_like(expected)
+    compile_pairs(precision)(words, found)
+    assert found.tobytes() == expected.tobytes()
 
 
 def test_a_large_pass_uses_the_threads_that_are_allowed_and_leaves_none_behind(monkeypatch):
