@@ -35,10 +35,10 @@ def _points():
 PASSES = {
     "words": lambda: philox_words(1, 2, 3, 0, LARGE + 5),
     "words from the middle": lambda: philox_words(1, 2, 3, 7, LARGE),
-    "float32 normals, compiled where numba is": lambda: normals(
+    "float32 normals": lambda: normals(
         philox_words(1, 2, 3, 0, LARGE + 2), dtype=np.float32
     ),
-    "float64 normals, compiled where numba is": lambda: normals(
+    "float64 normals": lambda: normals(
         philox_words(1, 2, 3, 0, LARGE + 2), dtype=np.float64
     ),
     "gram": lambda: gaussian_gram(_points(), _points(), 0.7),
