@@ -1,8 +1,8 @@
-"""Bring the script that draws the figures of a page, a small build of plotly.js, into the source distribution.
+"""Bring the script that draws the figures of a page, a small build of plotly.js, into the sdist.
 
 The script is not ours, so it is not in the repository: npm brings it, and its hash is checked. An sdist is
-not made without it, and a wheel holds what its source holds: nothing is fetched for it, so a wheel is the same
-with or without npm and a network. In a checkout an editable install fetches it if npm is there.
+not made without it. A wheel holds what its source holds: nothing is fetched for it, so it is the same with or
+without npm and a network. In a checkout an editable install fetches the script if npm is there.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def bring(folder: Path) -> None:
     try:
         contents = fetch_files()
     except (OSError, KeyError, ValueError, tarfile.TarError, subprocess.SubprocessError) as error:
-        raise ValueError(f"npm could not fetch {PACKAGE}, which draws the figures of pages: {error}") from error
+        raise ValueError(
+            f"npm could not fetch {PACKAGE}, which draws the figures of pages: {error}"
+        ) from error
     for name in FILES:
         if name not in contents or not is_right(name, contents[name]):
             raise ValueError(f"the {name} of {PACKAGE} is not the one whose sha256 is in hatch_build.py")

@@ -1,4 +1,4 @@
-"""Which of our packages has a name, and the command that installs it here: from an index, or from a checkout."""
+"""Which of our packages has a name, and the command that installs it: from an index, or from a checkout."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def advise_install(kind: str, name: str) -> str:
 def install_command(requirement: str) -> str:
     """Return the command that installs a requirement such as "benchfw-bridges[jax]".
 
-    If this benchfw came from a checkout, packages that are not installed yet come from there too: an index may
-    have none of them, or another version. Extras of an installed package need only its name.
+    If this benchfw came from a checkout, packages that are not installed yet come from there too: an index
+    may have none of them, or another version. Extras of an installed package need only its name.
     """
     name, bracket, extras = requirement.partition("[")
     checkout = find_checkout()

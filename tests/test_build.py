@@ -1,5 +1,4 @@
-"""The drawing script comes into source distributions by npm, wheels hold what their source holds, and never another
-file in its place."""
+"""The drawing script comes into an sdist by npm, and no other file in its place; a wheel fetches nothing."""
 
 import hashlib
 import importlib.util
@@ -17,7 +16,7 @@ BOTH = {"plotly-basic.min.js": CONTENT, "LICENSE": CONTENT}
 
 @pytest.fixture
 def build(tmp_path, monkeypatch):
-    """The hook on an empty project, without npm: a function that builds, and returns the files of the script."""
+    """The hook on an empty project, with an npm that packs CONTENT: builds, returns the script's files."""
     spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

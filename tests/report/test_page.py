@@ -189,7 +189,9 @@ def test_without_plotly_only_the_small_script_draws(small, monkeypatch):
     small.touch()
     assert can_draw()
     assert drawing_script([LINES]) == small
-    with pytest.raises(BenchfwError, match=r"figures with heatmap need plotly; pip install 'benchfw\[plotly\]'"):
+    with pytest.raises(
+        BenchfwError, match=r"figures with heatmap need plotly; pip install 'benchfw\[plotly\]'"
+    ):
         drawing_script([HEATMAP])
 
 
