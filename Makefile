@@ -46,7 +46,11 @@ test-torch: $(INSTALLED)
 	$(PYTEST) --all plugins/benchfw-bridges/tests/from_torch plugins/benchfw-bridges/tests/test_conformance.py
 	$(PYTEST) --all tests/docs/test_pages.py -k pytorch
 
-# the manual, also from docstrings: a dead link or a name without documentation is an error
+# what the manual says of code, written into its pages; a test fails if one is out of date
+reference: $(INSTALLED)
+	$(BIN)/python docs/_build/generated.py
+
+# the manual: a dead link or a page outside the navigation is an error
 docs: $(INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "page: reports/docs/index.html"
