@@ -7,13 +7,13 @@ BIN := $(VENV)/bin
 PLUGINS := $(wildcard plugins/*)
 INSTALLED := $(VENV)/.installed
 ASV := $(BIN)/asv
-# more than two cores: tests wait for the processes that they start
-WORKERS ?= 3
+# one more than the cores, since tests wait for the processes that they start; at most 8, for memory
+WORKERS ?= $(shell $(PYTHON) -c "import os; print(min((os.cpu_count() or 1) + 1, 8))")
 # a thread each: workers that share the cores would wait for one another, at twice the processor time;
 # with bytecode, whatever the shell says of it: else each of a thousand processes compiles all it imports
 PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: run test test-all lint types tests test-gpu test-torch docs findings bundles overhead drill fuzz benchmarks asv asv-check asv-publish clean
+.PHONY: run test test-all lint types tests test-gpu test-torch docs reference dist-check findings bundles overhead drill fuzz benchmarks asv asv-check asv-publish clean
 
 run: $(INSTALLED)
 	$(BIN)/benchfw run quickstart
@@ -46,10 +46,20 @@ test-torch: $(INSTALLED)
 	$(PYTEST) --all plugins/benchfw-bridges/tests/from_torch plugins/benchfw-bridges/tests/test_conformance.py
 	$(PYTEST) --all tests/docs/test_pages.py -k pytorch
 
-# the manual, also from docstrings: a dead link or a name without documentation is an error
+# what the manual says of code, written into its pages; a test fails if one is out of date
+reference: $(INSTALLED)
+	$(BIN)/python docs/_build/generated.py
+
+# the manual: a dead link or a page outside the navigation is an error
 docs: $(INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "page: reports/docs/index.html"
+
+# every package as it would be published, into dist/: metadata, contents, the same without npm, installed
+dist-check: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --group dist
+	rm -rf dist
+	$(BIN)/python .ci/dist_check.py dist
 
 # docs/findings.md from the bundles in findings/ alone: nothing is run
 findings: $(INSTALLED)
@@ -99,7 +109,7 @@ asv-publish: $(INSTALLED)
 $(INSTALLED): pyproject.toml $(PLUGINS:%=%/pyproject.toml)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip hatchling editables
-	$(BIN)/python -m pip install --quiet --no-build-isolation --no-compile --editable ".[dev]" $(PLUGINS:%=--editable ./%)
+	$(BIN)/python -m pip install --quiet --no-build-isolation --no-compile --group dev --editable . $(PLUGINS:%=--editable ./%)
 	$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true
 	touch $@
 

@@ -1,7 +1,8 @@
-"""Bring the small build of plotly.js into the package: with it the first figure shows in half of the time.
+"""Bring the script that draws the figures of a page, a small build of plotly.js, into the sdist.
 
-The script is not ours, so it is not in the repository: npm brings it whenever a wheel or an editable install
-is made. Without npm or a network the build goes on, and pages draw with the whole script of plotly's package.
+The script is not ours, so it is not in the repository: npm brings it, and its hash is checked. An sdist is
+not made without it. A wheel holds what its source holds: nothing is fetched for it, so it is the same with or
+without npm and a network. In a checkout an editable install fetches the script if npm is there.
 """
 
 from __future__ import annotations
@@ -26,33 +27,49 @@ class DrawingScript(BuildHookInterface[Any]):
     """Fills benchfw/report/html/assets before the files of the package are gathered."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
-        """Bring what is missing; say so where that cannot be done."""
-        folder = Path(self.root, "benchfw", "report", "html", "assets")
+        """Bring what is missing for an sdist or an editable install; check what goes into a wheel."""
+        root = Path(self.root)
+        folder = root / "benchfw" / "report" / "html" / "assets"
         if all((folder / name).is_file() and is_right(name, (folder / name).read_bytes()) for name in FILES):
             return
-        try:
+        if self.target_name == "sdist":
             bring(folder)
-        except (OSError, KeyError, ValueError, tarfile.TarError, subprocess.SubprocessError) as error:
-            self.app.display_warning(f"{PACKAGE} could not be fetched ({error}); pages will load more slowly")
+        elif (root / "PKG-INFO").is_file():
+            raise ValueError(f"the files in {folder} are not those whose sha256 is in hatch_build.py")
+        elif version == "editable":
+            try:
+                bring(folder)
+            except ValueError as error:
+                self.app.display_warning(str(error))
 
 
 def is_right(name: str, content: bytes) -> bool:
-    """Whether this is the file that was meant."""
+    """Return whether this is the file that was meant."""
     return hashlib.sha256(content).hexdigest() == FILES[name]
 
 
 def bring(folder: Path) -> None:
-    """Let npm fetch the package and put its files into a folder; ValueError if one is not what it was."""
+    """Let npm fetch the package, and put its files into a folder; ValueError if that cannot be done."""
+    try:
+        contents = fetch_files()
+    except (OSError, KeyError, ValueError, tarfile.TarError, subprocess.SubprocessError) as error:
+        raise ValueError(
+            f"npm could not fetch {PACKAGE}, which draws the figures of pages: {error}"
+        ) from error
+    for name in FILES:
+        if name not in contents or not is_right(name, contents[name]):
+            raise ValueError(f"the {name} of {PACKAGE} is not the one whose sha256 is in hatch_build.py")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+
+
+def fetch_files() -> dict[str, bytes]:
+    """Return the files of the package of npm that are wanted."""
     with tempfile.TemporaryDirectory() as place:
         words = ["npm", "pack", "--silent", "--fetch-retries=0", "--pack-destination", place, PACKAGE]
         subprocess.run(words, check=True, timeout=30, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         (packed,) = Path(place).glob("*.tgz")
         with tarfile.open(packed) as archive:
             found = {name: archive.extractfile(f"package/{name}") for name in FILES}
-            contents = {name: file.read() for name, file in found.items() if file is not None}
-    for name in FILES:
-        if name not in contents or not is_right(name, contents[name]):
-            raise ValueError(f"its {name} is not the one whose sha256 is in hatch_build.py")
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in contents.items():
-        (folder / name).write_bytes(content)
+            return {name: file.read() for name, file in found.items() if file is not None}

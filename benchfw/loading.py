@@ -160,21 +160,6 @@ def load_attributes(*places: Any) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def package_with(kind: str, name: str) -> str:
-    """Return the package of ours that has a name and is not installed; empty where there is none."""
-    import importlib.metadata
-    import json
-
-    text = (Path(__file__).parent / "packages.json").read_text(encoding="utf-8")
-    for package, kinds in json.loads(text).items():
-        if name in kinds.get(kind, ()):
-            try:
-                importlib.metadata.distribution(package)
-            except importlib.metadata.PackageNotFoundError:
-                return str(package)
-    return ""
-
-
 def is_file_name(source: str) -> bool:
     """Return whether a plugin is named by its file, and not as a module."""
     return source.endswith(".py") or source.startswith(".") or "/" in source

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 from benchfw.claims import Claim
 from benchfw.claims.read import read_claim
 from benchfw.errors import SuiteError, nearest
-from benchfw.loading import package_with
+from benchfw.packages import advise_install
 from benchfw.parameters import Count, Positive, fits, misfit
 from benchfw.records import GAP, Budget, Isolation, MethodKind
 from benchfw.search import Tuning
@@ -92,9 +92,9 @@ def find_suites(name: str, folders: Iterable[Path]) -> list[Path]:
             if inside:
                 return inside
     names = {path.relative_to(f).with_suffix("").as_posix() for f in folders for path in f.rglob("*.toml")}
-    package = package_with("suite", name.removesuffix(".toml"))
-    if package:
-        raise SuiteError(f"no suite '{name}' here; pip install {package}")
+    command = advise_install("suite", name.removesuffix(".toml"))
+    if command:
+        raise SuiteError(f"no suite '{name}' here; {command}")
     advice = nearest(name, names, "; `benchfw list suites` names them")
     raise SuiteError(f"no suite '{name}', neither as a file nor among the installed ones{advice}")
 

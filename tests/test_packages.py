@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import os
 from collections import defaultdict
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +18,7 @@ import benchfw
 from benchfw import data
 from benchfw.errors import BenchfwError, DataError
 from benchfw.loading import find_entry_points
+from benchfw.packages import FAMILIES, install_command
 from benchfw.plan import plan
 from benchfw.registry import KINDS, Registry
 from benchfw.suite import find_suites, parse_suite
@@ -38,8 +41,8 @@ def packages():
 
 @pytest.fixture
 def alone(monkeypatch):
-    """Only the core is installed."""
-    known = importlib.metadata.distribution
+    """Only the core is installed, from an index; the function says that it was from a folder instead."""
+    known, origin = importlib.metadata.distribution, {}
 
     def core_points(group):
         return tuple(
@@ -49,10 +52,13 @@ def alone(monkeypatch):
     def core_distribution(name):
         if name.startswith("benchfw-"):
             raise importlib.metadata.PackageNotFoundError(name)
+        if name == "benchfw":
+            return SimpleNamespace(read_text=lambda _: json.dumps(origin) if origin else None)
         return known(name)
 
     monkeypatch.setattr("benchfw.registry.registry.find_entry_points", core_points)
     monkeypatch.setattr(importlib.metadata, "distribution", core_distribution)
+    return lambda folder: origin.update(url=folder.as_uri(), dir_info={})
 
 
 @pytest.mark.families
@@ -98,6 +104,39 @@ def test_a_data_set_of_a_package_that_is_not_installed_says_what_to_install(alon
         for use in (data.load, data.get_dataset):
             with pytest.raises(DataError, match=r"no data set 'sonar'.*; pip install benchfw-datasets$"):
                 use("sonar")
+
+
+@pytest.fixture
+def checkout(alone, tmp_path, monkeypatch):
+    """The core is installed from a checkout, whose packages of methods are not."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "checkout"
+    (folder / "plugins" / "benchfw-firstorder").mkdir(parents=True)
+    (folder / "plugins" / "benchfw-bridges").mkdir()
+    alone(folder)
+    return folder
+
+
+def test_in_a_checkout_its_own_packages_are_installed(checkout):
+    with pytest.raises(BenchfwError, match=r"'gd'; pip install checkout/plugins/benchfw-firstorder$"):
+        Registry().get("optimizer", "gd")
+    assert install_command("benchfw-bridges[jax]") == "pip install 'checkout/plugins/benchfw-bridges[jax]'"
+    assert install_command(FAMILIES) == "pip install checkout/plugins/*"
+
+
+def test_in_a_checkout_extras_of_what_is_installed_need_only_its_name(checkout):
+    assert install_command("benchfw[report]") == "pip install 'benchfw[report]'"
+
+
+def test_packages_come_from_an_index_when_the_checkout_has_gone(checkout):
+    checkout.rename(checkout.with_name("elsewhere"))
+    assert install_command(FAMILIES) == "pip install 'benchfw[families]'"
+    assert install_command("benchfw-firstorder") == "pip install benchfw-firstorder"
+
+
+def test_a_list_without_methods_says_what_to_install(alone, run_inline, tmp_path):
+    done = run_inline(["list"], tmp_path, dict(os.environ))
+    assert "no problems and no methods here: pip install 'benchfw[families]' brings some" in done.stdout
 
 
 def test_a_name_that_no_package_has_is_explained_as_before(alone):

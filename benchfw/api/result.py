@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from benchfw.api.arguments import as_names, as_path, faults_in_python, in_python
 from benchfw.api.planning import trusted_registry
-from benchfw.api.running import can_write_pages, page_folder, report_run
+from benchfw.api.running import describe_lack, page_folder, report_run
 from benchfw.api.toml import texts_in, write_toml
 from benchfw.errors import BenchfwError
 from benchfw.provenance import Run
@@ -150,7 +150,7 @@ class RunResult:
         try:
             from plotly.graph_objects import Figure
         except ImportError:
-            raise BenchfwError("figure() needs plotly; pip install 'benchfw[report]'") from None
+            raise BenchfwError("figure() needs plotly; pip install 'benchfw[plotly]'") from None
         from benchfw.report.figures.chosen import find_view
 
         title, view = find_view(self._summary, metric, x, problem)
@@ -173,8 +173,9 @@ class RunResult:
 
             path.write_text(markdown(self._summary, self.run), encoding="utf-8", errors="replace")
             return path
-        if not can_write_pages():
-            raise BenchfwError("report() needs jinja2 and plotly; pip install 'benchfw[report]'")
+        lack = describe_lack()
+        if lack:
+            raise BenchfwError(f"report() {lack}")
         with self._open() as store:
             page = report_run(store, self.run, self._registry or Registry())[0].report
         if page is None or path is None:
@@ -278,5 +279,5 @@ def _frame(rows: list[tuple[Any, ...]], columns: list[str], what: str) -> pd.Dat
     try:
         import pandas as pd
     except ImportError:
-        raise BenchfwError(f"{what} needs pandas; pip install 'benchfw[report]'") from None
+        raise BenchfwError(f"{what} needs pandas; pip install 'benchfw[frame]'") from None
     return pd.DataFrame(rows, columns=columns)

@@ -173,8 +173,10 @@ def page_folder(store: Path, run: Run) -> Path:
     return store.parent / f"{prefix}run-{run.id}"
 
 
-def can_write_pages() -> bool:
-    """Return whether the packages that the page needs are installed."""
-    from benchfw.report.page import can_draw
+def describe_lack() -> str:
+    """Return what a page needs and is not here, with the command that brings it; empty if all is here."""
+    from benchfw.report.page import NO_JINJA, NO_SCRIPT, can_draw
 
-    return importlib.util.find_spec("jinja2") is not None and can_draw()
+    if importlib.util.find_spec("jinja2") is None:
+        return NO_JINJA
+    return "" if can_draw() else NO_SCRIPT

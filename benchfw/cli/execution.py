@@ -15,7 +15,7 @@ import click
 from benchfw.analysis.judgement import FLOOR
 from benchfw.api.planning import Planned, bring_data, datasets_of
 from benchfw.api.progress import DownloadBar, display
-from benchfw.api.running import can_write_pages, execute_planned, report_run, run_against, run_planned
+from benchfw.api.running import describe_lack, execute_planned, report_run, run_against, run_planned
 from benchfw.cli.claims import require_claims
 from benchfw.cli.options import echo_json
 from benchfw.cli.preview import describe_outdated
@@ -101,10 +101,10 @@ def _raise_interrupt(_number: int, _frame: object) -> None:
 
 def check_pages(*, page: bool) -> bool:
     """Return whether a page is written: as asked, if the packages for it are installed."""
-    if page and not can_write_pages():
-        click.echo("benchfw: no page without jinja2 and plotly; pip install 'benchfw[report]'", err=True)
-        return False
-    return page
+    lack = describe_lack() if page else ""
+    if lack:
+        click.echo(f"benchfw: no page is written: it {lack}", err=True)
+    return page and not lack
 
 
 def print_run(run: Run, summary: Summary | None, *, as_json: bool) -> None:

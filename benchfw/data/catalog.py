@@ -10,7 +10,7 @@ from typing import Any
 from benchfw.data.dataset import Dataset, resolve_function
 from benchfw.data.files import FOLDERS_VARIABLE, describe_search, file_name, local_datasets, locate
 from benchfw.errors import DataError, PluginError, nearest
-from benchfw.loading import package_with
+from benchfw.packages import advise_install
 from benchfw.parameters import accepts_any_keyword, fits, misfit, parameters_of
 from benchfw.registry import Entry, active_registry
 
@@ -145,8 +145,8 @@ def describe_unknown(name: str) -> str:
 
 def _advise(name: str, names: list[str], otherwise: str) -> str:
     prefix, colon, _ = name.partition(SOURCE)
-    package = package_with("dataset", f"{prefix}{colon}" if colon else name)
-    return f"; pip install {package}" if package else nearest(name, names, otherwise)
+    command = advise_install("dataset", f"{prefix}{colon}" if colon else name)
+    return f"; {command}" if command else nearest(name, names, otherwise)
 
 
 def describe_absence(entry: Dataset, reason: str = "") -> str:

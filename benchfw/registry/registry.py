@@ -13,7 +13,8 @@ import benchfw
 from benchfw import hookspecs
 from benchfw.backends import current_table
 from benchfw.errors import BenchfwError, PluginError, nearest
-from benchfw.loading import EntryPoint, Plugin, find_entry_points, is_file_name, package_with
+from benchfw.loading import EntryPoint, Plugin, find_entry_points, is_file_name
+from benchfw.packages import advise_install
 from benchfw.registry.collecting import Collector
 from benchfw.registry.entries import GIVEN, PARAMETRIC, Entry, Given, is_nested, kind_of
 
@@ -80,9 +81,9 @@ class Registry:
                     "Python session, which is not kept; run the code that made it again"
                 )
             names = self.entries(kind)
-            package = package_with(kind, name)
-            if package:
-                raise PluginError(f"unknown {kind} '{name}'{place and f' in {place}'}; pip install {package}")
+            command = advise_install(kind, name)
+            if command:
+                raise PluginError(f"unknown {kind} '{name}'{place and f' in {place}'}; {command}")
             choice = f"choose from: {', '.join(names)}, or " if names else ""
             advice = f"; {choice}load the plugin that has it: install it, or give --plugin FILE"
             hint = nearest(name, names, advice)

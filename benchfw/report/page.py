@@ -44,8 +44,9 @@ from benchfw.summary.exports import (
 )
 from benchfw.summary.model import Fault, Summary
 
-INSTALL = "pip install 'benchfw[report]'"
-# there if npm was when the package was built
+NO_JINJA = "needs jinja2; pip install 'benchfw[report]'"
+NO_SCRIPT = "needs plotly's script, which npm brings into a checkout; pip install 'benchfw[plotly]'"
+# in every wheel that was built from an sdist; in a checkout if npm was there when it was installed
 SMALL = Path(__file__).parent / "html" / "assets" / "plotly-basic.min.js"
 KINDS = {"scatter", "bar", "pie"}  # of marks, that the small build draws; ours are all among them
 
@@ -173,7 +174,7 @@ def fill(template: str, figures: Sequence[Figure], script: Path | None, **contex
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
         from markupsafe import Markup
     except ImportError as error:
-        raise BenchfwError(f"the report needs jinja2, which is not installed: {INSTALL}") from error
+        raise BenchfwError(f"the report {NO_JINJA}") from error
     environment = Environment(
         autoescape=True,
         loader=FileSystemLoader(_TEMPLATES),
@@ -253,10 +254,11 @@ def drawing_script(figures: Iterable[Figure]) -> Path:
     if SMALL.is_file() and all(str(mark.get("type", "scatter")) in KINDS for mark in marks):
         return SMALL
     whole = _whole()
-    if whole is None:
-        raise BenchfwError(f"the report needs plotly, which is not installed: {INSTALL}")
-    if not whole.is_file():
-        raise BenchfwError(f"the installed plotly has no {whole.name}; reinstall it: {INSTALL}")
+    if whole is None and SMALL.is_file():
+        others = sorted({str(mark["type"]) for mark in marks if mark.get("type", "scatter") not in KINDS})
+        raise BenchfwError(f"figures with {' and '.join(others)} need plotly; pip install 'benchfw[plotly]'")
+    if whole is None or not whole.is_file():
+        raise BenchfwError(f"the report {NO_SCRIPT}")
     return whole
 
 

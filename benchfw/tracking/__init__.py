@@ -1,1 +1,1 @@
-"""Follows a repository over its commits: what ASV measures of kernels and tracked suites."""
+"""Follows a repository over its commits: what ASV measures, and what the gate comments."""

@@ -1,7 +1,8 @@
-"""What the manual says of code is made from the code when it is built: a hook of MkDocs.
+"""Write into the pages of the manual what they say of code: `make reference`.
 
-A page asks for it by a comment of its own line, `<!-- made: options run -->`: one of the functions of MAKERS
-with its arguments.
+A page asks for it by a comment of its own line, `<!-- made: options run -->`: one of the functions of MAKERS with
+its arguments. What it returns is written between that line and `<!-- end -->`, so that the repository shows it, and
+every program that builds manuals has it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import is_dataclass
 from enum import Enum
 from pathlib import Path
@@ -31,17 +32,41 @@ from benchfw.contract import OptionalOfMethod, OptionalOfPlugin, OptionalOfProbl
 from benchfw.kernels import Kernel
 from benchfw.parameters import is_protocol, meanings_of
 from benchfw.registry import Registry
-from benchfw.report.site.findings_page import MADE
 
 OPTIONAL = (OptionalOfProblem, OptionalOfMethod, OptionalOfPlugin)
-MARK = re.compile(r"^<!-- made: (\w+) ?(.*?) -->$", re.MULTILINE)
+DOCS = Path(__file__).parents[1]
+END = "<!-- end -->"
+MARK = re.compile(
+    rf"^(<!-- made: (\w+) ?([^\n]*?) -->)$(?:(?:(?!^<!-- made).)*?^{END}$)?", re.MULTILINE | re.DOTALL
+)
+VARYING = {"notebook"}
+"""What differs from one run to the next, since it shows times."""
 
 
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Return a page's text with its marks replaced: MkDocs calls this."""
-    if markdown.startswith(MADE):
-        page.meta["hide"] = ["toc"]  # its tables need the room
-    return MARK.sub(lambda found: MAKERS[found[1]](*found[2].split()), markdown)
+def write_pages() -> None:
+    """Bring every page up to date."""
+    for path in sorted(DOCS.rglob("*.md")):
+        before = path.read_text(encoding="utf-8")
+        after = fill_marks(before)
+        if after != before:
+            path.write_text(after, encoding="utf-8")
+            print(f"written: docs/{path.relative_to(DOCS).as_posix()}")
+
+
+def find_stale() -> list[str]:
+    """Return the names of pages that say something else of the code than it says itself."""
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(DOCS.rglob("*.md"))}
+    return [path.name for path, text in texts.items() if fill_marks(text, without=VARYING) != text]
+
+
+def fill_marks(text: str, without: Collection[str] = ()) -> str:
+    """Return a page's text with what its marks ask for, but for some kinds of marks."""
+
+    def fill(found: re.Match[str]) -> str:
+        mark, maker, words = found.groups()
+        return found[0] if maker in without else f"{mark}\n\n{MAKERS[maker](*words.split())}\n\n{END}"
+
+    return MARK.sub(fill, text)
 
 
 def optional() -> str:
@@ -237,3 +262,7 @@ MAKERS: dict[str, Callable[..., str]] = {
     "options": options,
     "verbs": verbs,
 }
+
+
+if __name__ == "__main__":
+    write_pages()

@@ -570,7 +570,9 @@ def test_data_with_a_named_loss_need_its_package(monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr("benchfw.loading.find_entry_points", lambda _: ())
         patched.setattr("benchfw.registry.registry.find_entry_points", lambda _: ())
-        patched.setattr("benchfw.registry.registry.package_with", lambda *_: "benchfw-firstorder")
+        patched.setattr(
+            "benchfw.registry.registry.advise_install", lambda *_: "pip install benchfw-firstorder"
+        )
         with pytest.raises(
             benchfw.BenchfwError, match=r"loss of problems: .*; pip install benchfw-firstorder"
         ):

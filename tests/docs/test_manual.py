@@ -1,6 +1,7 @@
 """The manual builds without a word, leaves nothing public out, and has no dead link."""
 
 import html
+import importlib.util
 import os
 import re
 import subprocess
@@ -115,3 +116,10 @@ def test_a_page_of_the_manual_fits_a_narrow_screen(site, browser, name):
     page = browser.open(site / name, 390)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.close()
+
+
+def test_the_pages_say_of_code_what_it_says_itself():
+    spec = importlib.util.spec_from_file_location("generated", DOCS / "_build" / "generated.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.find_stale() == [], "run `make reference`"

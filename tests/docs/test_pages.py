@@ -100,8 +100,15 @@ class Block:
         return {int(code) for code in found.groups() if code} if found else {0}
 
 
+def text_of(path):
+    """Return a page without what `make reference` writes into it."""
+    return re.sub(
+        "^<!-- made: .*?^<!-- end -->$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+
+
 def blocks_of(path):
-    page = path.read_text(encoding="utf-8")
+    page = text_of(path)
     found = [Block(**each.groupdict("")) for each in BLOCK.finditer(page)]
     assert page.count("```") == 2 * len(found), f"{path} has a fence that the tests do not understand"
     return found
@@ -258,7 +265,7 @@ def try_block(block, shell):
 
 def try_page(path, place, run_inline, *, runs=True):
     """Try every block of a page; without `runs` only look at what its commands and programs name."""
-    page, blocks = path.read_text(encoding="utf-8"), blocks_of(path)
+    page, blocks = text_of(path), blocks_of(path)
     if not runs:
         blocks = [replace(each, marks="not run: long") for each in blocks]
     replays = REPLAYS in page

@@ -184,10 +184,14 @@ def test_a_figure_that_the_small_script_cannot_draw_gets_the_whole_one(small):
 def test_without_plotly_only_the_small_script_draws(small, monkeypatch):
     monkeypatch.setattr(page, "find_spec", lambda name: None)
     assert not can_draw()
+    with pytest.raises(BenchfwError, match=r"needs plotly's script.*pip install 'benchfw\[plotly\]'"):
+        drawing_script([LINES])
     small.touch()
     assert can_draw()
     assert drawing_script([LINES]) == small
-    with pytest.raises(BenchfwError, match=r"needs plotly.*pip install 'benchfw\[report\]'"):
+    with pytest.raises(
+        BenchfwError, match=r"figures with heatmap need plotly; pip install 'benchfw\[plotly\]'"
+    ):
         drawing_script([HEATMAP])
 
 

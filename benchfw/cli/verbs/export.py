@@ -186,4 +186,4 @@ def _write_parquet(output: Path | None, columns: Sequence[str], rows: Iterable[S
 
         pd.DataFrame(list(rows), columns=list(columns)).to_parquet(output, index=False)
     except ImportError:
-        raise BenchfwError("parquet needs pandas and pyarrow; pip install 'benchfw[report]'") from None
+        raise BenchfwError("parquet needs pandas and pyarrow; pip install 'benchfw[parquet]'") from None

@@ -8,6 +8,7 @@ import click
 
 from benchfw.cli.options import plugin_option, store_option
 from benchfw.errors import BenchfwError, nearest
+from benchfw.packages import install_command
 from benchfw.report.text import plural, printable
 
 
@@ -36,7 +37,8 @@ def command(file: Path, program: str | None, plugins: tuple[str, ...], store: Pa
         raise BenchfwError(f"no file '{file}'; give a path that exists")
     known = Registry(plugins).entries("importer")
     if not known:
-        raise BenchfwError("no plugin here imports results; pip install 'benchfw-bridges[benchopt]'")
+        command = install_command("benchfw-bridges[benchopt]")
+        raise BenchfwError(f"no plugin here imports results; {command}")
     if program is None and len(known) > 1:
         raise BenchfwError(f"say what wrote {file}: --from {' or --from '.join(known)}")
     name = program or next(iter(known))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from benchfw.cli.options import echo_json, echo_table, json_option, plugin_option
+from benchfw.packages import FAMILIES, install_command
 from benchfw.report.text import printable
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ def _overview(registry: Registry, *, as_json: bool) -> None:
                 break_on_hyphens=False,
             )
             click.echo(text)
+    if not names["problems"]:
+        click.echo(f"\nThere are no problems and no methods here: {install_command(FAMILIES)} brings some.")
     click.echo("\n`benchfw list KIND` describes each of them, `benchfw show NAME` one in detail.")
 
 

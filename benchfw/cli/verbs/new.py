@@ -10,6 +10,7 @@ from shlex import quote
 import click
 
 from benchfw.errors import BenchfwError
+from benchfw.packages import install_command
 
 FILES = ("optimizer", "estimator", "problem", "distribution", "kernel", "dataset", "figure", "backend")
 KINDS = (*FILES, "package", "suite")
@@ -156,7 +157,8 @@ def _suite_of_benchmark(program: str, folder: Path, into: Path) -> str:
 
     known = Registry().entries("importer")
     if program not in known:
-        raise BenchfwError(f"no plugin here knows {program}; pip install 'benchfw-bridges[{program}]'")
+        command = install_command(f"benchfw-bridges[{program}]")
+        raise BenchfwError(f"no plugin here knows {program}; {command}")
     text: str = known[program].factory().write_suite(folder, into)
     return text
 

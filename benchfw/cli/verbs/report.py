@@ -143,11 +143,12 @@ def _page(
     watch: bool,
 ) -> Summary:
     from benchfw.api.planning import describe_absent
-    from benchfw.api.running import can_write_pages, page_folder, report_run
+    from benchfw.api.running import describe_lack, page_folder, report_run
     from benchfw.cli.execution import print_faults
     from benchfw.report.terminal import print_summary
 
-    page = can_write_pages()
+    lack = describe_lack()
+    page = not lack
     absent = describe_absent(chosen, registry)
     if absent and page:
         registry.note(f"figures of {absent[0]}, neither installed nor given, are left out; {absent[1]}")
@@ -160,7 +161,7 @@ def _page(
     if chosen.standing:
         click.echo(chosen.standing)
     if not reported.report:
-        click.echo("benchfw: no page without jinja2 and plotly; pip install 'benchfw[report]'", err=True)
+        click.echo(f"benchfw: no page is written: it {lack}", err=True)
     elif single_file:
         from benchfw.report.page import single_file as inlined
 

@@ -1,0 +1,19 @@
+# docker build -t benchfw . && docker run --rm -v "$PWD/reports:/work/reports" benchfw run quickstart
+FROM python:3.13-slim AS developer
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends git make npm \
+    && rm -rf /var/lib/apt/lists/*
+
+FROM developer AS build
+COPY . /source
+RUN pip install --no-cache-dir build \
+    && for package in /source /source/plugins/benchfw-*; do python -m build --outdir /wheels "$package" || exit 1; done
+
+FROM python:3.13-slim
+COPY --from=build /wheels /wheels
+RUN pip install --no-cache-dir --find-links /wheels "benchfw[families,report,paper]" && rm -rf /wheels
+RUN useradd --create-home --home-dir /work benchfw
+USER benchfw
+WORKDIR /work
+ENTRYPOINT ["benchfw"]
+CMD ["--help"]

@@ -1,0 +1,57 @@
+"""All packages are released together: one version, one licence, bounds that hold them together."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import benchfw
+
+ROOT = Path(__file__).parent.parent
+PLUGINS = sorted((ROOT / "plugins").glob("benchfw-*"))
+MAJOR, MINOR = map(int, benchfw.__version__.split(".")[:2])
+BOUNDS = f">={MAJOR}.{MINOR},<{MAJOR}.{MINOR + 1}"
+
+
+def project_of(folder):
+    return tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def requirements_of(folder):
+    project = project_of(folder)["project"]
+    extras = project.get("optional-dependencies", {}).values()
+    return [each for group in (project["dependencies"], *extras) for each in group]
+
+
+@pytest.mark.parametrize("folder", PLUGINS, ids=lambda folder: folder.name)
+def test_a_package_has_the_version_and_the_licence_of_the_core(folder):
+    found = project_of(folder)
+    assert found["project"]["dynamic"] == ["version"]
+    named = (folder / found["tool"]["hatch"]["version"]["path"]).resolve()
+    assert named == Path(benchfw.__file__).resolve()
+    assert (folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+@pytest.mark.parametrize("folder", [ROOT, *PLUGINS], ids=lambda folder: folder.name)
+def test_a_package_needs_others_of_ours_of_the_same_minor_version(folder):
+    ours = [each for each in requirements_of(folder) if each.startswith("benchfw") and "[" not in each]
+    assert [each for each in ours if not each.endswith(BOUNDS)] == []
+
+
+@pytest.mark.parametrize("folder", [ROOT, *PLUGINS], ids=lambda folder: folder.name)
+def test_every_requirement_has_a_floor(folder):
+    own = project_of(folder)["project"]["name"]
+    others = [each for each in requirements_of(folder) if not each.startswith(f"{own}[")]
+    assert [each for each in others if ">=" not in each] == []
+
+
+@pytest.mark.parametrize("folder", [ROOT, *PLUGINS], ids=lambda folder: folder.name)
+def test_a_package_says_that_it_has_types(folder):
+    module = project_of(folder)["project"]["name"].replace("-", "_")
+    assert (folder / module / "py.typed").is_file()
+    assert "Typing :: Typed" in project_of(folder)["project"]["classifiers"]
+
+
+def test_the_families_are_all_packages():
+    named = project_of(ROOT)["project"]["optional-dependencies"]["families"]
+    assert named == [f"{folder.name}{BOUNDS}" for folder in PLUGINS]
