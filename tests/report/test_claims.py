@@ -137,6 +137,12 @@ def test_a_bound_says_how_near_the_curves_come_and_how_many_runs_break_it():
     assert said.claimed == "at most the bound in the mean of the runs"
 
 
+def read_power(text):
+    """Return the number that is written as 1.2 × 10⁻⁵, or plainly."""
+    mantissa, _, power = text.partition("\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10")
+    return float(f"{mantissa}e{power.translate(str.maketrans('⁻⁰¹²³⁴⁵⁶⁷⁸⁹', '-0123456789')) or 0}")
+
+
 @pytest.mark.parametrize("limit", [1.0, 0.5, 2 / 3, 1e-5, 1234.5])
 @pytest.mark.parametrize("side", [-1, 1])
 def test_a_printed_interval_never_touches_the_end_that_it_was_decided_by(limit, side):
@@ -146,7 +152,8 @@ def test_a_printed_interval_never_touches_the_end_that_it_was_decided_by(limit, 
         said = words({**PAIR, **TARGET, "ratio": {"below": limit}}, around(middle, gap))
         assert said.standing == ("holds" if side < 0 else "refuted")
         value, rest = said.found.split(" is ")[1].split(" times ")[0].split(" [")
-        numbers = [float(each) for each in (value, *rest.rstrip("]").split(", "))]
+        shown = (value, *rest.rstrip("]").split(", "))
+        numbers = [read_power(each) for each in shown]
         assert all((number > limit) == (side > 0) and number != limit for number in numbers), said.found
 
 

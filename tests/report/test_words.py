@@ -88,15 +88,29 @@ def estimator(make, name, variance, *, seconds=1.0, bias=0.0, claim=True, proble
     return found
 
 
-def swept(make, factor):
-    """Two families at three means, the second with so many times the variance of the first."""
+def swept(make, factor, *rivals, **rare):
+    """Families at three means, each but the first with so many times the variance of the one before it."""
     return [
         replace(each, trial=replace(each.trial, method=replace(each.trial.method, use="cut", params=params)))
         for mean in (5, 10, 20)
-        for law, times in (("optimal", 1.0), ("poisson", factor))
+        for number, law in enumerate(("optimal", *(rivals or ("poisson",))))
         for params in ({"distribution": {"use": law, "mean": mean}},)
-        for each in estimator(make, f"{law} {mean}", times / mean)
+        for each in estimator(make, f"{law} {mean}", factor**number / mean, **(rare if number else {}))
     ]
+
+
+def swept_runs(make, factor, pace=1.0):
+    """Two families of optimizers at three sizes: ten runs, of which the second needs a fraction each."""
+    return [
+        make.result(
+            "optimizer", "p", f"{name} (size={size})", r,
+            make.curve("gap", [9, 0.5], cost=size * cost * wobble, seconds=seconds * wobble),
+            target={"gap": 1.0}, params={"size": size}, use=name,
+        )
+        for size in (1, 4, 16)
+        for name, cost, seconds in (("sgd", factor, factor * pace), ("svrg", 1.0, 1.0))
+        for r, wobble in enumerate((WOBBLE + WOBBLE[::-1])[:: 1 if name == "sgd" else -1])
+    ]  # fmt: skip
 
 
 def with_cpu_seconds(results, share=0.5):
@@ -281,6 +295,15 @@ def scenes(make):
         ],
         "estimators: one family of a sweep is below the other at every value": swept(make, 3.0),
         "estimators: no family of a sweep is": swept(make, 1.0),
+        "estimators: of three families one is below, at one value too little is known of the third": (
+            swept(make, 3.0, "poisson", "geometric")[:-3]
+        ),
+        "estimators: one family has so heavy a tail that its variance is known from below only": (
+            swept(make, 9.0, skewness=15.0)
+        ),
+        "estimators: five families, one below the others": swept(make, 3.0, "b", "c", "d", "e", "f"),
+        "optimizers: one family of a sweep is ahead of the other at every value": swept_runs(make, 3.0),
+        "optimizers: one is ahead in gradients, the other in time": swept_runs(make, 3.0, pace=0.1),
         "estimators: one run": estimator(make, "a", 1.0, runs=1) + estimator(make, "b", 9.0, runs=1),
         "two of four runs arrive, too few to tell": optimizer(make, "gd", 230, arrive=3, runs=4)
         + optimizer(make, "svrg", 100, arrive=2, runs=4),
@@ -373,7 +396,7 @@ RULES = {
     r"the machine was busy|ran \d+ at a time": "Noise of the machine",
     r"CPU time": "Noise of the machine",
     r"[Tt]oo few draws carry|[Nn]ever varied|has variance|drew the same": "What the draws allow",
-    r"smallest variance": "Sweeps",
+    r"At every|shown at every|ahead of the others|The same holds|there, by at least": "Sweeps",
     r"[Bb]ias beyond noise|mean is off|[Oo]ff in single runs|depend on each other": "Is it biased?",
     r"(mean squared error|variance) x (CPU )?time": "Which estimator for the time?",
     r"three (paired runs )?are needed|six are needed|too few of their runs": "Too few runs",
@@ -476,7 +499,14 @@ def test_every_sentence_that_the_code_can_say_is_among_the_words(make, run):
         and not any((name, line) in seen for line in range(node.lineno, node.end_lineno + 1))
     ]
     # sentences on a run as a whole have tests of their own; no scene is known for a part without the whole
-    elsewhere = {"caveat_sentences", "replay_sentence", "kernel_caption", "typical_note", "_part"}
+    elsewhere = {
+        "caveat_sentences",
+        "replay_sentence",
+        "kernel_caption",
+        "typical_note",
+        "_part",
+        "reference_name",
+    }
     assert " ".join(each for each in unsaid if each not in lines_of(elsewhere, files)) == ""
 
 

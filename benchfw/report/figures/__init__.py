@@ -25,8 +25,9 @@ def build_figures(summary: Summary) -> list[Figure]:
     for comparison in summary.comparisons:
         if comparison.kind == "optimizer":
             found = [*convergence_figures(comparison, styles, points), *target_figures(comparison, styles)]
+            found = [*sweep_figures(comparison, styles), *found]
         elif comparison.kind == "estimator":
-            found = [*sweep_figures(comparison), *estimator_figures(comparison, styles)]
+            found = [*sweep_figures(comparison, styles), *estimator_figures(comparison, styles)]
         else:
             found = size_figures(comparison) if comparison.by_size else kernel_figures(comparison, styles)
         settings = tuned.pop((comparison.problem, comparison.kind), None)
