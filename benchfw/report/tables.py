@@ -62,11 +62,15 @@ EXACT_COLUMNS = (
 
 @dataclass(frozen=True)
 class TextTable:
-    """Text cells under text headers; `cells` says which method each row is about."""
+    """Text cells under text headers; `cells` says which method each row is about.
+
+    `grouped` says that rows with the same text in their second column belong together.
+    """
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     cells: tuple[Cell, ...]
+    grouped: bool = False
 
 
 def headline_table(comparison: Comparison, *, brief: bool = False) -> TextTable:
@@ -90,7 +94,8 @@ def headline_table(comparison: Comparison, *, brief: bool = False) -> TextTable:
         if with_ratio:
             header.append("typical ratio" if comparison.kind == "estimator" else "ratio")
             columns.append([_ratio_cell(comparison, row) for row in rows])
-    return TextTable(tuple(header), tuple(zip(*columns, strict=True)), cells)
+    grouped = comparison.sweep is not None and comparison.sweep.contested
+    return TextTable(tuple(header), tuple(zip(*columns, strict=True)), cells, grouped)
 
 
 def grouped_cells(comparison: Comparison) -> tuple[Cell, ...]:

@@ -42,10 +42,17 @@ def build_figures(summary: Summary) -> list[Figure]:
 def method_styles(summary: Summary) -> dict[Cell, Style]:
     """Return the style of every cell: that of a method is the same on every problem, and on all of them."""
     styles: dict[Cell, Style] = {}
+    families = {
+        cell: family
+        for each in summary.comparisons
+        if each.sweep is not None and each.sweep.contested
+        for family, members in each.sweep.curves.items()
+        for cell in members.values()
+    }
     # of methods that are still being tuned, there is no comparison yet
     every = [cell for each in summary.comparisons for cell in each.cells]
     every += [each.cell for each in summary.tuned]
     for kind in {cell.kind for cell in every}:
         cells = [cell for cell in every if cell.kind == kind]
-        styles |= styles_of([*cells, *(cell._replace(problem=ALL_PROBLEMS) for cell in cells)])
+        styles |= styles_of([*cells, *(cell._replace(problem=ALL_PROBLEMS) for cell in cells)], families)
     return styles
