@@ -21,6 +21,7 @@ from benchfw.report.captions import caption
 from benchfw.report.claims import MARKS, RULE, count_claims, describe_claims, warn_of_claims
 from benchfw.report.figures import build_figures, method_styles
 from benchfw.report.figures.chosen import headline_figure
+from benchfw.report.figures.overlay import overlay_figures
 from benchfw.report.figures.plot import DARK_PALETTE, PALETTE, STROKES, Figure, Style, extra_figure
 from benchfw.report.figures.plot import MARKS as MARKS_OF_FIGURES
 from benchfw.report.first_screen import Answer, find_answers, find_notices
@@ -71,15 +72,19 @@ def write_report(
     folder: Path,
     extra_figures: Sequence[Mapping[str, Any]] = (),
     reload: int = 0,
+    against: tuple[str, Summary] | None = None,
 ) -> Path:
     """Write `folder`/index.html with its CSV files, and the shared script in `folder`/../assets once.
 
     Return the page's path. The page needs no network and no server; a browser loads it again every `reload`
-    seconds, if that is not 0. Its records.csv is from `save_records`.
+    seconds, if that is not 0. Its records.csv is from `save_records`. `against` names another run that the
+    figures lie over.
     """
     overview = overview_beside(folder, run)
     styles, answers = method_styles(summary), find_answers(summary)
     figures = [*build_figures(summary), *map(extra_figure, extra_figures)]
+    if against is not None:
+        figures = overlay_figures(figures, build_figures(against[1]), against[0])
     first = headline_figure(summary, figures)
     figures = [*([first] if first else []), *(each for each in figures if each is not first)]
     script = drawing_script(figures)

@@ -73,18 +73,16 @@ class TextTable:
     grouped: bool = False
 
 
-def headline_table(comparison: Comparison, *, brief: bool = False) -> TextTable:
+def headline_table(comparison: Comparison) -> TextTable:
     """Return the table that answers the question: a row a method, each quantity with its ratio.
 
-    It has no row where no method gave a number. `brief` keeps the last ratio only, for narrow screens.
+    It has no row where no method gave a number.
     """
     quantities = [
         (quantity, with_ratio and comparison.paired)
         for quantity, with_ratio in _with_cpu_times(comparison, _headline(comparison))
         if any(row.quantity == quantity for row in comparison.rows)
     ]
-    if brief:
-        quantities = [(name, ratio and name == quantities[-1][0]) for name, ratio in quantities]
     cells, (header, columns) = grouped_cells(comparison), _leading_columns(comparison)
     for quantity, with_ratio in quantities:
         scale, unit = _unit(comparison, quantity)

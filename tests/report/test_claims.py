@@ -306,7 +306,7 @@ def test_every_report_shows_claims_first_and_cannot_be_made_to_do_anything_else(
     text, cell = markdown(summary, run), render_cell(summary, run, [])
     lines = "\n".join(plain_lines(summary, 80))
     for shown, verdict in (
-        (page, 'id="verdicts"'),
+        (page, 'id="claims"'),
         (text, "\n- **p"),
         (cell, 'class="verdict"'),
         (lines, "\np, "),
@@ -320,9 +320,9 @@ def test_every_report_shows_claims_first_and_cannot_be_made_to_do_anything_else(
     assert r"\<script\>alert(1)\</script\> \\x1b[31m[bold]\*x\*[/bold] \| \`y\` " in text
     assert "\x1b" not in lines
     assert max(map(len, lines.splitlines()[:20])) <= 80
-    parts = [page.index(f'id="{name}"') for name in ("claims", "verdicts", "tables", "provenance")]
+    parts = [page.index(f'id="{name}"') for name in ("findings", "claims", "tables", "provenance")]
     assert parts == sorted(parts)
-    assert page.index('href="#claims"') < page.index('href="#verdicts"')
+    assert page.index('href="#findings"') < page.index('href="#claims"')
     for each in summary.claims:
         assert each.claim.digest in page[parts[-1] :]
         assert f"{each.claim.digest} registered 2026-01-02" in text

@@ -21,7 +21,7 @@ def headline_figure(summary: Summary, figures: Sequence[Figure]) -> Figure | Non
     all problems. On one problem: the sweep, the target's metric against cost, or variance against cost.
     """
     styles = method_styles(summary)
-    for kind in dict.fromkeys(each.kind for each in summary.measured):
+    for kind in dict.fromkeys(each.kind for each in summary.measured if each.kind != "kernel"):
         several = comparisons_of(summary, kind)
         swept = [each for each in several if each.sweep is not None and each.sweep.contested]
         drawn = [figure for each in swept for figure in sweep_figures(each, styles)]

@@ -6,6 +6,7 @@ They count what was decided problem by problem, and claim nothing beyond it.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from benchfw.analysis.decisions import Verdict
@@ -30,8 +31,10 @@ def overall_sentences(summary: Summary) -> list[str]:
 
 
 def comparisons_of(summary: Summary, kind: MethodKind) -> list[Comparison]:
-    """Return the comparisons of one kind that have several methods."""
-    return [each for each in summary.measured if each.kind == kind and len(each.measured) > 1]
+    """Return the comparisons of one kind of which two methods or more are in another one, too."""
+    found = [each for each in summary.measured if each.kind == kind]
+    counts = Counter(cell.method for each in found for cell in each.measured)
+    return [each for each in found if sum(counts[cell.method] > 1 for cell in each.measured) > 1]
 
 
 def main_quantity(comparison: Comparison) -> str:
@@ -42,19 +45,12 @@ def main_quantity(comparison: Comparison) -> str:
 
 
 def _sentences(comparisons: Sequence[Comparison]) -> list[str]:
-    shared = _with_shared_methods(comparisons)
-    if len(shared) < FEWEST_PROBLEMS:
+    if len(comparisons) < FEWEST_PROBLEMS:
         return []
-    if all(each.sweep is not None and each.sweep.contested for each in shared):
-        return list(_swept_sentences(shared))
-    references = {each.name(each.reference) for each in shared}
-    return list(_counted_sentences(shared) if len(references) == 1 else _listed_sentences(shared))
-
-
-def _with_shared_methods(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Return the comparisons of which two methods or more are in another one, too."""
-    names = [cell.method for each in comparisons for cell in each.measured]
-    return [each for each in comparisons if sum(names.count(cell.method) > 1 for cell in each.measured) > 1]
+    if all(each.sweep is not None and each.sweep.contested for each in comparisons):
+        return list(_swept_sentences(comparisons))
+    references = {each.name(each.reference) for each in comparisons}
+    return list(_counted_sentences(comparisons) if len(references) == 1 else _listed_sentences(comparisons))
 
 
 def _swept_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
@@ -74,9 +70,9 @@ def _swept_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
     first = max(dict.fromkeys(names), key=names.count)
     of_first = [one for found in leads.values() for one in found if one.family == first]
     unit = comparisons[0].cost_unit
-    less = "the least variance" if comparisons[0].kind == "estimator" else f"the fewest {unit}"
+    least = "has the least variance" if comparisons[0].kind == "estimator" else f"needs the fewest {unit}"
     yield (
-        f"{first} has {less} at every {sweep.parameter} on {names.count(first)} of {_count(comparisons)}, "
+        f"{first} {least} at every {sweep.parameter} on {names.count(first)} of {_count(comparisons)}, "
         f"at least {factor_text(min(each.margin for each in of_first))} times below the next"
     )
     for name in dict.fromkeys(each for each in names if each != first):
@@ -93,12 +89,12 @@ def _listed_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
     for comparison in comparisons:
         quantity = main_quantity(comparison)
         leader, reference = find_leader(comparison, quantity), comparison.name(comparison.reference)
-        _, less = _less(comparison)
+        (_, less), verb = _less(comparison), "has" if comparison.kind == "estimator" else "needs"
         if leader is None:
             parts.append(f"on {comparison.problem} no method is shown to be ahead of {reference}")
         else:
             said = comparative(comparison, leader, quantity, less, "")
-            parts.append(f"on {comparison.problem}, {comparison.name(leader)} has {said} than {reference}")
+            parts.append(f"on {comparison.problem}, {comparison.name(leader)} {verb} {said} than {reference}")
     first, *rest = (f"{part[0].upper()}{part[1:]}" for part in parts[:FEW_NAMES])
     yield from (first, *rest)
     if len(parts) > FEW_NAMES:
