@@ -99,13 +99,43 @@ def tell_apart(tables: Sequence[Mapping[str, Any]]) -> list[str]:
     return [_name(str(table["use"]), table, paths) for table in tables]
 
 
+def strip_parameter(label: str, path: str, value: Any) -> str:
+    """Return a label of `label_specs` without one of its parameters."""
+    name, parts = _split(label)
+    return _join(name, [part for part in parts if part != _part(path, value)])
+
+
+def drop_shared(labels: Sequence[str]) -> list[str]:
+    """Return labels without the name before their brackets, if all of them have the same."""
+    found = [_split(label) for label in labels]
+    shared = len({name for name, _ in found}) == 1 and len(set(labels)) > 1
+    if not shared or not all(parts for _, parts in found):
+        return [*labels]
+    return [", ".join(parts) for _, parts in found]
+
+
+def _split(label: str) -> tuple[str, list[str]]:
+    """Return the name of a label and the parts in the brackets after it."""
+    name, bracket, rest = label.partition(" (")
+    return (name, rest[:-1].split(", ")) if bracket and rest.endswith(")") else (label, [])
+
+
+def _join(name: str, parts: Sequence[str]) -> str:
+    return f"{name} ({', '.join(parts)})" if parts else name
+
+
 def _name(name: str, table: Mapping[str, Any], paths: Sequence[str]) -> str:
     parts = [
-        f"{table[path]}" if path.endswith("use") else f"{path.rpartition('.')[2]}={_short(table[path])}"
+        _part(path, table[path])
         for path in paths
         if path in table and not (path == "use" and name == table["use"])
     ]
-    return f"{name} ({', '.join(parts)})" if parts else name
+    return _join(name, parts)
+
+
+def _part(path: str, value: Any) -> str:
+    name = path.rpartition(".")[2]
+    return f"{value}" if name == "use" else f"{name}={_short(value)}"
 
 
 def _short(value: Any) -> str:

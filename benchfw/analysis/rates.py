@@ -78,21 +78,31 @@ class Curves(Protocol):
 def find_rates(trials: Mapping[Cell, Sequence[Curves]], metrics: Sequence[str]) -> tuple[Rate, ...]:
     """Return the rate of each method: of the metric that its theorem is about, or else of the first error.
 
-    The law is the theorem's where there is one, since a slope has a meaning under its own law only.
+    One law is fitted to all methods, since slopes under two laws cannot be compared: that of the theorems, or
+    else the one under which the curves of each method are straighter. Where they disagree there is none.
     """
     bounded = {
         cell: next((name for each in group for name in each.bounded if name in metrics), "")
         for cell, group in trials.items()
     }
     first = next(filter(None, bounded.values()), "") or _falling(trials, metrics)
-    found = (_rate(cell, bounded[cell] or first, group) for cell, group in trials.items())
+    metrics_of = {cell: bounded[cell] or first for cell in trials}
+    law = _common_law(trials, metrics_of, "bound") or _common_law(trials, metrics_of, "metric")
+    if law is None:
+        return ()
+    found = (_rate(cell, metrics_of[cell], group, law) for cell, group in trials.items())
     return tuple(rate for rate in found if rate is not None)
 
 
-def _rate(cell: Cell, metric: str, trials: Sequence[Curves]) -> Rate | None:
-    law = likelier_law(_curves(trials, metric, "bound")) or likelier_law(_curves(trials, metric))
-    if law is None:
-        return None
+def _common_law(
+    trials: Mapping[Cell, Sequence[Curves]], metrics: Mapping[Cell, str], role: Role
+) -> Law | None:
+    """Return the law of all methods whose curves, or bounds, show one; None where they show two."""
+    laws = {likelier_law(_curves(group, metrics[cell], role)) for cell, group in trials.items()} - {None}
+    return laws.pop() if len(laws) == 1 else None
+
+
+def _rate(cell: Cell, metric: str, trials: Sequence[Curves], law: Law) -> Rate | None:
     found = fit_law(_curves(trials, metric), law)
     if not found.bends:
         return None

@@ -125,11 +125,18 @@ def run_against(
 
 
 def report_run(
-    store: Store, run: Run, registry: Registry, *, page: bool = True, reload: int = 0
+    store: Store,
+    run: Run,
+    registry: Registry,
+    *,
+    page: bool = True,
+    reload: int = 0,
+    against: Run | None = None,
 ) -> tuple[Run, Summary]:
     """Summarize a stored run and write its page, with the figures of plugins, beside the store.
 
-    A browser loads the page again every `reload` seconds, if that is not 0.
+    A browser loads the page again every `reload` seconds, if that is not 0. The figures lie over those of the
+    run `against`.
     """
     from benchfw.summary.summarize import summarize
 
@@ -157,7 +164,11 @@ def report_run(
         except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's figure may raise anything
             registry.note(f"figure '{entry.name}' of {entry.plugin} raised {fault_text(fault)}")
     try:
-        written = replace(run, report=write_report(summary, run, folder, figures, reload))
+        below = None
+        if against is not None:
+            other = summarize(against, store.stream(against.id), best_known=store.best_known)
+            below = f"run {against.id}", other
+        written = replace(run, report=write_report(summary, run, folder, figures, reload, below))
     except OSError as fault:
         raise StoreError(
             f"the report cannot be written to {folder} ({fault}); free some space or use --store"

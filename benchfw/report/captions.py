@@ -6,9 +6,9 @@ import math
 
 from benchfw.records import OBJECTIVE, MethodKind
 from benchfw.report.text import figures
-from benchfw.report.verdicts.estimators import PRODUCTS
 from benchfw.report.verdicts.kernels import kernel_caption
-from benchfw.report.verdicts.phrases import none_improves_text, target_text, typical_note
+from benchfw.report.verdicts.phrases import none_improves_text, reference_name, target_text, typical_note
+from benchfw.report.verdicts.sweeps import PRODUCTS
 from benchfw.summary.model import Comparison
 from benchfw.summary.quantities import FEWEST_FOR_MEDIAN
 
@@ -17,7 +17,10 @@ _HEADINGS = {"optimizer": "optimizers", "estimator": "estimators", "kernel": "ke
 
 def heading(comparison: Comparison) -> str:
     """Return what a comparison is about: 'least-squares, optimizers'."""
-    return comparison.problem if comparison.by_size else heading_of(comparison.problem, comparison.kind)
+    if comparison.by_size:
+        return comparison.problem
+    shared = f" ({comparison.shared_name})" if comparison.shared_name else ""
+    return f"{heading_of(comparison.problem, comparison.kind)}{shared}"
 
 
 def heading_of(problem: str, kind: MethodKind) -> str:
@@ -48,7 +51,7 @@ def caption(comparison: Comparison) -> str:
 
 def reference_text(comparison: Comparison) -> str:
     """Return the method that ratios are relative to, and why, where it is not the one that was asked for."""
-    name = comparison.name(comparison.reference)
+    name = reference_name(comparison, comparison.measured)
     if comparison.replaced is None:
         return name
     return f"{name} ({comparison.name(comparison.replaced)} never reaches the target)"

@@ -10,7 +10,15 @@ from benchfw.analysis.claims import Decided, DecidedPart, Standing
 from benchfw.analysis.estimates import Runs, Share
 from benchfw.analysis.intervals import Interval
 from benchfw.claims import Claim, Range, Subject, metric_of
-from benchfw.report.text import factor_text, plural, ratio_figures, sided_end, sided_text, time_unit
+from benchfw.report.text import (
+    factor_text,
+    plural,
+    raise_powers,
+    ratio_figures,
+    sided_end,
+    sided_text,
+    time_unit,
+)
 
 _NOUNS = {
     "seconds to target": ("time", "to the target"),
@@ -113,7 +121,7 @@ def _side(found: Interval) -> str:
 
 
 def _ratio_text(part: DecidedPart, found: Interval) -> str:
-    return _number_text(part, found, least=ratio_figures(found))
+    return raise_powers(_number_text(part, found, least=ratio_figures(found)))
 
 
 def _number_text(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchfw.provenance import Run
 from benchfw.report.captions import heading
+from benchfw.report.text import join_names, plural
 from benchfw.report.tuning.problems import TunedProblem, tuned_problems
 from benchfw.report.tuning.sentences import describe_problem, warn_of_tuning
 from benchfw.report.verdicts import verdict
@@ -14,6 +16,14 @@ NOT_MEASURED = (
     "Not measured here but imported from {}: without the seeds of its runs and without records of how noisy "
     "the machine was, no method is called better than another."
 )
+
+
+@dataclass(frozen=True)
+class Notice:
+    """What a reader should know before the numbers: a few words, and where the page says more."""
+
+    text: str
+    place: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,3 +70,27 @@ def find_answers(summary: Summary) -> list[Answer]:
     ]
     waiting = [each for each in tuned.values() if each.comparison is None]
     return [*found, *(Answer(each.heading, each.problem, "", None, each) for each in waiting)]
+
+
+def find_notices(summary: Summary, run: Run) -> list[Notice]:
+    """Return what stands in the band above the findings, in a few words each."""
+    found = []
+    if run.environment.changes.quick:
+        found.append(Notice("Quick size: runs are shorter than the suite asks for", "provenance"))
+    if summary.imported:
+        found.append(Notice("Not measured here", "caveats"))
+    if summary.busy:
+        found.append(Notice("The machine was busy: times are uncertain", "caveats"))
+    if summary.jobs > 1:
+        found.append(Notice(f"{summary.jobs} trials ran at a time", "caveats"))
+    trials = len({number for fault in summary.faults for number in fault.trials})
+    if trials:
+        found.append(Notice(f"{trials} of {plural(summary.trials, 'trial')} did not finish", "faults"))
+    stand_ins = [each for each in summary.caveats if "synthetic" in each.text]
+    if stand_ins:
+        problems = dict.fromkeys(name for each in stand_ins for name in each.problems)
+        found.append(Notice(f"Synthetic data stand in on {join_names(list(problems))}", "caveats"))
+    others = len(summary.caveats) - len(stand_ins)
+    if others:
+        found.append(Notice(f"{plural(others, 'caveat')} on methods or problems", "caveats"))
+    return found

@@ -20,13 +20,17 @@ from benchfw.records import Cell, Result
 from benchfw.report.captions import caption
 from benchfw.report.claims import MARKS, RULE, count_claims, describe_claims, warn_of_claims
 from benchfw.report.figures import build_figures, method_styles
-from benchfw.report.figures.plot import Figure, Style, extra_figure
-from benchfw.report.first_screen import Answer, find_answers
+from benchfw.report.figures.chosen import headline_figure
+from benchfw.report.figures.overlay import overlay_figures
+from benchfw.report.figures.plot import DARK_PALETTE, PALETTE, STROKES, Figure, Style, extra_figure
+from benchfw.report.figures.plot import MARKS as MARKS_OF_FIGURES
+from benchfw.report.first_screen import Answer, find_answers, find_notices
 from benchfw.report.side_tables import comparison_tables, summary_tables
 from benchfw.report.tables import EXACT_COLUMNS, exact_rows, full_table, headline_table
 from benchfw.report.text import flat_facts, plural, script_json
 from benchfw.report.tuning.sentences import describe_tuning
 from benchfw.report.tuning.tables import tuning_tables
+from benchfw.report.verdicts.overall import overall_sentences
 from benchfw.report.verdicts.phrases import (
     caveat_sentences,
     fault_advice,
@@ -69,15 +73,21 @@ def write_report(
     folder: Path,
     extra_figures: Sequence[Mapping[str, Any]] = (),
     reload: int = 0,
+    against: tuple[str, Summary] | None = None,
 ) -> Path:
     """Write `folder`/index.html with its CSV files, and the shared script in `folder`/../assets once.
 
     Return the page's path. The page needs no network and no server; a browser loads it again every `reload`
-    seconds, if that is not 0. Its records.csv is from `save_records`.
+    seconds, if that is not 0. Its records.csv is from `save_records`. `against` names another run that the
+    figures lie over.
     """
     overview = overview_beside(folder, run)
     styles, answers = method_styles(summary), find_answers(summary)
     figures = [*build_figures(summary), *map(extra_figure, extra_figures)]
+    if against is not None:
+        figures = overlay_figures(figures, build_figures(against[1]), against[0])
+    first = headline_figure(summary, figures)
+    figures = [*([first] if first else []), *(each for each in figures if each is not first)]
     script = drawing_script(figures)
     page = fill(
         "page.html",
@@ -88,6 +98,8 @@ def write_report(
         claims=_claims(summary),
         sections=list(_sections(summary, answers, styles)),
         tuning=describe_tuning(summary),
+        overall=overall_sentences(summary),
+        notices=find_notices(summary, run),
         ranks=summary_tables(summary),
         styles=styles,
         problems=list(dict.fromkeys(each.problem for each in answers if each.problem)),
@@ -188,6 +200,9 @@ def fill(template: str, figures: Sequence[Figure], script: Path | None, **contex
         data, kind = base64.b64encode(gzip.compress(data.encode(), mtime=0)).decode(), "application/gzip"
     page = environment.get_template(template).render(
         figures=figures,
+        palettes={"light": PALETTE, "dark": DARK_PALETTE},
+        marks=MARKS_OF_FIGURES,
+        strokes=STROKES,
         script=script.name if script else "",
         figure_type=kind,
         # safe: neither script_json nor base64 has a character that HTML could read

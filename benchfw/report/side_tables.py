@@ -21,12 +21,17 @@ _RESTARTS = (
     "as never there. [95 % intervals]"
 )
 _RATES = (
-    "The slope of the later half of each curve. k^p: the error falls like this power of the iterations, p is "
-    "shown; % a step: by this much in each iteration. More negative is faster; a slope above its theorem's "
-    "would cross the bound in the end. The law is the theorem's where there is one, else the one under which "
-    "the curves of all runs are straighter; where they disagree, no rate is shown. Nor is there one where "
-    "the slope changes within that half. Mean over repetitions [95 % interval]."
+    "The slope of the later half of each curve, under one law for all methods: {law} More negative is "
+    "faster; a slope above its theorem's would cross the bound in the end. The law is that of the theorems "
+    "where these agree, else the one under which the curves of every method are straighter; where they "
+    "differ, there is no table. Nor has a method a rate whose slope changes within that half. Mean over "
+    "repetitions [95 % interval]."
 )
+_LAWS = {
+    "sublinear": "the error falls like a power of the iterations, k^p, and p is shown.",
+    "linear": "the error changes by this many per cent in each iteration.",
+}
+_LAW_NAMES = {"sublinear": "k^p", "linear": "% a step"}
 
 
 @dataclass(frozen=True)
@@ -67,8 +72,10 @@ def comparison_tables(comparison: Comparison) -> Iterator[SideTable]:
         yield SideTable("Restarts", _RESTARTS, _restarts(comparison))
     if comparison.rates:
         metrics = dict.fromkeys(rate.metric for rate in comparison.rates)
-        words = " ".join([_RATES, *_bent(comparison)])
-        yield SideTable(f"Rates of {' and '.join(metrics)}", words, _rates(comparison))
+        law = comparison.rates[0].law
+        words = " ".join([_RATES.format(law=_LAWS[law]), *_bent(comparison)])
+        title = f"Rates of {' and '.join(metrics)}, {_LAW_NAMES[law]}"
+        yield SideTable(title, words, _rates(comparison))
 
 
 def _restarts(comparison: Comparison) -> TextTable:
@@ -97,11 +104,10 @@ def _restarts(comparison: Comparison) -> TextTable:
 
 
 def _rates(comparison: Comparison) -> TextTable:
-    header: tuple[str, ...] = ("method", "law", "measured", "theorem's")
+    header: tuple[str, ...] = ("method", "measured", "theorem's")
     rows: list[tuple[str, ...]] = [
         (
             comparison.name(rate.cell),
-            "k^p" if rate.law == "sublinear" else "%\N{NO-BREAK SPACE}a\N{NO-BREAK SPACE}step",
             _slope(rate, rate.measured) if rate.measured else "—",
             _slope(rate, rate.theorem) if rate.theorem else "—",
         )

@@ -62,36 +62,60 @@ EXACT_COLUMNS = (
 
 @dataclass(frozen=True)
 class TextTable:
-    """Text cells under text headers; `cells` says which method each row is about."""
+    """Text cells under text headers; `cells` says which method each row is about.
+
+    `grouped` says that rows with the same text in their second column belong together.
+    """
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     cells: tuple[Cell, ...]
+    grouped: bool = False
 
 
-def headline_table(comparison: Comparison, *, brief: bool = False) -> TextTable:
+def headline_table(comparison: Comparison) -> TextTable:
     """Return the table that answers the question: a row a method, each quantity with its ratio.
 
-    It has no row where no method gave a number. `brief` keeps the last ratio only, for narrow screens.
+    It has no row where no method gave a number.
     """
     quantities = [
         (quantity, with_ratio and comparison.paired)
         for quantity, with_ratio in _with_cpu_times(comparison, _headline(comparison))
         if any(row.quantity == quantity for row in comparison.rows)
     ]
-    if brief:
-        quantities = [(name, ratio and name == quantities[-1][0]) for name, ratio in quantities]
-    header = ["size" if comparison.by_size else "method"]
-    columns: list[list[str]] = [[comparison.name(cell) for cell in comparison.measured]]
+    cells, (header, columns) = grouped_cells(comparison), _leading_columns(comparison)
     for quantity, with_ratio in quantities:
         scale, unit = _unit(comparison, quantity)
         header.append(", ".join(filter(None, [_title(comparison, quantity), unit])))
-        rows = [comparison.row(cell, quantity) for cell in comparison.measured]
+        rows = [comparison.row(cell, quantity) for cell in cells]
         columns.append([_cell(comparison, row, scale) for row in rows])
         if with_ratio:
             header.append("typical ratio" if comparison.kind == "estimator" else "ratio")
             columns.append([_ratio_cell(comparison, row) for row in rows])
-    return TextTable(tuple(header), tuple(zip(*columns, strict=True)), comparison.measured)
+    grouped = comparison.sweep is not None and comparison.sweep.contested
+    return TextTable(tuple(header), tuple(zip(*columns, strict=True)), cells, grouped)
+
+
+def grouped_cells(comparison: Comparison) -> tuple[Cell, ...]:
+    """Return the methods in the order of a table: value by value, where families of a sweep share values."""
+    sweep = comparison.sweep
+    if sweep is None or not sweep.contested:
+        return comparison.measured
+    places = {cell: sweep.place(cell) for cell in comparison.measured}
+    return tuple(sorted(places, key=lambda cell: place[1] if (place := places[cell]) else math.inf))
+
+
+def _leading_columns(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
+    """Return headers and columns that say which method a row is about, and at which value of a sweep."""
+    sweep, cells = comparison.sweep, grouped_cells(comparison)
+    if sweep is None or not sweep.contested:
+        return ["size" if comparison.by_size else "method"], [[comparison.name(cell) for cell in cells]]
+    places = [sweep.place(cell) for cell in cells]
+    names = [
+        place[0] if place and place[0] in sweep.curves else comparison.name(cell)
+        for cell, place in zip(cells, places, strict=True)
+    ]
+    return ["method", sweep.parameter], [names, [f"{place[1]:g}" if place else "—" for place in places]]
 
 
 def full_table(comparison: Comparison) -> TextTable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from benchfw.analysis.claims import Standing
@@ -179,7 +179,10 @@ def _draw(summary: Summary, console: Console) -> None:
 def _draw_section(answer: Answer, console: Console) -> None:
     comparison = answer.comparison
     if comparison is not None and comparison.rows:
-        _draw_table(_fit(comparison, console.width), answer.heading, caption(comparison), console)
+        *before, last = _fit(comparison, console.width)
+        for table in before:
+            _draw_table(table, answer.heading, "", console)
+        _draw_table(last, f"{answer.heading}{' (continued)' * bool(before)}", caption(comparison), console)
     for side in tuning_tables(answer.tuned) if answer.tuned else ():
         table = _narrow(_escape(side.table), console.width)
         _draw_table(table, f"{answer.heading}: {side.title}", "", console)
@@ -207,10 +210,25 @@ def _draw_table(table: TextTable, title: str, words: str, console: Console) -> N
     console.print(drawn)
 
 
-def _fit(comparison: Comparison, width: int) -> TextTable:
-    """Return the first that fits: the table, its intervals below the estimates, fewer ratios as well."""
-    table = _narrow(_escape(headline_table(comparison)), width)
-    return table if _width(table) <= width else _stack(_escape(headline_table(comparison, brief=True)))
+def _fit(comparison: Comparison, width: int) -> list[TextTable]:
+    """Return the table, its intervals below the estimates, or its columns in several tables: what fits."""
+    whole = _escape(headline_table(comparison))
+    table = _narrow(whole, width)
+    leading = 2 if whole.grouped else 1
+    tables, columns = [], list(range(leading))
+    for column in range(leading, len(whole.header)):
+        if len(columns) > leading and _width(_pick(table, [*columns, column])) > width:
+            tables.append(_pick(table, columns))
+            columns = list(range(leading))
+        columns.append(column)
+    return [*tables, _pick(table, columns)]
+
+
+def _pick(table: TextTable, columns: Sequence[int]) -> TextTable:
+    """Return some columns of a table."""
+    header = tuple(table.header[column] for column in columns)
+    rows = tuple(tuple(row[column] for column in columns) for row in table.rows)
+    return TextTable(header, rows, table.cells, table.grouped)
 
 
 def _narrow(table: TextTable, width: int) -> TextTable:
@@ -220,13 +238,13 @@ def _narrow(table: TextTable, width: int) -> TextTable:
 
 def _escape(table: TextTable) -> TextTable:
     rows = tuple(tuple(map(printable, row)) for row in table.rows)
-    return TextTable(tuple(map(printable, table.header)), rows, table.cells)
+    return TextTable(tuple(map(printable, table.header)), rows, table.cells, table.grouped)
 
 
 def _stack(table: TextTable) -> TextTable:
     header = tuple("\n".join(textwrap.wrap(name, 12)) for name in table.header)
     rows = tuple((row[0], *(cell.replace(" [", "\n[") for cell in row[1:])) for row in table.rows)
-    return TextTable(header, rows, table.cells)
+    return TextTable(header, rows, table.cells, table.grouped)
 
 
 def _width(table: TextTable) -> int:

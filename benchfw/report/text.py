@@ -15,6 +15,8 @@ if TYPE_CHECKING:  # NumPy comes with it, and every verb imports this file
 FEW_NAMES = 4
 LONGEST_NAME = 60  # characters of a name in a figure; the tables have all of it
 
+_POWER = re.compile(r"(?<=\d)e([+-]\d+)")
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MARKDOWN = re.compile(r"[\\`*_<>|~&#]|(?<=\])\(")
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 Side: TypeAlias = Literal[-1, 0, 1]
@@ -109,8 +111,15 @@ def ratio_text(ratio: Interval) -> str:
     """
     least = ratio_figures(ratio)
     if ratio.low <= 1 <= ratio.high:
-        return interval_text(ratio, count=least)
-    return sided_text(ratio, [1.0], least=least)
+        return raise_powers(interval_text(ratio, count=least))
+    return raise_powers(sided_text(ratio, [1.0], least=least))
+
+
+def raise_powers(text: str) -> str:
+    """Return text with powers of ten as people write them: 3.1 × 10⁷ for 3.1e+07."""
+    return _POWER.sub(
+        lambda found: f"\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10{str(int(found[1])).translate(_RAISED)}", text
+    )
 
 
 def ratio_figures(ratio: Interval) -> int:
@@ -127,7 +136,7 @@ def ratio_figures(ratio: Interval) -> int:
 
 def factor_text(value: float, side: Side = -1) -> str:
     """Return a bound of a ratio, rounded to its side: two figures, more where it would read as 1."""
-    return sided_end(value, [1.0], side)
+    return raise_powers(sided_end(value, [1.0], side))
 
 
 def sided_end(value: float, limits: Iterable[float], side: Side) -> str:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from benchfw.analysis.decisions import Contrast, Decision, Family, Reason, decide_family, decide_part
 from benchfw.analysis.evidence import Arrivals, Evidence
+from benchfw.analysis.intervals import Interval
 from benchfw.analysis.pairing import pair_differences
+from benchfw.analysis.significance import least_probability
 from benchfw.records import Cell
 from benchfw.summary.columns import pair_values
 from benchfw.summary.draws import SPREADS, DrawSample
-from benchfw.summary.model import Comparison, Sweep
+from benchfw.summary.model import Comparison, Lead
 from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Sample
-from benchfw.summary.sweeps import with_leader
+from benchfw.summary.sweeps import count_pairs, find_leads
 
 ARRIVALS = "arrivals"
 """How many of its runs a method brings to the target, against those of its reference."""
@@ -34,8 +37,8 @@ def with_decisions(
 ) -> Iterator[Comparison]:
     """Yield the comparisons with all that is decided about them: one family of tests for a whole report.
 
-    Its members are the contrasts, the biases that can be tested, in the mean and in single runs, and each
-    family of a sweep. Samples are those of estimators.
+    Its members are the contrasts, the biases that can be tested, in the mean and in single runs, and what may
+    be said of the families of a sweep at every value. Samples are those of estimators.
     """
     biases = [_testable_biases(comparison, samples) for comparison, _, samples in compared]
     singles = sum(
@@ -43,7 +46,7 @@ def with_decisions(
         for (*_, samples), cells in zip(compared, biases, strict=True)
         for cell in cells
     )
-    others = sum(map(len, biases)) + singles + sum(len(_swept(comparison)) for comparison, *_ in compared)
+    others = sum(map(len, biases)) + singles + sum(_count_leads(comparison) for comparison, *_ in compared)
     every = [each for _, group, _ in compared for each in group]
     family = Family(sum(each.testable for each in every), others)
     decided = iter(decide_family(every, family.budget))
@@ -52,7 +55,7 @@ def with_decisions(
         if comparison.kind == "estimator":
             decisions |= dict(_parts(comparison, samples, decisions))
         found = replace(comparison, decisions=decisions, family=family, tested=tuple(tested))
-        yield _with_leader(_with_biases(found, samples), samples)
+        yield _with_leads(_with_biases(found, samples), group, samples)
 
 
 def _testable_biases(comparison: Comparison, samples: Mapping[Cell, DrawSample]) -> list[Cell]:
@@ -66,10 +69,12 @@ def _testable_biases(comparison: Comparison, samples: Mapping[Cell, DrawSample])
     ]
 
 
-def _swept(comparison: Comparison) -> Mapping[str, Mapping[float, Cell]]:
-    """Return the families of estimators of which one may have the smallest variance at every value."""
+def _count_leads(comparison: Comparison) -> int:
+    """Return how many statements may be made about the families of a sweep at every value."""
     sweep = comparison.sweep
-    return sweep.families if comparison.kind == "estimator" and sweep and len(sweep.families) > 1 else {}
+    if sweep is None or not sweep.contested or not comparison.paired:
+        return 0
+    return count_pairs(sweep) * len(swept_quantities(comparison))
 
 
 def _with_biases(comparison: Comparison, samples: Mapping[Cell, DrawSample]) -> Comparison:
@@ -99,46 +104,78 @@ def _with_biases(comparison: Comparison, samples: Mapping[Cell, DrawSample]) -> 
     )
 
 
-def _with_leader(comparison: Comparison, samples: Mapping[Cell, DrawSample]) -> Comparison:
-    """Return the comparison with the leader of its sweep.
+def _with_leads(
+    comparison: Comparison, contrasts: Sequence[Contrast], samples: Mapping[Cell, DrawSample]
+) -> Comparison:
+    """Return the comparison with the families of its sweep that are below others at every value.
 
-    A family leads if it does at all values, so that the one value at which it is closest decides whether that
-    is false: a family costs one test, however many values it has (Berger 1982). It must have the smaller
-    variance in the typical run, too.
+    One family is below another if it is at all values, so that the value at which they are closest decides
+    whether that is false: a pair costs one test, however many values it has (Berger 1982). It must hold for
+    the typical run, too.
     """
-    intervals = {
-        cell: samples[cell].spread_interval("variance", comparison.family.others_level)
-        for members in _swept(comparison).values()
-        for cell in members.values()
-        if "variance" in samples[cell].values
-    }
-    if not intervals or comparison.sweep is None:
+    sweep = comparison.sweep
+    if sweep is None or not _count_leads(comparison):
         return comparison
-    sweep = with_leader(comparison.sweep, intervals)
-    return replace(comparison, sweep=sweep if _leads_typically(sweep, samples) else comparison.sweep)
+    level = comparison.family.others_level
+    leads: list[Lead] = []
+    for quantity in swept_quantities(comparison):
+        if comparison.kind == "estimator":
+            ratio = partial(_spread_ratio, comparison, samples, quantity, level)
+        else:
+            evidence = {
+                (each.cell, each.reference): each.evidence for each in contrasts if each.quantity == quantity
+            }
+            ratio = partial(_paired_ratio, evidence, level)
+        leads += find_leads(sweep, quantity, ratio)
+    return replace(comparison, sweep=replace(sweep, leads=tuple(leads)))
 
 
-def _leads_typically(sweep: Sweep, samples: Mapping[Cell, DrawSample]) -> bool:
-    pairs = [
-        (members[value], sweep.families[sweep.leader][value])
-        for family, members in sweep.families.items()
-        for value in sweep.values
-        if sweep.leader and family != sweep.leader
-    ]
-    found = (samples[cell].evidence(samples[first], "variance") for cell, first in pairs)
-    return all(evidence is None or evidence.typical for evidence in found)
+def _spread_ratio(
+    comparison: Comparison,
+    samples: Mapping[Cell, DrawSample],
+    quantity: str,
+    level: float,
+    upper: Cell,
+    lower: Cell,
+) -> Interval | None:
+    """Return the paired ratio of two estimators whose runs all finished."""
+    known = all(quantity in samples[each].values and not comparison.runs(each)[0] for each in (upper, lower))
+    evidence = samples[upper].evidence(samples[lower], quantity) if known else None
+    if evidence is None or not evidence.testable or not evidence.typical:
+        return None
+    return evidence.interval(level)
+
+
+def _paired_ratio(
+    found: Mapping[tuple[Cell, Cell], Evidence | None], level: float, upper: Cell, lower: Cell
+) -> Interval | None:
+    """Return one method's paired ratio to another, where the one is the reference of the other."""
+    evidence = found.get((upper, lower), found.get((lower, upper)))
+    if evidence is None or not evidence.testable or not evidence.typical or evidence.null != 1:
+        return None
+    if not evidence.exact and least_probability(evidence.count, 1 - level) > 1 - level:
+        return None
+    ratio = evidence.interval(level)
+    return ratio if (upper, lower) in found else ratio.inverted()
 
 
 def _parts(
     comparison: Comparison, samples: Mapping[Cell, DrawSample], decisions: Mapping[tuple[Cell, str], Decision]
 ) -> Iterator[tuple[tuple[Cell, str], Decision]]:
     """Yield what variance and time say where their product with each other differs from the reference's."""
-    reference = samples[comparison.reference]
     for (cell, _), decision in decisions.items():
+        reference = samples[comparison.reference_for(cell)]
         for quantity in ("variance", comparison.clocked("seconds_per_draw")):
             evidence = samples[cell].evidence(reference, quantity) if decision.differs else None
             if evidence is not None and evidence.testable:
                 yield (cell, quantity), decide_part(evidence, decision.level)
+
+
+def swept_quantities(comparison: Comparison) -> list[str]:
+    """Return the quantities in which families of a sweep are compared at every value."""
+    if comparison.kind == "estimator":
+        return ["variance", comparison.product]
+    return ["cost_to_target", comparison.clocked("seconds_to_target")]
 
 
 def first_screen(comparison: Comparison) -> list[str]:

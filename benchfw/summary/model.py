@@ -18,6 +18,7 @@ from benchfw.summary.histories import Tally
 from benchfw.summary.lines import Line
 from benchfw.summary.quantities import WHEN_DONE
 from benchfw.summary.tuned import TunedMethod
+from benchfw.sweep import drop_shared
 
 
 @dataclass(frozen=True)
@@ -56,28 +57,74 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Lead:
+    """A family of methods that is shown to be below another one, its `rival`, at every value of a sweep.
+
+    `margin` is what the ratios are at least, `low` and `high` the smallest and the largest that were seen,
+    one at each value: infinite where one is known from below only. So many `runs` each of them rests on.
+    """
+
+    quantity: str
+    family: str
+    rival: str
+    margin: float
+    low: float
+    high: float
+    runs: int
+
+
+@dataclass(frozen=True)
 class Sweep:
     """A parameter that was varied, and for each family of methods its members by the parameter's value.
 
-    `leader` is the family with the smallest variance at every value that all have, at least `margin` times
-    below each other one; empty where none is.
+    A family of one value is a point beside the curves of the others. `leads` is what was decided about them.
     """
 
     parameter: str
     families: Mapping[str, Mapping[float, Cell]]
-    leader: str = ""
-    margin: float = 1.0
+    leads: tuple[Lead, ...] = ()
 
-    @property
-    def leaders(self) -> tuple[Cell, ...]:
-        """Return the members of the leading family."""
-        return tuple(self.families[self.leader].values()) if self.leader else ()
+    @cached_property
+    def curves(self) -> dict[str, Mapping[float, Cell]]:
+        """Return the families of two values or more."""
+        return {family: members for family, members in self.families.items() if len(members) > 1}
 
-    @property
+    @cached_property
     def values(self) -> tuple[float, ...]:
-        """Return the values that all families have, in order."""
-        shared = set.intersection(*(set(members) for members in self.families.values()))
-        return tuple(sorted(shared))
+        """Return the values that all curves have, in order."""
+        return tuple(sorted(set.intersection(*(set(members) for members in self.curves.values()))))
+
+    def leader(self, quantity: str) -> str:
+        """Return the family that is below all others at every value; empty where none is shown to be."""
+        beaten = {
+            family: {each.rival for each in self.leads if (each.family, each.quantity) == (family, quantity)}
+            for family in self.curves
+        }
+        return next((name for name, rivals in beaten.items() if len(rivals) == len(self.curves) - 1), "")
+
+    @property
+    def contested(self) -> bool:
+        """Whether several curves have the same values, so that they can be compared value by value."""
+        return len(self.curves) > 1 and len(self.values) > 1
+
+    @cached_property
+    def _places(self) -> dict[Cell, tuple[str, float]]:
+        return {
+            cell: (family, value)
+            for family, members in self.families.items()
+            for value, cell in members.items()
+        }
+
+    def place(self, cell: Cell) -> tuple[str, float] | None:
+        """Return the family of a method and its value; None where it does not have the parameter."""
+        return self._places.get(cell)
+
+    def peer(self, cell: Cell, reference: Cell) -> Cell:
+        """Return what a method is compared with: the one of the reference's family at the same value."""
+        (mine, theirs) = self.place(cell), self.place(reference)
+        if not self.contested or mine is None or theirs is None:
+            return reference
+        return self.families[theirs[0]].get(mine[1], reference)
 
 
 CPU_TIMES = {
@@ -205,14 +252,39 @@ class Comparison:
         return self.tallies[cell].from_scratch
 
     def name(self, cell: Cell) -> str:
-        """Return the method's label, with its backend where several gave numbers."""
-        shown = cell._replace(method=f"{self.size(cell):,}") if self.by_size else cell
-        return short_name(shown, among=self.measured)
+        """Return the method's label without what all methods share, with its backend where there are several.
+
+        In a sweep of several families: 'optimal at mean 5'.
+        """
+        if self.by_size:
+            return short_name(cell._replace(method=f"{self.size(cell):,}"), among=self.measured)
+        return short_name(cell._replace(method=self._labels.get(cell, cell.method)), among=self.measured)
+
+    @cached_property
+    def _labels(self) -> dict[Cell, str]:
+        """Return the short label of each method."""
+        labels = dict(zip(self.cells, drop_shared([cell.method for cell in self.cells]), strict=True))
+        if self.sweep is not None and self.sweep.contested:
+            for cell in self.cells:
+                place = self.sweep.place(cell)
+                if place is not None and place[0] in self.sweep.curves:
+                    labels[cell] = f"{place[0]} at {self.sweep.parameter} {place[1]:g}"
+        return labels
+
+    @cached_property
+    def shared_name(self) -> str:
+        """Return the name that all labels begin with, which short labels leave out; empty where none is."""
+        bare = self.cells[0].method.partition(" (")[0]
+        return bare if all(self.name(cell) != cell.method for cell in self.cells) and not self.by_size else ""
 
     def reference_for(self, cell: Cell) -> Cell:
-        """Return what the method is measured against: a kernel against itself on its first backend."""
+        """Return what the method is measured against.
+
+        A kernel against itself on its first backend; a member of a family of a sweep against that of the
+        reference's family at the same value.
+        """
         if self.kind != "kernel":
-            return self.reference
+            return self.sweep.peer(cell, self.reference) if self.sweep else self.reference
         return next(other for other in self.cells if other[:3] == cell[:3])
 
     @property

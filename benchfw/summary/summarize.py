@@ -186,7 +186,9 @@ def _compare(
         claims=tuple(
             cell for cell, group in groups.items() if any(each.outcome.claims_unbiased for each in group)
         ),
-        sweep=find_sweep({cell: group[0].trial.method for cell, group in groups.items()}),
+        sweep=None
+        if kind == "kernel"
+        else find_sweep({cell: group[0].trial.method for cell, group in groups.items()}),
         by_cpu=by_cpu
         and kind != "kernel"
         and all(_has_cpu_times(each) and not waits(each, by) for each in samples.values()),
@@ -235,7 +237,7 @@ def _rows(cell: Cell, sample: Sample, reference: Sample, comparison: Comparison)
     same = sample is reference
     # what stopped some run of an estimator would be in its variance: nothing of it is compared
     broken = comparison.kind == "estimator" and any(
-        comparison.runs(each)[0] for each in (cell, comparison.reference)
+        comparison.runs(each)[0] for each in (cell, comparison.reference_for(cell))
     )
     known = all("mse_x_seconds" in each.values for each in (sample, reference))
     product = comparison.clocked("mse_x_seconds" if known else "variance_x_seconds")

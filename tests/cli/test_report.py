@@ -31,6 +31,18 @@ def test_another_store_has_a_page_over_its_runs_of_its_own(cli):
     assert not (cli.folder / "reports/index.html").exists()
 
 
+def test_a_page_is_laid_over_that_of_another_run(ran):
+    ran("run", "bowls.toml", "--no-report")
+    done = ran("report", "2", "--against", "1")
+    assert done.returncode == 0, done.stderr
+    text = (ran.folder / "reports/run-2/index.html").read_text(encoding="utf-8")
+    assert "(run 1)" in text
+    assert "the same of run 1, over which this run is laid" in text
+    itself = ran("report", "2", "--against", "2")
+    assert (itself.returncode, "is run 2 itself" in itself.stderr) == (2, True)
+    assert ran("report", "2", "--against", "1", "--format", "md").returncode == 2
+
+
 def test_a_single_file_goes_where_it_is_told(ran):
     done = ran("report", "--single-file", "-o", "out/all.html")
     assert done.returncode == 0, done.stderr

@@ -75,13 +75,13 @@ def test_figures_are_drawn_when_a_reader_comes_near(browser, quickstart):
     first = page.evaluate(drawn)
     assert first[0]
     assert not first[-1]
-    page.evaluate("document.querySelector('figure:last-of-type').scrollIntoView({behavior: 'instant'})")
+    page.evaluate("[...document.querySelectorAll('figure')].at(-1).scrollIntoView({behavior: 'instant'})")
     page.wait_for(f"{drawn}.at(-1)")
     page.close()
 
 
 def test_switches_change_the_axis_that_is_drawn(page):
-    assert axis_of(page, 0) == ["iterations", "log"]
+    assert axis_of(page, 0) == ["gradients", "log"]  # cost is the fairest axis, and the first
     press(page, 0, "seconds")
     assert axis_of(page, 0) == ["seconds", "log"]
     press(page, 0, "gradients")
@@ -109,13 +109,23 @@ def centre(page, selector):
     return box[0] + box[2] / 2, box[1] + box[3] / 2
 
 
-def test_a_name_in_the_legend_hides_its_line_and_dragging_zooms(make, written, look):
+def test_a_name_shows_its_line_alone_or_hides_it_and_dragging_zooms(make, written, look):
     curve = make.curve("gap", [9, 5, 2, 1])
     results = [make.result("optimizer", "p", name, r, curve) for name in ("gd", "sgd") for r in range(2)]
     page = look(written(results))
     plot = "document.querySelector('.plot')"
-    click(page, *centre(page, ".legendtoggle"))
-    page.wait_for(f"{plot}.data.some((each) => each.visible === 'legendonly')")
+    faint = f"[...{plot}.querySelectorAll('.trace')].filter((each) => each.style.opacity).length"
+    assert page.evaluate(f"[...{plot}.querySelectorAll('.annotation')].map((each) => each.textContent)") == [
+        "gd",
+        "sgd",
+    ]
+    page.evaluate("document.querySelector('.names button').focus()")
+    assert page.evaluate(faint) > 0
+    page.evaluate("document.activeElement.blur()")
+    assert page.evaluate(faint) == 0
+    page.evaluate("document.querySelector('.names button').click()")
+    page.wait_for(f"{plot}.data.every((each) => !each.name.startsWith('gd'))")
+    assert page.evaluate("document.querySelector('.names button').ariaPressed") == "false"
     before = page.evaluate(f"{plot}._fullLayout.xaxis.range")
     x, y = centre(page, ".nsewdrag")
     mouse(page, "mouseMoved", x - 60, y - 60)
@@ -135,6 +145,63 @@ def test_a_switch_is_reached_and_pressed_by_the_keyboard_alone(page):
         page.ask("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
     assert axis_of(page, 1)[0] == "seconds"
     assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
+
+
+CONTRASTS = """(() => {
+    const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+    const light = (colour) => parts(colour).slice(0, 3).map((each) => each / 255)
+        .map((each) => (each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, each, number) => sum + each * [0.2126, 0.7152, 0.0722][number], 0);
+    const behind = (node) => {
+        for (let each = node; each; each = each.parentElement) {
+            const colour = getComputedStyle(each).backgroundColor;
+            if ((parts(colour)[3] ?? 1) > 0) return colour;
+        }
+        return 'rgb(255, 255, 255)';
+    };
+    return [...document.querySelectorAll('body *')]
+        .filter((node) => [...node.childNodes].some((each) => each.nodeType === 3 && each.data.trim()))
+        .filter((node) => node.checkVisibility() && !['SCRIPT', 'STYLE', 'OPTION'].includes(node.tagName))
+        .map((node) => {
+            const style = getComputedStyle(node);
+            const ink = node instanceof SVGElement ? style.fill : style.color;
+            const [low, high] = [light(ink), light(behind(node))].sort((one, other) => one - other);
+            return [(high + 0.05) / (low + 0.05), node.textContent.trim().slice(0, 40)];
+        })
+        .filter(([contrast]) => contrast < 4.5);
+})()"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_stands_out_from_its_background(page, scheme):
+    page.prefer(scheme)
+    wanted = {"light": "rgb(28, 32, 36)", "dark": "rgb(231, 234, 237)"}[scheme]
+    page.wait_for(f"getComputedStyle(document.querySelector('.xtitle')).fill === '{wanted}'")
+    faint = page.evaluate(CONTRASTS)
+    page.prefer("light")
+    assert faint == []
+
+
+def test_the_first_screen_has_findings_a_band_and_one_figure(page):
+    top = "((each) => each.getBoundingClientRect().top + scrollY)(document.querySelector('{}'))"
+    for part in ("#findings .verdict", "#findings figure .plot"):
+        assert page.evaluate(top.format(part)) < 900
+    assert page.evaluate("document.querySelectorAll('#findings figure').length") == 1
+
+
+def test_a_page_of_many_problems_has_contents_that_follow_the_reader(make, written, look):
+    results = [
+        make.result("optimizer", f"hill {number}", name, r, make.curve("gap", [9, 5, 1 + r]))
+        for number in range(4)
+        for name in ("gd", "sgd")
+        for r in range(3)
+    ]
+    page = look(written(results))
+    here = "document.querySelector('.toc [aria-current]').textContent"
+    assert page.evaluate(here) == "Findings"
+    page.evaluate("document.querySelector('#table-3').scrollIntoView({behavior: 'instant'})")
+    page.wait_for(f"{here} === 'hill 2, optimizers'")
+    assert page.console == []
 
 
 def test_every_figure_and_control_has_words_for_those_who_do_not_see_it(page):
@@ -184,7 +251,7 @@ def test_a_figure_is_downloaded_as_svg(page, browser, tmp_path):
     while not (found := list(tmp_path.glob("*.svg"))) or not found[0].stat().st_size:
         assert monotonic() < ends
         sleep(0.05)
-    assert found[0].name == "logistic-regression-distance-iterations.svg"
+    assert found[0].name == "logistic-regression-distance-gradients.svg"
     text = found[0].read_text(encoding="utf-8")
     assert text.startswith("<svg")
     assert "nesterov" in text

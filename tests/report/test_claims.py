@@ -137,6 +137,12 @@ def test_a_bound_says_how_near_the_curves_come_and_how_many_runs_break_it():
     assert said.claimed == "at most the bound in the mean of the runs"
 
 
+def read_power(text):
+    """Return the number that is written as 1.2 × 10⁻⁵, or plainly."""
+    mantissa, _, power = text.partition("\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10")
+    return float(f"{mantissa}e{power.translate(str.maketrans('⁻⁰¹²³⁴⁵⁶⁷⁸⁹', '-0123456789')) or 0}")
+
+
 @pytest.mark.parametrize("limit", [1.0, 0.5, 2 / 3, 1e-5, 1234.5])
 @pytest.mark.parametrize("side", [-1, 1])
 def test_a_printed_interval_never_touches_the_end_that_it_was_decided_by(limit, side):
@@ -146,7 +152,8 @@ def test_a_printed_interval_never_touches_the_end_that_it_was_decided_by(limit, 
         said = words({**PAIR, **TARGET, "ratio": {"below": limit}}, around(middle, gap))
         assert said.standing == ("holds" if side < 0 else "refuted")
         value, rest = said.found.split(" is ")[1].split(" times ")[0].split(" [")
-        numbers = [float(each) for each in (value, *rest.rstrip("]").split(", "))]
+        shown = (value, *rest.rstrip("]").split(", "))
+        numbers = [read_power(each) for each in shown]
         assert all((number > limit) == (side > 0) and number != limit for number in numbers), said.found
 
 
@@ -299,7 +306,7 @@ def test_every_report_shows_claims_first_and_cannot_be_made_to_do_anything_else(
     text, cell = markdown(summary, run), render_cell(summary, run, [])
     lines = "\n".join(plain_lines(summary, 80))
     for shown, verdict in (
-        (page, 'id="verdicts"'),
+        (page, 'id="claims"'),
         (text, "\n- **p"),
         (cell, 'class="verdict"'),
         (lines, "\np, "),
@@ -313,9 +320,9 @@ def test_every_report_shows_claims_first_and_cannot_be_made_to_do_anything_else(
     assert r"\<script\>alert(1)\</script\> \\x1b[31m[bold]\*x\*[/bold] \| \`y\` " in text
     assert "\x1b" not in lines
     assert max(map(len, lines.splitlines()[:20])) <= 80
-    parts = [page.index(f'id="{name}"') for name in ("claims", "verdicts", "tables", "provenance")]
+    parts = [page.index(f'id="{name}"') for name in ("findings", "claims", "tables", "provenance")]
     assert parts == sorted(parts)
-    assert page.index('href="#claims"') < page.index('href="#verdicts"')
+    assert page.index('href="#findings"') < page.index('href="#claims"')
     for each in summary.claims:
         assert each.claim.digest in page[parts[-1] :]
         assert f"{each.claim.digest} registered 2026-01-02" in text

@@ -206,6 +206,6 @@ def test_a_very_large_page_links_its_numbers_and_holds_its_figures_compressed(
     assert "<summary>All numbers" in small
     assert "<summary>All numbers" not in large
     assert 'All numbers: <a href="table-1.csv" download>' in large
-    kinds = [re.search('type="([^"]+)" id="figure-data">([^<]*)<', each) for each in (small, large)]
+    kinds = [re.search('type="([^"]+)" id="figure-data"[^>]*>([^<]*)<', each) for each in (small, large)]
     assert [each[1] for each in kinds] == ["application/json", "application/gzip"]
     assert gzip.decompress(base64.b64decode(kinds[1][2])).decode() == kinds[0][2]

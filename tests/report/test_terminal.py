@@ -44,6 +44,20 @@ def test_a_terminal_gets_a_drawn_table(realistic, run, monkeypatch):
     assert max(map(len, seen.splitlines())) <= 100
 
 
+def test_a_narrow_terminal_has_all_ratios_in_a_table_that_continues(realistic, run, monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    summary = summarize(run, realistic())
+    narrow, wide = (
+        re.sub(r"\x1b\[[0-9;]*m", "", printed(summary, Screen(), width=width)) for width in (80, 400)
+    )
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert ("(continued)" in narrow, "(continued)" in wide) == (True, False)
+    heads = [[line for line in text.splitlines() if re.match(r" *method\b", line)] for text in (narrow, wide)]
+    shown = [sum(line.count("ratio") for line in found) for found in heads]
+    assert shown[0] == shown[1] > 0
+
+
 def test_no_color_is_respected_in_a_terminal(realistic, run, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b" not in printed(summarize(run, realistic()), Screen())

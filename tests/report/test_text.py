@@ -18,6 +18,7 @@ from benchfw.report.text import (
     plural,
     printable,
     ratio_text,
+    sided_end,
     spread_text,
     time_unit,
 )
@@ -116,7 +117,15 @@ def test_a_bound_is_never_rounded_beyond_what_it_bounds(value, count):
     low, high = (float(end) for end in shown.partition("[")[2].rstrip("]").split(","))
     assert low <= value + hair
     assert high >= 3 * (value - hair)
-    assert float(factor_text(value)) <= value + hair <= float(factor_text(value, 1)) + 2 * hair
+    down, up = (float(sided_end(value, [1.0], side)) for side in (-1, 1))
+    assert down <= value + hair <= up + 2 * hair
+
+
+def test_large_and_small_ratios_are_written_as_powers_of_ten():
+    shown = ratio_text(Interval(3.14e7, 2.9e7, 3.5e7, 5)).replace("\N{NO-BREAK SPACE}", " ")
+    assert shown == "3.1 × 10⁷ [2.9 × 10⁷, 3.5 × 10⁷]"
+    assert factor_text(1.29e-12).replace("\N{NO-BREAK SPACE}", " ") == "1.2 × 10⁻¹²"
+    assert ratio_text(Interval(250.0, 240.0, 260.0, 5)) == "250 [240, 260]"
 
 
 def test_bounds_say_at_least_downwards_and_at_most_upwards():

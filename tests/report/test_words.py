@@ -19,6 +19,7 @@ import pytest
 from benchfw.provenance import Burst, Noise
 from benchfw.records import Counting, Ending, Record, Status
 from benchfw.report.verdicts import optimizers, verdict
+from benchfw.report.verdicts.overall import overall_sentences
 from benchfw.report.verdicts.phrases import caveat_sentences, fault_advice, fault_place, fault_sentence
 from benchfw.summary.summarize import summarize
 
@@ -88,15 +89,86 @@ def estimator(make, name, variance, *, seconds=1.0, bias=0.0, claim=True, proble
     return found
 
 
-def swept(make, factor):
-    """Two families at three means, the second with so many times the variance of the first."""
+def swept(make, factor, *rivals, **rare):
+    """Families at three means, each but the first with so many times the variance of the one before it."""
     return [
         replace(each, trial=replace(each.trial, method=replace(each.trial.method, use="cut", params=params)))
         for mean in (5, 10, 20)
-        for law, times in (("optimal", 1.0), ("poisson", factor))
+        for number, law in enumerate(("optimal", *(rivals or ("poisson",))))
         for params in ({"distribution": {"use": law, "mean": mean}},)
-        for each in estimator(make, f"{law} {mean}", times / mean)
+        for each in estimator(make, f"{law} {mean}", factor**number / mean, **(rare if number else {}))
     ]
+
+
+def swept_runs(make, factor, pace=1.0):
+    """Two families of optimizers at three sizes: ten runs, of which the second needs a fraction each."""
+    return [
+        make.result(
+            "optimizer", "p", f"{name} (size={size})", r,
+            make.curve("gap", [9, 0.5], cost=size * cost * wobble, seconds=seconds * wobble),
+            target={"gap": 1.0}, params={"size": size}, use=name,
+        )
+        for size in (1, 4, 16)
+        for name, cost, seconds in (("sgd", factor, factor * pace), ("svrg", 1.0, 1.0))
+        for r, wobble in enumerate((WOBBLE + WOBBLE[::-1])[:: 1 if name == "sgd" else -1])
+    ]  # fmt: skip
+
+
+def moved(results, problem):
+    """The same trials on another problem."""
+    return [
+        replace(
+            each, trial=replace(each.trial, problem=replace(each.trial.problem, label=problem, use=problem))
+        )
+        for each in results
+    ]
+
+
+def over_problems(make):
+    """Scenes of several problems."""
+
+    def runs(problem, **costs):
+        named = {"gd": 230.0, **costs}
+        return [each for name, cost in named.items() for each in optimizer(make, name, cost, problem=problem)]
+
+    def drawn(problem, factor):
+        return [*estimator(make, "a", 1.0, problem=problem), *estimator(make, "b", factor, problem=problem)]
+
+    return {
+        "over problems: ahead on two, behind on one, within noise on another": [
+            *runs("p", sgd=23.0, adam=115.0), *runs("q", sgd=46.0, adam=115.0),
+            *runs("r", sgd=460.0, adam=230.0), *runs("s", sgd=230.0, adam=230.0),
+        ],
+        "over problems: nobody is ahead": [*runs("p", sgd=460.0), *runs("q", sgd=460.0)],
+        "over problems: one arrives too seldom for a factor": [
+            *runs("p", sgd=23.0), *optimizer(make, "gd", 230.0, arrive=0, runs=5, problem="q"),
+            *optimizer(make, "sgd", 23.0, problem="q"),
+        ],
+        "over problems: methods that do not know their cost": [
+            each
+            for problem in ("p", "q")
+            for name, seconds in (("gd", 4.0), ("sgd", 1.0))
+            for each in optimizer(
+                make, name, math.nan, seconds=seconds, problem=problem, counting=Counting.UNKNOWN
+            )
+        ],
+        "over problems: estimators": [*drawn("p", 0.1), *drawn("q", 0.2)],
+        "over problems: a family of a sweep leads on most": [
+            *moved(swept(make, 3.0), "p"), *moved(swept(make, 3.0), "q"), *moved(swept(make, 1 / 3), "r"),
+            *moved(swept(make, 1.0), "s"),
+        ],
+        "over problems: a family of optimizers leads": [
+            *moved(swept_runs(make, 3.0), "p"), *moved(swept_runs(make, 3.0), "q"),
+        ],
+        "over problems: no family leads": [*moved(swept(make, 1.0), "p"), *moved(swept(make, 1.0), "q")],
+        "over problems: ratios to different methods": [
+            each
+            for number in range(5)
+            for first, second in [("gd", "sgd") if number % 2 else ("sgd", "gd")]
+            for name, cost in ((first, 230.0), (second, 23.0 if number < 3 else 460.0))
+            for each in optimizer(make, name, cost, problem=f"p{number}")
+        ],
+    }  # fmt: skip
 
 
 def with_cpu_seconds(results, share=0.5):
@@ -281,6 +353,16 @@ def scenes(make):
         ],
         "estimators: one family of a sweep is below the other at every value": swept(make, 3.0),
         "estimators: no family of a sweep is": swept(make, 1.0),
+        "estimators: of three families one is below, at one value too little is known of the third": (
+            swept(make, 3.0, "poisson", "geometric")[:-3]
+        ),
+        "estimators: one family has so heavy a tail that its variance is known from below only": (
+            swept(make, 9.0, skewness=15.0)
+        ),
+        "estimators: five families, one below the others": swept(make, 3.0, "b", "c", "d", "e", "f"),
+        "optimizers: one family of a sweep is ahead of the other at every value": swept_runs(make, 3.0),
+        "optimizers: one is ahead in gradients, the other in time": swept_runs(make, 3.0, pace=0.1),
+        **over_problems(make),
         "estimators: one run": estimator(make, "a", 1.0, runs=1) + estimator(make, "b", 9.0, runs=1),
         "two of four runs arrive, too few to tell": optimizer(make, "gd", 230, arrive=3, runs=4)
         + optimizer(make, "svrg", 100, arrive=2, runs=4),
@@ -373,7 +455,11 @@ RULES = {
     r"the machine was busy|ran \d+ at a time": "Noise of the machine",
     r"CPU time": "Noise of the machine",
     r"[Tt]oo few draws carry|[Nn]ever varied|has variance|drew the same": "What the draws allow",
-    r"smallest variance": "Sweeps",
+    r"on \d+ of \d+ problems|On none of|^It is behind|^Also ahead|more problems? below|^On .* it is ": (
+        "Over all problems"
+    ),
+    r"beyond noise on |^On .*(ahead of|(has|needs) .* than )|no one is shown": "Over all problems",
+    r"At every|shown at every|ahead of the others|The same holds|there, by at least": "Sweeps",
     r"[Bb]ias beyond noise|mean is off|[Oo]ff in single runs|depend on each other": "Is it biased?",
     r"(mean squared error|variance) x (CPU )?time": "Which estimator for the time?",
     r"three (paired runs )?are needed|six are needed|too few of their runs": "Too few runs",
@@ -416,7 +502,8 @@ def sentences(text):
 
 def passage(title, summary):
     """Return all sentences of one summary, each below the rules that cover it."""
-    said = [each for comparison in summary.comparisons for each in sentences(verdict(comparison))]
+    said = overall_sentences(summary)
+    said += [each for comparison in summary.comparisons for each in sentences(verdict(comparison))]
     for fault in summary.faults:
         said.append(f"{fault_place(fault)}: {fault_sentence(fault)}")
         if fault_advice(fault):
@@ -476,7 +563,14 @@ def test_every_sentence_that_the_code_can_say_is_among_the_words(make, run):
         and not any((name, line) in seen for line in range(node.lineno, node.end_lineno + 1))
     ]
     # sentences on a run as a whole have tests of their own; no scene is known for a part without the whole
-    elsewhere = {"caveat_sentences", "replay_sentence", "kernel_caption", "typical_note", "_part"}
+    elsewhere = {
+        "caveat_sentences",
+        "replay_sentence",
+        "kernel_caption",
+        "typical_note",
+        "_part",
+        "reference_name",
+    }
     assert " ".join(each for each in unsaid if each not in lines_of(elsewhere, files)) == ""
 
 

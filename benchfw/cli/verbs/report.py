@@ -54,6 +54,12 @@ _DRAWN = ("svg", "pdf", "png")
     help="Exit code 1 if a claim is refuted, undecided or could not be tested, unless the suite itself says "
     "that it cannot.",
 )
+@click.option(
+    "--against",
+    metavar="RUN",
+    shell_complete=complete_runs,
+    help="Another run of the store, whose lines and dots the figures of the page lie over.",
+)
 @plugin_option
 @store_option
 @json_option
@@ -64,6 +70,7 @@ def command(
     output: Path | None,
     watch: bool,
     require_claims: bool,
+    against: str | None,
     plugins: tuple[str, ...],
     store: Path,
     as_json: bool,
@@ -77,6 +84,7 @@ def command(
     Examples:
       benchfw report --watch
       benchfw report --single-file -o result.html
+      benchfw report last --against 3
       benchfw report last --format md | gh pr comment --body-file -
       benchfw report 3 --format pdf -o paper/figures
       benchfw report last --json --require-claims
@@ -87,6 +95,33 @@ def command(
     from benchfw.registry import Registry
     from benchfw.store import Store
 
+    _check_options(form, output, single_file=single_file, watch=watch, as_json=as_json, against=against)
+    registry = Registry(plugins)
+    with Store(store) as opened:
+        chosen = opened.run(run)
+        other = None if against is None else _find_other(opened, chosen, against)
+        if require_claims:
+            _check_claims_required(chosen)
+        if as_json:
+            summary = _data(opened, chosen)
+        elif form == "md":
+            summary = _markdown(opened, chosen, output)
+        elif form in _DRAWN:
+            summary = _figures(opened, chosen, output, form)
+        else:
+            summary = _page(
+                opened, chosen, registry, output, single_file=single_file, watch=watch, against=other
+            )
+    if require_claims:
+        from benchfw.cli.claims import require_claims as require_shown
+
+        sys.exit(require_shown(chosen, summary.claims))
+
+
+def _check_options(
+    form: str, output: Path | None, *, single_file: bool, watch: bool, as_json: bool, against: str | None
+) -> None:
+    """Refuse options that do not go together."""
     if single_file and form != "html":
         raise BenchfwError(f"--single-file is for the page; leave it out with --format {form}")
     if watch and (single_file or form != "html"):
@@ -97,23 +132,16 @@ def command(
         )
     if as_json and (single_file or watch or form != "html"):
         raise BenchfwError("--json prints no report; leave out --single-file, --watch and --format")
-    registry = Registry(plugins)
-    with Store(store) as opened:
-        chosen = opened.run(run)
-        if require_claims:
-            _check_claims_required(chosen)
-        if as_json:
-            summary = _data(opened, chosen)
-        elif form == "md":
-            summary = _markdown(opened, chosen, output)
-        elif form in _DRAWN:
-            summary = _figures(opened, chosen, output, form)
-        else:
-            summary = _page(opened, chosen, registry, output, single_file=single_file, watch=watch)
-    if require_claims:
-        from benchfw.cli.claims import require_claims as require_shown
+    if against is not None and (watch or as_json or form != "html"):
+        raise BenchfwError("--against is for the page; leave out --watch, --json and --format")
 
-        sys.exit(require_shown(chosen, summary.claims))
+
+def _find_other(opened: Store, chosen: Run, against: str) -> Run:
+    """Return the run that the page is laid over."""
+    other = opened.run(against)
+    if other.id == chosen.id:
+        raise BenchfwError(f"--against is run {other.id} itself; `benchfw runs` lists the others")
+    return other
 
 
 def _check_claims_required(run: Run) -> None:
@@ -141,6 +169,7 @@ def _page(
     *,
     single_file: bool,
     watch: bool,
+    against: Run | None,
 ) -> Summary:
     from benchfw.api.planning import describe_absent
     from benchfw.api.running import describe_lack, page_folder, report_run
@@ -155,7 +184,7 @@ def _page(
     if watch and page:
         _follow(opened, chosen, registry)
         chosen = opened.run(chosen.id)
-    reported, summary = report_run(opened, chosen, registry, page=page)
+    reported, summary = report_run(opened, chosen, registry, page=page, against=against)
     print_faults(registry.broken)
     print_summary(summary, sys.stdout)
     if chosen.standing:

@@ -25,8 +25,9 @@ def build_figures(summary: Summary) -> list[Figure]:
     for comparison in summary.comparisons:
         if comparison.kind == "optimizer":
             found = [*convergence_figures(comparison, styles, points), *target_figures(comparison, styles)]
+            found = [*sweep_figures(comparison, styles), *found]
         elif comparison.kind == "estimator":
-            found = [*sweep_figures(comparison), *estimator_figures(comparison, styles)]
+            found = [*sweep_figures(comparison, styles), *estimator_figures(comparison, styles)]
         else:
             found = size_figures(comparison) if comparison.by_size else kernel_figures(comparison, styles)
         settings = tuned.pop((comparison.problem, comparison.kind), None)
@@ -41,10 +42,17 @@ def build_figures(summary: Summary) -> list[Figure]:
 def method_styles(summary: Summary) -> dict[Cell, Style]:
     """Return the style of every cell: that of a method is the same on every problem, and on all of them."""
     styles: dict[Cell, Style] = {}
+    families = {
+        cell: family
+        for each in summary.comparisons
+        if each.sweep is not None and each.sweep.contested
+        for family, members in each.sweep.curves.items()
+        for cell in members.values()
+    }
     # of methods that are still being tuned, there is no comparison yet
     every = [cell for each in summary.comparisons for cell in each.cells]
     every += [each.cell for each in summary.tuned]
     for kind in {cell.kind for cell in every}:
         cells = [cell for cell in every if cell.kind == kind]
-        styles |= styles_of([*cells, *(cell._replace(problem=ALL_PROBLEMS) for cell in cells)])
+        styles |= styles_of([*cells, *(cell._replace(problem=ALL_PROBLEMS) for cell in cells)], families)
     return styles

@@ -2,10 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from benchfw.errors import BenchfwError, nearest
-from benchfw.report.figures import build_figures
+from benchfw.report.figures import build_figures, method_styles
 from benchfw.report.figures.plot import Figure, View
-from benchfw.summary.model import Summary
+from benchfw.report.figures.quantities import sweep_figures
+from benchfw.report.figures.ratios import ratio_figure
+from benchfw.report.verdicts.overall import comparisons_of
+from benchfw.summary.model import Comparison, Summary
+
+
+def headline_figure(summary: Summary, figures: Sequence[Figure]) -> Figure | None:
+    """Return the figure that shows what was found, by a fixed rule.
+
+    Over several problems: a line a family of a sweep with a view a problem, or the ratios of all methods on
+    all problems. On one problem: the sweep, the target's metric against cost, or variance against cost.
+    """
+    styles = method_styles(summary)
+    for kind in dict.fromkeys(each.kind for each in summary.measured if each.kind != "kernel"):
+        several = comparisons_of(summary, kind)
+        swept = [each for each in several if each.sweep is not None and each.sweep.contested]
+        drawn = [figure for each in swept for figure in sweep_figures(each, styles)]
+        if len(drawn) == len(several) > 1:
+            return _one_view_each(drawn, swept)
+        ratios = ratio_figure(several, styles) if len(several) > 1 and not summary.imported else None
+        if ratios is not None:
+            return ratios
+    aims = {f"{each.problem}: {each.targets[0].metric}" for each in summary.comparisons if each.targets}
+    named = [each for each in figures if each.problem]
+    first = next(iter(named), next(iter(figures), None))
+    if first is not None and "against cost" in {view.label for view in first.views}:
+        return replace(first, views=tuple(sorted(first.views, key=lambda view: view.label != "against cost")))
+    swept_first = first is not None and ": against " in first.title
+    return first if swept_first else next((each for each in named if each.title in aims), first)
+
+
+def _one_view_each(figures: Sequence[Figure], comparisons: Sequence[Comparison]) -> Figure:
+    """Return the first views of several figures as those of one, named by their problems."""
+    views = tuple(
+        replace(figure.views[0], label=each.problem)
+        for figure, each in zip(figures, comparisons, strict=True)
+    )
+    what = figures[0].views[0].label
+    title = f"{what[0].upper()}{what[1:]} {figures[0].title.partition(': ')[2]}"
+    return replace(figures[0], title=title, views=views, alt=f"{title}, a view a problem. {figures[0].alt}")
 
 
 def find_headline(summary: Summary) -> tuple[Figure, View] | None:

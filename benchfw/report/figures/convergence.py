@@ -24,18 +24,19 @@ MOST_WORDS = 160  # characters of a reason beside a cross
 MOST_POINTS, FEWEST_POINTS = 150_000, 25  # of all lines of a page together, and of each all the same
 MARGIN = 0.7  # of the first position: a logarithmic axis has no 0, and lines from there begin here
 
+_PARTS = {"band": "band", "bound": "theorem", "stop": "stops"}
 _HOVER = "%{y:.3g} at %{x:.4g}"
 _HOW_TO_READ = (
     "{better} is better. {lines}A line begins with the value of the start, level up to the first step. "
     "{calls}{bounds}{stops}{unknown}"
-    "Click a name to hide it, double-click to see it alone; drag to zoom, double-click to come back."
+    "Point at a name to see it alone, click it to hide it; drag to zoom, double-click to come back."
 )
 _ONE_RUN = "Each line is one run. "
 _BANDS = (
     "Each line is the median of a method's repetitions at its measured points; the shaded band holds the "
     "central 80 % of them (all of them when they are ten or fewer). "
 )
-_BOUNDS = "A thin dashed line is what a theorem promises: the measured line should lie {} it. "
+_BOUNDS = "A thin dotted line is what a theorem promises: the measured line should lie {} it. "
 _CALLS = (
     "Of {}, each point is a call from scratch: iterations are the effort asked for, time and cost those of "
     "that call alone. "
@@ -77,10 +78,16 @@ def _figure(
             stops=_describe_stops(lines),
             unknown=_describe_unknown(comparison, lines),
         ),
-        views=tuple(_view(comparison, metric, axis, lines, styles, points) for axis in AXES),
+        views=tuple(_view(comparison, metric, axis, lines, styles, points) for axis in _axes(lines)),
         controls=("log x", "log y", "bands") if bands else ("log x", "log y"),
         height=460,
     )
+
+
+def _axes(lines: Sequence[Line]) -> Sequence[Axis]:
+    """Return the axes, the fairest first: cost, or seconds where the cost of some method is not known."""
+    known = all("cost" in each.bands for each in lines if each.bands)
+    return ("cost", "seconds", "iterations") if known else ("seconds", "cost", "iterations")
 
 
 def _view(
@@ -117,15 +124,15 @@ def _view(
             parts["stop"] = _stop_trace(each.stops, axis, edge, style, height)
         shown_name = escape_plotly(name)
         for part, trace in parts.items():
-            trace["name"] = shown_name if part == "line" else f"{shown_name}, {part}"
-            # what belongs to a line hides and shows with it
-            trace |= {"type": "scatter", "legendgroup": shown_name, "showlegend": part == "line"}
+            trace["name"] = shown_name if part == "line" else f"{shown_name}, {_PARTS[part]}"
+            # what belongs to a line hides and shows with it; a theorem's curve has a name of its own
+            shown_part = part in ("line", "bound")
+            trace |= {"type": "scatter", "legendgroup": shown_name, "showlegend": shown_part}
             trace["meta"] = {"part": part, "backend": each.cell.backend}
             data.append(trace)
     unit = {"iterations": "iterations", "seconds": "seconds", "cost": comparison.cost_unit}[axis]
-    return View(
-        unit, data, {"xaxis": {"title": {"text": escape_plotly(unit)}, "type": "log"}, "yaxis": height}
-    )
+    layout = {"xaxis": {"title": {"text": escape_plotly(unit)}, "type": "log"}, "yaxis": height}
+    return View(unit, data, layout, axis)
 
 
 def _describe_calls(comparison: Comparison) -> str:

@@ -11,29 +11,64 @@ from benchfw.analysis.intervals import Interval
 from benchfw.records import Cell
 from benchfw.report.text import escape_plotly
 
-# Okabe & Ito 2008, for colour-blind readers too; without black and yellow, which vanish on one background
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8f8f8f")
+# As text on their backgrounds they have a contrast of 4.5:1 and more, and for colour-blind readers (Machado
+# et al. 2009) any two are further apart than the nearest two of Okabe & Ito 2008, which are too pale.
+PALETTE = ("#0072c6", "#df001a", "#007b4d", "#a34795", "#657620", "#27307a", "#820010", "#62676d")
+DARK_PALETTE = ("#4c9dff", "#e8823a", "#2fe08c", "#c07ab2", "#e9ec5a", "#cfd0ff", "#ab8c70", "#b8e6cf")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "star", "x")
+MARKS = {
+    "circle": "M12 2.5a3.5 3.5 0 1 0 .01 0z", "square": "M8.8 2.8h6.4v6.4H8.8z",
+    "diamond": "M12 1.5L16.5 6L12 10.5L7.5 6z",
+    "cross": "M10.7 2h2.6v2.7H16v2.6h-2.7V10h-2.6V7.3H8V4.7h2.7z", "triangle-up": "M12 2l4.4 7.6H7.6z",
+    "star": "M12 1.2l1.5 3.1 3.4.4-2.5 2.4.6 3.4-3-1.7-3 1.7.6-3.4L7.1 4.7l3.4-.4z",
+    "x": "M9.2 2L12 4.8 14.8 2 16 3.2 13.2 6 16 8.8 14.8 10 12 7.2 9.2 10 8 8.8 10.8 6 8 3.2z",
+}  # fmt: skip
+"""The symbols as SVG paths in a box of 24 x 12, for the keys beside names."""
+
+STROKES = {
+    "solid": "none", "dash": "6 3", "dot": "2 2", "dashdot": "6 2 2 2", "longdash": "9 3",
+    "longdashdot": "9 2 2 2",
+}  # fmt: skip
+"""The dashes as those of SVG."""
 
 
 @dataclass(frozen=True)
 class Style:
     """How one method looks in every figure and beside its name in the tables."""
 
-    colour: str
+    hue: int
     dash: str
     symbol: str
     marked: bool = False  # lines of one colour and dash differ by their marks
 
+    @property
+    def colour(self) -> str:
+        """Return the colour on a light background; pages have another one on a dark background."""
+        return PALETTE[self.hue]
+
+    @property
+    def stroke(self) -> str:
+        """Return the dash of the line in a key."""
+        return STROKES[self.dash]
+
+    @property
+    def mark(self) -> str:
+        """Return the path of the symbol in a key."""
+        return MARKS[self.symbol]
+
 
 @dataclass(frozen=True)
 class View:
-    """One Plotly drawing; a figure with several has a switch between them."""
+    """One Plotly drawing; a figure with several has a switch between them.
+
+    `axis` is "iterations", "seconds" or "cost" where a reader chooses between these.
+    """
 
     label: str
     data: list[dict[str, Any]]
     layout: dict[str, Any]
+    axis: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,24 +85,32 @@ class Figure:
 
     def as_data(self) -> dict[str, Any]:
         """Return what the page's script needs, ready for JSON."""
-        views = [{"label": view.label, "data": view.data, "layout": view.layout} for view in self.views]
+        views = [
+            {"label": view.label, "data": view.data, "layout": view.layout, "axis": view.axis}
+            for view in self.views
+        ]
         return {"title": self.title, "views": views, "controls": list(self.controls), "height": self.height}
 
 
-def styles_of(cells: Iterable[Cell]) -> dict[Cell, Style]:
+def styles_of(cells: Iterable[Cell], families: Mapping[Cell, str] | None = None) -> dict[Cell, Style]:
     """Return the style of each cell, the same on every problem.
 
-    The method picks the colour, the backend and the second round of colours the dash.
+    The method picks the hue, or its family of a sweep; what differs within a hue, and further rounds of hues,
+    pick dash and symbol.
     """
     found = list(dict.fromkeys(cells))
-    labels = list(dict.fromkeys(cell.method for cell in found))
-    backends = list(dict.fromkeys(cell.backend for cell in found))
+    names = {cell: (families or {}).get(cell, cell.method) for cell in found}
+    hues = list(dict.fromkeys(names.values()))
+    within: dict[str, dict[tuple[str, str], int]] = {name: {} for name in hues}
+    for cell in found:
+        within[names[cell]].setdefault((cell.method, cell.backend), len(within[names[cell]]))
+    most = max(map(len, within.values()), default=1)
     styles = {}
     for cell in found:
-        number = labels.index(cell.method)
-        turn = (number // len(PALETTE)) * len(backends) + backends.index(cell.backend)
-        colour, symbol = PALETTE[number % len(PALETTE)], SYMBOLS[(number + turn) % len(SYMBOLS)]
-        styles[cell] = Style(colour, DASHES[turn % len(DASHES)], symbol, marked=turn >= len(DASHES))
+        number, turn = hues.index(names[cell]), within[names[cell]][cell.method, cell.backend]
+        turn += (number // len(PALETTE)) * most
+        symbol = SYMBOLS[(number + turn) % len(SYMBOLS)]
+        styles[cell] = Style(number % len(PALETTE), DASHES[turn % len(DASHES)], symbol, turn >= len(DASHES))
     return styles
 
 

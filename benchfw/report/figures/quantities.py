@@ -17,7 +17,6 @@ from benchfw.report.figures.plot import (
     error_bars,
     line_trace,
     log_axis,
-    styles_of,
 )
 from benchfw.report.text import escape_plotly, interval_text
 from benchfw.summary.model import Comparison, Row, Sweep
@@ -49,10 +48,12 @@ _BESIDE = frozenset(
     }
 )
 _SWEEP = (
-    "Lower is better for the variance and its product with time. Each line is one family of methods that "
-    "differ in {parameter} only; a bar is the 95 % interval over repetitions, downwards only or absent where "
-    "too few draws carry the variance. The other views show what a draw takes, and what the methods "
-    "themselves say of the problem."
+    "Lower is better. Each line is one family of methods that differ in {parameter} only; a bar is the 95 % "
+    "interval over repetitions. "
+)
+_SWEPT_DRAWS = (
+    "A bar downwards only, or none: a few draws carry most of the variance. The other views show what a draw "
+    "takes, and what the methods themselves say of the problem."
 )
 
 
@@ -176,36 +177,44 @@ def _tick(name: str) -> str:
     return "<br>".join(map(escape_plotly, textwrap.wrap(name, 20, break_on_hyphens=False))) or " "
 
 
-def sweep_figures(comparison: Comparison) -> list[Figure]:
+def sweep_figures(comparison: Comparison, styles: Styles) -> list[Figure]:
     """Return one figure with a view a quantity, or none where the suite varied no number."""
     sweep = comparison.sweep
-    if sweep is None or comparison.kind != "estimator":
+    if sweep is None or not sweep.curves:
         return []
-    drawn = styles_of(Cell("", "estimator", family, "") for family in sweep.families)
-    styles = {cell.method: style for cell, style in drawn.items()}
     found = dict.fromkeys(row.quantity for row in comparison.rows)
-    measured = ("variance", comparison.product, "seconds_per_draw", "cost_per_draw")
-    facts = [name for name in found if name not in measured and name not in _BESIDE]
-    views = [_sweep_view(comparison, sweep, name, styles) for name in (*measured, *facts) if name in found]
+    names = [name for name in _swept(comparison, found) if name in found]
+    views = [_sweep_view(comparison, sweep, name, styles) for name in names]
     views = [view for view in views if _varies(view)]
     if not views:
         return []
-    names = ", ".join(sweep.families)
+    families = ", ".join(sweep.families)
     title = f"{comparison.problem}: against {sweep.parameter}"
-    alt = f"Lines of variance and other quantities against {sweep.parameter} for {names}."
+    alt = f"Lines of {', '.join(view.label for view in views)} against {sweep.parameter} for {families}."
     words = _SWEEP.format(parameter=sweep.parameter)
+    if comparison.kind == "estimator":
+        words += _SWEPT_DRAWS
     return [Figure(title, alt, words, tuple(views), controls=("log x", "log y"), height=460)]
 
 
-def _sweep_view(comparison: Comparison, sweep: Sweep, quantity: str, styles: Mapping[str, Style]) -> View:
+def _swept(comparison: Comparison, found: Mapping[str, None]) -> list[str]:
+    """Return the quantities to draw against the number that was varied, the one that decides first."""
+    if comparison.kind == "optimizer":
+        ends = [name for name in comparison.metrics if name in found]
+        return ["cost_to_target", "seconds_to_target", *ends]
+    measured = ("variance", comparison.product, "seconds_per_draw", "cost_per_draw")
+    return [*measured, *(name for name in found if name not in measured and name not in _BESIDE)]
+
+
+def _sweep_view(comparison: Comparison, sweep: Sweep, quantity: str, styles: Styles) -> View:
     lines = {
         family: _sweep_points(comparison, members, quantity) for family, members in sweep.families.items()
     }
     lines = {family: points for family, points in lines.items() if points}
     heights = [row.interval.estimate for points in lines.values() for _, row in points]
     along = [value for points in lines.values() for value, _ in points]
-    data = [_sweep_line(family, points, styles[family]) for family, points in lines.items()]
-    label = quantity.replace("_", " ")
+    data = [_sweep_line(family, points, styles[points[0][1].cell]) for family, points in lines.items()]
+    label = {"cost_to_target": f"{comparison.cost_unit} to target"}.get(quantity, quantity.replace("_", " "))
     layout = {
         "xaxis": {
             "title": {"text": escape_plotly(sweep.parameter)},
@@ -236,7 +245,8 @@ def _sweep_points(
 def _sweep_line(family: str, points: Sequence[tuple[float, Row]], style: Style) -> dict[str, Any]:
     values, rows = zip(*points, strict=True)
     heights = [row.interval.estimate for row in rows]
-    return line_trace(family, values, heights, style, "%{y:.3g} at %{x:g}") | {
+    line = line_trace(family, values, heights, style, "%{y:.3g} at %{x:g}", dash="solid")
+    return line | {
         "mode": "lines+markers",
         "marker": {"color": style.colour, "symbol": style.symbol, "size": 8},
         "error_y": error_bars([row.interval for row in rows], style),

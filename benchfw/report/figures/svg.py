@@ -12,8 +12,12 @@ from benchfw.report.figures.plot import View
 WIDTH, HEIGHT = 680, 300
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 10, 44
 MOST_TICKS = 7
-BRIGHTER = {"#0072b2": "#2b8ac6"}
-"""Colours of the palette that are too dim on black; here the background is not known."""
+BRIGHTER = {
+    "#0072c6": "#2b8ac6", "#df001a": "#e2453c", "#007b4d": "#1f9468", "#a34795": "#b766aa",
+    "#657620": "#7f9136",
+    "#27307a": "#6673c9", "#820010": "#b3524f", "#62676d": "#868c93",
+}  # fmt: skip
+"""The palette where the background is not known: seen on white and on black."""
 
 _DASHES = {"dash": "7 4", "dot": "2 3", "dashdot": "7 3 2 3", "longdash": "12 4", "2px,3px": "2 3"}
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -143,7 +143,7 @@ class TunedProblem:
             return False
         names = (self._judged(comparison), ARRIVALS) if self.first.axis else (self._judged(comparison),)
         short = False
-        for cell in (each for each in self.cells if each != comparison.reference):
+        for cell in (each for each in self.cells if each != comparison.reference_for(each)):
             decisions = [comparison.decision(cell, each) for each in names]
             if any(each.verdict in _OPEN and not _is_short(each) for each in decisions):
                 return False
@@ -176,7 +176,9 @@ class TunedProblem:
 
     def _is_ahead(self, comparison: Comparison, cell: Cell, other: Cell) -> bool:
         """Return whether a method is better than another, by the decisions on both and the reference."""
-        reference = comparison.reference
+        reference = comparison.reference_for(cell)
+        if comparison.reference_for(other) != reference:
+            return False
         quantity = self._judged(comparison)
         for each in (quantity, ARRIVALS) if self.first.axis else (quantity,):
             if other == reference and comparison.verdict(cell, each) is Verdict.BETTER:

@@ -31,7 +31,7 @@ def end_sentence(comparison: Comparison, leader: Cell | None) -> str:
         return f"At the end, {_zeros(comparison, there[0], metric)}"
     if first is None or first == leader:
         return ""
-    after, reference = _after(comparison, first), comparison.name(comparison.reference)
+    after, reference = _after(comparison, first), comparison.name(comparison.reference_for(first))
     return f"At the end, {_smaller(comparison, first, metric, reference, after)}"
 
 
@@ -53,8 +53,9 @@ def _ahead(comparison: Comparison, quantity: str) -> str:
 def _zeros(comparison: Comparison, cell: Cell, quantity: str) -> str:
     """Return in how many runs a method is at 0, and where the reference is, in the median."""
     there, runs = comparison.at_zero.get((cell, quantity), (0, 0))
-    row = comparison.row(comparison.reference, quantity)
-    metric, reference = quantity.removesuffix(WHEN_DONE), comparison.name(comparison.reference)
+    first = comparison.reference_for(cell)
+    row = comparison.row(first, quantity)
+    metric, reference = quantity.removesuffix(WHEN_DONE), comparison.name(first)
     others = f", {reference} at {figures(row.interval.estimate)} (median)" if row else ""
     return f"{comparison.name(cell)} is at {metric} 0 in {there} of {plural(runs, 'run')}{others}"
 
@@ -67,7 +68,7 @@ def _is_zero(comparison: Comparison, cell: Cell, quantity: str) -> bool:
 
 def _after(comparison: Comparison, cell: Cell) -> str:
     """Return how much more or less than the reference a method spent, where that is not about the same."""
-    mine, theirs = (comparison.tallies[each].cost for each in (cell, comparison.reference))
+    mine, theirs = (comparison.tallies[each].cost for each in (cell, comparison.reference_for(cell)))
     if not mine or not theirs or max(mine, theirs) <= MARGIN * min(mine, theirs):
         return ""
     more = "more" if mine > theirs else "fewer"
@@ -81,7 +82,7 @@ def back_sentence(comparison: Comparison, cell: Cell) -> str:
     row, name = comparison.row(cell, metric), comparison.name(cell)
     if comparison.verdict(cell, metric) is Verdict.WORSE and has_factor(comparison, cell, metric):
         more = comparative(comparison, cell, metric, "smaller", "larger")
-        than = f"than {comparison.name(comparison.reference)}{_after(comparison, cell)}"
+        than = f"than {comparison.name(comparison.reference_for(cell))}{_after(comparison, cell)}"
         return f"At the end, {name} has {metric} {more} {than} ({paired_runs(comparison, cell, metric)})"
     if row is None or not reached(comparison, cell)[0]:
         return ""

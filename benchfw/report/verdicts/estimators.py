@@ -6,11 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from benchfw.analysis.bias import FEWEST_RUNS
 from benchfw.analysis.decisions import Verdict
-from benchfw.analysis.medians import CHECKED_PAIRS
 from benchfw.records import Cell
-from benchfw.report.text import FEW_NAMES, factor_text, figures, join_names, plural, ratio_text, spread_text
+from benchfw.report.text import FEW_NAMES, figures, join_names, plural, ratio_text, spread_text
 from benchfw.report.verdicts.phrases import (
-    TAKEN,
     comparative,
     estimate_of,
     paired_runs,
@@ -18,21 +16,15 @@ from benchfw.report.verdicts.phrases import (
     rows_of,
     undecided_text,
 )
+from benchfw.report.verdicts.sweeps import PRODUCTS, is_led, sweep_sentences
 from benchfw.summary.model import Comparison, Row
-
-PRODUCTS = {
-    "mse_x_seconds": "mean squared error x time",
-    "variance_x_seconds": "variance x time",
-    "mse_x_cpu_seconds": "mean squared error x CPU time",
-    "variance_x_cpu_seconds": "variance x CPU time",
-}
 
 
 def estimator_verdict(comparison: Comparison) -> str:
     """Return who has the smallest error for its time, whose draws say too little, and who is biased."""
-    sentences = [*_repeated(comparison), _ranking(comparison), *_scarce(comparison)]
-    sentences.append(_along_the_sweep(comparison))
-    sentences += _bias(comparison)
+    along = sweep_sentences(comparison)
+    first = along if is_led(comparison) else [_ranking(comparison), *along]
+    sentences = [*_repeated(comparison), *first, *_scarce(comparison), *_bias(comparison)]
     return " ".join(f"{sentence}." for sentence in sentences if sentence)
 
 
@@ -40,7 +32,7 @@ def _ranking(comparison: Comparison) -> str:
     """Return how the best method compares with the reference."""
     product = comparison.product
     reference = comparison.row(comparison.reference, product)
-    rivals = [row for row in rows_of(comparison, product) if row.cell != comparison.reference]
+    rivals = [row for row in rows_of(comparison, product) if row.cell != comparison.reference_for(row.cell)]
     if reference is None:
         return ""
     if not rivals:
@@ -63,7 +55,7 @@ def _alone(comparison: Comparison) -> str:
 
 def _efficiency(comparison: Comparison, best: Row) -> str:
     """Return error x time of the best method against the reference's, and what it is made of."""
-    name, reference = comparison.name(best.cell), comparison.name(comparison.reference)
+    name, reference = comparison.name(best.cell), comparison.name(comparison.reference_for(best.cell))
     label = PRODUCTS[best.quantity]
     product = comparative(comparison, best.cell, best.quantity, "smaller", "larger")
     if product is None:
@@ -137,20 +129,6 @@ def _offset(comparison: Comparison, cell: Cell) -> str:
     """Return by how much the one value that was drawn is off; nothing where it is right or not known."""
     row = comparison.row(cell, "bias")
     return figures(abs(row.interval.estimate)) if row and row.interval.estimate else ""
-
-
-def _along_the_sweep(comparison: Comparison) -> str:
-    """Return which family of a sweep has the smallest variance at every value that all of them have."""
-    sweep = comparison.sweep
-    if sweep is None or len(sweep.families) < 2 or not sweep.values:
-        return ""
-    where = f"at every {sweep.parameter} from {sweep.values[0]:g} to {sweep.values[-1]:g}"
-    if not sweep.leader:
-        return f"No family of methods is shown to have the smallest variance {where}"
-    runs = min(comparison.tallies[cell].trials for cell in sweep.leaders)
-    few = TAKEN if runs < CHECKED_PAIRS else ""
-    times = f"at least {factor_text(sweep.margin)} times below the next ({plural(runs, 'run')}{few})"
-    return f"{sweep.leader} has the smallest variance {where}, {times}"
 
 
 def _bias(comparison: Comparison) -> Iterator[str]:

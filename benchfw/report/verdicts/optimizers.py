@@ -24,9 +24,11 @@ from benchfw.report.verdicts.phrases import (
     observed_text,
     paired_runs,
     reached,
+    reference_name,
     target_text,
     undecided_text,
 )
+from benchfw.report.verdicts.sweeps import is_led, sweep_sentences
 from benchfw.summary.contrasts import ARRIVALS
 from benchfw.summary.model import Comparison
 
@@ -42,6 +44,11 @@ def optimizer_verdict(comparison: Comparison) -> str:
     else:
         sentence = _main(comparison, measure, leader)
     sentences = [sentence, _fastest(comparison, measure, leader)]
+    along = sweep_sentences(comparison)
+    if is_led(comparison):
+        sentences = [*along, missing_text(comparison)[2:]]
+    else:
+        sentences += along
     if any(target.automatic for target in comparison.targets):
         praised = [leader or comparison.reference, find_leader(comparison, _time(comparison))]
         sentences.append(done_sentence(comparison) or end_sentence(comparison, leader))
@@ -51,8 +58,8 @@ def optimizer_verdict(comparison: Comparison) -> str:
 
 def _main(comparison: Comparison, measure: Measure, leader: Cell | None) -> str:
     """Return the sentence on the way to the target."""
-    target, reference = target_text(comparison), comparison.name(comparison.reference)
-    others = [cell for cell in comparison.measured if cell != comparison.reference]
+    target = target_text(comparison)
+    others = [cell for cell in comparison.measured if cell != comparison.reference_for(cell)]
     rivals = [cell for cell in others if not _lacks_count(comparison, cell, measure)]
     missing = missing_text(comparison)
     if not rivals:
@@ -62,7 +69,7 @@ def _main(comparison: Comparison, measure: Measure, leader: Cell | None) -> str:
         after = _time_clause(comparison, leader) if measure.quantity == "cost_to_target" else ""
         after += _preparation(comparison, leader)
         runs = paired_runs(comparison, leader, measure.quantity)
-        way = f"{target} {measure.preposition} {said} than {reference} ({runs})"
+        way = f"{target} {measure.preposition} {said} than {reference_name(comparison, [leader])} ({runs})"
         return f"{comparison.name(leader)} reaches {way}{after}{missing}"
     if cells_with(comparison, ARRIVALS, Verdict.BETTER):
         return _more_often(comparison, Verdict.BETTER)
@@ -75,6 +82,7 @@ def _main(comparison: Comparison, measure: Measure, leader: Cell | None) -> str:
     more = comparative(comparison, rival, measure.quantity, measure.less, measure.more)
     runs = paired_runs(comparison, rival, measure.quantity)
     known = " whose cost is known" if len(rivals) < len(others) else ""
+    reference = reference_name(comparison, behind)
     first = f"No method{known} reaches {target} {measure.preposition} {measure.less} than {reference}"
     prepared = _preparation(comparison, rival)
     return f"{first}; the next, {comparison.name(rival)}, needs {more} ({runs}){prepared}{missing}"
@@ -100,7 +108,8 @@ def _is_behind(comparison: Comparison, cell: Cell, quantity: str) -> bool:
 
 def _more_often(comparison: Comparison, verdict: Verdict) -> str:
     """Return who arrives more often than the reference, or less often, and how often all of them do."""
-    cells, reference = cells_with(comparison, ARRIVALS, verdict), comparison.name(comparison.reference)
+    cells = cells_with(comparison, ARRIVALS, verdict)
+    reference = reference_name(comparison, cells)
     names, target = join_names([comparison.name(cell) for cell in cells]), target_text(comparison)
     counts = arrivals_text(comparison)
     if verdict is Verdict.WORSE:
@@ -111,15 +120,16 @@ def _more_often(comparison: Comparison, verdict: Verdict) -> str:
 
 def _undecided(comparison: Comparison, measure: Measure, rivals: list[Cell]) -> str:
     """Return the sentence for methods of which none is ahead: equal, undecided, or not comparable."""
-    target, reference = target_text(comparison), comparison.name(comparison.reference)
+    target = target_text(comparison)
     words = (Verdict.EQUAL, Verdict.ALIKE, Verdict.UNDECIDED)
     compared = [cell for cell in rivals if comparison.verdict(cell, measure.quantity) in words]
     arriving = [cell for cell in compared if always_arrives(comparison, cell)]
     rival = lowest(comparison, arriving, measure.quantity)
-    if rival is not None and always_arrives(comparison, comparison.reference):
+    if rival is not None and always_arrives(comparison, comparison.reference_for(rival)):
         found = undecided_text(comparison, rival, measure.quantity)
         same = [cell for cell in arriving if undecided_text(comparison, cell, measure.quantity) == found]
         names = f"{'each of ' * (len(same) > 1)}{join_names([comparison.name(cell) for cell in same])}"
+        reference = reference_name(comparison, same)
         between = f"between {reference} and {names}{_preparation(comparison, *same[:FEW_NAMES])}"
         return f"{found} in {measure.noun} to {target} {between}{missing_text(comparison)}"
     if compared or any(comparison.verdict(cell, ARRIVALS) is Verdict.UNDECIDED for cell in rivals):
@@ -167,7 +177,7 @@ def _preparation(comparison: Comparison, *cells: Cell) -> str:
     Also where that turns a difference around.
     """
     parts = []
-    for each in (*cells, comparison.reference):
+    for each in dict.fromkeys([*cells, *map(comparison.reference_for, cells)]):
         taken = {unit: _mean(comparison, each, name) for name, unit in _prepared(comparison)}
         amounts = [f"{figures(taken[unit], 2 if unit == 's' else 3)} {unit}" for unit in taken if taken[unit]]
         if amounts:
@@ -199,7 +209,7 @@ def _turned(comparison: Comparison, cell: Cell) -> Iterator[str]:
     for quantity, (extra, _), (more, less) in both:
         mine, theirs = (
             _mean(comparison, each, quantity) + _mean(comparison, each, extra)
-            for each in (cell, comparison.reference)
+            for each in (cell, comparison.reference_for(cell))
         )
         verdict = comparison.verdict(cell, quantity)
         if not (0 < mine < math.inf and 0 < theirs < math.inf):
@@ -218,7 +228,7 @@ def _fastest(comparison: Comparison, measure: Measure, leader: Cell | None) -> s
     if first is None:
         return _slower(comparison, quantity) if leader is None else ""
     less = comparative(comparison, first, quantity, "less", "more")
-    name, reference = comparison.name(first), comparison.name(comparison.reference)
+    name, reference = comparison.name(first), reference_name(comparison, [first])
     runs = paired_runs(comparison, first, quantity)
     ahead = f"In {comparison.time}, {name} is ahead of {reference}: {less}"
     return f"{ahead}{_preparation(comparison, first)} ({runs})"
@@ -232,7 +242,7 @@ def _slower(comparison: Comparison, quantity: str) -> str:
     )
     if nearest is None:
         return ""
-    names, reference = [comparison.name(cell) for cell in behind], comparison.name(comparison.reference)
+    names, reference = [comparison.name(cell) for cell in behind], reference_name(comparison, behind)
     less = comparative(comparison, nearest, quantity, "more", "less")
     than = f" than {comparison.name(nearest)}" if len(names) > 1 else ""
     ahead = f"In {comparison.time}, {reference} is ahead of {join_names(names)}: {less}{than}"

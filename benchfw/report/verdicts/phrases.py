@@ -118,11 +118,21 @@ def paired_runs(comparison: Comparison, cell: Cell, quantity: str) -> str:
     return f"{plural(decision.interval.count, 'paired run')}{TAKEN if decision.assumes_normal else ''}"
 
 
+def reference_name(comparison: Comparison, cells: Sequence[Cell]) -> str:
+    """Return what methods are compared with: 'gd', or 'gd at the same size' of several in a sweep."""
+    found = dict.fromkeys(map(comparison.reference_for, cells))
+    sweep = comparison.sweep
+    place = sweep.place(comparison.reference) if sweep else None
+    if len(found) == 1 or sweep is None or place is None:
+        return comparison.name(next(iter(found), comparison.reference))
+    return f"{place[0]} at the same {sweep.parameter}"
+
+
 def typical_note(comparison: Comparison) -> str:
     """Return what differences are about, and what those of few runs assume; nothing where there is none."""
     found = [each for each in comparison.decisions.values() if each.differs]
     sweep = comparison.sweep
-    led = [comparison.tallies[cell].trials for cell in sweep.leaders] if sweep else []
+    led = [each.runs for each in sweep.leads] if sweep else []
     if not found and not led:
         return ""
     few = any(each.assumes_normal for each in found) or min(led, default=CHECKED_PAIRS) < CHECKED_PAIRS

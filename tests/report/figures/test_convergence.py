@@ -62,7 +62,7 @@ def test_a_trial_that_broke_off_is_a_cross_in_every_view(make, run, status):
     results.append(make.result("optimizer", "p", "gd", 19, cut, status=status, reason="gone"))
     (figure,) = [each for each in build_figures(summarize(run, results)) if "gap" in each.title]
     assert "cross" in figure.how_to_read
-    for view, position in zip(figure.views, (3, 3.0, 30.0), strict=True):
+    for view, position in zip(figure.views, (30.0, 3.0, 3), strict=True):
         (cross,) = [trace for trace in view.data if trace["meta"]["part"] == "stop"]
         assert cross["x"] == [position]
         assert cross["y"][0] == pytest.approx(10 ** view.layout["yaxis"]["range"][1], rel=1e-5)  # at the top
@@ -77,7 +77,7 @@ def test_methods_that_share_a_start_are_drawn_from_one_point_on_every_axis(make,
         for r in range(2)
     ]
     (figure, *_) = build_figures(summarize(run, results))
-    for view, first in zip(figure.views, ((1, 1), (0.01, 1.0), (1, 1000)), strict=True):
+    for view, first in zip(figure.views, ((1, 1000), (0.01, 1.0), (1, 1)), strict=True):
         lines = [trace for trace in view.data if trace["meta"]["part"] in {"line", "band"}]
         starts = {next((x, y) for x, y in zip(line["x"], line["y"], strict=True) if x) for line in lines}
         assert starts == {(round(0.7 * min(first), 6), 1.0)}
@@ -92,7 +92,8 @@ def test_a_trial_that_broke_before_its_first_step_is_a_cross_at_the_edge(make, r
     cut = make.curve("gap", [1.0])
     results.append(make.result("optimizer", "p", "bad", 0, cut, status=Status.FAILED, reason="gone"))
     (figure, *_) = build_figures(summarize(run, results))
-    (cross,) = [trace for trace in figure.views[0].data if trace["meta"]["part"] == "stop"]
+    (view,) = [each for each in figure.views if each.axis == "iterations"]
+    (cross,) = [trace for trace in view.data if trace["meta"]["part"] == "stop"]
     assert cross["x"] == [0.7]
 
 

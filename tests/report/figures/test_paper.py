@@ -27,7 +27,7 @@ def test_every_view_is_a_file_in_the_colours_of_the_page(figures, tmp_path):
     text = written[0].read_text(encoding="utf-8")
     assert all(colour in text for colour in PALETTE)
     names = {part.text for part in ET.fromstring(text).iter("{http://www.w3.org/2000/svg}text")}
-    assert {"gd", "svrg", "iterations", "gap"} <= names
+    assert {"gd", "svrg", "gradients", "gap"} <= names
 
 
 @pytest.mark.parametrize(("form", "start"), [("pdf", b"%PDF"), ("png", b"\x89PNG")])

@@ -12,17 +12,26 @@
   const narrow = () => window.innerWidth < 700;
   const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-  // how many rows names take below a figure: a line of 44 pixels before each, letters of 7
-  function legendRows(names) {
-    const width = window.innerWidth - 90;
-    let rows = 1, used = 0;
-    for (const name of names) {
-      const needed = 44 + 7 * name.length;
-      if (used && used + needed > width) { rows += 1; used = 0; }
-      used += needed;
+  const MOST_LABELS = 12; // lines that have their names at their ends; of more, the names above the plot tell
+  const LABEL_HEIGHT = 16;
+
+  // Traces have the colours of light pages; the page's style has those of the present one.
+  const palette = new Map(data.dataset.palette.split(" ").map((colour, number) => [colour, number]));
+  const [marks, strokes] = [data.dataset.marks, data.dataset.strokes].map(JSON.parse);
+  const hue = (colour) => (palette.has(colour) ? ink(`--hue-${palette.get(colour)}`) : colour);
+  function recolour(trace) {
+    const drawn = { ...trace };
+    for (const key of ["line", "marker", "error_x", "error_y"]) {
+      if (trace[key] && trace[key].color) drawn[key] = { ...trace[key], color: hue(trace[key].color) };
     }
-    return rows;
+    if (trace.fillcolor) drawn.fillcolor = hue(trace.fillcolor.slice(0, 7)) + trace.fillcolor.slice(7);
+    return drawn;
   }
+
+  const about = (trace) => trace.meta || {};
+  const group = (trace) => trace.legendgroup || trace.name;
+  const named = (view) => view.data.filter((trace) => trace.name && trace.showlegend !== false && about(trace).part !== "bound");
+  const isLine = (trace) => (trace.mode || "").includes("lines") && trace.showlegend !== false && trace.visible !== false && trace.visible !== "legendonly";
 
   // What every figure shares; colours come from the page's style so that dark and light agree.
   function frame(view, figure, state) {
@@ -34,14 +43,9 @@
     };
     layout.xaxis = { ...axis, ...layout.xaxis };
     layout.yaxis = { ...axis, automargin: true, ...layout.yaxis };
-    const names = view.data.filter((trace) => trace.name && trace.showlegend !== false).map((trace) => trace.name);
-    layout.legend = { font: { size: 12 }, tracegroupgap: 0, ...(layout.legend || {}) };
-    if (narrow() && names.length) {
-      const room = Math.min(24 + 20 * legendRows(names), 240);
-      layout.height += room;
-      Object.assign(layout.legend, { orientation: "h", x: 0, xanchor: "left", yref: "container", y: 0, yanchor: "bottom", maxheight: room });
-      layout.margin.b += room;
-    }
+    layout.showlegend = false;
+    const labels = labelled(view);
+    if (labels.length) layout.margin.r = 24 + 7 * Math.max(...labels.map((trace) => plain(trace.name).length));
     for (const [name, key] of [["log x", "xaxis"], ["log y", "yaxis"]]) {
       if (!(name in state)) continue;
       const type = state[name] ? "log" : "linear";
@@ -54,26 +58,139 @@
 
   const chosen = { problem: "", backend: "" };
 
+  const plain = (name) => {
+    const text = new DOMParser().parseFromString(name, "text/html").body.textContent;
+    return text.length > 26 ? `${text.slice(0, 25)}…` : text;
+  };
+  const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+
+  // The lines that have their names at their ends.
+  function labelled(view) {
+    const lines = view.data.filter((trace) => isLine(trace) && trace.x.length > 1);
+    return narrow() || lines.length < 2 || lines.length > MOST_LABELS ? [] : lines;
+  }
+
+  // Names at the ends of lines, moved apart where they would overlap.
+  function labels(plot, view, hidden) {
+    const { xaxis, yaxis, _size: size } = plot._fullLayout;
+    const places = labelled(view).filter((trace) => !hidden.has(group(trace))).flatMap((trace) => {
+      const last = trace.y.findLastIndex((value, number) => value !== null && trace.x[number] !== null);
+      if (last < 0) return [];
+      const [x, y] = [xaxis.d2p(trace.x[last]), yaxis.d2p(trace.y[last])];
+      return Number.isFinite(x) && Number.isFinite(y) ? [{ trace, last, x, y: Math.min(Math.max(y, 0), size.h) }] : [];
+    }).sort((one, other) => one.y - other.y);
+    let lowest = -Infinity;
+    for (const place of places) { place.at = Math.max(place.y, lowest + LABEL_HEIGHT); lowest = place.at; }
+    let highest = size.h - 6;
+    for (const place of places.toReversed()) { place.at = Math.min(place.at, highest); highest = place.at - LABEL_HEIGHT; }
+    return places.map(({ trace, x, y, at }) => ({
+      xref: "paper", yref: "paper", x: Math.min(x, size.w) / size.w, y: 1 - y / size.h,
+      ax: size.w - Math.min(x, size.w) + 8, ay: at - y, xanchor: "left", yanchor: "middle", axref: "pixel", ayref: "pixel",
+      text: escaped(plain(trace.name)), showarrow: true, arrowhead: 0, arrowwidth: 0.6, standoff: 3,
+      arrowcolor: hue(trace.line.color), font: { color: hue(trace.line.color), size: 12 }, borderpad: 0, name: group(trace),
+    }));
+  }
+
+  // One method stands out, the others are dimmed: by pointing at it, or by its name above the plot.
+  function highlight(plot, name) {
+    for (const drawn of plot.querySelectorAll(".scatterlayer .trace")) {
+      drawn.style.opacity = name === null || group(drawn.__data__[0].trace) === name ? "" : "0.12";
+    }
+    plot.querySelectorAll(".annotation").forEach((drawn) => {
+      const label = plot._fullLayout.annotations[Number(drawn.dataset.index)];
+      drawn.style.opacity = name === null || !label || label.name === name ? "" : "0.2";
+    });
+  }
+
   function traces(view, state) {
-    const about = (trace) => trace.meta || {};
     return view.data
       .filter((trace) => !chosen.backend || !about(trace).backend || about(trace).backend === chosen.backend)
       .filter((trace) => about(trace).part !== "band" || state.bands)
-      .map((trace) => (about(trace).part === "band" ? { ...trace, visible: true } : trace));
+      .filter((trace) => !state.hidden.has(group(trace)))
+      .map((trace) => (about(trace).part === "band" ? { ...trace, visible: true } : trace))
+      .map(recolour);
   }
 
-  function draw(element, figure, state) {
+  async function draw(element, figure, state) {
     const view = figure.views[state.view];
     const settings = {
       displaylogo: false, responsive: true, modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d", "toImage"],
       displayModeBar: narrow() ? false : undefined,
     };
-    return Plotly.react(element.querySelector(".plot"), traces(view, state), frame(view, figure, state), settings);
+    const plot = element.querySelector(".plot");
+    await Plotly.react(plot, traces(view, state), frame(view, figure, state), settings);
+    const place = () => Plotly.update(plot, {}, { annotations: labels(plot, view, state.hidden) });
+    if (labelled(view).length) await place();
+    if (state.listens) return;
+    state.listens = true;
+    plot.on("plotly_hover", (event) => highlight(plot, group(event.points[0].data)));
+    plot.on("plotly_unhover", () => highlight(plot, null));
+    plot.on("plotly_relayout", (change) => { if (Object.keys(change).some((key) => key.includes("axis")) && labelled(figure.views[state.view]).length) redrawLabels(); });
+    function redrawLabels() {
+      const now = figure.views[state.view];
+      Plotly.update(plot, {}, { annotations: labels(plot, now, state.hidden) });
+    }
   }
 
+  function key(trace) {
+    const line = trace.line || {}, marker = trace.marker || {};
+    const shape = "http://www.w3.org/2000/svg";
+    const drawn = document.createElementNS(shape, "svg");
+    drawn.setAttribute("class", "key");
+    drawn.setAttribute("viewBox", "0 0 24 12");
+    drawn.setAttribute("aria-hidden", "true");
+    const colour = line.color || marker.color;
+    drawn.style.color = palette.has(colour) ? `var(--hue-${palette.get(colour)})` : colour;
+    const path = document.createElementNS(shape, "path");
+    const lines = (trace.mode || "").includes("lines");
+    path.setAttribute("d", lines ? "M0 6H24" : marks[marker.symbol] || marks.circle);
+    if (lines) { path.setAttribute("stroke", "currentColor"); path.setAttribute("stroke-width", "2"); }
+    else path.setAttribute("fill", "currentColor");
+    if (lines && strokes[line.dash]) path.setAttribute("stroke-dasharray", strokes[line.dash]);
+    drawn.append(path);
+    return drawn;
+  }
+
+  // Names as buttons: pointing at one or reaching it by keyboard shows it alone, pressing hides it.
+  function addNames(place, element, figure, state, redraw) {
+    const row = document.createElement("span");
+    row.className = "names";
+    row.setAttribute("role", "group");
+    row.setAttribute("aria-label", "Methods");
+    const fill = () => {
+      const entries = named(figure.views[state.view]);
+      row.replaceChildren(...(entries.length > 1 ? entries : []).map((trace) => {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.append(key(trace), plain(trace.name));
+        button.title = new DOMParser().parseFromString(trace.name, "text/html").body.textContent;
+        button.setAttribute("aria-pressed", String(!state.hidden.has(group(trace))));
+        const plot = element.querySelector(".plot");
+        for (const [event, name] of [["mouseenter", group(trace)], ["focus", group(trace)], ["mouseleave", null], ["blur", null]]) {
+          button.addEventListener(event, () => highlight(plot, name));
+        }
+        button.addEventListener("click", () => {
+          const shown = state.hidden.delete(group(trace));
+          if (!shown) state.hidden.add(group(trace));
+          button.setAttribute("aria-pressed", String(shown));
+          redraw();
+        });
+        return button;
+      }));
+    };
+    fill();
+    place.append(row);
+    return fill;
+  }
+
+  const AXIS = "benchfw axis";
+  const remembered = () => { try { return localStorage.getItem(AXIS); } catch { return null; } };
+  const remember = (axis) => { try { localStorage.setItem(AXIS, axis); } catch { /* a page from disk may have none */ } };
+
   function startState(figure) {
-    const view = figure.views[0];
-    const state = { view: 0 };
+    const wanted = figure.views.findIndex((view) => view.axis && view.axis === remembered());
+    const view = figure.views[Math.max(wanted, 0)];
+    const state = { view: Math.max(wanted, 0), hidden: new Set() };
     for (const name of figure.controls) {
       if (name === "log x") state[name] = view.layout.xaxis.type === "log";
       if (name === "log y") state[name] = view.layout.yaxis.type === "log";
@@ -84,11 +201,12 @@
 
   function addControls(element, figure, state, redraw) {
     const place = element.querySelector(".controls");
+    let refill = () => {};
     if (figure.views.length > 1) {
-      const group = document.createElement("span");
-      group.className = "switch";
-      group.setAttribute("role", "group");
-      group.setAttribute("aria-label", "View");
+      const choices = document.createElement("span");
+      choices.className = "switch";
+      choices.setAttribute("role", "group");
+      choices.setAttribute("aria-label", "View");
       figure.views.forEach((view, number) => {
         const button = document.createElement("button");
         button.type = "button";
@@ -96,12 +214,14 @@
         button.setAttribute("aria-pressed", String(number === state.view));
         button.addEventListener("click", () => {
           state.view = number;
-          for (const other of group.children) other.setAttribute("aria-pressed", String(other === button));
+          if (view.axis) remember(view.axis);
+          for (const other of choices.children) other.setAttribute("aria-pressed", String(other === button));
+          refill();
           redraw();
         });
-        group.append(button);
+        choices.append(button);
       });
-      place.append(group);
+      place.append(choices);
     }
     for (const name of figure.controls) {
       const label = document.createElement("label");
@@ -112,6 +232,7 @@
       label.append(box, name);
       place.append(label);
     }
+    refill = addNames(place, element, figure, state, redraw);
     const save = document.createElement("button");
     save.type = "button";
     save.textContent = "SVG";
@@ -147,6 +268,16 @@
   const again = () => drawn.forEach((redraw, element) => { if (!element.hidden) redraw(); });
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
   window.matchMedia("(max-width: 699px)").addEventListener("change", again);
+
+  // the table of contents follows the reader
+  const links = new Map([...document.querySelectorAll(".toc a")].map((link) => [link.hash.slice(1), link]));
+  const places = [...links.keys()].map((id) => document.getElementById(id)).filter(Boolean);
+  function follow() {
+    const passed = places.filter((each) => !each.hidden && each.getBoundingClientRect().top < 120);
+    const here = passed.length ? passed.at(-1).id : places[0].id;
+    for (const [id, link] of links) id === here ? link.setAttribute("aria-current", "location") : link.removeAttribute("aria-current");
+  }
+  if (places.length) { follow(); window.addEventListener("scroll", () => requestAnimationFrame(follow), { passive: true }); }
 
   for (const select of document.querySelectorAll("select[data-choice]")) {
     select.addEventListener("change", () => {

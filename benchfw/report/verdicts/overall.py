@@ -1,0 +1,160 @@
+"""Sentences over all problems: on how many of them a method is ahead, by how much, and on which it is not.
+
+They count what was decided problem by problem, and claim nothing beyond it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from benchfw.analysis.decisions import Verdict
+from benchfw.analysis.intervals import Interval
+from benchfw.records import MethodKind
+from benchfw.report.text import FEW_NAMES, factor_text, figures, join_names, plural, raise_powers
+from benchfw.report.verdicts.leaders import find_leader
+from benchfw.report.verdicts.phrases import choose_measure, comparative
+from benchfw.report.verdicts.sweeps import PRODUCTS
+from benchfw.summary.contrasts import swept_quantities
+from benchfw.summary.model import Comparison, Lead, Summary
+
+FEWEST_PROBLEMS = 2
+
+
+def overall_sentences(summary: Summary) -> list[str]:
+    """Return one to three sentences over the problems of each kind of method that had several."""
+    if summary.imported:
+        return []
+    kinds = dict.fromkeys(each.kind for each in summary.measured if each.kind != "kernel")
+    return [sentence for kind in kinds for sentence in _sentences(comparisons_of(summary, kind))]
+
+
+def comparisons_of(summary: Summary, kind: MethodKind) -> list[Comparison]:
+    """Return the comparisons of one kind of which two methods or more are in another one, too."""
+    found = [each for each in summary.measured if each.kind == kind]
+    counts = Counter(cell.method for each in found for cell in each.measured)
+    return [each for each in found if sum(counts[cell.method] > 1 for cell in each.measured) > 1]
+
+
+def main_quantity(comparison: Comparison) -> str:
+    """Return what the verdict on a comparison is about first."""
+    if comparison.kind == "optimizer":
+        return choose_measure(comparison).quantity
+    return comparison.product if comparison.kind == "estimator" else "seconds_per_call"
+
+
+def _sentences(comparisons: Sequence[Comparison]) -> list[str]:
+    if len(comparisons) < FEWEST_PROBLEMS:
+        return []
+    if all(each.sweep is not None and each.sweep.contested for each in comparisons):
+        return list(_swept_sentences(comparisons))
+    references = {each.name(each.reference) for each in comparisons}
+    return list(_counted_sentences(comparisons) if len(references) == 1 else _listed_sentences(comparisons))
+
+
+def _swept_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Yield which family leads at every value, and on how many problems."""
+    leads: dict[str, list[Lead]] = {}
+    for each in comparisons:
+        if each.sweep is not None:
+            quantity = swept_quantities(each)[0]
+            leader = each.sweep.leader(quantity)
+            found = [one for one in each.sweep.leads if (one.family, one.quantity) == (leader, quantity)]
+            leads[each.problem] = found
+    names = [found[0].family for found in leads.values() if found]
+    sweep = comparisons[0].sweep
+    if not names or sweep is None:
+        yield f"On none of {_count(comparisons)} is one family of methods ahead of all others at every value"
+        return
+    first = max(dict.fromkeys(names), key=names.count)
+    of_first = [one for found in leads.values() for one in found if one.family == first]
+    unit = comparisons[0].cost_unit
+    least = "has the least variance" if comparisons[0].kind == "estimator" else f"needs the fewest {unit}"
+    yield (
+        f"{first} {least} at every {sweep.parameter} on {names.count(first)} of {_count(comparisons)}, "
+        f"at least {factor_text(min(each.margin for each in of_first))} times below the next"
+    )
+    for name in dict.fromkeys(each for each in names if each != first):
+        theirs = [problem for problem, found in leads.items() if found and found[0].family == name]
+        yield f"On {join_names(theirs)} it is {name}"
+    left = [problem for problem, found in leads.items() if not found]
+    if left:
+        yield f"On {join_names(left)}, no one is shown to be below all others"
+
+
+def _listed_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Yield who is ahead problem by problem, where ratios are not to one method."""
+    parts = []
+    for comparison in comparisons:
+        quantity = main_quantity(comparison)
+        leader, reference = find_leader(comparison, quantity), comparison.name(comparison.reference)
+        (_, less), verb = _less(comparison), "has" if comparison.kind == "estimator" else "needs"
+        if leader is None:
+            parts.append(f"on {comparison.problem} no method is shown to be ahead of {reference}")
+        else:
+            said = comparative(comparison, leader, quantity, less, "")
+            parts.append(f"on {comparison.problem}, {comparison.name(leader)} {verb} {said} than {reference}")
+    first, *rest = (f"{part[0].upper()}{part[1:]}" for part in parts[:FEW_NAMES])
+    yield from (first, *rest)
+    if len(parts) > FEW_NAMES:
+        yield f"{plural(len(parts) - FEW_NAMES, 'more problem')} below"
+
+
+def _counted_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Yield the method that is ahead of the reference on most problems, and the exceptions."""
+    ahead: dict[str, list[Interval]] = {}
+    words: dict[str, dict[str, Verdict]] = {}
+    for comparison in comparisons:
+        quantity = main_quantity(comparison)
+        for cell in comparison.measured:
+            decision, name = comparison.decision(cell, quantity), comparison.name(cell)
+            words.setdefault(name, {})[comparison.problem] = decision.verdict
+            if decision.verdict is Verdict.BETTER and decision.interval is not None:
+                ahead.setdefault(name, []).append(decision.interval.inverted())
+    than = comparisons[0].name(comparisons[0].reference)
+    if not ahead:
+        yield f"On none of {_count(comparisons)} is a method shown to be ahead of {than}"
+        return
+    first = max(ahead, key=lambda name: (len(ahead[name]), _middle(ahead[name])))
+    verb, less = _less(comparisons[0])
+    on = f"on {len(ahead[first])} of {_count(comparisons)}"
+    yield f"{first} {verb} {_range(ahead[first])} {less} than {than} {on}"
+    for verdict, text in (
+        (Verdict.WORSE, "It is behind on"),
+        (Verdict.UNDECIDED, "No difference beyond noise on"),
+    ):
+        found = [problem for problem, word in words[first].items() if word is verdict]
+        if found:
+            yield f"{text} {join_names(found)}"
+    others = sorted((name for name in ahead if name != first), key=lambda name: -len(ahead[name]))
+    if others:
+        counts = [f"{name} (on {len(ahead[name])})" for name in others]
+        yield f"Also ahead of {than}: {join_names(counts)}"
+
+
+def _count(comparisons: Sequence[Comparison]) -> str:
+    return plural(len(comparisons), "problem")
+
+
+def _middle(ratios: Sequence[Interval]) -> float:
+    known = [each.estimate for each in ratios if 0 < each.estimate < math.inf]
+    return sum(map(math.log, known)) / len(known) if known else 0.0
+
+
+def _less(comparison: Comparison) -> tuple[str, str]:
+    quantity = main_quantity(comparison)
+    if quantity == "cost_to_target":
+        return "reaches the target with", f"fewer {comparison.cost_unit}"
+    if comparison.kind == "estimator":
+        return "has", f"less {PRODUCTS[quantity]}"
+    return "reaches the target in", f"less {comparison.time}"
+
+
+def _range(ratios: Sequence[Interval]) -> str:
+    """Return '2.1 to 3.5 times', or the least of what is known from below only."""
+    open_ended = any(not each.bounded or math.isinf(each.estimate) for each in ratios)
+    ends = [each.low for each in ratios] if open_ended else [each.estimate for each in ratios]
+    low, high = (figures(each, 2, -1 if open_ended else 0) for each in (min(ends), max(ends)))
+    shown = low if low == high or open_ended else f"{low} to {high}"
+    return f"{'at least ' * open_ended}{raise_powers(shown)} times"

@@ -1,0 +1,89 @@
+"""Sentences on a sweep: which family of methods is ahead at every value of the number that was varied."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from benchfw.analysis.medians import CHECKED_PAIRS
+from benchfw.report.text import FEW_NAMES, factor_text, join_names, plural, raise_powers, sided_end
+from benchfw.report.verdicts.phrases import TAKEN, target_text
+from benchfw.summary.contrasts import swept_quantities
+from benchfw.summary.model import Comparison, Lead, Sweep
+
+PRODUCTS = {
+    "mse_x_seconds": "mean squared error x time",
+    "variance_x_seconds": "variance x time",
+    "mse_x_cpu_seconds": "mean squared error x CPU time",
+    "variance_x_cpu_seconds": "variance x CPU time",
+}
+
+
+def sweep_sentences(comparison: Comparison) -> list[str]:
+    """Return who is ahead at every value that the families of a sweep share, or that nobody is."""
+    sweep = comparison.sweep
+    if sweep is None or not sweep.contested or not comparison.paired:
+        return []
+    every = f"every {'value of ' * sweep.parameter.endswith('s')}{sweep.parameter}"
+    where = f"{every} from {sweep.values[0]:g} to {sweep.values[-1]:g}"
+    main, *others = (_leads(comparison, sweep, quantity) for quantity in swept_quantities(comparison))
+    if not main:
+        return [f"No method is shown to be ahead of the others at {where}"]
+    named = {name for each in main for name in (each.family, each.rival)}
+    left = [name for name in sweep.curves if name not in named]
+    open_ones = [f"How {join_names(left)} compares is not shown at {every}"] if left else []
+    return [
+        *_main_sentences(comparison, main, where),
+        *(_second_sentence(comparison, each, main) for each in others if each),
+        *open_ones,
+    ]
+
+
+def is_led(comparison: Comparison) -> bool:
+    """Return whether some family of a sweep is ahead of another at every value."""
+    return comparison.sweep is not None and bool(comparison.sweep.leads)
+
+
+def _leads(comparison: Comparison, sweep: Sweep, quantity: str) -> list[Lead]:
+    """Return what to say: how far the leader is below the others, or who is below or above the reference."""
+    found = [each for each in sweep.leads if each.quantity == quantity]
+    leader, place = sweep.leader(quantity), sweep.place(comparison.reference)
+    if leader:
+        return [each for each in found if each.family == leader]
+    return [each for each in found if place and place[0] in (each.family, each.rival)]
+
+
+def _main_sentences(comparison: Comparison, leads: Sequence[Lead], where: str) -> Iterator[str]:
+    verb = "has" if comparison.kind == "estimator" else f"reaches {target_text(comparison)}"
+    for family in dict.fromkeys(each.family for each in leads):
+        first, *rest = sorted((each for each in leads if each.family == family), key=lambda each: each.margin)
+        noun = f"fewer {comparison.cost_unit}" if first.quantity == "cost_to_target" else "less variance"
+        parts = [f"{_factor(first)} {noun} than {first.rival}"]
+        parts += [f"{_factor(each)} {noun.partition(' ')[0]} than {each.rival}" for each in rest]
+        yield f"At {where}, {family} {verb} {join_names(parts)} ({_runs([first, *rest])})"
+
+
+def _second_sentence(comparison: Comparison, leads: Sequence[Lead], main: Sequence[Lead]) -> str:
+    """Return the same for the time, or with the time counted, by what it is at least."""
+    what = PRODUCTS.get(leads[0].quantity, comparison.time)
+    same = {(each.family, each.rival) for each in leads} == {(each.family, each.rival) for each in main}
+    least = factor_text(min(each.margin for each in leads))
+    if same:
+        return f"The same holds in {what}, by at least {least} times"
+    pairs = [f"{each.family} is ahead of {each.rival}" for each in leads[:FEW_NAMES]]
+    return f"In {what}, {join_names(pairs)} there, by at least {least} times"
+
+
+def _factor(lead: Lead) -> str:
+    """Return '40 to 250 times (at least 31)', or 'at least 31 times' of what is known from below only."""
+    way = "with " if lead.quantity == "cost_to_target" else ""
+    least = factor_text(lead.margin)
+    if math.isinf(lead.high):
+        return f"{way}at least {least} times"
+    low, high = (sided_end(each, [1.0], 0) for each in (lead.low, lead.high))
+    return f"{way}{raise_powers(low if low == high else f'{low} to {high}')} times (at least {least})"
+
+
+def _runs(leads: Sequence[Lead]) -> str:
+    runs = min(each.runs for each in leads)
+    return f"{plural(runs, 'run')}{TAKEN if runs < CHECKED_PAIRS else ''}"
