@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import benchfw
 from benchfw import hookspecs
 from benchfw.backends import current_table
-from benchfw.errors import BenchfwError, PluginError, nearest
+from benchfw.errors import BenchfwError, PluginError, list_neighbours, nearest
 from benchfw.loading import EntryPoint, Plugin, find_entry_points, is_file_name, package_with
 from benchfw.registry.collecting import Collector
 from benchfw.registry.entries import GIVEN, PARAMETRIC, Entry, Given, is_nested, kind_of
@@ -83,7 +83,7 @@ class Registry:
             package = package_with(kind, name)
             if package:
                 raise PluginError(f"unknown {kind} '{name}'{place and f' in {place}'}; pip install {package}")
-            choice = f"choose from: {', '.join(names)}, or " if names else ""
+            choice = f"choose from: {list_neighbours(name, names)}, or " if names else ""
             advice = f"; {choice}load the plugin that has it: install it, or give --plugin FILE"
             hint = nearest(name, names, advice)
             broken = f" (not loaded: {'; '.join(self.broken)})" if self.broken else ""
