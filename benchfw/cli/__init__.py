@@ -26,6 +26,7 @@ VERBS = {
     "compare": "Compare two runs: what got better, what got worse, what is noise.",
     "export": "Write a run as a table, for another tool, or packed for another machine.",
     "import": "Take in results that another program measured, as a run.",
+    "publish": "Make a static site of runs, with pictures, a search and bundles.",
     "findings": "Write a page about all claims of suites, from bundles.",
     "replay": "Run one stored trial again, here, and compare its records.",
     "time": "Time kernels at every size and backend, against what the hardware can do.",
