@@ -17,7 +17,6 @@ from benchfw.report.site.machines import describe_machine
 from benchfw.report.site.picture import draw_picture
 from benchfw.summary.model import Summary
 
-_SENTENCE_END = re.compile(r"(?<=[^\s.])\. (?=[A-Z])")
 NOTHING = "Nothing was compared."
 
 
@@ -126,4 +125,4 @@ def choose_slug(text: str, taken: set[str]) -> str:
 
 def first_sentence(text: str) -> str:
     """Return the text up to the end of its first sentence."""
-    return _SENTENCE_END.split(text, maxsplit=1)[0].rstrip(".") + "."
+    return text.partition(". ")[0].rstrip(".") + "."

@@ -11,7 +11,7 @@ from benchfw.report.figures.plot import View
 from benchfw.report.figures.svg import BRIGHTER, Scale, draw_svg
 
 WIDTH, HEIGHT = 400, 240
-NAMES, ROW, FOOT = 150, 19, 36  # pixels: names left of dots, a row of dots, the axis below them
+NAMES, ROW, FOOT = 160, 19, 36  # pixels: names left of dots, a row of dots, the axis below them
 MOST_DOTS, MOST_NAMES, LONGEST_NAME = 12, 8, 22
 LETTER = 6.4  # pixels of a letter of 12 pixels, about
 
@@ -27,7 +27,8 @@ def draw_picture(view: View, title: str, *, colour: str = "currentColor") -> str
     else:
         drawn = draw_svg(_shorten_lines(view), title, (WIDTH, HEIGHT))
         legend_height, legend = _draw_legend(view.data)
-        height, inside = HEIGHT + legend_height, drawn and drawn + legend
+        frame = f'<svg width="{WIDTH}" height="{HEIGHT}">{drawn}</svg>'
+        height, inside = HEIGHT + legend_height, drawn and frame + legend
     if not inside:
         return ""
     return (
@@ -38,7 +39,7 @@ def draw_picture(view: View, title: str, *, colour: str = "currentColor") -> str
 
 
 def _shorten_lines(view: View) -> View:
-    """Return a view with every other point or fewer: a picture has no room for more than a hundred a line."""
+    """Return a view whose lines have so few points as a small picture has room for."""
     return View(view.label, [_thin(each) for each in view.data], view.layout)
 
 
@@ -139,6 +140,6 @@ def _colour(trace: Mapping[str, Any]) -> str:
 
 
 def _cut(name: str) -> str:
-    """Return a name as plain text, cut where it is long; Plotly's names are escaped."""
-    text = html.unescape(name)
-    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
+    """Return a name as plain text, cut in the middle where it is long; Plotly's names are escaped."""
+    text, half = html.unescape(name), LONGEST_NAME // 2
+    return text if len(text) <= LONGEST_NAME else f"{text[: half - 1]}…{text[-half:]}"
