@@ -85,7 +85,8 @@ def command(
             if folder is not None:
                 write_run(exhibit, results, folder, draw_extra_figures(registry, summary))
             exhibits.append(exhibit)
-        exhibits = sort_exhibits(exhibits, suites)
+        here = [name for name, path in registry.suites.items() if path.is_relative_to("suites")]
+        exhibits = sort_exhibits(exhibits, [*(name for name in suites if name not in here), *here])
         if folder is not None:
             index = write_gallery(exhibits, folder, title)
             number = plural(len({each.suite for each in exhibits}), "suite")

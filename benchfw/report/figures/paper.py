@@ -183,7 +183,8 @@ def _margins(axes: Axes) -> tuple[float, float, float, float]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     canvas: Any = axes.figure
-    renderer = FigureCanvasAgg(canvas).get_renderer()
+    drawn: Any = FigureCanvasAgg(canvas)
+    renderer = drawn.get_renderer()
     axes.draw(renderer)
     outer, inner = axes.get_tightbbox(renderer), axes.get_window_extent(renderer)
     assert outer is not None  # noqa: S101 - of axes that are visible

@@ -12,7 +12,8 @@ from benchfw.report.figures.svg import BRIGHTER, Scale, draw_svg
 
 WIDTH, HEIGHT = 400, 240
 NAMES, ROW, FOOT = 160, 19, 36  # pixels: names left of dots, a row of dots, the axis below them
-MOST_DOTS, MOST_NAMES, LONGEST_NAME = 12, 8, 22
+MOST_DOTS, MOST_NAMES, LONGEST_NAME = 12, 8, 20
+KEPT = 5  # letters at the start of a long name: labels of variants differ at their ends
 LETTER = 6.4  # pixels of a letter of 12 pixels, about
 
 
@@ -141,5 +142,5 @@ def _colour(trace: Mapping[str, Any]) -> str:
 
 def _cut(name: str) -> str:
     """Return a name as plain text, cut in the middle where it is long; Plotly's names are escaped."""
-    text, half = html.unescape(name), LONGEST_NAME // 2
-    return text if len(text) <= LONGEST_NAME else f"{text[: half - 1]}…{text[-half:]}"
+    text = html.unescape(name)
+    return text if len(text) <= LONGEST_NAME else f"{text[:KEPT]}…{text[KEPT + 1 - LONGEST_NAME :]}"

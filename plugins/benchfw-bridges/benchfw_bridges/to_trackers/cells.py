@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import benchfw
 from benchfw import Run
 
-_COLUMNS = {"problem", "method", "backend", "quantity", "estimate", "low", "high", "count", "imported"}
+_ESTIMATES = ("quantity", "estimate", "low", "high")
+_COLUMNS = {"problem", "method", "backend", *_ESTIMATES, "count", "imported"}
 
 
 class TrackedCell(NamedTuple):
@@ -32,13 +33,9 @@ def read_cells(run: Run) -> Iterator[TrackedCell]:
             name: first[name] for name in given if first[name] == first[name] and first[name] is not None
         }
         numbers = {
-            name: float(value)
-            for row in rows.itertuples()
-            for name, value in (
-                (row.quantity, row.estimate),
-                (f"{row.quantity}_low", row.low),
-                (f"{row.quantity}_high", row.high),
-            )
+            f"{quantity}{end}": float(value)
+            for quantity, *values in zip(*(rows[each] for each in _ESTIMATES), strict=True)
+            for end, value in zip(("", "_low", "_high"), values, strict=True)
             if math.isfinite(value)
         }
         yield TrackedCell(f"{problem} / {method} / {backend}", parameters, numbers)
