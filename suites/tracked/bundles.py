@@ -32,7 +32,7 @@ def main() -> int:
     options = _read_options()
     paths = Registry(options.plugin).suites
     if options.gallery:
-        suites = {name: read_suite(path) for name, path in paths.items() if not _has_finding(name)}
+        suites = {name: read_suite(path) for name, path in paths.items() if _belongs_to_gallery(name)}
     else:
         claiming = read_claiming_suites(paths)
         suites = {
@@ -56,9 +56,10 @@ def main() -> int:
     return 0 if all(made) else 1
 
 
-def _has_finding(name: str) -> bool:
-    """Whether the page of findings has a bundle of a suite."""
-    return any(Path("findings").glob(f"*/{name.replace('/', '-')}.zip"))
+def _belongs_to_gallery(name: str) -> bool:
+    """Whether a suite has no bundle in findings, and is not one that only looks for regressions."""
+    found = any(Path("findings").glob(f"*/{name.replace('/', '-')}.zip"))
+    return not found and not name.startswith("tracked/")
 
 
 def is_current(path: Path, name: str, suite: Suite, *, quick: bool) -> bool:
