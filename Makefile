@@ -13,7 +13,7 @@ WORKERS ?= $(shell $(PYTHON) -c "import os; print(min((os.cpu_count() or 1) + 1,
 # with bytecode, whatever the shell says of it: else each of a thousand processes compiles all it imports
 PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: run test test-all lint types tests test-gpu test-torch docs reference dist-check findings bundles overhead drill fuzz benchmarks asv asv-check asv-publish clean
+.PHONY: run test test-all lint types tests test-gpu test-torch docs reference dist-check findings gallery bundles overhead drill fuzz benchmarks asv asv-check asv-publish clean
 
 run: $(INSTALLED)
 	$(BIN)/benchfw run quickstart
@@ -65,6 +65,11 @@ dist-check: $(INSTALLED)
 findings: $(INSTALLED)
 	rm -rf docs/findings
 	$(BIN)/benchfw findings findings --documents findings/documents.toml -o docs/findings.md
+
+# the site reports/gallery and docs/gallery.md from the bundles in findings/ and gallery/ alone: nothing is run
+gallery: $(INSTALLED)
+	rm -rf docs/gallery reports/gallery
+	$(BIN)/benchfw publish findings gallery --to reports/gallery --markdown docs/gallery.md
 
 # those bundles, by runs on this machine: only of suites that have changed since theirs
 bundles: $(INSTALLED)

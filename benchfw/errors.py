@@ -40,8 +40,14 @@ class DataError(BenchfwError):
     """A data set that is not here, or is not what its name promises."""
 
 
+MOST_NEIGHBOURS = 5
+
+
 def nearest(name: str, legal: Iterable[str], otherwise: str | None = None) -> str:
-    """Return "; did you mean 'x'?" for the closest legal name, else `otherwise`, or all legal names."""
+    """Return "; did you mean 'x'?" for the closest legal name, else `otherwise`, or the legal names.
+
+    Of many legal names, only the five nearest are listed.
+    """
     import difflib  # only a mistake pays for it
 
     names = sorted(legal)
@@ -50,4 +56,16 @@ def nearest(name: str, legal: Iterable[str], otherwise: str | None = None) -> st
         return f"; did you mean '{close[0]}'?"
     if otherwise is not None:
         return otherwise
-    return f"; choose from: {', '.join(names)}" if names else ""
+    return f"; choose from: {list_neighbours(name, names)}" if names else ""
+
+
+def list_neighbours(name: str, legal: Iterable[str]) -> str:
+    """Return 'a, b, c' if there are at most five names, else the five nearest and how many more there are."""
+    import difflib
+
+    names = sorted(legal)
+    if len(names) <= MOST_NEIGHBOURS:
+        return ", ".join(names)
+    alike = {each: difflib.SequenceMatcher(None, name.lower(), each.lower()).ratio() for each in names}
+    found = sorted(names, key=lambda each: -alike[each])[:MOST_NEIGHBOURS]
+    return f"{', '.join(found)}, … ({len(names) - MOST_NEIGHBOURS} more)"

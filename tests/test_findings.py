@@ -19,13 +19,17 @@ from benchfw.analysis.significance import BUDGET
 from benchfw.registry import Registry
 from benchfw.report.site import findings_page
 from benchfw.report.site.documents import read_documents
+from benchfw.report.site.exhibits import Exhibit
 from benchfw.report.site.findings import find_findings, read_bundles, read_claiming_suites
+from benchfw.report.site.gallery_page import build_gallery_page
+from benchfw.report.text import escape_markdown
 from benchfw.store.bundle import STORE
 from benchfw.suite import read_suite
+from benchfw.summary.summarize import summarize
 
 ROOT = Path(__file__).parents[1]
 DOCS, FINDINGS = ROOT / "docs", ROOT / "findings"
-BUNDLES = sorted(FINDINGS.rglob("*.zip"))
+BUNDLES = sorted([*FINDINGS.rglob("*.zip"), *(ROOT / "gallery").glob("*.zip")])
 DOCUMENTS = FINDINGS / "documents.toml"
 
 PLACE = re.compile(r"(?<![\w.:/])/(?:home|Users|root|tmp|var|work|mnt|opt|srv|data|private)/\w|\b[A-Z]:\\\w")
@@ -93,6 +97,33 @@ def test_a_bundle_names_no_machine_no_user_and_no_place(path):
 
 def test_all_bundles_together_are_small():
     assert sum(path.stat().st_size for path in BUNDLES) < 20e6
+    assert all(path.stat().st_size < 300e3 for path in (ROOT / "gallery").glob("*.zip"))
+
+
+@pytest.mark.families
+def test_the_gallery_has_a_picture_and_the_bundle_of_every_entry():
+    text = (DOCS / "gallery.md").read_text("utf-8")
+    entries = text.split("\n## ")[1:]
+    shown = set()
+    for entry in entries:
+        (picture,) = re.findall(r"^!\[.*\]\((gallery/[\w-]+\.svg)\)$", entry, re.MULTILINE)
+        assert (DOCS / picture).read_text("utf-8").startswith("<svg")
+        (bundle,) = re.findall(r"`benchfw run --from-bundle (\S+)`", entry)
+        assert ROOT / bundle in BUNDLES
+        shown.add(Path(bundle).stem)
+    assert shown == {path.stem for path in BUNDLES}, "run `make gallery`"
+
+
+@pytest.mark.families
+@pytest.mark.thorough
+def test_a_picture_of_the_gallery_is_what_its_bundle_gives():
+    ((path, run, results),) = read_bundles([ROOT / "gallery" / "bridges-adam.zip"])
+    exhibit = Exhibit(path.stem, "bridges/adam", run, summarize(run, results))
+    pages = build_gallery_page([exhibit], "Gallery", PurePath("gallery"))
+    kept = (DOCS / "gallery.md").read_text("utf-8")
+    assert escape_markdown(exhibit.finding) in kept, "run `make gallery`"
+    picture = PurePath("gallery/bridges-adam.svg")
+    assert (DOCS / picture).read_text("utf-8") == pages[picture], "run `make gallery`"
 
 
 @pytest.mark.parametrize("text", ["file /home/x", '"/tmp/x"', "in /Users/me", "C:\\data"])

@@ -132,7 +132,7 @@ class RunResult:
         except ImportError:
             raise BenchfwError("plot() needs matplotlib; pip install 'benchfw[paper]'") from None
         from benchfw.report.figures.chosen import find_view
-        from benchfw.report.figures.paper import draw_view
+        from benchfw.report.figures.drawing import draw_view
 
         title, view = find_view(self._summary, metric, x, problem)
         if ax is not None and not hasattr(ax, "plot"):

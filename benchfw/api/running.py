@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchfw.api.planning import Planned
 from benchfw.errors import BenchfwError, StoreError
@@ -142,9 +142,7 @@ def report_run(
 
     if not page:
         return run, summarize(run, store.stream(run.id), figures=False, best_known=store.best_known)
-    from benchfw.report.figures.plot import extra_figure
-    from benchfw.report.page import drawing_script, save_records, write_overview, write_report
-    from benchfw.report.text import script_json
+    from benchfw.report.page import save_records, write_overview, write_report
     from benchfw.summary.exports import parameter_columns
 
     folder = page_folder(store.path, run)
@@ -152,17 +150,7 @@ def report_run(
     summary = summarize(
         run, save_records(folder, run, store.stream(run.id), parameters), best_known=store.best_known
     )
-    figures = []
-    for entry in registry.entries("figure").values():
-        try:
-            figure = entry.factory(summary)
-            if figure is not None:
-                drawn = extra_figure(figure)
-                drawing_script([drawn])
-                script_json(drawn.as_data())  # what cannot be drawn is found here
-                figures.append(figure)
-        except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's figure may raise anything
-            registry.note(f"figure '{entry.name}' of {entry.plugin} raised {fault_text(fault)}")
+    figures = draw_extra_figures(registry, summary)
     try:
         below = None
         if against is not None:
@@ -176,6 +164,26 @@ def report_run(
     runs = store.runs()
     write_overview(runs, {each.id: page_folder(store.path, each) / "index.html" for each in runs})
     return written, summary
+
+
+def draw_extra_figures(registry: Registry, summary: Summary) -> list[Mapping[str, Any]]:
+    """Return the figures of plugins for a summary; one that cannot be drawn is noted in the registry."""
+    from benchfw.report.figures.plot import extra_figure
+    from benchfw.report.page import drawing_script
+    from benchfw.report.text import script_json
+
+    figures: list[Mapping[str, Any]] = []
+    for entry in registry.entries("figure").values():
+        try:
+            figure = entry.factory(summary)
+            if figure is not None:
+                drawn = extra_figure(figure)
+                drawing_script([drawn])
+                script_json(drawn.as_data())  # what cannot be drawn is found here
+                figures.append(figure)
+        except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's figure may raise anything
+            registry.note(f"figure '{entry.name}' of {entry.plugin} raised {fault_text(fault)}")
+    return figures
 
 
 def page_folder(store: Path, run: Run) -> Path:

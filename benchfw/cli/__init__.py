@@ -6,6 +6,7 @@ import errno
 import importlib
 import io
 import sys
+from functools import cache
 from typing import TYPE_CHECKING
 
 import click
@@ -23,8 +24,9 @@ VERBS = {
     "runs": "List the runs in the store.",
     "report": "Print the summary of a run and write its page again.",
     "compare": "Compare two runs: what got better, what got worse, what is noise.",
-    "export": "Write a run as CSV, JSON or Parquet, or for ASV, or pack it for another machine.",
+    "export": "Write a run as a table, for another tool, or packed for another machine.",
     "import": "Take in results that another program measured, as a run.",
+    "publish": "Make a static site of runs, with pictures, a search and bundles.",
     "findings": "Write a page about all claims of suites, from bundles.",
     "replay": "Run one stored trial again, here, and compare its records.",
     "time": "Time kernels at every size and backend, against what the hardware can do.",
@@ -49,9 +51,7 @@ class Verbs(click.Group):
         if cmd_name in VERBS:
             command: click.Command = importlib.import_module(f"benchfw.cli.verbs.{cmd_name}").command
             return command
-        from benchfw.registry import Registry
-
-        return next((each for each in Registry().commands if each.name == cmd_name), None)
+        return next((each for each in _plugin_commands() if each.name == cmd_name), None)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -60,7 +60,8 @@ class Verbs(click.Group):
         if self.get_command(ctx, args[0]) is None:
             from benchfw.errors import nearest
 
-            ctx.fail(f"no verb '{args[0]}'{nearest(args[0], VERBS)}")
+            verbs = [*VERBS, *(str(each.name) for each in _plugin_commands())]
+            ctx.fail(f"no verb '{args[0]}'{nearest(args[0], verbs)}")
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -73,9 +74,21 @@ class Verbs(click.Group):
         return found or click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the verbs with one line each, without importing them."""
+        """Write the verbs with one line each, without importing ours; then those that plugins add."""
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
+        added = [each for each in _plugin_commands() if each.name not in VERBS]
+        if added:
+            with formatter.section("Verbs of plugins"):
+                formatter.write_dl([(str(each.name), each.get_short_help_str(100)) for each in added])
+
+
+@cache
+def _plugin_commands() -> list[click.Command]:
+    """Return the verbs of the installed plugins."""
+    from benchfw.registry import Registry
+
+    return [each for each in Registry().commands if isinstance(each, click.Command)]
 
 
 def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import benchfw
 from benchfw import hookspecs
 from benchfw.backends import current_table
-from benchfw.errors import BenchfwError, PluginError, nearest
+from benchfw.errors import BenchfwError, PluginError, list_neighbours, nearest
 from benchfw.loading import EntryPoint, Plugin, find_entry_points, is_file_name
 from benchfw.packages import advise_install
 from benchfw.registry.collecting import Collector
@@ -84,7 +84,7 @@ class Registry:
             command = advise_install(kind, name)
             if command:
                 raise PluginError(f"unknown {kind} '{name}'{place and f' in {place}'}; {command}")
-            choice = f"choose from: {', '.join(names)}, or " if names else ""
+            choice = f"choose from: {list_neighbours(name, names)}, or " if names else ""
             advice = f"; {choice}load the plugin that has it: install it, or give --plugin FILE"
             hint = nearest(name, names, advice)
             broken = f" (not loaded: {'; '.join(self.broken)})" if self.broken else ""

@@ -96,10 +96,11 @@ def _provenance(summary: Summary, run: Run) -> str:
 
 def _titled(title: str, words: str, table: TextTable) -> Iterator[str]:
     yield from ("", f"### {escape_markdown(title)}", "", escape_markdown(words), "")
-    yield from _table(table)
+    yield from markdown_table(table)
 
 
-def _table(table: TextTable) -> Iterator[str]:
+def markdown_table(table: TextTable) -> Iterator[str]:
+    """Yield the lines of a table, names to the left and numbers to the right."""
     yield _row(table.header)
     yield f"|{'|'.join([' :--- ', *[' ---: '] * (len(table.header) - 1)])}|"
     yield from map(_row, table.rows)

@@ -2,8 +2,9 @@
 
 `python suites/tracked/bundles.py` runs the quick size of every such suite whose bundle is missing or stale,
 and writes findings/cpu/FAMILY-SUITE.zip. A run that was interrupted goes on where it stopped: its trials are
-in the store. `--backend cupy` runs on a GPU, into findings/gpu. Only what benchfw itself needs must be
-installed; where git is not, `--commit` names the commit.
+in the store. `--backend cupy` runs on a GPU, into findings/gpu. `--gallery` runs the suites that have no
+bundle in findings, into gallery/. Only what benchfw itself needs must be installed; where git is not,
+`--commit` names the commit.
 """
 
 from __future__ import annotations
@@ -20,23 +21,32 @@ from benchfw.errors import BenchfwError
 from benchfw.registry import Registry
 from benchfw.report.site.findings import describe_changes, read_claiming_suites
 from benchfw.store.bundle import read_bundle
-from benchfw.suite import Suite
+from benchfw.suite import Suite, read_suite
 
 BAD_INPUT, INTERRUPTED = 2, 130
+FEWEST_TO_COMPARE = 3  # repetitions: with fewer no method is called better
 
 
 def main() -> int:
     """Make the bundles; 1 if some could not be made."""
     options = _read_options()
-    suites = read_claiming_suites(Registry(options.plugin).suites)
+    paths = Registry(options.plugin).suites
+    if options.gallery:
+        suites = {name: read_suite(path) for name, path in paths.items() if _belongs_to_gallery(name)}
+    else:
+        claiming = read_claiming_suites(paths)
+        suites = {
+            name: suite
+            for name, suite in claiming.items()
+            if any(claim.test != "untestable" for claim in suite.claims)
+        }
     chosen = {
         name: suite
         for name, suite in suites.items()
-        if any(claim.test != "untestable" for claim in suite.claims)
-        and any(fnmatch(name, each) for each in options.only_suites or ["*"])
+        if any(fnmatch(name, each) for each in options.only_suites or ["*"])
     }
     if not chosen:
-        print("no suite with claims is called so")
+        print("no such suite is called so")
         return BAD_INPUT
     options.folder.mkdir(parents=True, exist_ok=True)
     options.store.parent.mkdir(parents=True, exist_ok=True)
@@ -44,6 +54,12 @@ def main() -> int:
     sizes = sum(path.stat().st_size for path in options.folder.glob("*.zip"))
     print(f"{options.folder}: {sum(made)} of {len(made)} bundles, {sizes / 1e6:.2f} MB in all")
     return 0 if all(made) else 1
+
+
+def _belongs_to_gallery(name: str) -> bool:
+    """Whether a suite has no bundle in findings, and is not one that only looks for regressions."""
+    found = any(Path("findings").glob(f"*/{name.replace('/', '-')}.zip"))
+    return not found and not name.startswith("tracked/")
 
 
 def is_current(path: Path, name: str, suite: Suite, *, quick: bool) -> bool:
@@ -67,6 +83,8 @@ def _make(name: str, suite: Suite, options: argparse.Namespace) -> bool:
     began = monotonic()
     words = ["run", name, "--no-report", "--jobs", str(options.jobs), *options.words]
     words += [] if options.full else ["--quick"]
+    few = read_suite(Registry(options.plugin).suites[name], quick=True).repetitions < FEWEST_TO_COMPARE
+    words += ["--repetitions", str(FEWEST_TO_COMPARE)] if options.gallery and few else []
     words += [word for backend in options.backend for word in ("--backend", backend)]
     words += [word for plugin in options.plugin for word in ("--plugin", plugin)]
     code, said = _call(words, options)
@@ -102,15 +120,19 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("--full", action="store_true", help="the full size instead of the quick one")
     parser.add_argument("--backend", action="append", default=[], help="instead of the suite's; repeatable")
     parser.add_argument("--plugin", action="append", default=[], help="not installed but here; repeatable")
+    parser.add_argument("--gallery", action="store_true", help="of suites without a bundle in findings/")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only-suites", nargs="+", metavar="NAME", help="names or patterns: 'spectral/*'")
-    parser.add_argument("--folder", type=Path, help="[default: findings/cpu; with --backend findings/gpu]")
+    parser.add_argument(
+        "--folder", type=Path, help="[default: findings/cpu; with --backend findings/gpu; gallery]"
+    )
     parser.add_argument("--store", type=Path, default=Path("reports/findings.sqlite"))
     parser.add_argument("--commit", help="where git cannot name it  [default: BENCHFW_COMMIT]")
     parser.add_argument("--again", action="store_true", help="also where there is a bundle of the suite")
     parser.add_argument("words", nargs="*", help="more options of `benchfw run`, after --")
     options = parser.parse_args()
-    options.folder = options.folder or Path("findings") / ("gpu" if options.backend else "cpu")
+    usual = Path("gallery") if options.gallery else Path("findings") / ("gpu" if options.backend else "cpu")
+    options.folder = options.folder or usual
     return options
 
 

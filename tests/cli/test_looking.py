@@ -1,6 +1,7 @@
 """The verbs that only look: list, show, runs, report, export, replay, env, data."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -104,6 +105,44 @@ def test_show_of_a_protocol_lists_what_a_method_may_call(cli):
     (facts,) = json.loads(cli("show", "Smooth", "--plugin", "bowls.py", "--json").stdout)
     names = [each["name"] for each in facts["members"]]
     assert names == ["backend", "cost", "charge", "metrics", "start", "value", "grad", "project"]
+
+
+@pytest.mark.parametrize(
+    ("name", "member"),
+    [
+        ("Optimizer", "run(problem: Any, rng: Rng) -> Iterator[Any]"),
+        ("Estimator", "estimates: Literal['value', 'grad', 'auto']"),
+        ("Backend", "on_device: bool"),
+        ("Rng", "standard_normal("),
+        ("Kernel", "on(backend: str)"),
+        ("Tuner", "propose("),
+        ("OptionalOfMethod", "prepare("),
+    ],
+)
+def test_show_of_a_class_that_plugins_are_written_against_lists_its_members(cli, name, member):
+    done = cli("show", name)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[:2] in (["protocol", name], ["class", name])
+    assert f"\n  {member}" in done.stdout
+
+
+def test_an_unknown_name_lists_five_neighbours_at_most(cli):
+    done = cli("show", "zzzz")
+    assert done.returncode == 2
+    listed = re.search(r"choose from: (.*), … \(\d+ more\)", done.stderr)
+    assert len(listed[1].split(", ")) == 5
+
+
+def test_list_says_what_each_data_set_is(cli):
+    cli.write(
+        "sets.py",
+        "from benchfw import hookimpl\nfrom benchfw.data import Dataset\n"
+        "SURVEY = Dataset('survey', 'A survey of 300 bowls', by_hand='ask')\n"
+        "@hookimpl\ndef register_datasets(register):\n    register('survey', SURVEY)\n",
+    )
+    rows = json.loads(cli("list", "datasets", "--plugin", "sets.py", "--json").stdout)
+    (row,) = (each for each in rows if each["name"] == "survey")
+    assert row["summary"] == "A survey of 300 bowls (by hand)"
 
 
 def test_an_unknown_name_like_no_other_says_how_a_plugin_is_loaded(cli):

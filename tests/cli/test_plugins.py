@@ -148,7 +148,7 @@ def test_a_plugin_adds_a_verb(cli, tmp_path):
     cli.write(
         "verbs.py",
         "import click\nfrom benchfw import hookimpl\n"
-        "@click.command()\ndef hello():\n    click.echo('good day')\n"
+        "@click.command()\ndef hello():\n    'Says good day.'\n    click.echo('good day')\n"
         "@hookimpl\ndef register_commands(register):\n    register(hello)\n",
     )
     info = tmp_path / "verbs-1.dist-info"
@@ -156,6 +156,8 @@ def test_a_plugin_adds_a_verb(cli, tmp_path):
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: verbs\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[benchfw]\nverbs = verbs\n")
     assert cli("hello", PYTHONPATH=str(tmp_path)).stdout == "good day\n"
+    shown = cli("--help", PYTHONPATH=str(tmp_path)).stdout
+    assert "Verbs of plugins:\n  hello  Says good day.\n" in shown
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import math
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import click
 
@@ -19,11 +19,24 @@ from benchfw.provenance import Run
 from benchfw.report.text import plural, printable
 from benchfw.suite import SESSION_SOURCE
 
+if TYPE_CHECKING:
+    from benchfw.records import Result
+    from benchfw.summary.model import Summary
+
+TABLES = ("csv", "json", "parquet")
+TOOLS = ("asv", "bmf", "github-benchmark", "coco", "comment")
+
 
 @click.command(name="export")
 @click.argument("run", default="last", shell_complete=complete_runs)
 @click.option(
-    "--format", "form", type=click.Choice(["csv", "json", "parquet", "asv"]), default="csv", show_default=True
+    "--format",
+    "form",
+    type=click.Choice([*TABLES, *TOOLS]),
+    default="csv",
+    show_default=True,
+    help="A table; or what another tool reads: ASV, Bencher (bmf), github-action-benchmark, COCO's "
+    "post-processing, or a comment on a pull request.",
 )
 @click.option("--tuning", is_flag=True, help="Write the records of the trials that tuned, and only those.")
 @click.option("--summary", is_flag=True, help="Write estimates with intervals instead of single records.")
@@ -34,7 +47,7 @@ from benchfw.suite import SESSION_SOURCE
     "--output",
     "-o",
     type=click.Path(path_type=Path),
-    help="A file instead of standard output; for asv the folder of its results.",
+    help="A file instead of standard output; for asv and coco the folder of their files.",
 )
 @click.option(
     "--bundle",
@@ -64,12 +77,21 @@ def command(
     draws over commits; RUN must have been made in a clean git checkout.
 
     \b
+    The other forms:
+      bmf               the estimates in the Bencher Metric Format, for `bencher run --adapter json`
+      github-benchmark  those of which lower is better, for github-action-benchmark's customSmallerIsBetter
+      coco              the curves of optimizers, a folder each, for cocopp and IOHanalyzer
+      comment           what was found, in Markdown that fits one screen of a pull request
+
+    \b
     Examples:
       benchfw export last > records.csv
       benchfw export 3 --summary --format json -o summary.json
       benchfw export last --claims > claims.csv
       benchfw export last --bundle paper.zip
       benchfw export last --format asv -o .asv/results
+      benchfw export last --format bmf > bencher.json
+      benchfw export last --format comment | gh pr comment --body-file -
     """
     from benchfw.store import Store
     from benchfw.summary.claims.tables import CLAIM_COLUMNS, claim_rows
@@ -85,20 +107,21 @@ def command(
     others = summary or claims or tuning or output or form != "csv"
     if bundle is not None and (bundle.suffix != ".zip" or others):
         raise BenchfwError("--bundle takes the name of a .zip file, and no other option of export")
-    if claims and (summary or tuning or form == "asv"):
-        raise BenchfwError("--claims is a table of its own; leave out --summary, --tuning and --format asv")
+    if claims and (summary or tuning):
+        raise BenchfwError("--claims is a table of its own; leave out --summary and --tuning")
+    if form in TOOLS and (claims or summary or tuning):
+        raise BenchfwError(
+            f"--format {form} has a content of its own; leave out --summary, --claims and --tuning"
+        )
     with Store(store) as opened:
         chosen = opened.run(run)
         if bundle is not None:
             _pack(chosen, bundle)
             return
         results = opened.stream(chosen.id)
-        if form == "asv":
-            _write_asv(
-                output,
-                chosen,
-                summary_rows(summarize(chosen, results, figures=False, best_known=opened.best_known)),
-            )
+        if form in TOOLS:
+            found = summarize(chosen, results, figures=False, best_known=opened.best_known)
+            _write_for_tool(form, chosen, found, opened.stream(chosen.id), output)
             return
         if claims:
             decided = summarize(chosen, results, figures=False, best_known=opened.best_known).claims
@@ -157,15 +180,40 @@ def _pack(run: Run, bundle: Path) -> None:
         click.echo(run.standing)
 
 
-def _write_asv(output: Path | None, run: Run, rows: Iterable[Sequence[Any]]) -> None:
-    from benchfw.summary.asv_export import write_asv
-
-    if output is None:
-        raise BenchfwError("name the folder of ASV's results with --output, such as .asv/results")
+def _write_for_tool(
+    form: str, run: Run, summary: Summary, results: Iterable[Result], output: Path | None
+) -> None:
+    """Write a run for another tool: to a folder, a file or standard output."""
+    if form in ("asv", "coco") and output is None:
+        example = ".asv/results" if form == "asv" else "exdata"
+        raise BenchfwError(f"name the folder of --format {form} with --output, such as {example}")
     try:
-        click.echo(write_asv(run, rows, output))
+        if form == "asv" and output is not None:
+            from benchfw.summary.asv_export import write_asv
+            from benchfw.summary.exports import summary_rows
+
+            click.echo(write_asv(run, summary_rows(summary), output))
+        elif form == "coco" and output is not None:
+            from benchfw.report.exchange.coco import write_coco
+
+            written = write_coco(summary, run, results, output)
+            click.echo(printable(f"{output}: {', '.join(each.name for each in written)}"))
+        elif output is None:
+            click.echo(_text_for_tool(form, run, summary), nl=False)
+        else:
+            output.write_text(_text_for_tool(form, run, summary), encoding="utf-8")
     except (OSError, ValueError) as fault:
         raise BenchfwError(f"{output} cannot be written ({fault}); use another --output") from None
+
+
+def _text_for_tool(form: str, run: Run, summary: Summary) -> str:
+    from benchfw.report.exchange.comment import comment
+    from benchfw.report.exchange.estimates import bencher_metrics, github_benchmarks
+
+    if form == "comment":
+        return comment(summary, run)
+    content = bencher_metrics(summary, run) if form == "bmf" else github_benchmarks(summary, run)
+    return json.dumps(content, indent=1, allow_nan=False) + "\n"
 
 
 def _write_json(file: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -107,9 +107,15 @@ def rows_of(kind: str, registry: Registry) -> list[tuple[str, str, str, str]]:
     if kind == "datasets":
         from benchfw import data
 
-        places = {name: entry.origin for name, entry in data.registered_datasets().items()}
-        places |= {name: str(path) for name, path in data.local_datasets().items()}
-        return [("dataset", name, "", place) for name, place in sorted(places.items())]
+        known = data.registered_datasets()
+        places = {name: entry.origin for name, entry in known.items()}
+        places |= dict.fromkeys(data.local_datasets(), "here")
+        plugins = {name: str(entry.plugin) for name, entry in registry.entries("dataset").items()}
+        titles = {name: entry.title for name, entry in known.items()}
+        return [
+            ("dataset", name, plugins.get(name, ""), f"{titles.get(name) or 'a file of yours'} ({place})")
+            for name, place in sorted(places.items())
+        ]
     if kind == "backends":
         from benchfw.harness.environment import describe
 

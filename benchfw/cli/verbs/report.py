@@ -6,11 +6,12 @@ import contextlib
 import sys
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from benchfw.cli.options import json_option, plugin_option, store_option
+from benchfw.cli.papers import PAPER, check_paper, paper_options, write_for_paper, write_text
 from benchfw.cli.verbs.completion import complete_runs
 from benchfw.errors import BenchfwError
 from benchfw.report.text import printable
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 PAGE_SECONDS = 5  # between two pages, and between two loadings by a browser
 IDLE_SHARE = 20  # a page takes at most a 20th of a core: what is watched is being timed
-_DRAWN = ("svg", "pdf", "png")
 
 
 @click.command(name="report")
@@ -31,17 +31,19 @@ _DRAWN = ("svg", "pdf", "png")
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["html", "md", *_DRAWN]),
+    type=click.Choice(["html", "md", *PAPER]),
     default="html",
     show_default=True,
-    help="The page; Markdown for a pull request; or the figures as files for a paper.",
+    help="The page; Markdown; for a paper, the tables in LaTeX, or the figures as files with their captions.",
 )
+@paper_options
 @click.option("--single-file", is_flag=True, help="Put the page's script and tables into one HTML file.")
 @click.option(
     "--output",
     "-o",
     type=click.Path(path_type=Path),
-    help="Output: the file of --format md (else standard output) or --single-file, the folder of figures.",
+    help="Output: the file of --format md or latex (else standard output) or --single-file, the folder of "
+    "figures.",
 )
 @click.option(
     "--watch",
@@ -74,6 +76,7 @@ def command(
     plugins: tuple[str, ...],
     store: Path,
     as_json: bool,
+    **asked: Any,
 ) -> None:
     """Print the summary of RUN (an id from `benchfw runs`, or last) and write its page again.
 
@@ -86,7 +89,8 @@ def command(
       benchfw report --single-file -o result.html
       benchfw report last --against 3
       benchfw report last --format md | gh pr comment --body-file -
-      benchfw report 3 --format pdf -o paper/figures
+      benchfw report 3 --format pdf --width 3.25 --font-size 8 --x cost -o paper/figures
+      benchfw report 3 --format latex --methods gd,svrg -o paper/tables.tex
       benchfw report last --json --require-claims
 
     With --json it prints the run and its claims as decided, and writes no page. Exit codes: 0 done;
@@ -96,6 +100,7 @@ def command(
     from benchfw.store import Store
 
     _check_options(form, output, single_file=single_file, watch=watch, as_json=as_json, against=against)
+    check_paper(form, asked)
     registry = Registry(plugins)
     with Store(store) as opened:
         chosen = opened.run(run)
@@ -106,8 +111,8 @@ def command(
             summary = _data(opened, chosen)
         elif form == "md":
             summary = _markdown(opened, chosen, output)
-        elif form in _DRAWN:
-            summary = _figures(opened, chosen, output, form)
+        elif form in PAPER:
+            summary = write_for_paper(opened, chosen, registry, form, asked, output)
         else:
             summary = _page(
                 opened, chosen, registry, output, single_file=single_file, watch=watch, against=other
@@ -195,8 +200,7 @@ def _page(
         from benchfw.report.page import single_file as inlined
 
         whole = output or page_folder(opened.path, chosen).with_suffix(".html")
-        _write(whole, inlined(reported.report))
-        click.echo(printable(f"report: {whole}"))
+        write_text(inlined(reported.report), whole)
     else:
         click.echo(printable(f"report: {reported.report}"))
     return summary
@@ -207,34 +211,8 @@ def _markdown(opened: Store, chosen: Run, output: Path | None) -> Summary:
     from benchfw.summary.summarize import summarize
 
     summary = summarize(chosen, opened.stream(chosen.id), figures=False, best_known=opened.best_known)
-    text = markdown(summary, chosen)
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        _write(output, text)
-        click.echo(printable(f"report: {output}"))
+    write_text(markdown(summary, chosen), output)
     return summary
-
-
-def _figures(opened: Store, chosen: Run, output: Path | None, form: str) -> Summary:
-    from benchfw.api.running import page_folder
-    from benchfw.report.figures import build_figures
-    from benchfw.report.figures.paper import write_figures
-    from benchfw.summary.summarize import summarize
-
-    summary = summarize(chosen, opened.stream(chosen.id), best_known=opened.best_known)
-    folder = output or page_folder(opened.path, chosen) / "figures"
-    written = write_figures(build_figures(summary), folder, form)
-    click.echo(printable(f"figures: {len(written)} in {folder}"))
-    return summary
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", errors="replace")
-    except OSError as fault:
-        raise BenchfwError(f"{path} cannot be written ({fault}); use another --output") from None
 
 
 def _follow(store: Store, run: Run, registry: Registry) -> None:

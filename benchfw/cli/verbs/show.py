@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import re
 import textwrap
 from collections.abc import Mapping
 from types import FunctionType
@@ -17,6 +19,15 @@ from benchfw.report.text import printable
 if TYPE_CHECKING:
     from benchfw.registry import Entry, Registry
 
+_QUOTED = re.compile(r""" "([^"]*)" | '([^']*)' """, re.VERBOSE)  # annotations are texts
+_ORACLE = "what a method may ask of a problem"
+_HOMES = {
+    "Kernel": "benchfw.kernels",
+    "Tuner": "benchfw.tuning.tuners",
+    **dict.fromkeys(("OptionalOfProblem", "OptionalOfMethod", "OptionalOfPlugin"), "benchfw.contract"),
+}
+"""Classes for plugins that are not among the public names of benchfw itself, and the modules they are in."""
+
 
 @click.command(name="show")
 @click.argument("name", shell_complete=complete_shown)
@@ -26,13 +37,15 @@ def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
     """Show what NAME is: its documentation, its parameters with types and defaults, its plugin.
 
     A name of several kinds, such as saga, is shown as each of them. What a method needs of a problem, such as
-    Smooth, is a name too: it is shown with all that the method may call. A suite, by name or file, is shown
-    with its problems, its methods and its claims.
+    Smooth, is a name too: it is shown with all that the method may call. So are the classes that a plugin
+    is written against, such as Optimizer, Estimator, Backend and Rng. A suite, by name or file, is shown with
+    its problems, its methods and its claims.
 
     \b
     Examples:
       benchfw show sgd
       benchfw show Smooth
+      benchfw show Optimizer
       benchfw show heavy-ball --json
       benchfw show my-method --plugin my_method.py
       benchfw show my.toml
@@ -48,15 +61,17 @@ def command(name: str, plugins: tuple[str, ...], as_json: bool) -> None:
         from benchfw.cli.suites import describe_suite, is_suite, suite_facts
 
         protocols = _protocols(registry)
-        if name not in protocols and is_suite(name, registry):
+        wanted = protocols.get(name) or _find_public_class(name)
+        if wanted is None and is_suite(name, registry):
             shown = suite_facts(name, plugins)
             click.echo(describe_suite(shown)) if not as_json else echo_json([shown])
             return
-        if name not in protocols:
+        if wanted is None:
             names = {each for kind in kinds for each in registry.entries(kind)}
             broken = f" (not loaded: {'; '.join(registry.broken)})" if registry.broken else ""
-            raise BenchfwError(f"unknown name '{name}'{nearest(name, {*names, *protocols})}{broken}")
-        facts = [protocol_facts(protocols[name])]
+            hint = nearest(name, {*names, *protocols, *_public_names(), *registry.suites})
+            raise BenchfwError(f"unknown name '{name}'{hint}{broken}")
+        facts = [protocol_facts(wanted, role=_ORACLE if name in protocols else "")]
     if as_json:
         echo_json(facts)
         return
@@ -148,9 +163,30 @@ def _protocols(registry: Registry) -> dict[str, type]:
     return {each.__name__: each for entry in methods for each in _needed_protocols(entry.factory)}
 
 
-def protocol_facts(protocol: type) -> dict[str, Any]:
-    """Return a protocol with its members, those of the protocols that it extends first, as plain data."""
-    from benchfw.parameters import meanings_of
+def _public_names() -> list[str]:
+    """Return the names of the classes that plugins are written against; nothing is imported for it."""
+    import benchfw
+
+    return [*(each for each in benchfw.__all__ if each[0].isupper() and not each.isupper()), *_HOMES]
+
+
+def _find_public_class(name: str) -> type | None:
+    """Return a class that plugins are written against, by name; None where there is none."""
+    import benchfw
+
+    if name not in _public_names():
+        return None
+    home = importlib.import_module(_HOMES[name]) if name in _HOMES else benchfw
+    found = getattr(home, name)
+    return found if isinstance(found, type) and found.__name__ == name else None  # not an alias
+
+
+def protocol_facts(protocol: type, role: str = "") -> dict[str, Any]:
+    """Return a class with its members, those of the classes that it extends first, as plain data.
+
+    `role` says what it is for, where its documentation does not.
+    """
+    from benchfw.parameters import is_protocol, meanings_of
 
     members: dict[str, dict[str, str]] = {}
     meanings = meanings_of(protocol)
@@ -163,7 +199,8 @@ def protocol_facts(protocol: type) -> dict[str, Any]:
                 continue
             called: Any = value.fget if isinstance(value, property) else value
             signature = inspect.signature(called)
-            shown = str(signature.replace(parameters=[*signature.parameters.values()][1:])).replace("'", "")
+            shown = str(signature.replace(parameters=[*signature.parameters.values()][1:]))
+            shown = _QUOTED.sub(lambda found: found[1] or found[2], shown)
             members[name] = {
                 "name": name,
                 "signature": shown.replace("() ->", ":") if isinstance(value, property) else shown,
@@ -171,16 +208,17 @@ def protocol_facts(protocol: type) -> dict[str, Any]:
             }
     documentation = inspect.getdoc(protocol) or ""
     return {
-        "kind": "protocol",
+        "kind": "protocol" if is_protocol(protocol) else "class",
         "name": protocol.__name__,
+        "role": role,
         "documentation": documentation,
         "members": list(members.values()),
     }
 
 
 def protocol_description(facts: dict[str, Any]) -> str:
-    """Return a protocol as text."""
-    lines = [f"protocol {facts['name']}: what a method may ask of a problem", ""]
+    """Return a protocol or a class as text."""
+    lines = [": ".join(filter(None, [f"{facts['kind']} {facts['name']}", facts["role"]])), ""]
     lines += [f"  {line}".rstrip() for line in facts["documentation"].splitlines()]
     for each in facts["members"]:
         lines += ["", f"  {each['name']}{each['signature']}"]

@@ -1,144 +1,276 @@
-"""The figures as files for a paper, drawn by matplotlib from the same traces, in the same colours."""
+"""The figures as files for a paper: of a given width, with axes boxes of one size, drawn by matplotlib."""
 
 from __future__ import annotations
 
-import html
-import math
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from benchfw.errors import BenchfwError
+from benchfw.errors import BenchfwError, nearest
+from benchfw.report.figures.drawing import draw_view, is_drawable
 from benchfw.report.figures.plot import Figure, View
+from benchfw.report.text import escape_plotly
+from benchfw.summary.model import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
 WIDTH = 5.5  # inches: the text of a one-column page
+FONT_SIZE = 9.0  # points
+SHAPE = 0.62  # height of an axes box over its width
+ROW = 2.0  # lines of text: a row of dots
+PANEL_WIDTH = 2.6  # inches that a panel needs
+MOST_INSIDE, MOST_PANELS = 8, 24
 
-_DASHES: dict[str, Any] = {
-    "solid": "-", "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3)),
-    "longdashdot": (0, (8, 3, 1, 3)), "2px,3px": (0, (1, 2)),
-}  # fmt: skip
-_MARKERS = {
-    "circle": "o", "square": "s", "diamond": "D", "cross": "P", "triangle-up": "^", "star": "*", "x": "X",
-}  # fmt: skip
+Legend = Literal["inside", "file", "none"]
+
 _STYLE: dict[Any, Any] = {
-    "font.size": 9, "axes.labelsize": 9, "legend.fontsize": 7.5, "axes.grid": True, "grid.color": "#d9dee3",
-    "grid.linewidth": 0.5, "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False,
-    "lines.linewidth": 1.3, "pdf.fonttype": 42, "svg.fonttype": "none", "savefig.bbox": "tight",
-    "svg.hashsalt": "benchfw",
+    "axes.grid": True, "grid.color": "#d9dee3", "grid.linewidth": 0.5, "axes.axisbelow": True,
+    "axes.spines.top": False, "axes.spines.right": False, "lines.linewidth": 1.3, "pdf.fonttype": 42,
+    "svg.fonttype": "none", "svg.hashsalt": "benchfw",
 }  # fmt: skip
 
 
-def write_figures(figures: Sequence[Figure], folder: Path, form: str) -> list[Path]:
-    """Write every view of every figure as `form` (svg, pdf or png); return the paths."""
+@dataclass(frozen=True)
+class Paper:
+    """How figures are made for a paper; widths are in inches, fonts in points.
+
+    Without `x` every view of a figure is a file, without `legend` it is inside where it is short.
+    """
+
+    width: float = WIDTH
+    font_size: float = FONT_SIZE
+    x: Literal["cost", "seconds", "iterations"] | None = None
+    legend: Legend | None = None
+    panel: bool = False
+
+    @property
+    def style(self) -> dict[Any, Any]:
+        """Return the settings of matplotlib."""
+        sizes = {"xtick.labelsize": 0.9, "ytick.labelsize": 0.9, "legend.fontsize": 0.85}
+        whole = dict.fromkeys(("font.size", "axes.labelsize", "axes.titlesize"), self.font_size)
+        return {**_STYLE, **whole, **{name: share * self.font_size for name, share in sizes.items()}}
+
+
+class Sheet(NamedTuple):
+    """One drawing: a view of a figure."""
+
+    figure: Figure
+    view: View
+
+    @property
+    def rows(self) -> int:
+        """Return how many names stand beside the axes; 0 where these are for curves."""
+        return len(self.view.layout.get("yaxis", {}).get("categoryarray", ()))
+
+
+def choose_methods(figures: Sequence[Figure], summary: Summary, methods: Sequence[str]) -> list[Figure]:
+    """Return figures with these methods only, in the colours that they have beside all the others."""
+    cells = [(each, cell) for each in summary.comparisons for cell in each.cells]
+    known = {cell.method for _, cell in cells}
+    for name in methods:
+        if name not in known:
+            raise BenchfwError(f"no method '{name}' in the run{nearest(name, known)}")
+    others = {escape_plotly(each.name(cell)) for each, cell in cells if cell.method not in methods}
+    others -= {escape_plotly(each.name(cell)) for each, cell in cells if cell.method in methods}
+    chosen = [replace(each, views=tuple(_without(view, others) for view in each.views)) for each in figures]
+    return [each for each in chosen if any(view.data for view in each.views)]
+
+
+def _without(view: View, names: set[str]) -> View:
+    data = [each for each in view.data if each.get("legendgroup", each.get("name")) not in names]
+    up = view.layout.get("yaxis", {})
+    if "categoryarray" not in up:
+        return View(view.label, data, view.layout)
+    left = {name for each in data for name in each["y"]}
+    kept = {**up, "categoryarray": [name for name in up["categoryarray"] if name in left]}
+    return View(view.label, data, {**view.layout, "yaxis": kept})
+
+
+def choose_sheets(figures: Sequence[Figure], summary: Summary, paper: Paper) -> list[Sheet]:
+    """Return what is drawn: all views of a figure, or the one against `x`; in a panel one of each."""
+    units = {each.problem: each.cost_unit for each in summary.comparisons}
+    x = paper.x or ("cost" if paper.panel else None)
+    found: list[Sheet] = []
+    for figure in figures:
+        wanted = units.get(figure.problem) if x == "cost" else x
+        views = [view for view in figure.views if any(map(is_drawable, view.data))]
+        views = [view for view in views if view.label == wanted] or views
+        found += [Sheet(figure, view) for view in (views[:1] if paper.panel else views)]
+    return found
+
+
+def write_figures(sheets: Sequence[Sheet], folder: Path, form: str, paper: Paper) -> dict[Path, list[Sheet]]:
+    """Write the sheets as files of a form (svg, pdf or png), or as one panel; return what each file has.
+
+    Axes boxes are of one size: those of curves, and those of dots but for their heights.
+    """
     try:
         import matplotlib as mpl
-        from matplotlib.figure import Figure as Canvas
     except ImportError:
         raise BenchfwError(
             f"--format {form} needs matplotlib, which is not installed: pip install 'benchfw[paper]'"
         ) from None
-    written: list[Path] = []
+    written: dict[Path, list[Sheet]] = {}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for number, figure in enumerate(figures, 1):
-            for view in figure.views:
-                if not any(_drawable(trace) for trace in view.data):
-                    continue
-                with mpl.rc_context(_STYLE):
-                    rows = len(view.layout.get("yaxis", {}).get("categoryarray", ()))
-                    canvas = Canvas(figsize=(WIDTH, 0.9 + 0.24 * rows if rows else 3.4))
-                    draw_view(canvas.add_subplot(), view)
-                    path = folder / f"{number:02}-{_slug(f'{figure.title} {view.label}')}.{form}"
-                    # no date inside: the same run gives the same file
-                    stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
-                    canvas.savefig(path, dpi=200, metadata=stamp)
-                written.append(path)
+        with mpl.rc_context(paper.style):
+            if paper.panel:
+                drawn = {folder / f"panel.{form}": (_draw_panel(sheets, paper), list(sheets))}
+            else:
+                canvases = _draw_sheets(sheets, paper)
+                numbers = {id(each.figure): 0 for each in sheets}
+                numbers = {key: number for number, key in enumerate(numbers, 1)}
+                names = [_name(numbers[id(each.figure)], each, form) for each in sheets]
+                drawn = {
+                    folder / name: (canvas, [sheet])
+                    for name, canvas, sheet in zip(names, canvases, sheets, strict=True)
+                }
+            legend = _legend_file(sheets, paper)
+            if legend is not None:
+                drawn[folder / f"legend.{form}"] = legend, []
+            for path, (canvas, shown) in drawn.items():
+                # no date inside: the same run gives the same file
+                stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
+                canvas.savefig(path, dpi=200, metadata=stamp, bbox_inches=None if shown else "tight")
+                written[path] = shown
     except OSError as error:
         raise BenchfwError(f"cannot write the figures to {folder}: {error.strerror or error}") from error
     return written
 
 
-def draw_view(axes: Axes, view: View) -> None:
-    """Draw a view into axes of matplotlib."""
-    across, up = view.layout.get("xaxis", {}), view.layout.get("yaxis", {})
-    names = [_text(name) for name in up.get("categoryarray", ())]
-    for trace in view.data:
-        if _drawable(trace) and trace.get("visible", True) is not False:
-            _add(axes, trace, names)
-    for axis, set_scale, set_label in (
-        (across, axes.set_xscale, axes.set_xlabel),
-        (up, axes.set_yscale, axes.set_ylabel),
-    ):
-        set_scale("log" if axis.get("type") == "log" else "linear")
-        set_label(_text(axis.get("title", {}).get("text", "")))
-    if "tickvals" in across:
-        axes.set_xticks([], minor=True)
-        axes.set_xticks(across["tickvals"], [_text(name) for name in across["ticktext"]])
-    if names:
-        axes.set_yticks(range(len(names)), names)
-        axes.set_ylim(len(names) - 0.5, -0.5)
-    elif "range" in up:
-        axes.set_ylim(*(10.0**end if up.get("type") == "log" else end for end in up["range"]))
-    if across.get("zeroline"):
-        axes.axvline(0, color="#5b6570", linewidth=0.8)
-    entries = len(axes.get_legend_handles_labels()[1])
-    if entries and not names:
-        columns = math.ceil(entries / 16)
-        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, frameon=False, ncols=columns)
+def _draw_sheets(sheets: Sequence[Sheet], paper: Paper) -> list[Canvas]:
+    from matplotlib.figure import Figure as Canvas
+
+    canvases = [Canvas(figsize=(paper.width, SHAPE * paper.width)) for _ in sheets]
+    boxes = [canvas.add_axes((0.2, 0.2, 0.7, 0.7)) for canvas in canvases]
+    for axes, sheet in zip(boxes, sheets, strict=True):
+        draw_view(axes, sheet.view, legend=False)
+        if _place_of_legend(sheets, paper) == "inside" and not sheet.rows:
+            _add_legend(axes)
+    for with_rows in (False, True):
+        group = [each for each, sheet in zip(boxes, sheets, strict=True) if bool(sheet.rows) == with_rows]
+        rows = [sheet.rows for sheet in sheets if bool(sheet.rows) == with_rows]
+        _equalize(group, rows, paper)
+    return canvases
 
 
-def _add(axes: Axes, trace: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Draw one trace: a band, a line, marks, with bars where it has them."""
-    line, marker, mode = trace.get("line", {}), trace.get("marker", {}), trace["mode"]
-    across = _numbers(trace["x"])
-    up = [float(names.index(_text(name))) for name in trace["y"]] if names else _numbers(trace["y"])
-    if mode == "none":
-        axes.fill(across, up, color=trace["fillcolor"], linewidth=0)
+def _equalize(boxes: Sequence[Axes], rows: Sequence[int], paper: Paper) -> None:
+    """Give axes of canvases of one width boxes of one width, with room for the largest labels of all."""
+    margins = [_margins(axes) for axes in boxes]
+    if not margins:
         return
-    shown = trace.get("showlegend", True) and not names
-    hollow = str(marker.get("symbol", "")).endswith("-open")
-    axes.errorbar(
-        across,
-        up,
-        xerr=_bars(trace.get("error_x")),
-        yerr=_bars(trace.get("error_y")),
-        color=line.get("color") or marker.get("color"),
-        linestyle=_DASHES.get(line.get("dash", "solid"), "--") if "lines" in mode else "none",
-        drawstyle="steps-post" if line.get("shape") == "hv" else None,
-        linewidth=0.9 if line.get("width") == 1 else None,
-        marker=_MARKERS.get(marker.get("symbol", "circle"), "o") if "markers" in mode else None,
-        markersize=8 if hollow else 4.5,
-        markerfacecolor="none" if hollow else None,
-        markevery=max(1, len(across) // 8) if "maxdisplayed" in marker else None,
-        elinewidth=0.9,
-        capsize=2,
-        label=_text(trace.get("name", "")) if shown else None,
-    )
+    left, right, bottom, top = (max(side) for side in zip(*margins, strict=True))
+    width = paper.width - left - right
+    if width < 0.25 * paper.width:
+        raise BenchfwError(
+            f"--width {paper.width:g} is too narrow for the labels at --font-size {paper.font_size:g}; "
+            "use a larger width or a smaller font"
+        )
+    for axes, count in zip(boxes, rows, strict=True):
+        height = count * ROW * paper.font_size / 72 if count else SHAPE * width
+        whole = bottom + height + top
+        axes.figure.set_size_inches(paper.width, whole)  # type: ignore[union-attr]
+        axes.set_position((left / paper.width, bottom / whole, width / paper.width, height / whole))
 
 
-def _drawable(trace: Mapping[str, Any]) -> bool:
-    return trace.get("type") == "scatter" and "mode" in trace and len(trace.get("x", ())) > 0
+def _margins(axes: Axes) -> tuple[float, float, float, float]:
+    """Return how far labels reach beyond the axes box, in inches: left, right, bottom, top."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas: Any = axes.figure
+    drawn: Any = FigureCanvasAgg(canvas)
+    renderer = drawn.get_renderer()
+    axes.draw(renderer)
+    outer, inner = axes.get_tightbbox(renderer), axes.get_window_extent(renderer)
+    assert outer is not None  # noqa: S101 - of axes that are visible
+    gaps = (inner.x0 - outer.x0, outer.x1 - inner.x1, inner.y0 - outer.y0, outer.y1 - inner.y1)
+    left, right, bottom, top = (max(gap, 0.0) / canvas.dpi + 0.03 for gap in gaps)
+    return left, right, bottom, top
 
 
-def _bars(error: Mapping[str, Any] | None) -> list[list[float]] | None:
-    if not error or not error.get("visible", True):
+def _draw_panel(sheets: Sequence[Sheet], paper: Paper) -> Canvas:
+    """Return one canvas with an axes box for each sheet, lettered, and one legend for all."""
+    from matplotlib.figure import Figure as Canvas
+
+    if not 0 < len(sheets) <= MOST_PANELS:
+        raise BenchfwError(
+            f"a panel has 1 to {MOST_PANELS} figures, this run has {len(sheets)}; leave out --panel"
+        )
+    columns = min(len(sheets), max(1, int(paper.width / PANEL_WIDTH)))
+    lines = -(-len(sheets) // columns)
+    height = lines * (SHAPE * paper.width / columns + 4.5 * paper.font_size / 72)
+    canvas = Canvas(figsize=(paper.width, height), layout="constrained")
+    letters = int(paper.width / columns * 72 / (0.65 * paper.font_size))  # in a line of text
+    for number, sheet in enumerate(sheets):
+        axes = canvas.add_subplot(lines, columns, number + 1)
+        draw_view(axes, sheet.view, legend=False)
+        axes.set_title(_heading(number, sheet, sheets, letters), loc="left")
+    if _place_of_legend(sheets, paper) == "inside":
+        handles = _handles(canvas.axes)
+        canvas.legend(handles.values(), handles, loc="outside lower center", ncols=4, frameon=False)
+    return canvas
+
+
+def _heading(number: int, sheet: Sheet, sheets: Sequence[Sheet], letters: int) -> str:
+    """Return the letter and the title of a panel; a problem that all panels are about is not repeated."""
+    title, problems = sheet.figure.title, {each.figure.problem for each in sheets}
+    if len(problems) == 1:
+        title = title.removeprefix(f"{sheet.figure.problem}: ")
+    text = f"({chr(ord('a') + number)}) {title}"
+    return "\n".join(textwrap.wrap(text, letters)).replace("$", r"\$")
+
+
+def _place_of_legend(sheets: Sequence[Sheet], paper: Paper) -> Legend:
+    curves = [sheet.view.data for sheet in sheets if not sheet.rows]
+    entries = [sum(bool(each.get("showlegend", True)) for each in data) for data in curves]
+    return paper.legend or ("inside" if max(entries, default=0) <= MOST_INSIDE or paper.panel else "file")
+
+
+def _legend_file(sheets: Sequence[Sheet], paper: Paper) -> Canvas | None:
+    """Return a canvas with the legend of all curves, where it is a file of its own."""
+    from matplotlib.figure import Figure as Canvas
+
+    curves = [sheet for sheet in sheets if not sheet.rows]
+    if not curves or _place_of_legend(sheets, paper) != "file":
         return None
-    sides = _numbers(error["arrayminus"]), _numbers(error["array"])
-    return [[size if size >= 0 else 0.0 for size in side] for side in sides]  # also for NaN: no bar
+    hidden = Canvas()
+    for sheet in curves:
+        draw_view(hidden.add_subplot(), sheet.view, legend=False)
+    handles = _handles(hidden.axes)
+    canvas = Canvas(figsize=(paper.width, 0.5))
+    canvas.legend(
+        handles.values(), handles, loc="center", ncols=max(1, int(paper.width / 1.4)), frameon=False
+    )
+    return canvas
 
 
-def _numbers(values: Sequence[float | None]) -> list[float]:
-    return [math.nan if value is None else float(value) for value in values]
+def _handles(axes: Sequence[Axes]) -> dict[str, Any]:
+    pairs = [pair for each in axes for pair in zip(*each.get_legend_handles_labels(), strict=True)]
+    found: dict[str, Any] = {}
+    for handle, label in pairs:
+        found.setdefault(str(label), handle)
+    return found
 
 
-def _text(label: str) -> str:
-    """Return a label as matplotlib shows it as it is: no HTML, and no mathematics between dollars."""
-    return html.unescape(label.replace("<br>", "\n")).replace("$", r"\$")
+def _add_legend(axes: Axes) -> None:
+    if axes.get_legend_handles_labels()[1]:
+        axes.legend(loc="best", frameon=True, framealpha=0.8, edgecolor="none")
 
 
-def _slug(text: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", text).strip("-")[:80]
+def _name(number: int, sheet: Sheet, form: str) -> str:
+    words = re.sub(r"[^\w.-]+", "-", f"{sheet.figure.title} {sheet.view.label}")
+    return f"{number:02}-{words.strip('-')[:80]}.{form}"
+
+
+def describe_sheets(written: Mapping[Path, Sequence[Sheet]]) -> list[tuple[str, Sheet]]:
+    """Return the name of each file and a sheet in it; those of a panel with their letters."""
+    return [
+        (path.name if len(sheets) == 1 else f"{path.name} ({chr(ord('a') + number)})", sheet)
+        for path, sheets in written.items()
+        for number, sheet in enumerate(sheets)
+    ]

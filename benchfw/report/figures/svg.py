@@ -51,25 +51,26 @@ class Scale(NamedTuple):
         return [(value, f"{value:.6g}" if abs(value) > 1e-9 * step else "0") for value in values]
 
 
-def draw_svg(view: View, title: str) -> str:
+def draw_svg(view: View, title: str, size: tuple[int, int] = (WIDTH, HEIGHT)) -> str:
     """Return the lines, bands and marks of a view as an SVG element; nothing where it cannot be drawn."""
+    inner = size[0] - LEFT - RIGHT, size[1] - TOP - BOTTOM
     traces = [each for each in view.data if each.get("visible", True) is not False and len(each.get("x", ()))]
     names = view.layout.get("yaxis", {}).get("categoryarray")
     if not traces or names is not None or any(isinstance(y, str) for each in traces for y in each["y"]):
         return ""
     lines = [each for each in traces if each.get("mode") != "none"] or traces
-    across = _scale(view.layout.get("xaxis", {}), _numbers(lines, "x"), (0, WIDTH - LEFT - RIGHT))
+    across = _scale(view.layout.get("xaxis", {}), _numbers(lines, "x"), (0, inner[0]))
     ends = [end for each in lines for bar in _bars(each) for end in bar[1:]]
-    up = _scale(view.layout.get("yaxis", {}), [*_numbers(lines, "y"), *ends], (HEIGHT - TOP - BOTTOM, 0))
+    up = _scale(view.layout.get("yaxis", {}), [*_numbers(lines, "y"), *ends], (inner[1], 0))
     inside = "".join(
         _trace(each, across, up) for each in sorted(traces, key=lambda each: each["mode"] != "none")
     )
-    width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
     return (
-        f'<svg class="figure" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{html.escape(title)}" '
+        f'<svg class="figure" viewBox="0 0 {size[0]} {size[1]}" role="img" aria-label="{html.escape(title)}" '
         'font-size="12" fill="currentColor">'
-        f"{_axes(across, up, view)}"
-        f'<svg x="{LEFT}" y="{TOP}" width="{width}" height="{height}" overflow="hidden">{inside}</svg></svg>'
+        f"{_axes(across, up, view, size)}"
+        f'<svg x="{LEFT}" y="{TOP}" width="{inner[0]}" height="{inner[1]}" overflow="hidden">{inside}</svg>'
+        "</svg>"
     )
 
 
@@ -99,13 +100,13 @@ def _nice(step: float) -> float:
     return next(each * power for each in (1, 2, 5, 10) if each * power >= 0.999 * step)
 
 
-def _axes(across: Scale, up: Scale, view: View) -> str:
+def _axes(across: Scale, up: Scale, view: View, size: tuple[int, int]) -> str:
     parts = []
-    bottom = HEIGHT - BOTTOM
+    right, bottom = size[0] - RIGHT, size[1] - BOTTOM
     for value, label in up.ticks():
         y = TOP + up(value)
         parts.append(
-            f'<path d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}" stroke="currentColor" stroke-opacity=".13"/>'
+            f'<path d="M{LEFT} {y:.1f}H{right}" stroke="currentColor" stroke-opacity=".13"/>'
             f'<text x="{LEFT - 7}" y="{y + 4:.1f}" text-anchor="end" opacity=".75">{label}</text>'
         )
     for value, label in across.ticks():
@@ -115,11 +116,11 @@ def _axes(across: Scale, up: Scale, view: View) -> str:
             f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle" opacity=".75">{label}</text>'
         )
     names = [_title(view.layout.get(axis, {})) for axis in ("xaxis", "yaxis")]
-    middle = (LEFT + WIDTH - RIGHT) / 2, (TOP + bottom) / 2
+    middle = (LEFT + right) / 2, (TOP + bottom) / 2
     return (
         f"{''.join(parts)}"
-        f'<path d="M{LEFT} {bottom}H{WIDTH - RIGHT}" stroke="currentColor" stroke-opacity=".5"/>'
-        f'<text x="{middle[0]}" y="{HEIGHT - 8}" text-anchor="middle">{names[0]}</text>'
+        f'<path d="M{LEFT} {bottom}H{right}" stroke="currentColor" stroke-opacity=".5"/>'
+        f'<text x="{middle[0]}" y="{size[1] - 8}" text-anchor="middle">{names[0]}</text>'
         f'<text transform="translate(14 {middle[1]}) rotate(-90)" text-anchor="middle">{names[1]}</text>'
     )
 

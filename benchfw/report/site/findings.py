@@ -83,7 +83,7 @@ def find_findings(
     by_suite: dict[str, list[Bundle]] = {name: [] for name in suites}
     unused: list[Bundle] = []
     for bundle in bundles:
-        by_suite.get(_find_suite(bundle.run, suites) or "", unused).append(bundle)
+        by_suite.get(find_suite_name(bundle.run, suites) or "", unused).append(bundle)
     return [each for name, own in by_suite.items() for each in _findings(name, suites[name], own)], unused
 
 
@@ -109,7 +109,7 @@ def _changed_parts(then: Suite, now: Suite) -> list[str]:
     return [*changed, *(f"[[{kind}]]" for kind in kinds)]
 
 
-def _find_suite(run: Run, suites: Mapping[str, Suite]) -> str | None:
+def find_suite_name(run: Run, suites: Mapping[str, Suite]) -> str | None:
     """Return the suite that a run is of: of those of its name, the one that has most in common with it."""
     lines = _leaves(run.text)
     shared = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -16,6 +15,7 @@ from benchfw.report.claims import MARKS
 from benchfw.report.site.documents import Document, Documents, group_by_document
 from benchfw.report.site.findings import Absence, Bundle, Finding
 from benchfw.report.site.interval_plot import draw_intervals, find_rows
+from benchfw.report.site.machines import describe_machine, rerun_command
 from benchfw.report.text import escape_markdown, plural, printable
 
 MADE = "<!-- Made by `benchfw findings` from suites and bundles: a change by hand is lost. -->"
@@ -42,28 +42,6 @@ def build_page(findings: Sequence[Finding], documents: Documents, folder: PurePa
     }
     text = "\n".join(_lines(groups, documents, {path.stem: path for path in figures})) + "\n"
     return {**figures, PurePath(): text}
-
-
-def rerun_command(suite: str, run: Run | None) -> str:
-    """Return the command that makes a run again."""
-    words = ["benchfw", "run", suite]
-    if run is not None:
-        changes, environment = run.environment.changes, run.environment
-        words += ["--quick"] * changes.quick
-        words += ["--only", changes.only] if changes.only else []
-        words += [word for name in changes.backends for word in ("--backend", name)]
-        words += ["--repetitions", str(changes.repetitions)] if changes.repetitions else []
-        words += ["--threads", str(environment.threads)] if environment.threads != 1 else []
-    return shlex.join(words)
-
-
-def describe_machine(run: Run) -> str:
-    """Return the processor, its cores, and the devices that a run had."""
-    environment = run.environment
-    machine = environment.machine
-    found = [machine.processor, plural(machine.cores, "core")]
-    found += [each["device"] for each in environment.backends.values() if "device" in each]
-    return ", ".join(dict.fromkeys(filter(None, found)))
 
 
 def count_verdicts(findings: Sequence[Finding]) -> str:

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from benchfw.report.figures import build_figures
-from benchfw.report.figures.paper import write_figures
+from benchfw.report.figures.paper import Paper, choose_sheets, write_figures
 
 
 def figures_of(summary):
@@ -49,4 +49,5 @@ def test_dots_of_the_sensitivity_are_settings_and_crosses_those_that_fail(summar
 def test_they_are_drawn_for_a_paper_too(summary, tmp_path):
     pytest.importorskip("matplotlib")
     found = [each for each in build_figures(summary) if "tuning" in each.title or "sensitivity" in each.title]
-    assert len(write_figures(found, tmp_path, "svg")) == 3
+    paper = Paper(legend="none")
+    assert len(write_figures(choose_sheets(found, summary, paper), tmp_path, "svg", paper)) == 3

@@ -1,0 +1,141 @@
+"""`benchfw publish RUN…`"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+import click
+
+from benchfw.cli.options import plugin_option, store_option
+from benchfw.cli.verbs.completion import complete_runs
+from benchfw.errors import BenchfwError
+from benchfw.report.text import plural, printable
+
+if TYPE_CHECKING:
+    from benchfw.provenance import Run
+    from benchfw.records import Result
+    from benchfw.report.site.exhibits import Exhibit
+    from benchfw.summary.model import Summary
+
+OURS = " · benchfw</title>"
+
+
+@click.command(name="publish")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...", shell_complete=complete_runs)
+@click.option(
+    "--to",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="The folder of the site; it is made.  [required, unless --markdown is given]",
+)
+@click.option("--title", default="Gallery", show_default=True, help="The heading of the index.")
+@click.option(
+    "--markdown",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.md",
+    help="Write a page for a manual, with a picture and one sentence for each suite; its pictures go to a "
+    "folder beside it.",
+)
+@plugin_option
+@store_option
+def command(
+    runs: tuple[str, ...],
+    folder: Path | None,
+    title: str,
+    markdown: Path | None,
+    plugins: tuple[str, ...],
+    store: Path,
+) -> None:
+    """Make a static site of runs: an index with pictures and a search, a page a suite and a problem.
+
+    A RUN is an id from `benchfw runs`, or last; PATH:RUN, a run of another store; FILE.zip, a bundle; or a
+    folder, for all bundles in it. Each run has its whole report and its bundle in the site. The pages open
+    from disk and from any web server; nothing is fetched, and nothing that a bundle names is imported.
+
+    Leaderboards have the methods of one run: runs of different machines are never put into one table.
+
+    \b
+    Examples:
+      benchfw publish last --to site
+      benchfw publish 3 7 paper.zip --to site --title "Our experiments"
+      benchfw publish findings --to site
+    """
+    if folder is None and markdown is None:
+        raise BenchfwError("name the folder of the site with --to, or a page with --markdown")
+    if folder is not None:
+        _check_folder(folder)
+    from benchfw.api.running import draw_extra_figures
+    from benchfw.registry import Registry
+    from benchfw.report.site.exhibits import Exhibit, choose_slug, sort_exhibits
+    from benchfw.report.site.findings import find_suite_name
+    from benchfw.report.site.gallery import write_gallery, write_run
+    from benchfw.suite import read_suite
+
+    registry = Registry(plugins)
+    suites = {name: read_suite(path) for name, path in registry.suites.items()}
+    exhibits: list[Exhibit] = []
+    taken: set[str] = set()
+    try:
+        for run, summary, results in _read_runs(runs, store):
+            suite = find_suite_name(run, suites) or run.suite
+            exhibit = Exhibit(choose_slug(f"{suite}-{run.started[:10]}", taken), suite, run, summary)
+            if folder is not None:
+                write_run(exhibit, results, folder, draw_extra_figures(registry, summary))
+            exhibits.append(exhibit)
+        here = [name for name, path in registry.suites.items() if path.is_relative_to("suites")]
+        exhibits = sort_exhibits(exhibits, [*(name for name in suites if name not in here), *here])
+        if folder is not None:
+            index = write_gallery(exhibits, folder, title)
+            number = plural(len({each.suite for each in exhibits}), "suite")
+            click.echo(printable(f"site: {index} ({number}, {plural(len(exhibits), 'run')})"))
+        if markdown is not None:
+            _write_markdown(exhibits, title, markdown)
+    except OSError as fault:
+        place = fault.filename or folder or markdown
+        reason = fault.strerror or fault
+        raise BenchfwError(f"{place} cannot be written ({reason}); use another folder") from None
+
+
+def _check_folder(folder: Path) -> None:
+    """Raise BenchfwError where a site would replace a page that is not one of ours."""
+    index = folder / "index.html"
+    if index.is_file() and OURS not in index.read_text(encoding="utf-8", errors="replace"):
+        raise BenchfwError(f"{index} is not of benchfw and would be replaced; use another --to")
+
+
+def _read_runs(names: Sequence[str], store: Path) -> Iterator[tuple[Run, Summary, Sequence[Result]]]:
+    """Yield the runs with their summaries and results, one at a time."""
+    from benchfw.store import Store
+    from benchfw.store.bundle import read_bundle
+    from benchfw.summary.summarize import summarize
+
+    for name in names:
+        path = Path(name)
+        if path.is_dir() or path.suffix == ".zip":
+            bundles = sorted(path.rglob("*.zip")) if path.is_dir() else [path]
+            if not bundles:
+                raise BenchfwError(f"no bundle in {path}; `benchfw export --bundle` makes one")
+            for each in bundles:
+                run, results = read_bundle(each)
+                yield run, summarize(run, results), results
+            continue
+        other, _, number = name.rpartition(":")
+        with Store(Path(other) if other else store) as opened:
+            run = opened.run(number)
+            results = opened.results(run.id)
+            yield run, summarize(run, results, best_known=opened.best_known), results
+
+
+def _write_markdown(exhibits: Sequence[Exhibit], title: str, markdown: Path) -> None:
+    from benchfw.report.site.gallery_page import build_gallery_page
+
+    pages = build_gallery_page(exhibits, title, PurePath(markdown.stem))
+    text = pages.pop(PurePath())
+    for place, drawing in pages.items():
+        (markdown.parent / place).parent.mkdir(parents=True, exist_ok=True)
+        (markdown.parent / place).write_text(drawing, encoding="utf-8")
+    markdown.write_text(text, encoding="utf-8")
+    click.echo(printable(f"page: {markdown} ({plural(len(pages), 'picture')})"))

@@ -1,0 +1,106 @@
+"""A run for LaTeX: its tables by booktabs, with intervals, and captions that state the statistics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from benchfw.errors import BenchfwError, nearest
+from benchfw.provenance import Run
+from benchfw.report.captions import caption, heading
+from benchfw.report.figures.paper import Sheet
+from benchfw.report.site.machines import describe_machine
+from benchfw.report.tables import TextTable, headline_table
+from benchfw.report.text import plural, printable
+from benchfw.summary.model import Comparison, Summary
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_",
+    "%": r"\%", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "∞": r"$\infty$", "µ": r"\textmu{}",
+    "—": "---", "×": r"$\times$", "…": r"\dots{}", "\N{NO-BREAK SPACE}": "~", "<": r"\textless{}",
+    ">": r"\textgreater{}", '"': "''",
+}  # fmt: skip
+_POWER = re.compile(r"(\d(?:\.\d+)?)e([+-]?)0*(\d+)")
+_BANDS = (
+    "Lines are medians over {}; bands hold the central 80 % of them, all of them if they are ten or fewer."
+)
+_ONE = "Each line is one run."
+_BOUNDS = "Thin dotted lines are what theorems promise."
+
+
+def latex_tables(summary: Summary, run: Run, methods: Sequence[str] = ()) -> str:
+    """Return a table for each problem, of these methods or of all, for the packages booktabs and textcomp."""
+    tables = [_table(each, run, methods) for each in summary.measured]
+    known = {cell.method for each in summary.comparisons for cell in each.cells}
+    for name in methods:
+        if name not in known:
+            raise BenchfwError(f"no method '{name}' in the run{nearest(name, known)}")
+    return "\n".join(["% \\usepackage{booktabs,textcomp}", *filter(None, tables)])
+
+
+def latex_captions(named: Sequence[tuple[str, Sheet]], summary: Summary, run: Run) -> str:
+    """Return a caption for each file of figures, below a comment with its name."""
+    parts = [
+        f"% {printable(name)}\n\\caption{{{_escape(_describe(sheet, summary, run))}}}\n"
+        for name, sheet in named
+    ]
+    return "\n".join(parts)
+
+
+def _describe(sheet: Sheet, summary: Summary, run: Run) -> str:
+    """Return what a figure shows and by which statistics."""
+    figure = sheet.figure
+    about = [each for each in summary.comparisons if each.problem == figure.problem and figure.problem]
+    drawn = [each for each in about if figure.title.removeprefix(f"{each.problem}: ") in each.lines]
+    joint = " against " if drawn else ", "
+    against = f"{joint}{sheet.view.label}" if sheet.view.label else ""
+    general = caption(about[0]) if about else ""
+    how = _describe_lines(drawn[0], sheet) if drawn else general
+    return " ".join(filter(None, [f"{figure.title}{against}.", how, _origin(run)]))
+
+
+def _describe_lines(comparison: Comparison, sheet: Sheet) -> str:
+    parts = {each.get("meta", {}).get("part") for each in sheet.view.data}
+    runs = max(comparison.runs(cell)[1] for cell in comparison.cells)
+    said = [_BANDS.format(plural(runs, "repetition")) if "band" in parts else _ONE]
+    return " ".join([*said, *([_BOUNDS] if "bound" in parts else [])])
+
+
+def _origin(run: Run) -> str:
+    return f"Suite {run.suite}, {run.started[:10]}, {describe_machine(run)}."
+
+
+def _table(comparison: Comparison, run: Run, methods: Sequence[str]) -> str:
+    table = headline_table(comparison)
+    rows = [
+        row
+        for row, cell in zip(table.rows, table.cells, strict=True)
+        if not methods or cell.method in methods
+    ]
+    return "\n".join(_lines(comparison, run, table, rows)) if rows else ""
+
+
+def _lines(
+    comparison: Comparison, run: Run, table: TextTable, rows: Sequence[Sequence[str]]
+) -> Iterator[str]:
+    words = f"{heading(comparison)}. {caption(comparison)} {_origin(run)}"
+    label = re.sub(r"[^a-z0-9]+", "-", heading(comparison).lower()).strip("-")
+    yield from (r"\begin{table}", r"\centering", f"\\caption{{{_escape(words)}}}", f"\\label{{tab:{label}}}")
+    yield from (f"\\begin{{tabular}}{{l{'r' * (len(table.header) - 1)}}}", r"\toprule")
+    yield f"{' & '.join(map(_escape, table.header))} \\\\"
+    yield r"\midrule"
+    yield from (f"{' & '.join([_escape(name), *map(_number, cells)])} \\\\" for name, *cells in rows)
+    yield from (r"\bottomrule", r"\end{tabular}", r"\end{table}", "")
+
+
+def _number(text: str) -> str:
+    """Return a cell with its interval in smaller type."""
+    estimate, bracket, interval = text.partition(" [")
+    small = rf" {{\footnotesize [{_escape(interval)}}}" if bracket else ""
+    return _escape(estimate) + small
+
+
+def _escape(text: str) -> str:
+    """Return text that LaTeX shows as it is, and numbers such as 1.2e-05 as powers."""
+    escaped = "".join(_SPECIAL.get(each, each) for each in printable(text.replace("\N{NO-BREAK SPACE}", " ")))
+    return _POWER.sub(lambda found: rf"${found[1]}\times10^{{{found[2].strip('+')}{found[3]}}}$", escaped)

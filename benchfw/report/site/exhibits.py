@@ -1,0 +1,128 @@
+"""What a gallery shows of a run: its first finding, its picture, its leaderboards, words to find it by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from benchfw.provenance import Run
+from benchfw.report.claims import count_claims
+from benchfw.report.figures import build_figures
+from benchfw.report.figures.chosen import find_headline
+from benchfw.report.first_screen import find_answers
+from benchfw.report.site.leaderboards import Leaderboard, find_leaderboards
+from benchfw.report.site.machines import describe_machine
+from benchfw.report.site.picture import draw_picture
+from benchfw.summary.model import Summary
+
+NOTHING = "Nothing was compared."
+
+
+@dataclass(frozen=True, eq=False)
+class Exhibit:
+    """A run in a gallery; `suite` is the name that it can be run by, `slug` names its files."""
+
+    slug: str
+    suite: str
+    run: Run
+    summary: Summary
+
+    @cached_property
+    def answers(self) -> list[tuple[str, str]]:
+        """Return what was found on each problem: (heading, text)."""
+        return [(each.heading, each.text) for each in find_answers(self.summary) if each.text]
+
+    @property
+    def finding(self) -> str:
+        """Return the first sentence of what was found."""
+        return first_sentence(self.answers[0][1]) if self.answers else NOTHING
+
+    @property
+    def claims(self) -> str:
+        """Return how many claims hold, or nothing where there are none."""
+        return count_claims(self.summary.claims) if self.summary.claims else ""
+
+    @cached_property
+    def leaderboards(self) -> list[Leaderboard]:
+        """Return the order of the methods on each problem."""
+        return find_leaderboards(self.summary)
+
+    @property
+    def machine(self) -> str:
+        """Return the processor, its cores and its devices."""
+        return describe_machine(self.run)
+
+    @property
+    def date(self) -> str:
+        """Return the day on which the run started."""
+        return self.run.started[:10]
+
+    @property
+    def commit(self) -> str:
+        """Return the start of the commit that was measured, where it is known."""
+        project = self.run.environment.project
+        return project.commit[:10] if project else ""
+
+    @property
+    def warnings(self) -> list[str]:
+        """Return what a reader should know before the numbers."""
+        found = ["quick size"] if self.run.environment.changes.quick else []
+        found += ["busy machine"] if self.summary.busy else []
+        total = sum(self.run.counts.values())
+        found += [f"{self.run.faults} of {total} trials failed"] if self.run.faults else []
+        found += [f"imported from {self.summary.imported}"] if self.summary.imported else []
+        return [*found, *([self.run.standing] if self.run.standing else [])]
+
+    @cached_property
+    def problems(self) -> list[str]:
+        """Return the names of the problems."""
+        return list(dict.fromkeys(each.problem for each in self.summary.comparisons if each.problem))
+
+    @cached_property
+    def methods(self) -> list[str]:
+        """Return the names of the methods."""
+        cells = (cell for each in self.summary.comparisons for cell in each.cells)
+        return list(dict.fromkeys(cell.method for cell in cells))
+
+    @property
+    def datasets(self) -> list[str]:
+        """Return the data sets that were read."""
+        return list(self.run.environment.datasets)
+
+    @property
+    def words(self) -> str:
+        """Return what a search looks into, in lower case."""
+        parts = [self.suite, self.summary.title, *self.problems, *self.methods, *self.datasets]
+        return " ".join(dict.fromkeys(each.lower() for each in parts))
+
+    def draw(self, colour: str = "currentColor") -> str:
+        """Return the picture as an SVG element: the first figure that can be drawn small."""
+        first = find_headline(self.summary)
+        views = [first] if first else []
+        views += [(figure, view) for figure in build_figures(self.summary) for view in figure.views]
+        drawn = (draw_picture(view, figure.alt, colour=colour) for figure, view in views)
+        return next(filter(None, drawn), "")
+
+
+def sort_exhibits(exhibits: Iterable[Exhibit], suites: Iterable[str]) -> list[Exhibit]:
+    """Return exhibits in the order of suites, then of their names; of one suite the newest first."""
+    order = {name: number for number, name in enumerate(suites)}
+    newest = sorted(exhibits, key=lambda each: each.run.started, reverse=True)
+    return sorted(newest, key=lambda each: (order.get(each.suite, len(order)), each.suite))
+
+
+def choose_slug(text: str, taken: set[str]) -> str:
+    """Return a text as the name of a file that is not taken yet, and take it."""
+    slug = re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-")[:80] or "run"
+    found, number = slug, 2
+    while found in taken:
+        found, number = f"{slug}-{number}", number + 1
+    taken.add(found)
+    return found
+
+
+def first_sentence(text: str) -> str:
+    """Return the text up to the end of its first sentence."""
+    return text.partition(". ")[0].rstrip(".") + "."
