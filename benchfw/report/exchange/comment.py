@@ -57,7 +57,7 @@ def _table(answers: Sequence[Answer]) -> Iterator[str]:
     answer = next((each for each in answers if each.comparison and each.comparison.rows), None)
     if answer is None or answer.comparison is None:
         return
-    whole = headline_table(answer.comparison, brief=True)
+    whole = headline_table(answer.comparison)
     table = TextTable(whole.header, whole.rows[:MOST_ROWS], whole.cells[:MOST_ROWS])
     yield from ("", f"{escape_markdown(answer.heading)}:", "", *markdown_table(table))
     yield from _rest(len(whole.rows) - MOST_ROWS, "method", start="")
