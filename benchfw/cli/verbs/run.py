@@ -19,6 +19,7 @@ from benchfw.records import Isolation
 
 if TYPE_CHECKING:
     from benchfw.api.planning import Planned
+    from benchfw.harness.options import Options
 
 WAIT_SECONDS = 300.0
 
@@ -242,13 +243,7 @@ def command(
         from benchfw.cli.profiling import profile_trial
 
         sys.exit(profile_trial(planned, profile, store.parent))
-    cores = os.cpu_count() or 1
-    if options.jobs * options.threads > cores and dask in {None, "local"}:
-        click.echo(
-            f"benchfw: {options.jobs} jobs of {options.threads} threads on {cores} cores will disturb each "
-            "other's times; use fewer --jobs or --threads",
-            err=True,
-        )
+    _warn_of_limits(options, dask)
     with on_cluster(dask, options) as where:
         if packed:
             from benchfw.cli.preview import print_differences
@@ -277,6 +272,21 @@ def command(
             claims_required=require_claims,
         )
     sys.exit(code)
+
+
+def _warn_of_limits(options: Options, dask: str | None) -> None:
+    """Say what this machine cannot give the trials."""
+    from benchfw.system import CAN_LIMIT_MEMORY, NO_MEMORY_LIMIT
+
+    if options.memory is not None and not CAN_LIMIT_MEMORY:
+        click.echo(f"benchfw: this system has {NO_MEMORY_LIMIT}", err=True)
+    cores = os.cpu_count() or 1
+    if options.jobs * options.threads > cores and dask in {None, "local"}:
+        click.echo(
+            f"benchfw: {options.jobs} jobs of {options.threads} threads on {cores} cores will disturb each "
+            "other's times; use fewer --jobs or --threads",
+            err=True,
+        )
 
 
 def _check_claims_required(planned: Sequence[Planned], *, against: str | None, profile: str | None) -> None:
