@@ -127,7 +127,7 @@ def main() -> None:
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
-            stream.reconfigure(encoding="utf-8")  # also in a file or a pipe on Windows
+            stream.reconfigure(encoding="utf-8", errors=stream.errors)  # in a file or pipe on Windows too
     try:
         code = cli.main(prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE, standalone_mode=False)
     except click.ClickException as fault:
