@@ -162,7 +162,7 @@ def load_attributes(*places: Any) -> tuple[Any, ...]:
 
 def is_file_name(source: str) -> bool:
     """Return whether a plugin is named by its file, and not as a module."""
-    return source.endswith(".py") or source.startswith(".") or "/" in source
+    return source.endswith(".py") or source.startswith(".") or "/" in source or os.sep in source
 
 
 def call_unnoted(call: Callable[..., T], *arguments: Any, **options: Any) -> T:

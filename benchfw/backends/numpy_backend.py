@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import platform
-import re
-import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,19 +10,7 @@ import numpy as np
 from benchfw.backends.backend import Backend, get_backend, owner_of
 from benchfw.backends.normals import box_muller_on_host
 from benchfw.backends.rng import Rng, philox_words
-
-
-def _processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
-    """Return the CPU's model name, or the best that the platform says about it."""
-    text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.exists() else ""
-    first = (line.partition(":") for line in text.partition("\n\n")[0].splitlines())
-    facts = {name.strip(): value.strip() for name, _, value in first}
-    if "model name" in facts:
-        return facts["model name"]
-    known = platform.processor() or platform.machine()
-    if "CPU part" in facts:  # an ARM core says who designed it and which one it is, in numbers
-        return f"{known} (implementer {facts.get('CPU implementer')}, part {facts['CPU part']})"
-    return known
+from benchfw.system import peak_memory, processor
 
 
 class NumpyBackend(Backend):
@@ -78,15 +62,7 @@ class NumpyBackend(Backend):
 
     def memory(self) -> int:
         """Return the peak resident set of this process, in bytes."""
-        import resource
-
-        status = Path("/proc/self/status")
-        if status.is_file():  # a started process inherits its parent's ru_maxrss there, but not this
-            found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text(encoding="ascii"))
-            if found:
-                return int(found[1]) * 1024
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024  # Linux counts in KiB
+        return peak_memory()
 
     def peak_during(self, call: Callable[[], Any]) -> int:
         """Make the call; return the most bytes it held at once, as NumPy and Python tell tracemalloc."""
@@ -106,7 +82,7 @@ class NumpyBackend(Backend):
         config: Any = np.show_config(mode="dicts")
         blas = config.get("Build Dependencies", {}).get("blas", {})
         return {
-            "device": _processor(),
+            "device": processor(),
             "numpy": np.__version__,
             "scipy": metadata.version("scipy"),
             "blas": f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip(),

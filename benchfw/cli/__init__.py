@@ -125,6 +125,9 @@ def main() -> None:
     from benchfw.errors import BenchfwError
     from benchfw.report.text import printable
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
+            stream.reconfigure(encoding="utf-8", errors=stream.errors)  # in a file or pipe on Windows too
     try:
         code = cli.main(prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE, standalone_mode=False)
     except click.ClickException as fault:

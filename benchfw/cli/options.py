@@ -6,6 +6,7 @@ import contextlib
 import faulthandler
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -13,6 +14,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from benchfw.report.text import align, flat_facts, printable
+from benchfw.system import CAN_SUPERVISE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -55,7 +57,6 @@ def _try_plugins(ctx: click.Context, param: click.Parameter, sources: tuple[str,
 
 def try_plugin(source: str) -> None:
     """Raise PluginError if a file kills the process that imports it; that is tried in one that may die."""
-    import signal
     import tempfile
 
     from benchfw.errors import PluginError
@@ -65,15 +66,7 @@ def try_plugin(source: str) -> None:
     if not (is_file_name(source) and Path(source).is_file()):
         return
     with tempfile.TemporaryFile() as log:
-        child = os.fork()
-        if child == 0:
-            os.setpgid(0, 0)
-            _import_and_end(source, log.fileno())
-        try:
-            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        finally:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(child, signal.SIGKILL)  # and what the plugin started
+        code = _try_in_fork(source, log.fileno()) if CAN_SUPERVISE else _try_in_process(source, log.fileno())
         if code != SURVIVED:
             log.seek(0)
             place = find_place(log.read().decode(errors="replace"))
@@ -82,13 +75,36 @@ def try_plugin(source: str) -> None:
             )
 
 
-def _import_and_end(source: str, log: int) -> NoReturn:
-    """Import a plugin in silence; what it raises, it raises once more where that is said."""
+def _try_in_fork(source: str, log: int) -> int:
+    import signal
+
+    child = os.fork()
+    if child == 0:
+        os.setpgid(0, 0)
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nowhere, stream)
+        import_and_end(source, log)
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    finally:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child, signal.SIGKILL)  # and what the plugin started
+
+
+def _try_in_process(source: str, log: int) -> int:
+    import subprocess
+
+    code = "import sys; from benchfw.cli.options import import_and_end; import_and_end(sys.argv[1], 2)"
+    nowhere = subprocess.DEVNULL
+    words = [sys.executable, "-c", code, source]
+    return subprocess.run(words, stdin=nowhere, stdout=nowhere, stderr=log, check=False).returncode
+
+
+def import_and_end(source: str, log: int) -> NoReturn:
+    """Import a plugin, and end the process; what it raises, it raises once more where that is said."""
     from benchfw.loading import load_source
 
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(nowhere, stream)
     faulthandler.enable(log)
     with contextlib.suppress(BaseException):
         load_source(source)

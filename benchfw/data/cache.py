@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 from benchfw.data.dataset import Dataset, check_arrays, check_finite
 from benchfw.data.files import CACHE_VARIABLE, cache_folder, content_hash, file_name, file_state
 from benchfw.errors import DataError
+from benchfw.system import NO_LINK, wait_for_lock
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,13 +30,13 @@ def lock_dataset(name: str) -> Iterator[None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # not through a link that somebody put there; the file stays, so that all lock the same one
-        lock = os.open(folder / f".{file_name(name)}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        lock = os.open(folder / f".{file_name(name)}.lock", os.O_RDWR | os.O_CREAT | NO_LINK, 0o666)
     except OSError as fault:
         raise DataError(
             f"the cache {folder} cannot be written ({fault}); set {CACHE_VARIABLE} to a writable folder"
         ) from None
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        wait_for_lock(lock)
         _sweep(folder, name)
         yield
     finally:

@@ -228,4 +228,4 @@ def _last_line(text: str) -> str:
 
 def _call(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
     # in a session of its own: Ctrl-C ends this process, which then removes what these have made
-    return subprocess.run(words, capture_output=True, text=True, check=False, start_new_session=True)
+    return subprocess.run(words, capture_output=True, encoding="utf-8", check=False, start_new_session=True)

@@ -6,13 +6,13 @@ import contextlib
 import os
 import platform
 from collections.abc import Iterable
-from pathlib import Path
 
 from benchfw import hookspecs
 from benchfw.backends import Device, get_backend, is_on_device
 from benchfw.errors import BackendUnavailable
 from benchfw.loading import find_entry_points
 from benchfw.provenance import Environment, Machine, Project
+from benchfw.system import governor, processor
 
 PACKAGES = ("benchfw", "numpy", "scipy", "array-api-compat", "threadpoolctl", "pluggy")
 DEVICE_PACKAGES = ("cupy", "cupyx", "cupy-cuda12x", "cupy-cuda13x")
@@ -41,14 +41,15 @@ def describe(backend: str) -> dict[str, str]:
 
 def machine() -> Machine:
     """Return the computer: processor, cores, memory, system, load."""
-    governor = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+    import psutil
+
     return Machine(
         system=platform.platform(),
-        processor=get_backend("numpy").describe()["device"],
+        processor=processor(),
         cores=os.cpu_count() or 0,
         memory=total_memory(),
-        load=round(os.getloadavg()[0], 2),
-        governor=governor.read_text(encoding="ascii").strip() if governor.is_file() else "",
+        load=round(psutil.getloadavg()[0], 2),
+        governor=governor(),
     )
 
 
@@ -101,7 +102,7 @@ def _git(*words: str) -> str | None:
     import subprocess
 
     try:
-        done = subprocess.run(["git", *words], capture_output=True, text=True, timeout=5, check=False)
+        done = subprocess.run(["git", *words], capture_output=True, encoding="utf-8", timeout=5, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None

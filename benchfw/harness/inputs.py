@@ -160,7 +160,7 @@ def names_in(path: str) -> Any:
 
 def _places(what: str) -> list[Path]:
     """Return where a path leads now, from every folder of Python's path."""
-    if what.startswith(("/", "./")):
+    if Path(what).is_absolute() or what.startswith("./"):
         return [Path(what)]
     found = (Path(folder or Path.cwd()) / what for folder in dict.fromkeys(sys.path))
     return [each for each in dict.fromkeys(found) if each.exists()]

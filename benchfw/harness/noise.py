@@ -6,11 +6,11 @@ fastest turn is other work on the machine, or a slower processor. The loop takes
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from time import monotonic, perf_counter, process_time, sleep, time
 
 from benchfw.provenance import Burst, Noise
+from benchfw.system import own_seconds
 
 ADDITIONS = 15_000  # of a turn
 TURNS = 50
@@ -39,7 +39,7 @@ class NoiseMeter:
 
     def __init__(self) -> None:
         self._began = self._last = monotonic()
-        self._used, self._own = _busy_seconds(), _own_seconds()
+        self._used, self._own = _busy_seconds(), own_seconds()
         self._bursts = [run_loop(FIRST_TURNS)]
 
     def look(self) -> Noise | None:
@@ -61,9 +61,10 @@ class NoiseMeter:
     def _others(self) -> float | None:
         """Return the cores that others kept busy; known once this process has waited for its workers."""
         lasted = monotonic() - self._began
-        if self._used is None or lasted < SHORTEST_RUN:
+        own = own_seconds()
+        if own is None or self._own is None or lasted < SHORTEST_RUN:
             return None
-        used = (_busy_seconds() or 0.0) - self._used - (_own_seconds() - self._own)
+        used = _busy_seconds() - self._used - (own - self._own)
         return round(max(0.0, used / lasted), 2)
 
 
@@ -85,16 +86,10 @@ def wait_until_quiet(limit: float, tell: Callable[[float, float], None]) -> tupl
         bursts.append(run_loop())
 
 
-def _own_seconds() -> float:
-    """Return the CPU seconds of this process and of those that it has waited for."""
-    return sum(os.times()[:4])
+def _busy_seconds() -> float:
+    """Return the seconds that all cores have worked for anybody; a system has some of these kinds."""
+    import psutil
 
-
-def _busy_seconds() -> float | None:
-    """Return the seconds that all cores have worked for anybody; None where the system does not say."""
-    try:
-        with open("/proc/stat", encoding="ascii") as file:  # noqa: PTH123 - read in 20 microseconds
-            user, nice, system, _, _, irq, softirq, stolen = map(int, file.readline().split()[1:9])
-    except (OSError, ValueError):
-        return None
-    return (user + nice + system + irq + softirq + stolen) / os.sysconf("SC_CLK_TCK")
+    times = psutil.cpu_times()
+    kinds = ("user", "nice", "system", "irq", "softirq", "steal", "interrupt", "dpc")
+    return sum(getattr(times, kind, 0.0) for kind in kinds)

@@ -11,6 +11,7 @@ from typing import Any
 
 from benchfw.errors import BenchfwError
 from benchfw.records import Trial
+from benchfw.system import session
 
 LONGEST_PART = 80  # characters of a label in a path
 
@@ -31,7 +32,7 @@ class TrialFiles:
             number = f"tuning-{trial.key[:12]}" if trial.tuning else str(trial.repetition)
             labels = (trial.problem.label, trial.method.label, trial.backend, number)
             kept = Path(self.kept_in, *map(_part, labels))
-            place = kept if self.kept_in else scratch_folder(os.getsid(0)) / str(os.getpid())
+            place = kept if self.kept_in else scratch_folder(session()) / str(os.getpid())
             remove_folder(place)
             place.mkdir(parents=True)
             self.made = place
@@ -54,7 +55,7 @@ class TrialFiles:
         """Remove what is not kept."""
         if self.made is not None and not self.kept_in:
             remove_folder(self.made)
-            with contextlib.suppress(OSError):  # another trial of the session may have its own in there
+            with contextlib.suppress(OSError):  # another trial of the worker may have its own in there
                 self.made.parent.rmdir()
 
 
@@ -68,11 +69,11 @@ def keep_answer(answer: Any) -> None:
         files.keep_answer(answer)
 
 
-def scratch_folder(session: int) -> Path:
-    """Return where the processes of a session have the files that they do not keep."""
+def scratch_folder(worker: int) -> Path:
+    """Return where a worker and what it forks have the files that they do not keep."""
     import tempfile
 
-    return Path(tempfile.gettempdir(), f"benchfw-{session}")
+    return Path(tempfile.gettempdir(), f"benchfw-{worker}")
 
 
 def trial_folder() -> Path:

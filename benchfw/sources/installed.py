@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-PYTHON = f"{Path(os.__file__).parent}/"
+PYTHON = f"{Path(os.__file__).parent}{os.sep}"
 SITES = ("site-packages", "dist-packages")
+SITE_FOLDERS = tuple(f"{os.sep}{site}{os.sep}" for site in SITES)
 METADATA = frozenset({".dist-info", ".egg-info"})
 
 
@@ -72,7 +73,7 @@ class Installed:
 def is_python(path: str) -> bool:
     """Return whether a file, or what a code object has for one, belongs to Python itself."""
     return path.startswith(("<frozen ", "<string>")) or (
-        path.startswith(PYTHON) and not any(f"/{site}/" in path for site in SITES)
+        path.startswith(PYTHON) and not any(folder in path for folder in SITE_FOLDERS)
     )
 
 

@@ -8,7 +8,6 @@ Only a run removes lock files: its own, and, when it begins, those of the dead. 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import sqlite3
 import stat
@@ -17,6 +16,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from benchfw.errors import StoreError
+from benchfw.system import NO_LINK, try_lock
 
 PATIENCE_SECONDS = 5.0  # others hold the lock only to look at it, which takes no time
 
@@ -36,7 +36,7 @@ class RunLock:
             self._close()
             self._handle = _open(self._file, os.O_RDWR | os.O_CREAT)
             ends = monotonic() + PATIENCE_SECONDS
-            while not _lock(self._handle, fcntl.LOCK_EX):
+            while not try_lock(self._handle):
                 if monotonic() > ends:
                     raise StoreError(
                         f"{self._file} is locked by another run; wait for its end, or use another --store"
@@ -46,8 +46,8 @@ class RunLock:
     def release(self) -> None:
         """Remove the file and let go of the lock."""
         if _is_at(self._file, self._handle):
-            with contextlib.suppress(OSError):  # the folder may have become read-only
-                self._file.unlink()
+            _remove_and_close(self._file, self._handle)
+            self._handle = -1
         self._close()
 
     def _close(self) -> None:
@@ -79,9 +79,7 @@ def reserve(base: sqlite3.Connection, store: Path, run: int, keys: Iterable[str]
 def is_running(store: Path, run: int) -> bool:
     """Return whether the process of a run still lives."""
     with _opened(_lock_file(store, run)) as handle:
-        return handle is not None and not _lock(
-            handle, fcntl.LOCK_SH
-        )  # shared: looks do not disturb each other
+        return handle is not None and not try_lock(handle, shared=True)  # looks do not disturb each other
 
 
 def running_runs(store: Path) -> list[int]:
@@ -96,9 +94,12 @@ def remove_dead_locks(store: Path) -> None:
     """
     for run in _locked_runs(store):
         file = _lock_file(store, run)
-        with contextlib.suppress(OSError, StoreError), _opened(file) as handle:
-            if handle is not None and _lock(handle, fcntl.LOCK_EX) and _is_at(file, handle):
-                file.unlink()
+        with contextlib.suppress(OSError, StoreError):
+            handle = _open(file, os.O_RDONLY)
+            if try_lock(handle) and _is_at(file, handle):
+                _remove_and_close(file, handle)
+            else:
+                os.close(handle)
 
 
 def _locked_runs(store: Path) -> list[int]:
@@ -128,7 +129,7 @@ def _opened(file: Path) -> Iterator[int | None]:
 def _open(file: Path, flags: int) -> int:
     """Open a lock file, but nothing that a link in its place leads to, and without waiting for anything."""
     try:
-        handle = os.open(file, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+        handle = os.open(file, flags | NO_LINK, 0o666)
         if stat.S_ISREG(os.fstat(handle).st_mode):
             return handle
         os.close(handle)
@@ -141,11 +142,18 @@ def _open(file: Path, flags: int) -> int:
     raise StoreError(f"{file} is not a file where the lock of a run should be; remove it")
 
 
-def _lock(handle: int, kind: int) -> bool:
-    """Return whether the lock could be taken at once."""
+def _remove_and_close(file: Path, handle: int) -> None:
+    """Remove a lock file, while its lock is held if the system can; Windows removes no open file."""
+    removed = _remove(file)
+    os.close(handle)
+    if not removed:
+        _remove(file)
+
+
+def _remove(file: Path) -> bool:
     try:
-        fcntl.flock(handle, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
+        file.unlink()
+    except OSError:  # it is open, or the folder has become read-only
         return False
     return True
 

@@ -20,8 +20,8 @@ from typing import IO, Any
 
 from benchfw.harness.inputs import THREAD_VARIABLES
 from benchfw.harness.workers.deaths import describe_end
-from benchfw.harness.workers.surroundings import ThreadWatch
 from benchfw.loading import fault_text
+from benchfw.system import CAN_FORK_TRIALS, count_threads
 from benchfw.testing.check import FAULTS, time_limit
 from benchfw.testing.subject import CheckTarget, Subject, subjects_of
 
@@ -107,7 +107,7 @@ def main() -> None:
             name, problem = json.loads(line)
             subject, seconds = subjects[name], request["seconds"]
             subject.candidates()  # imports, once for all forks
-            alone = ThreadWatch.threads() > 1
+            alone = not CAN_FORK_TRIALS or count_threads() > 1
             found = _answer(subject, problem, seconds) if alone else _answer_forked(subject, problem, seconds)
             _send(replies, {"found": found, "goes_on": not alone})
             if alone:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -20,8 +19,10 @@ from typing import Any, NamedTuple, Self
 import benchfw
 from benchfw.errors import PluginError
 from benchfw.harness.workers.deaths import describe_end, find_place
-from benchfw.harness.workers.launch import STOP_SECONDS, stop_supervisor
-from benchfw.harness.workers.messages import BadMessage, Inbox
+from benchfw.harness.workers.launch import STOP_SECONDS, start_worker, stop_worker
+from benchfw.harness.workers.links import PipeReader, wait_for_pipes, write_all
+from benchfw.harness.workers.messages import LONGEST_MESSAGE, BadMessage, parse_lines
+from benchfw.system import CAN_SUPERVISE
 from benchfw.testing.check import LONGEST, Check
 from benchfw.testing.problems import Effort
 from benchfw.testing.running import CheckResult, CheckStatus, apply_expectation
@@ -119,38 +120,29 @@ class _Worker:
     """One worker process; `found` are the subjects that it has loaded."""
 
     def __init__(self, request: dict[str, Any]) -> None:
-        request_read, self._requests = os.pipe()
-        self._replies, reply_write = os.pipe()
-        lifeline_read, self._lifeline = os.pipe()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker
-        theirs = (request_read, reply_write, lifeline_read)
-        words = ["benchfw.harness.workers.supervisor", *map(str, theirs), WORKER]
-        # -P: a random.py in the user's folder is not ours; the parent's import path follows in the request
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", *words],
-            pass_fds=(*theirs, self._log.fileno()),
-            stdin=subprocess.DEVNULL,
+        self._started = start_worker(
+            WORKER,
             stdout=2,
             stderr=2,
             env={**os.environ, "PYTHONPATH": str(Path(benchfw.__file__).parent.parent)},
-            start_new_session=True,  # Ctrl-C reaches the parent alone
+            handed_down=[self._log.fileno()],
         )
-        for each in theirs:
-            os.close(each)
-        self._inbox = Inbox(self._replies)
+        self._process = self._started.process
+        self._replies = PipeReader(self._started.replies)
         self._messages: deque[list[Any]] = deque()
         self._process_id: int | None = None
         self._seconds = LOADING_SECONDS
         try:
-            self.found = self._load({**request, "log": self._log.fileno()})
+            # where no file can be handed down, Python's fault handler writes to standard error
+            self.found = self._load({**request, "log": self._log.fileno() if CAN_SUPERVISE else 2})
         except BaseException:
             self.stop()
             raise
 
     def ask(self, request: Any) -> Iterator[list[Any]]:
         """Send a request and yield the messages of the answer, but for those about limits of time."""
-        with contextlib.suppress(BrokenPipeError):  # a dead worker is noticed when it is listened to
-            os.write(self._requests, json.dumps(request).encode() + b"\n")
+        write_all(self._started.requests, json.dumps(request).encode() + b"\n")
         while True:
             match self._receive():
                 case ["limit", int() | float() as seconds]:
@@ -171,15 +163,18 @@ class _Worker:
         """Return the next message; WorkerGone says why there is none."""
         ends = monotonic() + min(self._seconds, LONGEST) + GRACE_SECONDS
         while not self._messages:
-            if not select.select([self._replies], [], [], max(0.0, ends - monotonic()))[0]:
+            if not wait_for_pipes([self._replies], max(0.0, ends - monotonic())):
                 raise WorkerGone(self._end_by_force())
+            ended = self._replies.ended
+            lines, rest = self._replies.read_lines()
             try:
-                self._messages.extend(self._inbox.messages())
-            except EOFError:
-                if not self._messages:
-                    raise WorkerGone(self._describe_end()) from None
+                self._messages.extend(parse_lines(lines) if lines else ())
             except BadMessage:
                 raise WorkerGone(NONSENSE) from None
+            if len(rest) > LONGEST_MESSAGE:
+                raise WorkerGone(NONSENSE)
+            if ended and not self._messages:
+                raise WorkerGone(self._describe_end())
         return self._messages.popleft()
 
     def _describe_end(self) -> str:
@@ -195,7 +190,7 @@ class _Worker:
         if self._process_id is None:
             return f"{stopped}, while it was imported; {advice}"
         with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
-            os.kill(self._process_id, signal.SIGABRT)
+            os.kill(self._process_id, signal.SIGABRT)  # which ends it on Windows, without a word
             self._process.wait(1)
         return f"{stopped}{self._place()}, in compiled code; {advice}, or allow more with --timeout"
 
@@ -205,7 +200,5 @@ class _Worker:
 
     def stop(self) -> None:
         """End the process and everything that it started."""
-        stop_supervisor(self._process, self._lifeline)
-        os.close(self._requests)
-        os.close(self._replies)
+        stop_worker(self._started)
         self._log.close()

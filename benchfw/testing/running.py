@@ -14,7 +14,6 @@ from __future__ import annotations
 import faulthandler
 import json
 import os
-import resource
 import sys
 import traceback
 import warnings
@@ -22,12 +21,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, Any, NoReturn, Protocol, TypeVar, cast
+from typing import IO, Any, Protocol, TypeVar, cast
 
 from benchfw.errors import BenchfwError, PluginError, Unavailable
 from benchfw.harness.workers.messages import write_line
-from benchfw.harness.workers.supervisor import OUT_OF_MEMORY
 from benchfw.loading import fault_text
+from benchfw.system import limit_memory
 from benchfw.testing.check import (
     FAULTS,
     Check,
@@ -177,23 +176,15 @@ def _is_below(file: Path, folder: Path) -> bool:
     return file.is_relative_to(folder) and "site-packages" not in file.relative_to(folder).parts
 
 
-def work(requests: int, replies: int) -> NoReturn:
-    """Serve on two file descriptors, then end the process."""
-    code = 1
-    try:
-        with os.fdopen(requests, "rb") as asked:
-            _serve(asked, replies)
-        code = 0
-    except BrokenPipeError:
-        pass  # the parent is gone
-    except MemoryError:
-        code = OUT_OF_MEMORY
-    except BaseException:  # noqa: BLE001 - no key of the user's: this process has its own session
-        traceback.print_exc()
-    os._exit(code)  # at once: a thread that a plugin left behind would be waited for
+def serve(requests: int, replies: int) -> None:
+    """Load a target and answer for it, on two file descriptors, until the parent closes its end."""
+    with os.fdopen(requests, "rb") as asked:
+        _answer_all(asked, replies)
 
 
-def _serve(requests: IO[bytes], replies: int) -> None:
+def _answer_all(requests: IO[bytes], replies: int) -> None:
+    import psutil
+
     owner = os.getpid()
 
     def tell(kind: str, *content: Any) -> None:
@@ -203,7 +194,8 @@ def _serve(requests: IO[bytes], replies: int) -> None:
 
     request = json.loads(requests.readline())
     faulthandler.enable(request["log"])
-    _limit_memory()
+    # MemoryError says where there was no more, the end of the process does not
+    limit_memory(int(psutil.virtual_memory().available))
     watch_limits(lambda seconds: tell("limit", seconds))
     sys.path[:] = request["path"]
     try:
@@ -230,11 +222,3 @@ def _answer(subject: Subject, name: str, tell: Callable[..., None]) -> None:
         for each in caught
     ]
     tell("ended", result.status, result.detail, result.advice, warned)
-
-
-def _limit_memory() -> None:
-    """Refuse to allocate more than there is: MemoryError says where, the end of the process does not."""
-    import psutil
-
-    _, most = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (int(psutil.virtual_memory().available), most))

@@ -14,8 +14,9 @@ import pytest
 
 from benchfw.backends import BackendTable, Device, backend_names, get_backend
 from benchfw.backends.cupy_backend import CupyBackend
-from benchfw.backends.numpy_backend import NumpyBackend, _processor
+from benchfw.backends.numpy_backend import NumpyBackend
 from benchfw.errors import BackendUnavailable, BenchfwError, PluginError
+from benchfw.system import processor
 from benchfw.testing.checks.portability import StrictBackend
 
 
@@ -242,4 +243,4 @@ def test_importing_the_backends_and_kernels_brings_in_no_heavy_package():
 )
 def test_a_processor_is_told_by_its_model_or_by_the_numbers_that_it_gives(tmp_path, text, said):
     (tmp_path / "cpuinfo").write_text(text, encoding="utf-8")
-    assert re.fullmatch(said, _processor(tmp_path / "cpuinfo"))
+    assert re.fullmatch(said, processor(tmp_path / "cpuinfo"))

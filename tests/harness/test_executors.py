@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from benchfw import system
 from benchfw.backends import get_backend
 from benchfw.errors import BenchfwError
 from benchfw.harness.events import Finished, Waiting
@@ -244,16 +245,16 @@ def test_what_a_distribution_lists_is_a_library_wherever_it_lies(tmp_path, monke
     assert not surroundings.is_library("mine", modules["mine"])
 
 
-@pytest.mark.skipif(not surroundings.CLEAR_PEAK.exists(), reason="only Linux keeps the peak")
+@pytest.mark.skipif(not system.CLEAR_PEAK.exists(), reason="only Linux keeps the peak")
 def test_a_peak_of_memory_is_seen_after_it_and_forgotten_on_request():
-    assert surroundings.forget_peak()
-    before = surroundings.peak_memory()
+    assert system.forget_peak()
+    before = system.peak_memory()
     np.ones(5_000_000)  # 40 MB
-    assert 35e6 < surroundings.peak_memory() - before < 80e6
-    assert surroundings.forget_peak()
-    assert surroundings.peak_memory() - before < 20e6
+    assert 35e6 < system.peak_memory() - before < 80e6
+    assert system.forget_peak()
+    assert system.peak_memory() - before < 20e6
 
 
 def test_a_system_that_keeps_no_peak_says_so(monkeypatch, tmp_path):
-    monkeypatch.setattr(surroundings, "CLEAR_PEAK", tmp_path / "nowhere" / "clear_refs")
-    assert not surroundings.forget_peak()
+    monkeypatch.setattr(system, "CLEAR_PEAK", tmp_path / "nowhere" / "clear_refs")
+    assert not system.forget_peak()

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-COUNT = "; from benchfw.harness.workers.surroundings import ThreadWatch; print(ThreadWatch.threads())"
+COUNT = "; from benchfw.system import count_threads; print(count_threads())"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Runs on one store share the work, and a run is going while its process lives."""
 
-import fcntl
 import os
 
 import pytest
@@ -72,18 +71,18 @@ def test_the_store_tells_a_going_run_from_a_stopped_and_a_finished_one(path):
 
 
 def test_a_look_at_any_moment_leaves_the_lock_alone(path, monkeypatch):
-    lock = reservations._lock
+    lock = reservations.try_lock
 
-    def look_first(handle, kind):
-        if kind == fcntl.LOCK_EX and not looks:  # the file is made, and not locked yet
+    def look_first(handle, *, shared=False):
+        if not shared and not looks:  # the file is made, and not locked yet
             looks.append(reservations.is_running(path, 1))
             reservations.remove_dead_locks(path)
-        return lock(handle, kind)
+        return lock(handle, shared=shared)
 
     looks = []
     with Store(path, create=True) as one, Store(path, create=True) as two:
         first, second = begin(one), begin(two)
-        monkeypatch.setattr(reservations, "_lock", look_first)
+        monkeypatch.setattr(reservations, "try_lock", look_first)
         with one.hold_run_lock(first):
             assert looks == [False]
             assert all(reservations.is_running(path, first) for _ in range(3))

@@ -15,6 +15,8 @@ SHOWN = ("machine", "python", "packages", "threads", "backends", "project")
 def command(as_json: bool) -> None:
     """Show this machine, its backends and the versions that a report would name.
 
+    `lacks` says what this operating system cannot do for a run, as compared with Linux.
+
     \b
     Examples:
       benchfw env
@@ -23,10 +25,11 @@ def command(as_json: bool) -> None:
     from benchfw.backends.threads import default_threads
     from benchfw.harness.environment import gather
     from benchfw.registry import active_registry
+    from benchfw.system import LACKS
 
     found = gather(active_registry().backends.names, default_threads()).to_json()
     facts = {name: found[name] for name in SHOWN if found[name]}
     if as_json:
-        echo_json(facts)
+        echo_json({**facts, "lacks": list(LACKS)} if LACKS else facts)
     else:
-        echo_facts(facts)
+        echo_facts({**facts, "lacks": "; ".join(LACKS)})

@@ -19,6 +19,7 @@ from benchfw.records import Isolation
 
 if TYPE_CHECKING:
     from benchfw.api.planning import Planned
+    from benchfw.harness.options import Options
 
 WAIT_SECONDS = 300.0
 
@@ -74,6 +75,20 @@ def _parse_wait(_context: click.Context, _option: click.Parameter, value: str | 
     "--dask",
     metavar="ADDRESS",
     help="Run on a Dask cluster: tcp://HOST:PORT, a scheduler file, or 'local' (--jobs workers here).",
+)
+@click.option(
+    "--slurm",
+    type=click.IntRange(min=1),
+    metavar="JOBS",
+    help="Run on so many SLURM jobs, from a login node; with --dry-run print the script of one.",
+)
+@click.option(
+    "--slurm-set",
+    "slurm_settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="What each SLURM job asks for, as in cores=32, memory=120GB, queue=compute, walltime=08:00:00; "
+    "repeatable.  [default: jobqueue.slurm in the configuration of Dask]",
 )
 @click.option(
     "--threads",
@@ -167,6 +182,8 @@ def command(
     quick: bool,
     jobs: int,
     dask: str | None,
+    slurm: int | None,
+    slurm_settings: tuple[str, ...],
     threads: int | None,
     timeout: float | None,
     memory: int | None,
@@ -203,6 +220,7 @@ def command(
       benchfw run --from-bundle paper.zip
       benchfw run tracked --against main
       benchfw run paper.toml --require-claims
+      benchfw run large.toml --slurm 8 --slurm-set cores=32 --slurm-set memory=120GB --threads 4
 
     Exit codes: 0 done; 1 a trial failed, crashed, timed out or ran out of memory (not while tuning), all
     trials were skipped, --against found a regression, or --require-claims a claim that is not shown to hold;
@@ -232,6 +250,7 @@ def command(
     else:
         planned = [each for name in suites for each in plan_suites(name, plugins, changes, try_plugin)]
     from benchfw.cli.execution import print_faults, run_all
+    from benchfw.cli.slurm import print_script, read_jobs, slurm_address
 
     print_faults([f"not loaded: {fault}" for each in planned for fault in each.registry.broken])
     for each in planned:
@@ -242,14 +261,12 @@ def command(
         from benchfw.cli.profiling import profile_trial
 
         sys.exit(profile_trial(planned, profile, store.parent))
-    cores = os.cpu_count() or 1
-    if options.jobs * options.threads > cores and dask in {None, "local"}:
-        click.echo(
-            f"benchfw: {options.jobs} jobs of {options.threads} threads on {cores} cores will disturb each "
-            "other's times; use fewer --jobs or --threads",
-            err=True,
-        )
-    with on_cluster(dask, options) as where:
+    _warn_of_limits(options, dask)
+    slurm_jobs = read_jobs(slurm, slurm_settings, dask, options)
+    if slurm_jobs and dry_run:
+        print_script(slurm_jobs, planned)
+        return
+    with slurm_address(slurm_jobs, dask) as address, on_cluster(address, options) as where:
         if packed:
             from benchfw.cli.preview import print_differences
 
@@ -277,6 +294,21 @@ def command(
             claims_required=require_claims,
         )
     sys.exit(code)
+
+
+def _warn_of_limits(options: Options, dask: str | None) -> None:
+    """Say what this machine cannot give the trials."""
+    from benchfw.system import CAN_LIMIT_MEMORY, NO_MEMORY_LIMIT
+
+    if options.memory is not None and not CAN_LIMIT_MEMORY:
+        click.echo(f"benchfw: this system has {NO_MEMORY_LIMIT}", err=True)
+    cores = os.cpu_count() or 1
+    if options.jobs * options.threads > cores and dask in {None, "local"}:
+        click.echo(
+            f"benchfw: {options.jobs} jobs of {options.threads} threads on {cores} cores will disturb each "
+            "other's times; use fewer --jobs or --threads",
+            err=True,
+        )
 
 
 def _check_claims_required(planned: Sequence[Planned], *, against: str | None, profile: str | None) -> None:

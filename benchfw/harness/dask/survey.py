@@ -26,6 +26,7 @@ from benchfw.harness.identity import HASH_PREFIX, TrialSources, datasets_read
 from benchfw.provenance import Environment
 from benchfw.records import Spec, Trial
 from benchfw.registry import GIVEN, Registry
+from benchfw.system import count_usable_cores
 
 SURVEY_SECONDS = 1800.0  # a machine may have to fetch a data set first
 
@@ -67,7 +68,7 @@ def survey(request: SurveyRequest) -> MachineSurvey:
             gather(request.backends, request.threads),
             versions(registry, request),
             platform.node(),
-            len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1,
+            count_usable_cores(),
             find_devices(request.backends),
         )
 

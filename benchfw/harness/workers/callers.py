@@ -6,14 +6,15 @@ A plugin's own file is neither Python's, nor benchfw's, nor an installed library
 from __future__ import annotations
 
 import opcode
+import os
 from pathlib import Path
 from types import FrameType
 
 import benchfw
 from benchfw.sources import Installed, is_python
 
-OWN_FOLDER = f"{Path(benchfw.__file__).parent}/"
-QUOTING = ("/warnings.py", "/traceback.py")  # what opens source only to show a line of it
+OWN_FOLDER = f"{Path(benchfw.__file__).parent}{os.sep}"
+QUOTING = (f"{os.sep}warnings.py", f"{os.sep}traceback.py")  # what opens source only to show a line of it
 LOADERS = ("<frozen importlib", "<frozen runpy", "<frozen zipimport")  # what opens source to run it
 IMPORT_NAME = opcode.opmap["IMPORT_NAME"]
 

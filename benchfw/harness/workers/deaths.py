@@ -63,7 +63,7 @@ def describe_end(code: int) -> str:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
-    hint = ", perhaps because the system ran out of memory" if code == -signal.SIGKILL else ""
+    hint = ", perhaps because the system ran out of memory" if name == "SIGKILL" else ""
     return f"was killed by {name}{hint}"
 
 

@@ -166,30 +166,6 @@ def _parse(line: bytes) -> Any:
         raise BadMessage(str(fault)) from None
 
 
-class Inbox:
-    """The messages of a process that sends them through a pipe, as far as they have come."""
-
-    def __init__(self, replies: int) -> None:
-        self._replies = replies
-        self._rest = b""
-        os.set_blocking(replies, False)
-
-    def messages(self) -> Iterator[list[Any]]:
-        """Yield what has come; EOFError after the last message of a process that is gone."""
-        while True:
-            try:
-                part = os.read(self._replies, 1 << 20)
-            except BlockingIOError:
-                return
-            if not part:
-                raise EOFError
-            lines, newline, self._rest = (self._rest + part).rpartition(b"\n")
-            if newline:
-                yield from parse_lines(lines)
-            if len(self._rest) > LONGEST_MESSAGE:
-                raise BadMessage(f"longer than {LONGEST_MESSAGE:,} bytes")
-
-
 def record_of(row: Any) -> Record:
     """Return the record that a worker has written."""
     try:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import select
 import subprocess
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -15,8 +12,9 @@ from typing import Any, NamedTuple
 from benchfw.backends import Device
 from benchfw.errors import BenchfwError
 from benchfw.harness.inputs import UNKNOWN
-from benchfw.harness.workers.deaths import Log, describe_end, find_place
-from benchfw.harness.workers.launch import STOP_SECONDS, start_supervisor, stop_supervisor
+from benchfw.harness.workers.deaths import describe_end, find_place
+from benchfw.harness.workers.launch import STOP_SECONDS
+from benchfw.harness.workers.links import open_link, wait_for_links
 from benchfw.harness.workers.memory import Memory
 from benchfw.harness.workers.messages import (
     LONGEST_MESSAGE,
@@ -35,6 +33,7 @@ from benchfw.harness.workers.messages import (
 from benchfw.harness.workers.supervisor import OUT_OF_MEMORY
 from benchfw.measure.files import remove_folder, scratch_folder
 from benchfw.records import Cell, Ending, Outcome, Record, Status, Trial, change
+from benchfw.system import CAN_FORK_TRIALS
 
 LAST_WORDS_BYTES = 100_000  # of a dead worker's standard error: its stack, then all compiled modules
 LOG_BYTES = 10_000_000  # of standard error that are kept
@@ -64,16 +63,14 @@ class WorkerProcess:
 
     def __init__(self, setup: Setup, device: Device | None = None) -> None:
         self.device = device
-        self._log, self._replies = Log(), Log()
-        started = start_supervisor(setup, device, self._log.fileno(), self._replies.fileno())
-        self._process, self._requests, self._bell, self._lifeline = started
-        os.set_blocking(self._bell, False)
-        self._write(pack_whole(replace(setup, replies=self._replies.fileno())))
-        self._worker: int | None = None  # the supervisor's child
-        self._forks = setup.isolation == "trial"
+        self.link = open_link(setup, device)
+        self._log, self._replies = self.link.log, self.link.replies
+        self.link.send(pack_whole(replace(setup, replies=self.link.replies_handle)))
+        self._worker: int | None = None  # the supervisor's child, or the process itself
+        self._apart = setup.isolation == "trial"
         self._taught: dict[tuple[Cell, int, int], tuple[int, Trial]] = {}
         self._told = 0
-        self._memory = Memory(forks=self._forks)
+        self._memory = Memory(forks=self._apart and CAN_FORK_TRIALS)
         self._queue: deque[Request] = deque()
         self._held: list[Reply] = []  # until it is known that no other trial disturbed them
         self._records: list[Record] = []  # of the trial that runs
@@ -81,10 +78,6 @@ class WorkerProcess:
         self._heard: dict[bool, set[str]] = {True: set(), False: set()}  # read by all its trials, by this one
         self.began = self.looked = monotonic()
         self._read_at = self._earliest = self.began
-
-    def fileno(self) -> int:
-        """Return the file descriptor of its bell."""
-        return self._bell
 
     @property
     def ready(self) -> bool:
@@ -107,7 +100,7 @@ class WorkerProcess:
         self._replies.bound(REPLIES_BYTES)
         self._queue.extend(requests)
         self.began = self._read_at = self._earliest = monotonic()
-        self._write(b"".join([self._pack(each, bell=each is requests[-1]) for each in requests]))
+        self.link.send(b"".join([self._pack(each, bell=each is requests[-1]) for each in requests]))
 
     def knows(self, request: Request) -> bool:
         """Return whether the worker has run a trial like this one."""
@@ -151,7 +144,7 @@ class WorkerProcess:
 
         With isolation by worker trials end together: functions are compared after the last.
         """
-        gone, before, replies = self._is_gone(), monotonic(), []
+        gone, before, replies = self.link.is_gone(), monotonic(), []
         lines, rest = self._replies.read_lines()
         after = monotonic()
         try:
@@ -171,17 +164,10 @@ class WorkerProcess:
         if not replies and (gone or self._nonsense):
             raise WorkerDied
         self._held += replies
-        if self._queue and not self._forks and not any(each.left for each in replies):
+        if self._queue and not self._apart and not any(each.left for each in replies):
             return []
         replies, self._held = self._held, []
         return replies
-
-    def _is_gone(self) -> bool:
-        """Silence the bell; return whether it is closed, or the process gone and the bell kept by another."""
-        try:
-            return not os.read(self._bell, 1 << 12)
-        except BlockingIOError:
-            return self._process.poll() is not None
 
     def _take(self, passed: float, kind: str, *content: Any) -> Reply | None:
         match kind, content:
@@ -214,7 +200,7 @@ class WorkerProcess:
     def lost(self) -> Outcome:
         """Return the outcome of a trial whose worker died."""
         reason = f"the worker process {self.how_it_ended()}{self.last_words()}"
-        starved = self._process.returncode == OUT_OF_MEMORY
+        starved = self.link.process.returncode == OUT_OF_MEMORY
         return self.stopped(Status.OUT_OF_MEMORY if starved else Status.CRASHED, reason)
 
     def how_it_ended(self) -> str:
@@ -222,7 +208,7 @@ class WorkerProcess:
         if self._nonsense:
             return f"wrote nonsense into its pipe ({self._nonsense})"
         try:
-            code = self._process.wait(STOP_SECONDS / 2)
+            code = self.link.process.wait(STOP_SECONDS / 2)
         except subprocess.TimeoutExpired:
             return "closed its pipe but kept running"
         return describe_end(code)
@@ -242,18 +228,9 @@ class WorkerProcess:
 
     def stop(self) -> None:
         """End the process and everything that it started."""
-        stop_supervisor(self._process, self._lifeline)
+        self.link.stop()
         if self._worker is not None:
             remove_folder(scratch_folder(self._worker))  # of trials that were stopped
-        os.close(self._requests)
-        os.close(self._bell)
-        self._log.close()
-        self._replies.close()
-
-    def _write(self, frame: bytes) -> None:
-        with contextlib.suppress(BrokenPipeError):  # a dead worker is noticed when it is listened to
-            while frame:
-                frame = frame[os.write(self._requests, frame) :]
 
 
 def _lesson(request: Request) -> tuple[Cell, int, int]:
@@ -267,7 +244,4 @@ def _texts(values: Iterable[Any]) -> tuple[str, ...]:
 
 def wait(workers: Iterable[WorkerProcess], seconds: float) -> bool:
     """Return whether one of the workers has sent something or is gone; wait for that at most so long."""
-    news = select.poll()
-    for worker in workers:
-        news.register(worker, select.POLLIN)
-    return bool(news.poll(1000 * seconds))
+    return wait_for_links([worker.link for worker in workers], seconds)

@@ -33,8 +33,9 @@ from benchfw.harness.inputs import (
 from benchfw.harness.workers.callers import Callers, is_importing, is_loader, is_ours, is_quoting
 from benchfw.records import Cell, Trial
 from benchfw.registry import Registry
+from benchfw.system import path_of_open_file
 
-SYSTEM_FOLDERS = ("/proc/", "/sys/", "/dev/")
+SYSTEM_FOLDERS = ("/proc/", "/sys/", "/dev/")  # of Linux
 SHARED_MEMORY = "/dev/shm/"  # noqa: S108 - files as everywhere else
 FOLDER_VARIABLES = frozenset({"TMPDIR", "TEMP", "TMP"})  # what a trial puts there, it has written
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -156,12 +157,12 @@ class Reads:
 
     def _hear_path(self, event: str, given: Any, nearest: FrameType, flags: int = 0) -> None:
         name = "." if given is None else _text(given)
-        if name is None or (event == "ctypes.dlopen" and "/" not in name):
+        if name is None or (event == "ctypes.dlopen" and Path(name).name == name):
             return
         folder = getattr(self._noting, "folder", None)
         path = os.path.abspath(os.path.join(folder or "", name))  # noqa: PTH100, PTH118 - often called
         if folder or isinstance(given, int):  # an open folder: how it was found is not known
-            relative = path.startswith(f"{self._start}/")
+            relative = path.startswith(self._start + os.sep)
         else:
             relative = not (os.path.isabs(name) or self._moved)  # noqa: PTH117
         system = path.startswith(SYSTEM_FOLDERS) and not path.startswith(SHARED_MEMORY)
@@ -198,7 +199,7 @@ class Reads:
 
     def note_working_folder(self, nearest: FrameType) -> None:
         """Note that the working folder was asked for."""
-        if getattr(self._noting, "now", False) or nearest.f_code.co_filename.endswith("/tempfile.py"):
+        if getattr(self._noting, "now", False) or nearest.f_code.co_filename.endswith(f"{os.sep}tempfile.py"):
             return
         reader = self._callers.find(nearest, through=())
         if reader is not None and not is_importing(reader):  # by a module of Python's that it imports
@@ -211,7 +212,7 @@ class Reads:
         if (
             reader is not None
             and origin
-            and origin.startswith("/")
+            and os.path.isabs(origin)  # noqa: PTH117
             and self._callers.kind_of(origin) in {"own", "library"}
         ):
             self._add(Note("module", origin, reader.f_code.co_filename), signature_of(origin))
@@ -251,7 +252,7 @@ class Reads:
         if note.kind in {"variable", "data set", "working folder"}:
             return f"{note.kind} {note.what}"
         if note.relative:
-            return f"{note.kind} ./{os.path.relpath(note.what, self._start)}"
+            return f"{note.kind} ./{Path(os.path.relpath(note.what, self._start)).as_posix()}"
         return name_path(note.kind, Path(note.what))
 
     def _add(self, note: Note, state: Any) -> None:
@@ -275,11 +276,7 @@ def _datasets_of(trial: Trial, registry: Registry) -> list[str]:
 def _text(given: Any) -> str | None:
     """Return a path as text: that of an open folder too, where the system tells; None where it is none."""
     if isinstance(given, int):
-        try:
-            found = os.readlink(f"/proc/self/fd/{given}")  # noqa: PTH115
-        except OSError:
-            return None
-        return found if found.startswith("/") else None
+        return path_of_open_file(given)
     try:
         return os.fsdecode(given)
     except TypeError:

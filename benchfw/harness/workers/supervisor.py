@@ -8,10 +8,8 @@ included, becomes a child of this process; elsewhere the worker's process group 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import importlib
 import os
-import resource
 import signal
 import sys
 import threading
@@ -19,7 +17,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-PARENT_DEATH_SIGNAL, CHILD_SUBREAPER = 1, 36  # PR_SET_PDEATHSIG and PR_SET_CHILD_SUBREAPER of Linux's prctl
+from benchfw.system import adopt_orphans, can_adopt_orphans, die_with_parent, leave_no_core
 
 TRIALS = "benchfw.harness.workers.worker"
 OUT_OF_MEMORY = 77  # the exit code of a worker that had no memory left to say so
@@ -28,7 +26,7 @@ OUT_OF_MEMORY = 77  # the exit code of a worker that had no memory left to say s
 def main() -> None:
     """Start from the command line: file descriptors of requests, replies and lifeline.
 
-    A module may follow whose `work` is to run instead of that of trials.
+    A module may follow whose `serve` is to run instead of that of trials.
     """
     requests, replies, lifeline = map(int, sys.argv[1:4])
     adopt_orphans()
@@ -36,25 +34,16 @@ def main() -> None:
     if worker == 0:
         os.close(lifeline)
         os.setsid()
-        _control(PARENT_DEATH_SIGNAL, signal.SIGKILL)
+        die_with_parent()
         adopt_orphans()
-        importlib.import_module((*sys.argv[4:], TRIALS)[0]).work(requests, replies)
+        serve = importlib.import_module((*sys.argv[4:], TRIALS)[0]).serve
+        end_process(lambda: serve(requests, replies))
     os.close(requests)
     os.close(replies)
     threading.Thread(target=_stop_on_hangup, args=(lifeline, worker), daemon=True).start()
     status = _wait_for(worker)
     end_leftovers(worker)
     end_as(status)
-
-
-def adopt_orphans() -> None:
-    """Become the parent of every process below this one that loses its own; without effect but on Linux."""
-    _control(CHILD_SUBREAPER, 1)
-
-
-def _control(option: int, value: int) -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def _stop_on_hangup(lifeline: int, worker: int) -> None:
@@ -87,7 +76,7 @@ def children() -> frozenset[int]:
 
 def end_leftovers(process: int, spared: frozenset[int] = frozenset()) -> None:
     """End what a process that is gone has started: its group, and what has become a child of this process."""
-    if sys.platform == "linux" and not children() - spared:  # all that it left would be here
+    if can_adopt_orphans() and not children() - spared:  # all that it left would be here
         return
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process, signal.SIGKILL)
@@ -102,25 +91,27 @@ def end_leftovers(process: int, spared: frozenset[int] = frozenset()) -> None:
 def end_as(status: int) -> None:
     """End as another process did, for the parent to see."""
     if os.WIFSIGNALED(status):
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the core of interest is the other's
+        leave_no_core()  # the one of interest is the other's
         with contextlib.suppress(OSError):  # SIGKILL needs no handler, and takes none
             signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
         os.kill(os.getpid(), os.WTERMSIG(status))
     os._exit(os.waitstatus_to_exitcode(status))
 
 
-def end_process(run: Callable[[], Any]) -> NoReturn:
+def end_process(run: Callable[[], Any], clean_up: Callable[[], None] = lambda: None) -> NoReturn:
     """Run, then end the process at once: a thread that a trial left behind would be waited for."""
+    code = 0
     try:
         run()
     except BrokenPipeError:
         pass  # the parent is gone
     except MemoryError:
-        os._exit(OUT_OF_MEMORY)
+        code = OUT_OF_MEMORY
     except BaseException:  # noqa: BLE001 - written to the log, which the parent reads
         traceback.print_exc()
-        os._exit(1)
-    os._exit(0)
+        code = 1
+    clean_up()
+    os._exit(code)
 
 
 if __name__ == "__main__":

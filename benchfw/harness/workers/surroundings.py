@@ -9,13 +9,10 @@ import functools
 import gc
 import importlib
 import os
-import resource
-import signal
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -24,18 +21,8 @@ from threadpoolctl import ThreadpoolController  # sets a variable: not later tha
 from benchfw.backends import get_backend
 from benchfw.harness.inputs import THREAD_VARIABLES
 from benchfw.harness.workers.messages import FUNCTIONS_OF
-from benchfw.sources import Installed, is_python
-
-LIMITS = (
-    resource.RLIMIT_AS,
-    resource.RLIMIT_CPU,
-    resource.RLIMIT_DATA,
-    resource.RLIMIT_NOFILE,
-    resource.RLIMIT_STACK,
-)
-HANDLED = (signal.SIGALRM, signal.SIGINT, signal.SIGTERM)
-CLEAR_PEAK = Path("/proc/self/clear_refs")
-TASKS = "/proc/self/task"
+from benchfw.sources import SITE_FOLDERS, Installed, is_python
+from benchfw.system import CAN_FORK_TRIALS, SIGNALS, count_threads, has_children, process_state
 
 
 def warm_libraries() -> None:
@@ -44,9 +31,6 @@ def warm_libraries() -> None:
     square = backend.rng(0).standard_normal((64, 64))
     np.linalg.eigh(square @ square.T)
     np.linalg.solve(square, np.random.default_rng(0).random(64))
-
-
-_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
 
 def is_library(name: str, module: Any) -> bool:
@@ -59,7 +43,7 @@ def is_library(name: str, module: Any) -> bool:
     if not path or is_python(path) or name.startswith("benchfw."):
         return True
     # a library may also lie in a folder of PYTHONPATH; which files are its own, its list of them says
-    return any(folder in path for folder in _INSTALLED) or _installed().owner(path) is not None
+    return any(folder in path for folder in SITE_FOLDERS) or _installed().owner(path) is not None
 
 
 @functools.cache
@@ -75,49 +59,34 @@ def import_known(modules: Iterable[str]) -> None:
 
 
 class ThreadWatch:
-    """Notices, while it is entered, which import starts threads: a process that has some cannot be forked."""
+    """Notices, while it is entered, which import starts threads: a process that has some cannot be forked.
+
+    Where no process is forked for a trial, it notices nothing.
+    """
 
     def __init__(self) -> None:
         self.culprit = ""
         self._importing = ""
-        self._count = self.threads()
+        self._count = count_threads() if CAN_FORK_TRIALS else 0
 
     def __enter__(self) -> Self:
-        sys.meta_path.insert(0, self)
+        if CAN_FORK_TRIALS:
+            sys.meta_path.insert(0, self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._look("")
-        sys.meta_path.remove(self)
+        if CAN_FORK_TRIALS:
+            self._look("")
+            sys.meta_path.remove(self)
 
     def find_spec(self, name: str, *_: object) -> None:
         """Note the import of a module; others find it."""
         self._look(name)
 
     def _look(self, name: str) -> None:
-        if not self.culprit and self.threads() > self._count:
+        if not self.culprit and count_threads() > self._count:
             self.culprit = self._importing.partition(".")[0] or "a plugin"
         self._importing = name
-
-    @staticmethod
-    def threads() -> int:
-        """Return the threads of this process; 2 where the system does not tell, and forks are not safe.
-
-        Those by which jemalloc returns memory do not count: it prepares itself for a fork. Whatever imports
-        pandas starts one, with pyarrow.
-        """
-        try:
-            count = os.stat(TASKS).st_nlink - 2  # noqa: PTH116 - every import is looked at
-            return count if count == 1 else count - sum(map(_returns_memory, Path(TASKS).iterdir()))
-        except OSError:
-            return 2
-
-
-def _returns_memory(task: Path) -> bool:
-    try:
-        return (task / "comm").read_text(encoding="utf-8").strip() == "jemalloc_bg_thd"
-    except FileNotFoundError:  # it has just ended
-        return False
 
 
 class Forks:
@@ -129,7 +98,7 @@ class Forks:
     """
 
     def __init__(self) -> None:
-        self._bare = ctypes.PyDLL(None).fork if sys.platform == "linux" else None
+        self._bare: Any = ctypes.PyDLL(None).fork
         self._thread: Any = threading.main_thread()
         self._register = os.register_at_fork
         os.register_at_fork = self._note_handlers  # type: ignore[assignment]
@@ -187,7 +156,7 @@ class Surroundings:
 
     def note_threads(self) -> None:
         """Take the threads that run now for granted: those of the native libraries stay."""
-        self._native_threads = ThreadWatch.threads()
+        self._native_threads = count_threads()
 
     def changes(self, *, functions: bool = True) -> tuple[str, ...]:
         """Return what has changed, and would affect the next trial.
@@ -199,11 +168,11 @@ class Surroundings:
         if not _same(now, self._before):
             pairs = zip(_STATE, now, self._before, strict=True)
             found += [name for name, one, other in pairs if not _same(one, other)]
-        if ThreadWatch.threads() > self._native_threads:
+        if count_threads() > self._native_threads:
             found.append("threads")
         if any(pool.num_threads != self._threads for pool in self._pools.lib_controllers):
             found.append("threads of native libraries")
-        if _has_children():
+        if has_children():
             found.append("processes")
         if (functions or found) and not _same(self._read_functions(), self._functions):
             found += self._changed_functions()
@@ -260,36 +229,10 @@ _STATE: Mapping[str, Callable[[], Any]] = {
     "warning filters": lambda: list(warnings.filters),
     "recursion limit": sys.getrecursionlimit,
     "switch interval": sys.getswitchinterval,
-    "limits of the process": lambda: list(map(resource.getrlimit, LIMITS)),
-    "priority": lambda: os.getpriority(os.PRIO_PROCESS, 0),
-    "alarm": lambda: signal.getitimer(signal.ITIMER_REAL)[0] > 0,
-    "signal handlers": lambda: list(map(_signal.getsignal, HANDLED)),  # signal's own takes 30 times as long
+    **process_state(),
+    "signal handlers": lambda: list(map(_signal.getsignal, SIGNALS)),  # signal's own takes 30 times as long
     "import path": lambda: list(sys.path),
     "garbage collector": lambda: (gc.isenabled(), gc.get_threshold()),
     "trace function": lambda: (sys.gettrace(), sys.getprofile()),
     "standard streams": lambda: (sys.stdin, sys.stdout, sys.stderr),
 }
-
-
-def _has_children() -> bool:
-    """Return whether a process that a trial started still runs; those that have ended are reaped."""
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        return False
-    return True
-
-
-def forget_peak() -> bool:
-    """Make the memory that this process holds now its peak; return whether this system can."""
-    try:
-        CLEAR_PEAK.write_text("5", encoding="ascii")  # "reset the peak resident set size", proc(5)
-    except OSError:
-        return False
-    return True
-
-
-def peak_memory() -> int:
-    """Return the most bytes that this process held since `forget_peak`; Linux keeps that."""
-    return get_backend("numpy").memory()

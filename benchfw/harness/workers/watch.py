@@ -54,7 +54,8 @@ def _install() -> None:
     _switch.installed = True
     sys.addaudithook(_hear)
     os.environ.__class__ = _WatchedVariables
-    os.environb.__class__ = _WatchedVariables
+    if hasattr(os, "environb"):
+        os.environb.__class__ = _WatchedVariables
     importlib.import_module = _note_import(importlib.import_module)
     os.getcwd, os.getcwdb = _note_working_folder(os.getcwd), _note_working_folder(os.getcwdb)
     os.open = _note_folder(os.open)

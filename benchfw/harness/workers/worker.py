@@ -12,13 +12,12 @@ import contextlib
 import faulthandler
 import mmap
 import os
-import resource
 import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter
-from typing import Any, NoReturn
+from typing import Any
 
 from benchfw.backends import get_backend
 from benchfw.harness.workers.messages import (
@@ -41,10 +40,8 @@ from benchfw.harness.workers.surroundings import (
     Surroundings,
     ThreadWatch,
     encoded_variables,
-    forget_peak,
     import_known,
     is_library,
-    peak_memory,
     warm_libraries,
 )
 from benchfw.harness.workers.watch import watch
@@ -56,6 +53,7 @@ from benchfw.measure.seeding import data_seed, method_seed
 from benchfw.measure.trial import REHEARSAL, rehearsal_registry, run_trial, warm_up
 from benchfw.records import Cell, Ending, Outcome, Record, Status, change
 from benchfw.registry import Registry
+from benchfw.system import CAN_FORK_TRIALS, count_threads, forget_peak, limit_memory, peak_memory
 
 REHEARSALS = 12  # Python adapts code to what it does after eight calls
 MEMORY_MARGIN = 2**30  # bytes that libraries reserve and do not use: the parent watches what is held
@@ -69,11 +67,13 @@ class Worker:
     """One worker and its end of the pipes."""
 
     def __init__(self, setup: Setup, requests: int, bell: int) -> None:
-        self._setup, self._requests, self._bell, self._replies = setup, requests, bell, setup.replies
+        self._setup, self._requests, self._bell = setup, requests, bell
+        self._replies = bell if setup.replies < 0 else setup.replies  # a pipe of replies needs no bell
         self._process, self._forked = os.getpid(), False
         self._run_trial = partial(run_trial, keep_in=setup.keep_in)
         sys.path[:] = [*setup.overlay, *setup.path]
-        self._reads, self._forks = watch(), Forks()  # before any plugin is imported
+        self._reads = watch()  # before any plugin is imported
+        self._forks = Forks() if CAN_FORK_TRIALS else None
         self._reads.tell = self._tell_read
         with ThreadWatch() as self._watch:
             self._registry = Registry(setup.plugins, setup.installed, unpack_objects(setup.objects))
@@ -81,11 +81,12 @@ class Worker:
         if setup.resources:
             count_cpu_seconds()
         warm_libraries()
-        self._helpers = children()  # that plugins started when they were imported
+        # what plugins started when they were imported
+        self._helpers = children() if self._forks else frozenset[int]()
         self._said = mmap.mmap(-1, 1)  # shared with forked processes: whether they have sent their last word
         if setup.memory is not None:
             # the last line of defence: a trial that allocates faster than the parent looks is refused here
-            resource.setrlimit(resource.RLIMIT_DATA, (setup.memory + MEMORY_MARGIN,) * 2)
+            limit_memory(setup.memory + MEMORY_MARGIN)
         with self._reads.paused():
             self._surroundings = Surroundings(setup.threads)
         self._inspected, self._rehearsed = set[Cell](), set[Cell]()
@@ -120,25 +121,28 @@ class Worker:
         self._tell("ready", self._process, PROTOCOL)
         self._ring()
         while not self._left and (tag := os.read(self._requests, 1)):
-            if tag == FAMILIAR and self._can_fork():
-                self._run_in_fork(self._repeat)  # every page that this process touches is copied
+            if tag == FAMILIAR and (forks := self._safe_forks()):
+                self._run_in_fork(forks, self._repeat)  # every page that this process touches is copied
                 continue
             request = self._repeat() if tag == FAMILIAR else self._receive()
             if self._setup.isolation == "worker":
                 self._run_among_others(request)
-            elif request.alone or not self._can_fork():
-                self._run_here(request)
+            elif not request.alone and (forks := self._safe_forks()):
+                self._run_in_fork(forks, partial(change, request))
             else:
-                self._run_in_fork(partial(change, request))
+                self._run_here(request)
 
     def _tell(self, kind: str, *content: Any) -> None:
         write_line(self._replies, [kind, *content])
 
     def _ring(self) -> None:
-        os.write(self._bell, b".")
+        if self._bell != self._replies:
+            os.write(self._bell, b".")
 
-    def _can_fork(self) -> bool:
-        return self._setup.isolation == "trial" and self._watch.threads() == 1
+    def _safe_forks(self) -> Forks | None:
+        """Return what forks this process, where a trial may be forked from it now."""
+        safe = self._forks and self._setup.isolation == "trial" and count_threads() == 1
+        return self._forks if safe else None
 
     def _receive(self) -> Request:
         request: Request = receive_whole(self._requests)
@@ -174,10 +178,10 @@ class Worker:
             ceilings = Ceilings(flop_rate, tuple(footprints), tuple(bandwidths))
             known_ceilings().setdefault((backend, dtype), ceilings)
 
-    def _run_in_fork(self, receive: Callable[[], Request]) -> None:
+    def _run_in_fork(self, forks: Forks, receive: Callable[[], Request]) -> None:
         """Run a trial in a process of its own, which receives it, and end whatever that process started."""
         self._said[0] = 0
-        child = self._forks.fork()
+        child = forks.fork()
         if child == 0:
             os.setpgid(0, 0)
             self._process, self._forked = os.getpid(), True
@@ -286,12 +290,8 @@ def _contain_faults(run: Callable[[], Outcome]) -> Outcome:
         return Outcome(Status.FAILED, Ending.FAULT, explain(fault))
 
 
-def work(requests: int, bell: int) -> NoReturn:
-    """Serve on two file descriptors, then end the process."""
+def serve(requests: int, bell: int) -> None:
+    """Run what is asked for through one file descriptor, and ring the other."""
     faulthandler.enable()
-
-    def serve() -> None:
-        os.read(requests, 1)  # the tag
-        Worker(receive_whole(requests), requests, bell).serve()
-
-    end_process(serve)
+    os.read(requests, 1)  # the tag
+    Worker(receive_whole(requests), requests, bell).serve()
