@@ -78,7 +78,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("part", "number", "few"), CASES)
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 def test_a_fresh_simulation_finds_the_share_that_the_manual_prints(part, number, few):
     case = list(LINES.PARTS[part]())[number]
     held = sum(case.holds(np.random.default_rng([21, experiment])) for experiment in range(few))

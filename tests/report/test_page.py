@@ -28,7 +28,6 @@ from benchfw.summary.exports import (
 )
 from benchfw.summary.summarize import summarize
 
-
 SMALL = {"optimizers": 3, "estimators": 2, "repetitions": 2, "last": 300}
 
 
