@@ -115,7 +115,9 @@ def test_no_process_is_left(zoo):
 
 
 def test_the_parent_stays_small(zoo):
-    assert int((zoo[0] / "peak").read_text()) < 300e6
+    assert (
+        int((zoo[0] / "peak").read_text()) < 160e6
+    )  # 80 MB, without the 100 MB that one of its trials prints
 
 
 def test_records_of_a_million_answers_are_few(zoo, cli):
