@@ -71,16 +71,24 @@ def total_memory() -> int:
 
 def packages() -> dict[str, str]:
     """Return the versions of the packages that matter, and of every package with a benchfw plugin."""
+    plugins = {point.distribution for point in find_entry_points(hookspecs.PROJECT)}
+    found = {name: _version(name) for name in sorted({*PACKAGES, *DEVICE_PACKAGES, *plugins})}
+    return {name: version for name, version in found.items() if version}
+
+
+def _version(package: str) -> str:
+    """Return the version of a package; "" where it is not installed.
+
+    Only the headers of its metadata are parsed: the text below them is as long as a README.
+    """
     import importlib.metadata
 
-    plugins = {point.distribution for point in find_entry_points(hookspecs.PROJECT)}
-    found = {}
-    for name in sorted({*PACKAGES, *DEVICE_PACKAGES, *plugins}):
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
+    try:
+        found = importlib.metadata.distribution(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+    headers, _, _ = (found.read_text("METADATA") or found.read_text("PKG-INFO") or "").partition("\n\n")
+    return next((line[9:] for line in headers.splitlines() if line.startswith("Version: ")), "")
 
 
 def project() -> Project | None:

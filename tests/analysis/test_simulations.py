@@ -78,7 +78,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("part", "number", "few"), CASES)
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 def test_a_fresh_simulation_finds_the_share_that_the_manual_prints(part, number, few):
     case = list(LINES.PARTS[part]())[number]
     held = sum(case.holds(np.random.default_rng([21, experiment])) for experiment in range(few))
@@ -176,9 +176,9 @@ def test_reports_keep_their_error_budget(law, runs, size):
 
 def test_reports_in_which_runs_never_arrive_keep_their_error_budget():
     (alike, *_), (found, *false) = (
-        CENSORED.judge(np.random.default_rng(8), 10, (20, 4), 200, effects) for effects in ("none", "half")
+        CENSORED.judge(np.random.default_rng(8), 10, (20, 4), 100, effects) for effects in ("none", "half")
     )
-    assert max(alike, *false) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
+    assert max(alike, *false) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 100)
     assert found > 0.5
 
 
@@ -236,7 +236,7 @@ def test_a_simulated_method_is_tuned_and_judged_by_the_code_of_a_run():
 
 
 def test_the_regret_without_noise_is_that_of_theory():
-    many = 100
+    many = 40
     found = np.array(TUNING.regrets("sobol", 1, 0.0, 0, many))
     for place, count in enumerate(TUNING.SETTINGS):
         error = np.std(found[:, place]) / math.sqrt(many)

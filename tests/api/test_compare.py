@@ -106,7 +106,8 @@ def scipy(problem, rng, callback):
 
 bowl = Bowl(np.ones(3))
 """
-SMALL = {"repetitions": 1, "budget": {"iterations": 12}, "replay": False}
+SMALL = {"repetitions": 1, "budget": {"iterations": 12}, "replay": False, "jobs": 0}
+IN_WORKERS = {**SMALL, "jobs": 1}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -146,7 +147,7 @@ def test_methods_of_every_kind_are_compared(notebook):
     methods["lambda"] = Notebook()("def make(steps):\n    return lambda p, r: steps(p, r, 0.125)")["make"](
         steps
     )
-    result = benchfw.compare(notebook["bowl"], methods, plugins="bowls.py", **SMALL)
+    result = benchfw.compare(notebook["bowl"], methods, plugins="bowls.py", **IN_WORKERS)
     assert set(result.counts) <= {"done", "reached"}, repr(result)
     found = {method: value for (_, method), value in ends(result).items()}
     # k steps of length s leave (1 - s)^k of the distance, of which the gap is half the square
@@ -184,7 +185,7 @@ def test_problems_of_every_kind_are_solved_and_counted(notebook):
         "functions": notebook["functions"],
         "name": "bowl",
     }
-    result = benchfw.compare(problems, notebook["Slide"](), plugins=["bowls.py"], **SMALL)
+    result = benchfw.compare(problems, notebook["Slide"](), plugins=["bowls.py"], **IN_WORKERS)
     assert result.counts == {"done": 8}, repr(result)
     found = ends(result)
     assert found["object", "Slide"] == found["functions", "Slide"] == found["nothing", "Slide"]
@@ -358,10 +359,10 @@ def test_a_file_that_a_cell_reads_is_noticed(notebook, folder):
     def read(problem, rng):
         return steps(problem, rng, float(open("step.txt").read()))
     """)
-    assert benchfw.compare(notebook["bowl"], notebook["read"], **SMALL).reused == 0
-    assert benchfw.compare(notebook["bowl"], notebook["read"], **SMALL).reused == 1
+    assert benchfw.compare(notebook["bowl"], notebook["read"], **IN_WORKERS).reused == 0
+    assert benchfw.compare(notebook["bowl"], notebook["read"], **IN_WORKERS).reused == 1
     (folder / "step.txt").write_text("0.25")
-    changed = benchfw.compare(notebook["bowl"], notebook["read"], **SMALL)
+    changed = benchfw.compare(notebook["bowl"], notebook["read"], **IN_WORKERS)
     assert changed.reused == 0
     assert ends(changed)["Bowl", "read"] == pytest.approx(1.5 * 0.75**24)
 
@@ -534,7 +535,7 @@ def test_a_worker_that_dies_does_not_take_the_call_with_it(notebook):
         yield problem.start()
         os._exit(3)
     """)
-    result = benchfw.compare(notebook["bowl"], [notebook["dies"], notebook["steps"]], **SMALL)
+    result = benchfw.compare(notebook["bowl"], [notebook["dies"], notebook["steps"]], **IN_WORKERS)
     assert result.counts == {"crashed": 1, "done": 1}
     assert "the worker process ended with exit code 3" in repr(result)
     assert "the worker process ended with exit code 3" in result._repr_html_()
@@ -731,11 +732,11 @@ def test_code_of_a_module_counts_as_it_is_in_its_file(notebook, folder, monkeypa
     def helped(problem, rng):
         return steps(problem, rng, own_helper.factor())
     """)
-    assert ends(benchfw.compare(notebook["bowl"], notebook["helped"], **SMALL))["Bowl", "helped"] < 1e-6
+    assert ends(benchfw.compare(notebook["bowl"], notebook["helped"], **IN_WORKERS))["Bowl", "helped"] < 1e-6
     (folder / "own_helper.py").write_text(helper.format(0.25))
-    edited = benchfw.compare(notebook["bowl"], notebook["helped"], **SMALL)
+    edited = benchfw.compare(notebook["bowl"], notebook["helped"], **IN_WORKERS)
     assert ends(edited)["Bowl", "helped"] == pytest.approx(1.5 * 0.75**24)
-    assert benchfw.compare(notebook["bowl"], notebook["helped"], **SMALL, jobs=1).reused == 1
+    assert benchfw.compare(notebook["bowl"], notebook["helped"], **IN_WORKERS).reused == 1
 
 
 def test_estimators_are_compared_too_and_in_this_process_if_asked(notebook):

@@ -136,6 +136,7 @@ def test_code_from_outside_the_repository_is_not_compared_with_itself(repository
     assert "both sides would run the same code" in done.stderr
 
 
+@pytest.mark.thorough
 def test_an_interruption_removes_the_worktree_and_the_packages(repository):
     repository.write("bowls.toml", SUITE.replace('use = "slide"', 'use = "slide"\nnap = 0.01'))
     process = subprocess.Popen(

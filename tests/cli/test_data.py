@@ -228,6 +228,7 @@ def test_workers_know_the_data_sets_of_plugins_and_their_parameters(line):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.thorough
 def test_a_trial_runs_again_when_its_data_changed(line):
     line.write("data.toml", SUITE.format(datasets='"reeds"'))
     assert line("run", "data.toml", "--no-report").returncode == 0

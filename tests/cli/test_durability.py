@@ -159,6 +159,7 @@ def test_a_store_that_was_cut_short_is_named_by_every_verb(cli, verb):
     one_clear_line(cli(*verb), "reports/benchfw.sqlite", "it is damaged; `benchfw store repair`")
 
 
+@pytest.mark.thorough
 def test_a_second_interruption_leaves_at_once(cli):
     cli.write("long.toml", NAPPING.replace("nap = 0.005", "nap = 0.05"))
     process = started(cli, "run", "long.toml", "--events", "events")

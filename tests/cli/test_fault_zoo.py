@@ -115,7 +115,8 @@ def test_no_process_is_left(zoo):
 
 
 def test_the_parent_stays_small(zoo):
-    assert int((zoo[0] / "peak").read_text()) < 300e6
+    # half of this, and not the 100 MB that a trial prints
+    assert int((zoo[0] / "peak").read_text()) < 160e6
 
 
 def test_records_of_a_million_answers_are_few(zoo, cli):

@@ -35,7 +35,10 @@ REASONS = {
 
 @pytest.mark.parametrize(
     ("hows", "limits"),
-    [(["hang", "raise"], ("--timeout", 2)), (["exit", "segfault", "memory"], ("--memory", "1GB"))],
+    [
+        (["hang", "raise"], ("--timeout", 2)),
+        pytest.param(["exit", "segfault", "memory"], ("--memory", "1GB"), marks=pytest.mark.thorough),
+    ],
 )
 def test_a_method_that_breaks_at_its_third_iteration_keeps_its_first_two_points(cli, hows, limits):
     cli.write("faulty.toml", SUITE.format(how="HOW").replace('"HOW"', json.dumps(hows)))

@@ -27,15 +27,15 @@ def fuzz():
 
 @pytest.mark.families
 def test_no_suite_text_raises_anything_but_a_clean_error(fuzz):
-    ends = fuzz.fuzz_suites(150, derandomize=True)
-    assert ends["plans"] > 10
-    assert ends["clean errors"] > 50
+    ends = fuzz.fuzz_suites(75, derandomize=True)
+    assert ends["plans"] > 5
+    assert ends["clean errors"] > 25
 
 
 def test_no_damaged_store_raises_anything_but_a_clean_error(fuzz):
-    ends = fuzz.fuzz_stores(30, seed=1)
-    assert ends["read: clean error"] > 10
-    assert ends["repair: fine"] > 20
+    ends = fuzz.fuzz_stores(15, seed=1)
+    assert ends["read: clean error"] > 5
+    assert ends["repair: fine"] > 10
 
 
 def test_no_file_name_makes_a_traceback_or_steers_the_terminal(fuzz, run_inline):

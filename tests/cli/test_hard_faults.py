@@ -116,6 +116,7 @@ def test_thousands_of_metrics_arrive(hard):
     assert len(hard.cli.records()) == 2 * 3000
 
 
+@pytest.mark.thorough
 def test_a_random_module_in_the_users_folder_does_not_stop_the_workers(cli):
     cli.write("random.py", "raise RuntimeError('mine')\n")
     script = Path(sys.executable).parent / "benchfw"
@@ -126,6 +127,7 @@ def test_a_random_module_in_the_users_folder_does_not_stop_the_workers(cli):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_before_anything_ran_claims_nothing(cli, number):
     cli("run", "bowls.toml", "--no-report", "--only", "noisy")

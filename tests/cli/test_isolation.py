@@ -46,7 +46,7 @@ LEAVE = 'use = "leave"\nwhat = {}'
 
 
 @pytest.mark.workers
-@pytest.mark.parametrize("isolation", ["trial", "worker"])
+@pytest.mark.parametrize("isolation", ["trial", pytest.param("worker", marks=pytest.mark.thorough)])
 def test_what_a_method_leaves_behind_is_not_found_by_the_next(messy, cli, isolation):
     left = KEPT if isolation == "trial" else SAID  # each ends a worker
     done = messy([LEAVE.format(json.dumps(left)), 'use = "look"'], "--isolation", isolation, repetitions=1)
@@ -65,6 +65,7 @@ def test_each_repetition_starts_where_the_first_did_with_its_imports_done(messy,
     assert found(cli, "lazy") == [1, 1, 1]  # what it imports is imported before its clock runs
 
 
+@pytest.mark.thorough
 @pytest.mark.workers
 def test_memory_of_processes_that_a_trial_starts_counts_too(messy):
     done = messy(['use = "spawn"'], "--memory", "300MB", "--timeout", "60", repetitions=1)
@@ -78,6 +79,7 @@ def test_a_trial_has_its_threads_though_the_template_has_one(messy, cli):
     assert found(cli, "threads") == [2, 2]
 
 
+@pytest.mark.thorough
 @pytest.mark.workers
 def test_work_in_threads_while_metrics_are_taken_is_said(messy):
     said = " ".join(messy(['use = "beside"\nworks = [true, false]'], repetitions=1).stdout.split())
@@ -98,6 +100,7 @@ threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.workers
 def test_a_library_that_starts_threads_gets_a_new_process_a_trial_and_is_named(messy, cli):
     cli.write("threaded.py", THREADED)
@@ -119,6 +122,7 @@ MODE = os.environ["MODE"]
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.workers
 def test_a_module_that_a_method_imports_is_its_own(messy, cli):
     cli.write("patchy.py", PATCHY)
@@ -129,6 +133,7 @@ def test_a_module_that_a_method_imports_is_its_own(messy, cli):
     assert found(cli, "look") == [0, 0, 0]
 
 
+@pytest.mark.thorough
 @pytest.mark.workers
 def test_a_process_that_a_plugin_starts_at_import_lives_as_long_as_the_template(messy, cli):
     helper = "import subprocess as sp\nHELPER = sp.Popen(['cat'], stdin=sp.PIPE)\n"
@@ -173,6 +178,7 @@ def test_a_suite_says_what_its_trials_have_to_themselves(messy, cli):
     assert 'isolation must be "trial" or "worker", got \'thread\'' in refused.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.workers
 def test_a_method_that_draws_from_outside_is_said_not_to_be_reproducible(messy, cli):
     moods = ["entropy", "set", "seed"]

@@ -318,6 +318,7 @@ def found():
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.workers
 def test_what_is_found_from_the_working_folder_is_looked_for_in_that_of_now(cli):
     plugins = []
@@ -351,6 +352,7 @@ def test_what_is_found_from_the_working_folder_is_looked_for_in_that_of_now(cli)
     assert "2 trials run again: the working folder has changed" in said
 
 
+@pytest.mark.thorough
 @pytest.mark.workers
 def test_a_trial_that_crashed_or_was_stopped_runs_again_once_what_it_read_has_changed(cli):
     read = 'Path(__file__).with_name("{}.txt").read_text() == "{}" and {} or 0.5'

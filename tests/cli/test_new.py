@@ -35,7 +35,7 @@ KINDS = {
         "backend",
     ],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 def test_a_new_plugin_passes_its_checks_and_runs_at_once(cli, kind):
     assert cli("new", kind, "my-first").returncode == 0
     checked = cli("check", "my_first.py", "--seconds", "0.1")

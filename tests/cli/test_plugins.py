@@ -68,6 +68,7 @@ def test_a_one_file_plugin_runs_when_it_is_named(stranger):
     assert "polyak" in done.stdout
 
 
+@pytest.mark.thorough
 def test_an_installed_plugin_runs_without_being_named(stranger, tmp_path):
     project = tmp_path / "project"
     project.mkdir()

@@ -52,6 +52,7 @@ def test_a_terminal_shows_a_bar_the_running_trials_and_every_failure_above_it(cl
     assert "trials done" not in CONTROL.sub("", sent[sent.rindex("\x1b[2K") :])
 
 
+@pytest.mark.thorough
 def test_a_terminal_that_cannot_move_its_cursor_gets_plain_lines(cli):
     sent, code = cli.in_terminal("run", "bowls.toml", "--no-report", "--only", "step=0.5", TERM="dumb")
     assert code == 0
@@ -59,6 +60,7 @@ def test_a_terminal_that_cannot_move_its_cursor_gets_plain_lines(cli):
     assert "━" not in sent.partition("\n")[2].partition("\n")[0]
 
 
+@pytest.mark.thorough
 def test_a_label_cannot_steer_the_terminal(cli):
     cli.write("rude.toml", SLOW.replace('use = "slide"', 'use = "slide"\nlabel = "\\u001b[31mred [bold]x"'))
     sent, _ = cli.in_terminal("run", "rude.toml", "--no-report", "--only", "red")

@@ -32,8 +32,14 @@ pytestmark = pytest.mark.families
 ROOT = Path(__file__).parents[2]
 PATHS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LONG = [
-    *(ROOT / "docs" / f"{name}.md" for name in ("tutorial", "measuring", "notebook", "solvers", "tuning")),
-    *(ROOT / "docs" / "verbs" / f"{name}.md" for name in ("check", "compare", "time")),
+    *(
+        ROOT / "docs" / f"{name}.md"
+        for name in ("tutorial", "claims", "data", "measuring", "notebook", "solvers", "tuning")
+    ),
+    *(
+        ROOT / "docs" / "verbs" / f"{name}.md"
+        for name in ("check", "compare", "export", "report", "run", "time")
+    ),
     *sorted((ROOT / "docs" / "families").glob("*.md")),
     *sorted((ROOT / "docs" / "bridges").glob("*.md")),
 ]

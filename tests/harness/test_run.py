@@ -301,14 +301,14 @@ def test_an_agenda_and_its_queue_need_a_few_bytes_a_trial(registry, store):
     tracemalloc.start()
     make(2)  # what is imported and parsed for the first time does not count
     few = make(2)[-1]
-    agenda, queue, taken, many = make(3_000)
+    agenda, queue, taken, many = make(1_000)
     tracemalloc.stop()
-    assert len(queue) == 9_000 - 6
+    assert len(queue) == 3_000 - 6
     assert [trial.repetition for trial in taken] == [0, 0, 0, 1, 1, 1]
-    draws = get_backend("numpy").rng(order_seed(agenda.suite.seed)).bits(9_000).tolist()
-    in_order = sorted(range(9_000), key=lambda each: (each % 3_000, draws[each]))
+    draws = get_backend("numpy").rng(order_seed(agenda.suite.seed)).bits(3_000).tolist()
+    in_order = sorted(range(3_000), key=lambda each: (each % 1_000, draws[each]))
     assert agenda.pending.tolist() == in_order
-    assert many - few < 80 * 9_000
+    assert many - few < 80 * 3_000
 
 
 def test_looking_at_what_a_run_would_do_writes_nothing(registry, toys, tmp_path):

@@ -87,7 +87,7 @@ def eats_memory(problem):
 
 def prints_much(problem):
     for file in (sys.stdout, sys.stderr):
-        for _ in range(100):
+        for _ in range(50):
             file.write("x" * 1_000_000)
     yield problem.start()
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,12 +44,13 @@ def look(browser, draw_all):
 
 
 @pytest.fixture(scope="session")
-def quickstart(tmp_path_factory) -> Path:
-    """The folder of reports after `benchfw run quickstart --quick`."""
+def quickstart(tmp_path_factory, run_inline) -> Path:
+    """The folder of reports after `benchfw run quickstart --quick --repetitions 1`."""
     pytest.importorskip("benchfw_firstorder", reason="the quickstart's methods are not installed")
     folder = tmp_path_factory.mktemp("quickstart")
-    words = [sys.executable, "-m", "benchfw", "run", "quickstart", "--quick", "--no-replay"]
-    subprocess.run(words, cwd=folder, check=True, capture_output=True, timeout=300)
+    words = ["run", "quickstart", "--quick", "--repetitions", "1", "--no-replay", "--jobs", "0"]
+    done = run_inline(words, folder, dict(os.environ))
+    assert done.returncode == 0, done.stderr
     return folder / "reports"
 
 

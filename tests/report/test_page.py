@@ -28,6 +28,8 @@ from benchfw.summary.exports import (
 )
 from benchfw.summary.summarize import summarize
 
+SMALL = {"optimizers": 3, "estimators": 2, "repetitions": 2, "last": 300}
+
 
 def written(run, results, folder, **options):
     return write_report(summarize(run, save_records(folder, run, results)), run, folder, **options)
@@ -50,7 +52,7 @@ def test_page_has_the_parts_in_order_and_fetches_nothing(realistic, run, tmp_pat
 
 
 def test_csv_files_hold_every_record_and_quantity(realistic, run, tmp_path):
-    results = realistic()
+    results = realistic(**SMALL)
     page = written(run, results, tmp_path / "7")
     with (page.parent / "records.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -74,7 +76,7 @@ def test_records_are_written_as_by_the_plain_way(make, run):
 
 
 def test_every_table_has_its_numbers_unrounded_in_a_file(realistic, run, tmp_path):
-    results = realistic()
+    results = realistic(**SMALL)
     page = written(run, results, tmp_path / "7")
     summary = summarize(run, results)
     links = re.findall(r'href="(table-\d+\.csv)" download', page.read_text(encoding="utf-8"))
@@ -141,7 +143,7 @@ def test_cells_are_no_formulas(text):
 def test_a_folder_that_cannot_be_written_is_one_clear_line(realistic, run, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(BenchfwError, match=r"cannot write the report to .*file/7: "):
-        written(run, realistic(), tmp_path / "file" / "7")
+        written(run, realistic(**SMALL), tmp_path / "file" / "7")
 
 
 def test_a_missing_jinja_is_named_with_how_to_install_it(run, tmp_path, monkeypatch):
@@ -198,7 +200,7 @@ def test_without_plotly_only_the_small_script_draws(small, monkeypatch):
 def test_a_very_large_page_links_its_numbers_and_holds_its_figures_compressed(
     realistic, run, tmp_path, monkeypatch
 ):
-    results = realistic()
+    results = realistic(**SMALL)
     small = written(run, results, tmp_path / "small").read_text(encoding="utf-8")
     monkeypatch.setattr(page, "MOST_ROWS", 10)
     monkeypatch.setattr(page, "_LARGE_FIGURES", 1000)

@@ -547,11 +547,12 @@ def test_every_sentence_that_the_code_can_say_is_among_the_words(make, run):
             seen.add((frame.f_code.co_filename, frame.f_lineno))
         return watch
 
+    summaries = [summarize(run_of(title, run), results) for title, results in scenes(make).items()]
     before = sys.gettrace()
     sys.settrace(watch)
     try:
-        for title, results in scenes(make).items():
-            passage("", summarize(run_of(title, run), results))
+        for summary in summaries:
+            passage("", summary)
     finally:
         sys.settrace(before)
     unsaid = [

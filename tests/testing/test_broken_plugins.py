@@ -51,7 +51,7 @@ def failed(path, leave_out="", **effort):
 
 
 @pytest.mark.parametrize("name", BROKEN)
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(6)
 def test_a_broken_plugin_is_found_by_the_check_that_is_meant_for_it(name):
     # what a plugin remembers takes a process to find out, and the good ones show that it is not a false alarm
     slow = "" if name in {"remembering", "global_state"} else "remembers-nothing"

@@ -86,6 +86,7 @@ def deadly(plugin_file):
         yield process
 
 
+@pytest.mark.thorough
 def test_a_plugin_that_kills_its_process_has_failed_that_check_and_the_rest_go_on(deadly):
     subjects = [each for each in deadly.subjects if each.name != "deaf"]
     results = run_checks(subjects, "improves", deadly.run_check)

@@ -145,7 +145,7 @@ RAW = {
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.thorough] * (name == "szeged-weather")) for name in RAW]
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_the_raw_format_leads_to_the_content_that_the_catalog_knows(name, tmp_path):
     raw = tmp_path / "raw"
     raw.mkdir()

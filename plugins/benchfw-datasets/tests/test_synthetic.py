@@ -28,7 +28,7 @@ def _alone(cache):
 
 
 @pytest.mark.parametrize("entry", REAL, ids=lambda entry: entry.name)
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(5)
 def test_a_stand_in_has_the_arrays_of_the_real_set(entry):
     name, params = parse_dataset_name(entry.twin)
     if entry.name not in LARGE:

@@ -54,12 +54,12 @@ def test_the_propositions_hold_in_a_quick_run(tmp_path):
 )
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("suite", "verdicts"),
+    ("suite", "repetitions", "verdicts"),
     [
-        ("unbiased", ["holds"]),
-        ("ten_passes_ionosphere", ["holds", "holds", "holds"]),
-        ("ten_passes_sonar", ["refuted", "refuted", "holds"]),
+        ("unbiased", 4, ["holds"]),
+        ("ten_passes_ionosphere", 6, ["holds", "holds", "holds"]),
+        ("ten_passes_sonar", 6, ["refuted", "refuted", "holds"]),
     ],
 )
-def test_quick_runs_on_real_data_decide(tmp_path, suite, verdicts):
-    assert list(verdicts_of(suite, tmp_path).values()) == verdicts
+def test_quick_runs_on_real_data_decide(tmp_path, suite, repetitions, verdicts):
+    assert list(verdicts_of(suite, tmp_path, repetitions=repetitions).values()) == verdicts

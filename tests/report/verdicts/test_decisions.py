@@ -19,7 +19,7 @@ inf = math.inf
 WOBBLE = (0.97, 1.0, 1.01, 1.03, 0.99)
 EVEN = (100, 101, 99, 98, 103)
 # by the number of methods; tests/analysis/test_simulations.py has more reports of many methods
-SIMULATIONS = {2: 150, 9: 60}
+SIMULATIONS = {2: 80, 9: 40}
 
 
 def said(run, results):
