@@ -36,6 +36,7 @@ def kernel(
         @kernel("soft-threshold")
         def soft_threshold(x, threshold): ...
 
+
         @soft_threshold.on("numpy")
         def soft_threshold_numpy(x, threshold): ...
     """

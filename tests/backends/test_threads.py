@@ -35,12 +35,8 @@ def _points():
 PASSES = {
     "words": lambda: philox_words(1, 2, 3, 0, LARGE + 5),
     "words from the middle": lambda: philox_words(1, 2, 3, 7, LARGE),
-    "float32 normals": lambda: normals(
-        philox_words(1, 2, 3, 0, LARGE + 2), dtype=np.float32
-    ),
-    "float64 normals": lambda: normals(
-        philox_words(1, 2, 3, 0, LARGE + 2), dtype=np.float64
-    ),
+    "float32 normals": lambda: normals(philox_words(1, 2, 3, 0, LARGE + 2), dtype=np.float32),
+    "float64 normals": lambda: normals(philox_words(1, 2, 3, 0, LARGE + 2), dtype=np.float64),
     "gram": lambda: gaussian_gram(_points(), _points(), 0.7),
     "its derivative": lambda: gaussian_gram_length_derivative(_points(), _points(), 0.7),
     "sum of blocks": lambda: add_scaled(*_blocks()),
