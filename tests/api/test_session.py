@@ -60,7 +60,7 @@ def test_a_result_has_records_estimates_and_verdicts(ran):
     assert gaps[4] == pytest.approx(gaps[0] / 4**4)
     ends = ran.summary.query("quantity == 'gap'").set_index("step")
     assert ends.loc[0.5, "low"] <= ends.loc[0.5, "estimate"] < ends.loc[0.25, "estimate"]
-    assert list(ran.verdicts) == ["bowl, optimizers"]
+    assert list(ran.verdicts) == ["bowl, optimizers (slide)"]
 
 
 def test_the_same_run_is_loaded_from_the_store(ran):
@@ -76,7 +76,7 @@ def test_the_same_run_is_loaded_from_the_store(ran):
 def test_a_result_is_shown_in_few_lines_that_say_where_its_trials_are(ran, monkeypatch):
     lines = repr(ran).splitlines()
     assert len(lines) <= MOST_LINES
-    assert lines[0].startswith("bowl, optimizers: ")
+    assert lines[0].startswith("bowl, optimizers (slide): ")
     assert lines[-1] == "run 1: 4 trials (4 done), kept in reports/benchfw.sqlite"
     again = benchfw.run("slides.toml")
     assert "nothing was run" in repr(again)
@@ -131,7 +131,7 @@ def test_figures_are_drawn_by_matplotlib_and_plotly(ran):
     assert own.get_xlabel() == "gradients"
     plt.close("all")
     drawn = ran.figure(x="seconds")
-    assert {each.name for each in drawn.data} >= {"slide (step=0.5)", "slide (step=0.25)"}
+    assert {each.name for each in drawn.data} >= {"step=0.5", "step=0.25"}
     json.dumps(drawn.to_dict(), default=list)
 
 

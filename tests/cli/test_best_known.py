@@ -84,7 +84,7 @@ def test_the_gap_is_the_distance_to_the_lowest_objective_of_any_method(well):
     done = well("run", "well.toml", "--no-report", "--no-replay")
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
-    assert "halve (left=0.5) reaches gap 0.0001 with" in said
+    assert "optimizers (halve): left=0.5 reaches gap 0.0001 with" in said
     assert "before the target" not in said  # it ended by itself, but could not know where the target is
     assert (
         "The gap is the distance to the lowest objective of the repetition in this run, by any method."
@@ -108,7 +108,7 @@ def test_a_lower_objective_of_another_run_counts_unless_the_problem_has_changed(
     well.write("short.toml", short)
     alone = " ".join(well("run", "short.toml", "--no-report", "--no-replay").stdout.split())
     assert "in this run, by any method" in alone
-    assert "halve (left=0.5) in 3 of 3 runs" in alone  # its own end is the best that is known
+    assert "left=0.5 in 3 of 3 runs" in alone  # its own end is the best that is known
     well("run", "well.toml", "--no-report", "--no-replay")
     again = " ".join(well("run", "short.toml", "--no-report", "--no-replay").stdout.split())
     assert "in this store, in any run" in again
