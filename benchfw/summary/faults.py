@@ -28,6 +28,12 @@ class _Alike:
     first: Result
     cells: dict[Cell, None] = field(default_factory=dict)
     trials: list[int] = field(default_factory=list)
+    reasons: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def reason(self) -> str:
+        """The first reason, and that there are others."""
+        return self.first.outcome.reason + (", the others likewise" if len(self.reasons) > 1 else "")
 
 
 class Findings:
@@ -60,12 +66,15 @@ class Findings:
         if outcome.status not in FINISHED:
             # all that a missing backend skips is one fault, whatever the cell
             place = cell.backend if outcome.status is Status.SKIPPED else cell
+            # each of a method's trials that diverge does so at another iteration: they are one fault too
+            reason = "" if outcome.status is Status.DIVERGED else outcome.reason
             alike = self._alike.setdefault(
-                (place, outcome.status, outcome.reason),
+                (place, outcome.status, reason),
                 _Alike(change(result, outcome=change(outcome, records=()))),
             )
             alike.cells[cell] = None
             alike.trials.append(result.id)
+            alike.reasons[outcome.reason] = None
         for text in (
             *outcome.caveats,
             *_early_end(result),
@@ -85,17 +94,17 @@ class Findings:
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """Return the faults in order of first appearance; trials of one cell with one reason are one."""
+        """Return the faults in order of first appearance; a cell and a reason make one."""
         return tuple(
             Fault(
                 tuple(alike.cells),
                 status,
-                reason,
+                alike.reason,
                 tuple(alike.trials),
                 sum(self._totals[cell] for cell in alike.cells),
                 alike.first,
             )
-            for (_, status, reason), alike in self._alike.items()
+            for (_, status, _), alike in self._alike.items()
         )
 
     @property

@@ -120,6 +120,27 @@ def test_an_end_is_the_last_look_within_the_budget(make, run):
     assert rows_of(summarize(run, [replace(result, trial=trial)]), "gd")["gap"].interval.estimate == 3
 
 
+def test_trials_of_a_method_that_diverge_are_told_once_with_the_first_reason(make, run):
+    results = [
+        make.result(
+            "optimizer",
+            "p",
+            "gd",
+            r,
+            [],
+            status=Status.DIVERGED,
+            reason=f"loss became inf at iteration {40 + r}",
+        )
+        for r in range(3)
+    ]
+    (fault,) = summarize(run, results).faults
+    assert fault_sentence(fault) == (
+        "3 of 3 trials diverged: loss became inf at iteration 40, the others likewise"
+    )
+    (alone,) = summarize(run, results[:1]).faults
+    assert fault_sentence(alone) == "1 of 1 trial diverged: loss became inf at iteration 40"
+
+
 def test_what_a_missing_backend_skips_is_told_once_for_all(make, run):
     results = [
         make.result(
