@@ -70,8 +70,8 @@ def test_figures_for_a_paper_go_to_a_folder(cli):
     done = cli("report", "--format", "svg", "-o", "figures")
     assert done.returncode == 0, done.stderr
     found = list((cli.folder / "figures").iterdir())
-    assert done.stdout == f"figures: {len(found)} in figures\n"
-    assert {path.suffix for path in found} == {".svg"}
+    assert done.stdout == f"figures: {len(found) - 1} in figures, with captions.tex\n"
+    assert {path.suffix for path in found} == {".svg", ".tex"}
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def portable_is_strict(subject: Subject) -> None:
     kernel = _kernel(subject)
     for size in SIZES:
         given = arguments(subject, size)
-        strict = [backend.asarray(each) if isinstance(each, np.ndarray) else each for each in given]
+        strict = [_moved(backend, each) for each in given]
         try:
             found = kernel(*strict)
         except Exception as fault:  # noqa: BLE001 - a stranger's kernel may raise anything
@@ -116,6 +116,13 @@ def arguments(subject: Subject, size: int, backend: Backend | None = None) -> li
 def is_floating(value: Any) -> bool:
     """Return whether a value is an array or a scalar of floating-point numbers with a dtype."""
     return hasattr(value, "dtype") and np.dtype(value.dtype).kind == "f"
+
+
+def _moved(backend: Backend, value: Any) -> Any:
+    """Return arrays of NumPy, also those in lists, on a backend."""
+    if isinstance(value, list | tuple):
+        return type(value)(_moved(backend, each) for each in value)
+    return backend.asarray(value) if isinstance(value, np.ndarray) else value
 
 
 def _single(value: Any) -> Any:

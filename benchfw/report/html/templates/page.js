@@ -51,8 +51,6 @@
       const type = state[name] ? "log" : "linear";
       if ((layout[key].type || "linear") !== type) { layout[key].type = type; delete layout[key].range; }
     }
-    // more ticks than these, and the digits between powers of ten run into each other
-    for (const key of ["xaxis", "yaxis"]) if (layout[key].type === "log") layout[key].nticks = 5;
     return layout;
   }
 
@@ -91,6 +89,23 @@
     }));
   }
 
+  // Ticks of a logarithmic axis: powers of ten, or 1, 2, 5 written out where it has few of them; Plotly alone
+  // would write a digit, 5 for 0.5.
+  function ticks(plot) {
+    const change = {};
+    for (const key of ["xaxis", "yaxis"]) {
+      const { type, range } = plot._fullLayout[key];
+      const decades = type === "log" ? Math.abs(range[1] - range[0]) : 0;
+      const few = decades < 2.2;
+      const step = decades < 0.1 ? null : few ? (decades < 0.5 ? "D1" : "D2") : Math.ceil(decades / 5);
+      change[`${key}.tickmode`] = step === null ? "auto" : "linear";
+      change[`${key}.dtick`] = step;
+      change[`${key}.tick0`] = step === null ? null : 0;
+      change[`${key}.tickformat`] = type === "log" && few ? "~g" : "";
+    }
+    return change;
+  }
+
   // One method stands out, the others are dimmed: by pointing at it, or by its name above the plot.
   function highlight(plot, name) {
     for (const drawn of plot.querySelectorAll(".scatterlayer .trace")) {
@@ -119,17 +134,13 @@
     };
     const plot = element.querySelector(".plot");
     await Plotly.react(plot, traces(view, state), frame(view, figure, state), settings);
-    const place = () => Plotly.update(plot, {}, { annotations: labels(plot, view, state.hidden) });
-    if (labelled(view).length) await place();
+    const place = (shown) => Plotly.update(plot, {}, { ...ticks(plot), annotations: labels(plot, shown, state.hidden) });
+    await place(view);
     if (state.listens) return;
     state.listens = true;
     plot.on("plotly_hover", (event) => highlight(plot, group(event.points[0].data)));
     plot.on("plotly_unhover", () => highlight(plot, null));
-    plot.on("plotly_relayout", (change) => { if (Object.keys(change).some((key) => key.includes("axis")) && labelled(figure.views[state.view]).length) redrawLabels(); });
-    function redrawLabels() {
-      const now = figure.views[state.view];
-      Plotly.update(plot, {}, { annotations: labels(plot, now, state.hidden) });
-    }
+    plot.on("plotly_relayout", (change) => { if (Object.keys(change).some((key) => key.includes("axis"))) place(figure.views[state.view]); });
   }
 
   function key(trace) {
