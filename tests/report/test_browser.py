@@ -90,6 +90,21 @@ def test_switches_change_the_axis_that_is_drawn(page):
     assert page.console == []
 
 
+def test_ticks_of_a_logarithmic_axis_of_few_decades_are_numbers_written_out(make, written, look):
+    results = [
+        make.result("optimizer", "p", name, r, make.curve("gap", [end * 8, end * 3, end]))
+        for name, end in (("gd", 0.3), ("sgd", 0.1))
+        for r in range(3)
+    ]
+    page = look(written(results))
+    plot = "document.querySelector('.plot')"
+    ticks = page.evaluate(f"[...{plot}.querySelectorAll('.ytick text')].map((each) => each.textContent)")
+    numbers = [float(each) for each in ticks]
+    assert len(numbers) >= 3
+    assert numbers == sorted(numbers)
+    assert set(numbers) <= {digit * 10.0**power for digit in (1, 2, 5) for power in (-2, -1, 0)}
+
+
 def mouse(page, kind, x, y, **more):
     page.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
 
