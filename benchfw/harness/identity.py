@@ -40,7 +40,8 @@ class Identity:
     """Computes keys; what does not change from trial to trial is hashed once. The registry is active.
 
     `libraries`, `sources` and `datasets` tell a person what went into the keys so far: versions of libraries,
-    the start of a hash of the modules used of each package, and of the content of each data set.
+    the start of a hash of the modules used of each package, and of the content of each data set. `files` are
+    those of the modules.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Identity:
         self._data: dict[str, str] = {}
         core = self._sources.core
         self._used = dict(core.modules)
+        self.files = set(core.files)
         self.libraries = dict(core.libraries)
         added = registry.entries("backend")  # by plugins; the core's own are in its closure
         self._context = {
@@ -126,6 +128,7 @@ class Identity:
     def _hash_source(self, kind: str, table: Mapping[str, Any]) -> str:
         found = self._sources.closure_of(kind, table)
         self._used |= found.modules
+        self.files |= found.files
         self.libraries |= found.libraries
         entries = self._registry.entries_of(kind, table)
         places = [entry.source for entry in entries if isinstance(entry.source, str)]

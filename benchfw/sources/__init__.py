@@ -2,5 +2,6 @@
 
 from benchfw.sources.closure import Closure, Modules, file_of
 from benchfw.sources.installed import SITE_FOLDERS, Installed, is_python
+from benchfw.sources.loaded import find_outdated
 
-__all__ = ["SITE_FOLDERS", "Closure", "Installed", "Modules", "file_of", "is_python"]
+__all__ = ["SITE_FOLDERS", "Closure", "Installed", "Modules", "file_of", "find_outdated", "is_python"]

@@ -88,7 +88,7 @@ class Reads:
         """Return what the trial read, with hashes: by itself, or before it by a module that it imports.
 
         A module that a plugin imported by a computed name counts for all trials: one that finds it loaded
-        does not read it again.
+        does not read it again. So does what the cells of a notebook have read.
         """
         notes = list(self._notes.items())
         if not notes:
@@ -98,7 +98,11 @@ class Reads:
             counted = [*since, *(each for each in before if each[0].kind == "module")]
             if len(counted) < len(notes):
                 files = self._files_of(trial, registry)
-                counted += [each for each in before if each[0].kind != "module" and each[0].reader in files]
+                counted += [
+                    each
+                    for each in before
+                    if each[0].kind != "module" and (each[0].reader in files or _is_unsaved(each[0].reader))
+                ]
             known = (
                 _datasets_of(trial, registry) if any(each.kind == "data set" for each, _ in counted) else ()
             )
@@ -271,6 +275,11 @@ def _datasets_of(trial: Trial, registry: Registry) -> list[str]:
         return [each for name in names if name for each in sources_of(name)]
     except BenchfwError:
         return []
+
+
+def _is_unsaved(reader: str) -> bool:
+    """Whether code is in no file, as that of a notebook: it may be a part of any trial."""
+    return not os.path.isfile(reader)  # noqa: PTH113 - often called
 
 
 def _text(given: Any) -> str | None:

@@ -1,0 +1,69 @@
+"""benchfw.compare decides claims."""
+
+from pathlib import Path
+
+import pytest
+
+import benchfw
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+CLAIM = {
+    "says": "fast is fast",
+    "method": "fast",
+    "than": "slow",
+    "quantity": "cost to target",
+    "ratio": {"below": 0.5},
+}
+
+
+def compare_paces(tmp_path, **options):
+    plugin = Path(__file__).parents[1] / "plugins" / "paces.py"
+    methods = {"slow": {"use": "shrink"}, "fast": {"use": "shrink", "pace": 0.3}}
+    usual = {"target": {"gap": 1e-3}, "store": tmp_path / "s.sqlite", "plugins": [str(plugin)], "jobs": 0}
+    return benchfw.compare("slope", methods, **usual | {"replay": False} | options)
+
+
+def test_compare_decides_claims_and_its_suite_file_has_them(tmp_path):
+    result = compare_paces(tmp_path, claims=[CLAIM, {"says": "taste", "untestable": "no number"}])
+    found = result.claims
+    assert list(found.standing) == ["holds", "not testable"]
+    assert found.low[0] < found.estimate[0] < found.high[0] < 0.5
+    assert "fast is fast" in repr(result).splitlines()[1]
+    (tmp_path / "c.toml").write_text(result.to_toml())
+    again = benchfw.run(tmp_path / "c.toml", store=tmp_path / "s.sqlite", jobs=0, replay=False)
+    assert again.reused == 10
+    assert list(again.claims.hash) == list(found.hash)
+    assert list(again.claims.registered) == list(found.registered)
+    assert len(compare_paces(tmp_path).claims) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"claims": CLAIM}, "claims must be a list of dicts, got dict"),
+        ({"claims": [CLAIM, "fast"]}, "claims[1] must be a dict with 'says', got 'fast'"),
+        (
+            {"claims": [CLAIM | {"than": "slwo"}]},
+            "claims[0]: no method is labelled 'slwo'; did you mean 'slow'?",
+        ),
+        (
+            {"claims": [CLAIM], "target": None},
+            "claims[0]: it is about a target, and there is none; give target = { … }",
+        ),
+        (
+            {"claims": [CLAIM, CLAIM | {"says": "b", "ratio": {"below": -1}}]},
+            "claims[1]: a ratio is never below -1; it is positive",
+        ),
+        (
+            {"claims": [CLAIM | {"quantity": "gpa at the end"}]},
+            "claims[0]: 'gpa' is not a metric of problem 'slope'; did you mean 'gap'?",
+        ),
+        ({"target": {"gpa": 1}}, "target 'gpa' is not a metric of problem 'slope'; did you mean 'gap'?"),
+    ],
+)
+def test_a_mistake_in_claims_names_the_argument(tmp_path, options, said):
+    with pytest.raises(benchfw.BenchfwError) as fault:
+        compare_paces(tmp_path, **options)
+    assert str(fault.value) == said
