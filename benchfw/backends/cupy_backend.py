@@ -19,6 +19,7 @@ from benchfw.errors import BackendUnavailable
 _THREADS = 256
 _GRID_ROWS = 65_535  # CUDA's limit
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
+_ROUNDED = range(1 << 20, 1 << 30)  # bytes
 
 
 @cache
@@ -34,6 +35,25 @@ def _box_muller_kernel(precision: Precision) -> Any:
 
     # contraction of a * b + c into one rounding would change a third of the results
     return cupy.RawKernel(box_muller_source(precision), "box_muller", options=("--fmad=false",))
+
+
+def _let_arrays_grow() -> None:
+    """Have the memory pool give a little more than asked for, unless somebody has chosen how memory is given.
+
+    An array that is larger from step to step would else never find what the one before has left: every step
+    would take new memory, which stops the device, and the pool would grow by all of them.
+    """
+    import cupy
+
+    pool = cupy.get_default_memory_pool()
+    if cupy.cuda.get_allocator() == pool.malloc:
+        cupy.cuda.set_allocator(lambda size: pool.malloc(round_up(size)))
+
+
+def round_up(size: int) -> int:
+    """Return the next of four sizes from one power of two to the next; small and very large ones as given."""
+    unit = 1 << max(0, size.bit_length() - 3)
+    return -(-size // unit) * unit if size in _ROUNDED else size
 
 
 def _refuse(what: str, fault: BaseException | None = None) -> NoReturn:
@@ -74,6 +94,7 @@ class CupyBackend(Backend):
         if not devices:
             _refuse("the package is installed but there is no GPU")
         self.xp = cupy
+        _let_arrays_grow()
         try:
             self.bits(0, 0, 0, 0, 1)
             self.synchronize()

@@ -28,7 +28,8 @@ from benchfw.kernels.operators import (
     update_and_dots,
 )
 from benchfw.kernels.random import normals, rademacher
-from benchfw.kernels.resident import read_state, resident, side_by_side
+from benchfw.kernels.resident import resident, side_by_side
+from benchfw.kernels.transfers import read_later
 
 __all__ = [
     "Counted",
@@ -57,7 +58,7 @@ __all__ = [
     "normals",
     "over_pieces",
     "rademacher",
-    "read_state",
+    "read_later",
     "resident",
     "ritz",
     "scaled_cholesky",

@@ -87,16 +87,6 @@ def resident(operator: Operator, block: Any) -> Resident | None:
     return Resident(dense, rows) if dense.matrix.flags.c_contiguous else None
 
 
-def read_state(state: Any) -> np.ndarray:
-    """Return a state on the host, after the kernel: through pinned memory, which takes one wait."""
-    import cupy
-
-    place = cupy.cuda.alloc_pinned_memory(state.nbytes)
-    state.data.copy_to_host_async(place.ptr, state.nbytes)
-    cupy.cuda.get_current_stream().synchronize()
-    return np.frombuffer(place, dtype=state.dtype, count=state.size)
-
-
 def side_by_side(tiles: list[Any]) -> Any:
     """Return the columns of all tiles in one array, (…, M)."""
     import cupy

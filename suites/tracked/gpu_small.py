@@ -33,14 +33,15 @@ METHODS = {  # problem, method, and the answers before those that are looked at
     "SGD, matrix completion": (
         ("matrix-completion", {"dataset": "movielens-1m"}),
         ("sgd", {"step": 1, "estimator": COMPLETION}),
-        5,
+        20,
     ),
     "DSG, 50 blocks": (MNIST, ("dsg", BLOCKS), 50),
+    "DSG, 100 blocks": (MNIST, ("dsg", BLOCKS), 100),
     "DSG, 300 blocks": (MNIST, ("dsg", BLOCKS), 300),
     "CDSG": (MNIST, ("cdsg", BLOCKS), 50),
     "PG-SVI": (("gp-classification", {"dataset": "usps-like"}), ("pg-svi", {}), 5),
 }
-ANSWERS = 10  # that are looked at
+ANSWERS = 30  # that are looked at
 
 
 def wall_seconds(call: Callable[[], Any], rounds: int) -> float:

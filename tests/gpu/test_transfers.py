@@ -8,7 +8,9 @@ from itertools import islice
 import pytest
 
 from benchfw.backends import get_backend
+from benchfw.backends.cupy_backend import round_up
 from benchfw.errors import BackendUnavailable
+from benchfw.kernels import read_later
 from benchfw.registry import Registry
 
 try:
@@ -64,3 +66,19 @@ def test_a_step_copies_no_array_of_the_problem(case, tmp_path):
     list(islice(answers, 3))  # kernels are compiled, tables made
     copied = copied_bytes(lambda: list(islice(answers, STEPS)), tmp_path / "trace.json")
     assert copied <= STEPS * SMALL
+
+
+def test_a_value_that_is_read_later_is_that_of_its_moment():
+    values = CUPY.xp.arange(6.0).reshape(2, 3)
+    read = read_later(values)
+    values += 1
+    assert read().tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_an_array_that_grows_by_a_little_takes_the_memory_of_the_one_before():
+    pool = CUPY.xp.get_default_memory_pool()
+    pool.free_all_blocks()
+    before = pool.total_bytes()
+    for size in range(100 << 20, 110 << 20, 1 << 20):
+        CUPY.xp.empty(size, dtype="uint8")
+    assert pool.total_bytes() - before == round_up(100 << 20)

@@ -77,9 +77,9 @@ class Chebyshev:
 
     def _gradient(self, problem: Any, probes: Array, cutter: Cutter, params: Array) -> Array:
         """Return scale/M Σ_k ∂_θ(v_k'p̂_n(A(θ))v_k) + rest'(θ)."""
+        gradient = problem.rest_grad(params)  # first: a device works on it while the host asks for the rest
         matrix = problem.at(params)
         interval, weights = cutter.series(matrix)
-        gradient = problem.rest_grad(params)
         degree, operator = len(weights) - 1, operator_of(matrix)
         if degree == 0:
             return gradient

@@ -6,6 +6,7 @@ w_0 = v, w_1 = At v, w_{j+1} = 2At w_j - w_{j-1}. Both kernels refuse an interva
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import isqrt
 from typing import Any, Literal
 
@@ -18,7 +19,7 @@ from benchfw.kernels import (
     column_dots,
     kernel,
     namespace,
-    read_state,
+    read_later,
     resident,
     shifted,
     side_by_side,
@@ -89,7 +90,7 @@ def _forms(start: Any, operator: Operator, degree: int, interval: Interval) -> A
     even = 2.0 * xp.stack(lengths) - squares
     both = xp.reshape(xp.stack([odd, even], axis=1), (2 * len(dots), start.shape[1]))
     result = xp.concat([squares[None, :], both])[: degree + 1, :]
-    _require_inside(result, squares, interval)
+    _check_inside(result, squares, interval)()
     return result
 
 
@@ -169,7 +170,7 @@ def _blocks_by_one_launch(
         blocks.append(block)
         forms.append(form)
     held.count(steps * probes.shape[1])
-    growth = max(float(read_state(state).view(np.float32)[1]) for state in states)
+    growth = max(float(read_later(state)().view(np.float32)[1]) for state in states)
     if growth:
         raise _outside(interval, growth)
     return side_by_side(blocks), side_by_side(forms)
@@ -190,7 +191,7 @@ def _pairs(
         blocks.append(double.update(start, xp.zeros_like(start), 0.5, 1.0))
     for _ in range(2, degree):
         blocks.append(double.update(blocks[-1], xp.asarray(blocks[-2], copy=True), 1.0, -1.0))
-    _require_inside(column_dots(blocks[-1], blocks[-1]), column_dots(start, start), interval)
+    check = _check_inside(column_dots(blocks[-1], blocks[-1]), column_dots(start, start), interval)
     transposed = operator.order == "F"  # blocks become rows in the memory order that they have
     right = _rows(xp, blocks, transposed)
     del blocks  # as large as what is returned
@@ -202,6 +203,7 @@ def _pairs(
         left = xp.asarray(_hankel(series), dtype=start.dtype) @ right
     else:
         left = _rows(xp, _adjoints(start, double, series), transposed)
+    check()  # now that a device has its work
     return _blocks(xp, left, start.shape, transposed), _blocks(xp, right, start.shape, transposed)
 
 
@@ -251,11 +253,16 @@ def _double(operator: Operator, interval: Interval) -> tuple[Operator, float]:
     return shifted(operator, 2.0 * slope, -slope * (high + low)), slope
 
 
-def _require_inside(values: Any, squares: Any, interval: Interval) -> None:
-    """Raise an error unless the v'T_j(At)v or |w_j|² of each column are within v'v, (M,)."""
+def _check_inside(values: Any, squares: Any, interval: Interval) -> Callable[[], None]:
+    """Return what raises an error unless the v'T_j(At)v or |w_j|² of each column are within v'v, (M,)."""
     xp = namespace(values)
-    if not bool(xp.all(xp.abs(values) <= GROWTH * squares)):  # false for NaN
-        raise _outside(interval, float(xp.max(xp.abs(values)) / xp.max(squares)))
+    inside = read_later(xp.all(xp.abs(values) <= GROWTH * squares))  # false for NaN
+
+    def check() -> None:
+        if not bool(inside()):
+            raise _outside(interval, float(xp.max(xp.abs(values)) / xp.max(squares)))
+
+    return check
 
 
 def _outside(interval: Interval, growth: float) -> BenchfwError:
