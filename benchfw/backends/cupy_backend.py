@@ -94,12 +94,12 @@ class CupyBackend(Backend):
         if not devices:
             _refuse("the package is installed but there is no GPU")
         self.xp = cupy
-        _let_arrays_grow()
         try:
             self.bits(0, 0, 0, 0, 1)
             self.synchronize()
         except (RuntimeError, OSError, ImportError, cupy.cuda.compiler.CompileException) as fault:
             _refuse("the package is installed but cannot run a kernel; was it built for this CUDA?", fault)
+        _let_arrays_grow()
 
     def devices(self) -> tuple[Device, ...]:
         """Return the GPUs here of the first one's model, numbered as CUDA_VISIBLE_DEVICES numbers them."""

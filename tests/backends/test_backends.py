@@ -247,12 +247,6 @@ def test_a_processor_is_told_by_its_model_or_by_the_numbers_that_it_gives(tmp_pa
 
 
 def test_memory_of_a_gpu_is_given_in_four_sizes_an_octave():
-    assert [round_up(size << 20) >> 20 for size in (1, 100, 112, 113, 127, 128)] == [
-        1,
-        112,
-        112,
-        128,
-        128,
-        128,
-    ]
+    sizes = 1, 100, 112, 113, 127, 128
+    assert [round_up(size << 20) >> 20 for size in sizes] == [1, 112, 112, 128, 128, 128]
     assert (round_up(1000), round_up((5 << 30) + 1)) == (1000, (5 << 30) + 1)
