@@ -60,9 +60,7 @@ def _feature_scores_numpy(
 ) -> Any:
     scores = np.zeros((rows.shape[0], num_outputs), dtype=rows.dtype)
     for numbers, planes in _joined(coefficients, FEATURES, np.concatenate):
-        block = frequencies(numbers)
-        for tile in tiles(rows, ROWS * default_threads()):
-            cosines, sines = waves(rows[tile] @ block)
+        for tile, cosines, sines in _tiles_of_waves(rows, frequencies(numbers)):
             scores[tile] += cosines @ planes[0]
             scores[tile] += sines @ planes[1]
     return scores
@@ -104,8 +102,7 @@ def feature_products(rows: Any, frequencies: Any, residuals: Any) -> Any:
 @feature_products.on("numpy")
 def _feature_products_numpy(rows: Any, frequencies: Any, residuals: Any) -> Any:
     products = np.zeros((2, frequencies.shape[1], residuals.shape[1]), dtype=rows.dtype)
-    for tile in tiles(rows, ROWS * default_threads()):
-        cosines, sines = waves(rows[tile] @ frequencies)
+    for tile, cosines, sines in _tiles_of_waves(rows, frequencies):
         products[0] += cosines.T @ residuals[tile]
         products[1] += sines.T @ residuals[tile]
     return products
@@ -146,9 +143,21 @@ def _feature_gram_numpy(rows: Any, frequencies: Any) -> Any:
     return gram
 
 
-def waves(phases: Any) -> tuple[Any, Any]:
-    """Return cosines and sines, the latter in place of the phases."""
-    cosines = np.empty_like(phases)
+def _tiles_of_waves(rows: Any, frequencies: Any) -> Iterator[tuple[slice, Any, Any]]:
+    """Yield slices of the rows, and their cosines and sines, which the next ones overwrite."""
+    size = ROWS * default_threads()
+    shape = (min(size, rows.shape[0]), frequencies.shape[1])
+    # memory that is new to the process costs as much as the cosines, and would be new for every tile
+    phases, cosines = (np.empty(shape, dtype=rows.dtype) for _ in range(2))
+    for tile in tiles(rows, size):
+        some = rows[tile]
+        sines = np.matmul(some, frequencies, out=phases[: some.shape[0]])
+        yield tile, *waves(sines, cosines[: some.shape[0]])
+
+
+def waves(phases: Any, out: Any = None) -> tuple[Any, Any]:
+    """Return cosines, in `out` if it is given, and sines, in place of the phases."""
+    cosines = np.empty_like(phases) if out is None else out
 
     def write(rows: slice) -> None:
         np.cos(phases[rows], out=cosines[rows])
