@@ -15,7 +15,7 @@ import numpy as np
 from benchfw.kernels._kernel import kernel, namespace
 from benchfw.kernels.blocks import column_dots, well_conditioned
 
-STRIP = 32  # rows of B made at a time, which stay in the cache
+STRIP = 64  # rows of B made at a time, which stay in the cache
 
 
 def _counts(gram: Any, scales: Any) -> tuple[float, float]:
@@ -41,12 +41,13 @@ def _scaled_cholesky_numpy(gram: Any, scales: Any) -> Any:
     if not matrix.size:
         return matrix
     # only the half that LAPACK reads is computed, and only the other is cleared, in one pass over memory
+    corner = np.tri(STRIP, dtype=matrix.dtype).T
     for first in range(0, len(scales), STRIP):
         strip = slice(first, first + STRIP)
-        matrix[strip, :first] = 0.0
         products = np.multiply.outer(scales[strip], scales[first:])
+        products[:, :STRIP] *= corner[: len(products), : len(products)]
+        matrix[strip, :first] = 0.0
         np.multiply(rows[strip, first:], products, out=matrix[strip, first:])
-        matrix[strip, strip] = np.triu(matrix[strip, strip])
     matrix.reshape(-1)[:: len(scales) + 1] += 1.0
     potrf = _lapack("potrf", matrix)
     # B = B', so its rows may be read as columns: LAPACK factors it where it stands
