@@ -10,13 +10,12 @@ import numpy as np
 from benchfw.kernels import cholesky_solve, kernel, namespace
 from benchfw_kernelmachines.kernels.random_features import (
     OUTPUTS,
-    ROWS,
     feature_gram,
     feature_products,
     sample_feature_gram,
     tiles,
-    waves,
 )
+from benchfw_kernelmachines.kernels.waves import ROWS, waves
 
 
 @kernel("feature-ridge")

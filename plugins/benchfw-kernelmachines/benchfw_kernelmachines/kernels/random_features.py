@@ -15,12 +15,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from benchfw.kernels import default_threads, kernel, namespace, over_pieces
+from benchfw.kernels import default_threads, kernel, namespace
 from benchfw_kernelmachines.kernels.halves import halves_of_columns, halves_of_rows, multiply_halves
 from benchfw_kernelmachines.kernels.score_sums import add_scores, num_pieces
+from benchfw_kernelmachines.kernels.waves import ROWS, Write, find_writer, waves
 
 COORDINATES, FREQUENCIES, OUTPUTS = 8, 16, 3  # of the samples
-ROWS = 256  # of a tile on the host, whose features stay in the cache
 FEATURES = 256  # of small blocks taken together there: a draw for each would cost more than its features
 MEMORY_OF_FEATURE = 512  # bytes that a GPU should have for each that it holds: 1 % of it in float32
 
@@ -77,8 +77,10 @@ def _feature_scores_numpy(
 ) -> Any:
     del tensor_cores
     scores = np.zeros((rows.shape[0], num_outputs), dtype=rows.dtype)
+    width = sum(block.shape[1] for block in coefficients)
+    write = find_writer(rows.shape[0] * width, rows.dtype)
     for numbers, planes in _joined(coefficients, FEATURES, np.concatenate):
-        for tile, cosines, sines in _tiles_of_waves(rows, frequencies(numbers)):
+        for tile, cosines, sines in _tiles_of_waves(rows, frequencies(numbers), write):
             scores[tile] += cosines @ planes[0]
             scores[tile] += sines @ planes[1]
     return scores
@@ -132,7 +134,8 @@ def feature_products(rows: Any, frequencies: Any, residuals: Any, tensor_cores: 
 def _feature_products_numpy(rows: Any, frequencies: Any, residuals: Any, tensor_cores: bool = True) -> Any:
     del tensor_cores
     products = np.zeros((2, frequencies.shape[1], residuals.shape[1]), dtype=rows.dtype)
-    for tile, cosines, sines in _tiles_of_waves(rows, frequencies):
+    write = find_writer(rows.shape[0] * frequencies.shape[1], rows.dtype)
+    for tile, cosines, sines in _tiles_of_waves(rows, frequencies, write):
         products[0] += cosines.T @ residuals[tile]
         products[1] += sines.T @ residuals[tile]
     return products
@@ -176,7 +179,7 @@ def _feature_gram_numpy(rows: Any, frequencies: Any, tensor_cores: bool = True) 
     return gram
 
 
-def _tiles_of_waves(rows: Any, frequencies: Any) -> Iterator[tuple[slice, Any, Any]]:
+def _tiles_of_waves(rows: Any, frequencies: Any, write: Write) -> Iterator[tuple[slice, Any, Any]]:
     """Yield slices of the rows, and their cosines and sines, which the next ones overwrite."""
     size = ROWS * default_threads()
     shape = (min(size, rows.shape[0]), frequencies.shape[1])
@@ -185,19 +188,7 @@ def _tiles_of_waves(rows: Any, frequencies: Any) -> Iterator[tuple[slice, Any, A
     for tile in tiles(rows, size):
         some = rows[tile]
         sines = np.matmul(some, frequencies, out=phases[: some.shape[0]])
-        yield tile, *waves(sines, cosines[: some.shape[0]])
-
-
-def waves(phases: Any, out: Any = None) -> tuple[Any, Any]:
-    """Return cosines, in `out` if it is given, and sines, in place of the phases."""
-    cosines = np.empty_like(phases) if out is None else out
-
-    def write(rows: slice) -> None:
-        np.cos(phases[rows], out=cosines[rows])
-        np.sin(phases[rows], out=phases[rows])
-
-    over_pieces(write, phases.shape[0], ROWS, phases.shape[1])
-    return cosines, phases
+        yield tile, *waves(sines, cosines[: some.shape[0]], write)
 
 
 @feature_gram.on("cupy")

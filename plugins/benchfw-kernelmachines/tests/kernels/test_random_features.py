@@ -11,11 +11,11 @@ import pytest
 from benchfw.backends import get_backend
 from benchfw_kernelmachines.kernels import random_features
 from benchfw_kernelmachines.kernels.random_features import (
-    ROWS,
     feature_gram,
     feature_products,
     feature_scores,
 )
+from benchfw_kernelmachines.kernels.waves import ROWS
 
 BODIES = pytest.mark.parametrize("body", ["portable", "numpy"])
 SIZES = pytest.mark.parametrize("rows", [0, 1, ROWS - 1, ROWS, ROWS + 1, 5 * ROWS + 3])
