@@ -14,8 +14,15 @@ from benchfw.kernels.operators import Counted, as_operator
 SIZE, STEPS = 700, 9
 
 
-@pytest.fixture(autouse=True)
-def _small_blocks_too(monkeypatch):
+PYTHON = row_passes._Compiled(row_passes._multiply_rows, row_passes._subtract_rows)
+
+
+@pytest.fixture(autouse=True, params=["numba", "numpy"])
+def _small_blocks_too(request, monkeypatch):
+    if request.param == "numba":
+        pytest.importorskip("numba", reason="the extra 'fast' is not installed")
+    else:
+        monkeypatch.setattr(row_passes, "_compile", lambda: None)
     monkeypatch.setattr(row_passes, "LARGE", 0)
     monkeypatch.setattr(row_passes, "AT_A_TIME", 1 << 10)  # several pieces, and a last one of fewer lines
 
@@ -36,6 +43,13 @@ def test_tridiagonals_are_those_of_the_portable_body(columns, dtype):
     for ours, theirs in zip(found, expected, strict=True):
         assert ours.dtype == dtype
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=200 * np.finfo(dtype).eps)
+
+
+def test_the_rows_that_numba_compiles_are_right_as_python_too(monkeypatch):
+    probes, matrix = normals(2, size=40), laplacian(40)
+    monkeypatch.setattr(row_passes, "_compile", lambda: PYTHON)
+    for ours, theirs in zip(lanczos(probes, matrix, 3), lanczos.portable(probes, matrix, 3), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
 
 
 def test_probes_of_any_order_stay_as_they_were():
