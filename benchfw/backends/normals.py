@@ -109,7 +109,8 @@ def _pairs(xp: Any, words: Any, precision: Precision) -> tuple[Any, Any]:
 def _pair(xp: Any, numerator: Any, angle: Any, precision: Precision) -> tuple[Any, Any]:
     """Return sqrt(-2 log u) times the cosine and the sine of the angle; u = (numerator + 1/2) 2^-bits."""
     scale = 2.0 ** -(precision.mantissa_bits + 1)
-    uniform = _cast(xp, numerator * 2 + 1, precision.floating) * scale
+    odd = _cast(xp, numerator * 2 + 1, precision.signed)  # below 2^53: of uint64, the next cast would be slow
+    uniform = _cast(xp, odd, precision.floating) * scale
     radius = xp.sqrt(_log(xp, uniform, precision) * -2.0)
     cosine, sine = _turn(xp, _cast(xp, angle, precision.signed), precision)
     return radius * cosine, radius * sine
@@ -160,10 +161,20 @@ def _turn(xp: Any, angle: Any, precision: Precision) -> tuple[Any, Any]:
     sine = _cast(xp, _polynomial(square, precision.sine) * square * z, "float64")
     sine += _cast(xp, z, "float64") * HALF_PI
     cosine = _cast(xp, _polynomial(square, precision.cosine) * square, "float64") + 1.0
-    odd = (quadrant & 1) != 0
+    cosine, sine = _swap(xp, quadrant & 1, cosine, sine)
     cosine_sign = _cast(xp, 1 - ((quadrant + 1) & 2), "float64")
     sine_sign = _cast(xp, 1 - (quadrant & 2), "float64")
-    return xp.where(odd, sine, cosine) * cosine_sign, xp.where(odd, cosine, sine) * sine_sign
+    return cosine * cosine_sign, sine * sine_sign
+
+
+def _swap(xp: Any, odd: Any, first: Any, second: Any) -> tuple[Any, Any]:
+    """Return two arrays of float64, exchanged where `odd` is 1 and not 0."""
+    if not hasattr(first, "view"):
+        return xp.where(odd != 0, second, first), xp.where(odd != 0, first, second)
+    # on bits, a quarter of the time of two calls of NumPy's `where`
+    ones, twos = first.view(xp.int64), second.view(xp.int64)
+    change = (ones ^ twos) & -_cast(xp, odd, "int64")
+    return (ones ^ change).view(xp.float64), (twos ^ change).view(xp.float64)
 
 
 def _polynomial(x: Any, coefficients: tuple[float, ...]) -> Any:

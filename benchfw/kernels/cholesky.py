@@ -15,6 +15,8 @@ import numpy as np
 from benchfw.kernels._kernel import kernel, namespace
 from benchfw.kernels.blocks import column_dots, well_conditioned
 
+STRIP = 64  # rows of B made at a time, which stay in the cache
+
 
 def _counts(gram: Any, scales: Any) -> tuple[float, float]:
     side = gram.shape[0]
@@ -34,15 +36,22 @@ def scaled_cholesky(gram: Any, scales: Any) -> Any:
 
 @scaled_cholesky.on("numpy")
 def _scaled_cholesky_numpy(gram: Any, scales: Any) -> Any:
-    matrix = gram * scales
+    rows = np.ascontiguousarray(gram.T if gram.flags.f_contiguous else gram)  # K = K'
+    matrix = np.empty_like(rows)
     if not matrix.size:
         return matrix
-    matrix *= scales[:, None]
-    matrix.flat[:: len(scales) + 1] += 1.0
+    # only the half that LAPACK reads is computed, and only the other is cleared, in one pass over memory
+    corner = np.tri(STRIP, dtype=matrix.dtype).T
+    for first in range(0, len(scales), STRIP):
+        strip = slice(first, first + STRIP)
+        products = np.multiply.outer(scales[strip], scales[first:])
+        products[:, :STRIP] *= corner[: len(products), : len(products)]
+        matrix[strip, :first] = 0.0
+        np.multiply(rows[strip, first:], products, out=matrix[strip, first:])
+    matrix.reshape(-1)[:: len(scales) + 1] += 1.0
     potrf = _lapack("potrf", matrix)
     # B = B', so its rows may be read as columns: LAPACK factors it where it stands
-    columns = matrix if matrix.flags.f_contiguous else matrix.T
-    factor, fault = potrf(columns, lower=True, overwrite_a=True)
+    factor, fault = potrf(matrix.T, lower=True, overwrite_a=True, clean=False)
     return np.full_like(factor, np.nan) if fault else factor
 
 
@@ -115,8 +124,7 @@ def _explained_variances_numpy(columns: Any, scales: Any, factor: Any) -> Any:
     block = np.multiply(columns, scales[:, None], order="F")
     if not block.size:
         return np.zeros(block.shape[1], block.dtype)
-    trtrs = _lapack("trtrs", factor, block)
-    half = trtrs(factor, block, lower=True, overwrite_b=True)[0]
+    half = _blas("trsm", factor, block)(1.0, factor, block, lower=True, overwrite_b=True)
     return np.einsum("ij,ij->j", half, half)
 
 

@@ -1,7 +1,8 @@
 """Lanczos recurrences, one a column: tridiagonals, their Gauss quadratures, and f(A) V.
 
 The recurrence is the same on every backend; `column_dots` and `add_scaled` are the passes over memory that
-make it fast, and have the bodies (blocks.py). On a GPU one launch makes all steps with a small dense matrix.
+make it fast, and have the bodies (blocks.py). On a GPU one launch makes all steps with a small dense matrix;
+on the host sparse rows are multiplied in passes that go on to the inner products (row_passes.py).
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
+
+import numpy as np
 
 from benchfw.errors import BenchfwError
 from benchfw.kernels._kernel import kernel, namespace
@@ -24,6 +27,7 @@ from benchfw.kernels.blocks import (
 from benchfw.kernels.operators import as_operator
 from benchfw.kernels.resident import NOTHING, resident, side_by_side
 from benchfw.kernels.resident_source import LANCZOS
+from benchfw.kernels.row_passes import row_passes
 from benchfw.kernels.transfers import read_later
 
 BREAKDOWN = 30.0  # roundings of A w: where a Krylov space ends, residuals are below 9 of them, rarely 12
@@ -52,6 +56,12 @@ def lanczos(probes: Any, matrix: Any, steps: int, reorthogonalize: bool = False)
     rows = [(alpha, beta) for _, alpha, beta in lanczos_steps(probes, matrix, steps, reorthogonalize)]
     alphas, betas = zip(*rows, strict=True)
     return xp.stack(alphas), xp.stack(betas)
+
+
+@lanczos.on("numpy")
+def _lanczos_numpy(probes: Any, matrix: Any, steps: int, reorthogonalize: bool = False) -> tuple[Any, Any]:
+    found = None if reorthogonalize else _steps_in_place(probes, matrix, steps)
+    return lanczos.portable(probes, matrix, steps, reorthogonalize) if found is None else found
 
 
 @lanczos.on("cupy")
@@ -102,6 +112,33 @@ def _next_residual(
     for vector in basis:  # once more is enough: the recurrence was the first time
         residual = add_scaled(residual, -column_dots(vector, residual), vector)
     return residual, alpha, namespace(residual).sqrt(column_dots(residual, residual))
+
+
+def _steps_in_place(probes: Any, matrix: Any, steps: int) -> tuple[Any, Any] | None:
+    """Return alpha and beta, (steps, M) each, by the steps of `lanczos_steps` in two blocks of memory.
+
+    None where the matrix is not one of sparse rows, the block is small, or lengths are extreme.
+    """
+    passes = row_passes(as_operator(matrix, size=probes.shape[0]), probes) if steps >= 1 else None
+    if passes is None:
+        return None
+    start, beta, _ = in_safe_range(probes)
+    current = passes.hold(start)  # w_j times beta: one pass less than w_j itself
+    other = np.zeros_like(current)
+    inverse = scale = np.zeros_like(beta)
+    alphas, betas = np.empty((2, steps, beta.shape[0]), dtype=beta.dtype)
+    for step in range(steps):
+        before, inverse = inverse, _inverse(np, beta)
+        alpha = inverse * passes.multiply(current, other, inverse, -beta * beta * before)
+        length = np.sqrt(passes.subtract(other, alpha * inverse, current))
+        if step == 0 and has_extremes(np.abs(alpha) + length):
+            return None
+        scale = np.maximum(scale, np.abs(alpha) + length)
+        beta = np.where(length > _rounding(probes) * scale, length, 0)
+        current, other = other, current
+        alphas[step], betas[step] = alpha, beta
+    passes.count(steps * beta.shape[0])
+    return alphas, betas
 
 
 def _rounding(probes: Any) -> float:

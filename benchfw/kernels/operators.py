@@ -23,8 +23,8 @@ class Operator(Protocol):
     """A square matrix through its products with blocks of columns, (size, k) -> (size, k).
 
     One that can hold scale A + shift I at no cost a product may offer a method `shifted(scale, shift)`, one
-    that finds inner products on its way a method `update_and_dots`, and one whose matrix is stored whole a
-    method `whole`, as the functions below describe.
+    that finds inner products on its way a method `update_and_dots`, one whose matrix is stored whole a method
+    `whole`, and one of sparse rows a method `sparse_rows`, as the functions below describe.
     """
 
     size: int
@@ -46,6 +46,13 @@ class Whole(NamedTuple):
     matrix: Any
     scale: float
     shift: float
+    on_product: Callable[[int], None]
+
+
+class Rows(NamedTuple):
+    """A in compressed sparse rows; products with columns of a block are counted."""
+
+    matrix: Any
     on_product: Callable[[int], None]
 
 
@@ -94,6 +101,10 @@ class SparseOperator:
     def update_and_dots(self, block: Any, out: Any, scale: float, keep: float) -> tuple[Any, Any, Any]:
         """Return `update`, and its `squares_and_dots` with the block: on a GPU in the same pass."""
         return sparse_update_and_dots(block, self.matrix, out, scale, keep)
+
+    def sparse_rows(self) -> Rows:
+        """Return the matrix."""
+        return Rows(self.matrix, _count_nothing)
 
     def shifted(self, scale: float, shift: float) -> SparseOperator:
         """Return the operator of scale A + shift I, stored as such and kept for the next call."""
@@ -195,6 +206,11 @@ class Counted:
         found = whole(self._operator)
         return None if found is None else found._replace(on_product=self._count)
 
+    def sparse_rows(self) -> Rows | None:
+        """Return the matrix, if that of the operator is of sparse rows; its products are to be counted."""
+        found = sparse_rows(self._operator)
+        return None if found is None else found._replace(on_product=self._count)
+
 
 def as_operator(matrix: Any, size: int | None = None) -> Operator:
     """Return the operator of an array, a sparse matrix, or a product function of a matrix of a given size."""
@@ -219,6 +235,12 @@ def shifted(operator: Operator, scale: float, shift: float) -> Operator:
 def whole(operator: Operator) -> Whole | None:
     """Return the matrix of an operator that stores it whole, None for others."""
     own: Callable[[], Whole | None] | None = getattr(operator, "whole", None)
+    return None if own is None else own()
+
+
+def sparse_rows(operator: Operator) -> Rows | None:
+    """Return the matrix of an operator that stores it in compressed sparse rows, None for others."""
+    own: Callable[[], Rows | None] | None = getattr(operator, "sparse_rows", None)
     return None if own is None else own()
 
 

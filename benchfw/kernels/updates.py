@@ -60,18 +60,30 @@ def sparse_update(block: Any, matrix: Any, out: Any, scale: float, keep: float) 
 
 @sparse_update.on("numpy")
 def _sparse_update_numpy(block: Any, matrix: Any, out: Any, scale: float, keep: float) -> Any:
-    tools = _sparse_tools()
-    if not (tools and _fits(matrix, block, out)):
+    if not (adds_rows(matrix, block) and _fits(matrix, out)):
         return sparse_update.portable(block, matrix, out, scale, keep)
     if keep != 1.0:
         out *= keep
-    entries = matrix.data if scale == 1.0 else scale * matrix.data
-    arrays = matrix.indptr, matrix.indices, entries, block.ravel(), out.ravel()
-    if block.shape[1] == 1:  # a third of the time
-        tools.csr_matvec(*matrix.shape, *arrays)
-    else:
-        tools.csr_matvecs(*matrix.shape, block.shape[1], *arrays)
+    add_rows(matrix, 0, matrix.shape[0], block, out, scale)
     return out
+
+
+def adds_rows(matrix: Any, block: Any) -> bool:
+    """Return whether `add_rows` takes these."""
+    return _sparse_tools() is not None and _fits(matrix, block)
+
+
+def add_rows(matrix: Any, start: int, stop: int, block: Any, out: Any, scale: float = 1.0) -> None:
+    """Add scale A block to rows start … stop-1 of `out`, which has rows beyond A's, perhaps; on the host."""
+    tools, columns, stop = _sparse_tools(), block.shape[1], min(stop, matrix.shape[0])
+    entries = matrix.data if scale == 1.0 else scale * matrix.data
+    # where a row begins is counted from the first entry of all: rows in the middle are not copied
+    shape, starts = (stop - start, matrix.shape[1]), matrix.indptr[start : stop + 1]
+    arrays = starts, matrix.indices, entries, block.ravel(), out[start:stop].ravel()
+    if columns == 1:  # a third of the time
+        tools.csr_matvec(*shape, *arrays)
+    else:
+        tools.csr_matvecs(*shape, columns, *arrays)
 
 
 @sparse_update.on("cupy")

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from time import process_time
 
+from _tables import Table, store_table
+
 from benchfw.errors import BenchfwError, nearest
 
 
@@ -36,18 +38,29 @@ def refusals(advice: str = "") -> Iterator[None]:
         sys.exit(2)
 
 
-def run_cases(cases: Mapping[str, Callable[[int], None]], description: str | None, rounds: int) -> None:
-    """Run the cases that the command line names, or all, with so many rounds unless it gives a number."""
+def run_cases(cases: Mapping[str, Callable[[int], Table]], description: str | None, rounds: int) -> None:
+    """Run the cases that the command line names, or all, with so many rounds unless it gives a number.
+
+    All need a GPU. With --to a case's table is stored as well, as SCRIPT-CASE.json.
+    """
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"one of {', '.join(cases)}")
     parser.add_argument("--rounds", type=int, default=rounds)
+    add_folder_option(parser)
     arguments = parser.parse_args()
     for name in arguments.cases:
         if name not in cases:
             parser.error(f"no case '{name}'{nearest(name, cases)}")
     with refusals():
         for name in arguments.cases or cases:
-            cases[name](arguments.rounds)
+            table = cases[name](arguments.rounds)
+            if arguments.to is not None:
+                store_table(arguments.to, f"{Path(sys.argv[0]).stem}-{name}", table, on_gpu=True)
+
+
+def add_folder_option(parser: argparse.ArgumentParser) -> None:
+    """Add --to FOLDER, which is None where it is not given."""
+    parser.add_argument("--to", type=Path, metavar="FOLDER", help="where tables are stored as JSON as well")
 
 
 def cpu_seconds(call: Callable[[], object]) -> float:

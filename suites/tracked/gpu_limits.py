@@ -1,7 +1,8 @@
 """What the kernels reach on a GPU: against the bare products that they need, and against GPyTorch.
 
 `python suites/tracked/gpu_limits.py [CASE …]` prints a table a case, every call of it timed by device
-events after a warm-up. It needs CuPy, and for "log-determinant" PyTorch and GPyTorch beside it.
+events after a warm-up. It needs CuPy, and for "log-determinant" PyTorch and GPyTorch beside it. `--to
+suites/tracked/measured` stores what docs/performance.md shows.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from _tables import Table
 from _timing import run_cases
 
 from benchfw.backends import get_backend
@@ -60,19 +62,20 @@ def release() -> None:
         sys.modules["torch"].cuda.empty_cache()
 
 
-def show(title: str, calls: Calls, floor: str, rounds: int) -> dict[str, float]:
-    """Print the seconds of each call, and their ratio to those of the floor."""
+def show(title: str, calls: Calls, floor: str, rounds: int) -> Table:
+    """Print and return the milliseconds of each call, and their ratio to those of the floor."""
     print(title, flush=True)
     seconds = seconds_of(calls, rounds)
     for name, time in seconds.items():
         print(f"  {name:<28} {1e3 * time:10.2f} ms   {time / seconds[floor]:6.2f} times {floor}", flush=True)
-    return seconds
+    rows = [(name, 1e3 * time, time / seconds[floor]) for name, time in seconds.items()]
+    return Table(title, ("what", "ms", f"times {floor}"), rows)
 
 
 def show_with_errors(
     title: str, calls: Calls, values: Mapping[str, list[float]], exact: Callable[[], float], rounds: int
-) -> None:
-    """Print the seconds and the relative error of each call, and ratios to the first at no larger error.
+) -> Table:
+    """Print and return the time and the error of each call, and ratios to the first at no larger error.
 
     `values` has what the calls found, by name; a call without any is exact.
     """
@@ -83,10 +86,14 @@ def show_with_errors(
         for name in calls
     }
     first = next(iter(calls))
+    rows = []
     for name, time in seconds.items():
         better = errors[name] <= errors[first]
         said = f"{time / seconds[first]:6.2f} times {first}" if better else "less exact: not compared"
         print(f"  {name:<28} {1e3 * time:10.2f} ms   error {errors[name]:.1e}   {said}", flush=True)
+        ratio = time / seconds[first] if better else "less exact"
+        rows.append((name, 1e3 * time, 100 * errors[name], ratio))
+    return Table(title, ("what", "ms", "error, %", f"times {first}"), rows)
 
 
 def times(count: int, product: Callable[[], Any]) -> Callable[[], None]:
@@ -99,7 +106,7 @@ def times(count: int, product: Callable[[], Any]) -> Callable[[], None]:
     return repeated
 
 
-def dense(rounds: int) -> None:
+def dense(rounds: int) -> Table:
     """Chebyshev forms and pairs of a dense matrix."""
     backend = get_backend("cupy")
     size, probes, degree = 20_000, 32, 50
@@ -116,11 +123,13 @@ def dense(rounds: int) -> None:
         "pairs": lambda: chebyshev_pairs(block, matrix, weights, (-reach, reach)),
         "pairs in reverse mode": lambda: chebyshev_pairs(block, matrix, weights, (-reach, reach), "reverse"),
     }
-    seconds = show(f"dense: n = {size:,}, {probes} probes, degree {degree}", calls, "50 products", rounds)
-    print(f"  the products run at {50 * matrix.nbytes / seconds['50 products'] / 1e12:.2f} TB/s")
+    table = show(f"dense: n = {size:,}, {probes} probes, degree {degree}", calls, "50 products", rounds)
+    seconds = next(time for name, time, _ in table.rows if name == "50 products") / 1e3
+    print(f"  the products run at {50 * matrix.nbytes / seconds / 1e12:.2f} TB/s")
+    return table
 
 
-def sparse(rounds: int) -> None:
+def sparse(rounds: int) -> Table:
     """Chebyshev forms of a two-dimensional Laplacian."""
     import scipy.sparse
 
@@ -139,10 +148,12 @@ def sparse(rounds: int) -> None:
         "25 products by our kernel": times(degree // 2, lambda: operator.matmat(by_rows)),
         "forms": lambda: chebyshev_forms(block, matrix, degree, (0.0, 8.0)),
     }
-    show(f"sparse: n = {side * side:,}, {probes} probes, degree {degree}", calls, "25 products", rounds)
+    return show(
+        f"sparse: n = {side * side:,}, {probes} probes, degree {degree}", calls, "25 products", rounds
+    )
 
 
-def features(rounds: int) -> None:
+def features(rounds: int) -> Table:
     """Predictions over regenerated random features."""
     backend = get_backend("cupy")
     xp = backend.xp
@@ -161,11 +172,12 @@ def features(rounds: int) -> None:
     calls = {
         "bare products": times(blocks, lambda: xp.matmul(points, stored, out=projections)),
         "prediction": lambda: feature_scores(points, frequencies, coefficients, outputs),
+        "prediction, plain float32": lambda: feature_scores(
+            points, frequencies, coefficients, outputs, tensor_cores=False
+        ),
     }
     title = f"features: {rows:,} rows of {dimension}, {blocks * count:,} frequencies, float32"
-    seconds = show(title, calls, "bare products", rounds)
-    share = seconds["bare products"] / seconds["prediction"]
-    print(f"  {100 * share:.0f} % of the rate of the bare products")
+    return show(title, calls, "bare products", rounds)
 
 
 SIZE, PROBES, STEPS, LENGTH, NOISE = 50_000, 16, 10, 0.3, 0.1  # of the Gaussian process
@@ -180,7 +192,7 @@ def noisy_gram(points: Any) -> Any:
     return matrix
 
 
-def log_determinant(rounds: int) -> None:
+def log_determinant(rounds: int) -> Table:
     """Stochastic Lanczos against GPyTorch."""
     import gpytorch
     import torch
@@ -209,10 +221,10 @@ def log_determinant(rounds: int) -> None:
         return 2.0 * float(xp.log(xp.diagonal(xp.linalg.cholesky(matrix))).sum())
 
     calls = {"gpytorch": theirs, "lanczos": ours, "exact Cholesky": factorize}
-    show_with_errors(f"log det: n = {SIZE:,}, {PROBES} probes", calls, values, factorize, rounds)
+    return show_with_errors(f"log det: n = {SIZE:,}, {PROBES} probes", calls, values, factorize, rounds)
 
 
-def log_determinant_gradient(rounds: int) -> None:
+def log_determinant_gradient(rounds: int) -> Table:
     """The derivative of the log-determinant in the length, by conjugate gradients, against GPyTorch."""
     import gpytorch
     import torch
@@ -257,7 +269,7 @@ def log_determinant_gradient(rounds: int) -> None:
         many = backend.rng(99).rademacher((SIZE, 512))
         return change(cholesky_solve(backend.xp.linalg.cholesky(noisy_gram(points)), many), many)
 
-    show_with_errors(title, {"gpytorch": theirs, "conjugate gradients": ours}, values, solve, rounds)
+    return show_with_errors(title, {"gpytorch": theirs, "conjugate gradients": ours}, values, solve, rounds)
 
 
 CASES = {

@@ -3,7 +3,8 @@
 `python suites/tracked/gpu_small.py [CASE …]` prints a table a case. "recurrences" times Chebyshev forms,
 Lanczos steps and conjugate gradients by the wall clock, on all threads that the host's BLAS takes and on the
 GPU, results waited for, beside the products alone as a CUDA graph. "steps" counts what happens between two
-answers of a method. Both need CuPy, and PyTorch for its graphs and its profiler.
+answers of a method. Both need CuPy, and PyTorch for its graphs and its profiler. `--to
+suites/tracked/measured` stores what docs/performance.md shows.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from _tables import Table, Value
 from _timing import run_cases
 
 from benchfw.backends import get_backend
@@ -81,10 +83,12 @@ def graph_seconds(size: int, rounds: int) -> float:
     return statistics.median(times[2:])
 
 
-def recurrences(rounds: int) -> None:
-    """Print seconds of recurrences with dense matrices of condition 20."""
+def recurrences(rounds: int) -> Table:
+    """Print and return microseconds of recurrences with dense matrices of condition 20."""
     device = get_backend("cupy")
-    print(f"{PROBES} columns, float64: µs on the host, on the GPU, {DEGREE // 2} products as a graph")
+    title = f"{PROBES} columns, float64: µs on the host, on the GPU, {DEGREE // 2} products as a graph"
+    print(title)
+    rows: list[tuple[Value, ...]] = []
     for size in SIZES:
         rng = np.random.default_rng(size)
         basis, _ = np.linalg.qr(rng.standard_normal((size, size)))
@@ -107,12 +111,19 @@ def recurrences(rounds: int) -> None:
             ratio = f"{fast / graph:5.2f} of the graph" if name.startswith("Chebyshev") else ""
             times = "".join(f"{1e6 * each:9,.0f}" for each in (slow, fast, graph))
             print(f"  n = {size:5,}  {name:<32}{times}  {slow / fast:6.1f} times faster  {ratio}", flush=True)
+            beside = (1e6 * graph, fast / graph) if ratio else (None, None)
+            rows.append((f"{size:,}", name, 1e6 * slow, 1e6 * fast, slow / fast, *beside))
+    return Table(
+        title, ("rows", "what", "host", "GPU", "times faster", "graph", "GPU against the graph"), rows
+    )
 
 
-def steps(rounds: int) -> None:
-    """Print what a GPU does between two answers of a method."""
+def steps(rounds: int) -> Table:
+    """Print and return what a GPU does between two answers of a method."""
     del rounds
-    print(f"between two answers, the mean of {ANSWERS}: launches, copies to and from the host, µs")
+    title = f"between two answers, the mean of {ANSWERS}: launches, copies to and from the host, µs"
+    print(title)
+    rows: list[tuple[Value, ...]] = []
     registry = Registry()
     for name, (problem, method, before) in METHODS.items():
         specs = [Spec(use, parameters) for use, parameters in (problem, method)]
@@ -124,6 +135,11 @@ def steps(rounds: int) -> None:
             f"{found.device_seconds / found.seconds:.0%}",
             flush=True,
         )
+        times = 1e6 * found.device_seconds, 1e6 * found.seconds, 100 * found.device_seconds / found.seconds
+        rows.append((name, found.launches, found.copies, *times))
+    return Table(
+        title, ("method", "launches", "copies", "GPU at work, µs", "between answers, µs", "share, %"), rows
+    )
 
 
 CASES = {"recurrences": recurrences, "steps": steps}

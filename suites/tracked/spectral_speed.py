@@ -4,7 +4,8 @@
 mean square, relative to the exact value) is at most 1 %, with 30 probes; then it times all of them in turn
 within one process, by one thread, in CPU seconds. Every row has its error beside its time. What does not
 reach the error with 400 steps is listed and compared with nothing. Peers that are not installed are left out
-(`pip install 'benchfw-spectral[peers]'`).
+(`pip install 'benchfw-spectral[peers]'`). `--to suites/tracked/measured` stores what docs/performance.md
+shows.
 
 In the dense case the eigenvalues crowd at the lower end of an interval of condition 15,000: a series of
 degree 50 is cheap there, and off by a quarter.
@@ -20,7 +21,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from _timing import medians, with_one_thread
+from _tables import Table, store_table
+from _timing import add_folder_option, medians, with_one_thread
 
 from benchfw.backends import get_backend
 from benchfw.errors import Unavailable
@@ -106,8 +108,8 @@ def multiply(problem: SpectralSumProblem, count: int) -> Callable[[], None]:
     return products
 
 
-def measure(case: dict[str, Any], target: float, rounds: int) -> None:
-    """Print one case: settings that reach the error, then their times, taken in turn."""
+def measure(title: str, case: dict[str, Any], target: float, rounds: int) -> Table:
+    """Print and return one case: settings that reach the error, then their times, taken in turn."""
     backend = get_backend("numpy")
     problem = SpectralSumProblem(backend, backend.rng(1), function="log", **case)
     exact = problem.value()
@@ -138,6 +140,16 @@ def measure(case: dict[str, Any], target: float, rounds: int) -> None:
         print(f"  {name}: {share:.2f} times its {count} products; {', '.join(said)}")
     fastest = min(errors, key=lambda name: seconds[name])
     print(f"  the fastest with an error of at most {100 * target:g} %: {fastest}")
+    rows = [
+        (
+            f"{name}, {found[name].steps} steps" if name in found else name,
+            time,
+            100 * errors[name] if name in errors else None,
+            time / seconds[direct],
+        )
+        for name, time in seconds.items()
+    ]
+    return Table(f"One core, {title}", ("what", "seconds", "error, %", f"times {direct}"), rows)
 
 
 def _compare(mine: float, theirs: float, name: str) -> str:
@@ -151,10 +163,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--error", type=float, default=0.01)
+    add_folder_option(parser)
     arguments = parser.parse_args()
     for title, case in CASES.items():
         print(title, flush=True)
-        measure(case, arguments.error, arguments.rounds)
+        table = measure(title, case, arguments.error, arguments.rounds)
+        if arguments.to is not None:
+            store_table(arguments.to, f"log-determinant-{title.partition(':')[0]}", table)
 
 
 if __name__ == "__main__":

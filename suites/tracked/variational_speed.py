@@ -5,7 +5,8 @@ steps of Khan et al. 2016, Table 1: one thread, CPU seconds, and ratios within o
 1.3 times the solve, and is to take less with `refactor`, where a factor is used again. Both methods of the
 second part take 2,000 samples by the score function, as in the suite table1_usps; --rounds 0 and --passes 0
 leave a part out. The data are got by hand (`benchfw data show usps-2vs4`
-says how); `--dataset "usps-like(rows=1781, train=884)"` takes a synthetic set of the same size.
+says how); `--dataset "usps-like(rows=1781, train=884)"` takes a synthetic set of the same size. `--to
+suites/tracked/measured` stores the steps, which docs/performance.md shows.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from functools import partial
 from itertools import islice
 
 import numpy as np
-from _timing import cpu_seconds, medians, refusals, with_one_thread
+from _tables import Table, store_table
+from _timing import add_folder_option, cpu_seconds, medians, refusals, with_one_thread
 from scipy.linalg import cho_factor, cho_solve
 
 from benchfw.backends import get_backend
@@ -41,8 +43,11 @@ def go(answers: Iterator[object], count: int) -> object:
     return next(islice(answers, count - 1, None))
 
 
-def one_step(problem: GPClassification, rounds: int) -> None:
-    """Print the times of steps, and over that of the solve with B = I + (s s')∘K for one right-hand side."""
+def one_step(problem: GPClassification, rounds: int) -> Table:
+    """Print and return the times of steps, and their ratios to the solve with B = I + (s s')∘K.
+
+    The solve has one right-hand side, and gets B, which a step has to make.
+    """
     rng = problem.backend.rng
     paths = {name: method.run(problem, rng(2)) for name, method in METHODS.items()}
     a_pass = math.ceil(problem.num_samples / BATCH)
@@ -60,6 +65,9 @@ def one_step(problem: GPClassification, rounds: int) -> None:
         print(
             f"  {name:<28} {1e3 * time / AT_ONCE:6.2f} ms   {time / times['the solve']:.2f} times the solve"
         )
+    title = f"One core, PG-SVI, {problem.num_samples} examples, batches of {BATCH}"
+    rows = [(name, 1e3 * time / AT_ONCE, time / times["the solve"]) for name, time in times.items()]
+    return Table(title, ("what", "ms", "times the solve"), rows)
 
 
 def to_the_end(problem: GPClassification, passes: int) -> None:
@@ -90,13 +98,16 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--passes", type=int, default=10)
     parser.add_argument("--dataset", default=DATASET)
+    add_folder_option(parser)
     arguments = parser.parse_args()
     backend = get_backend("numpy")
     with refusals("--dataset takes another one"):
         problem = GPClassification(backend, backend.rng(1), dataset=arguments.dataset)
     print(f"{arguments.dataset}, {problem.num_samples} examples, batches of {BATCH}")
     if arguments.rounds:
-        one_step(problem, arguments.rounds)
+        table = one_step(problem, arguments.rounds)
+        if arguments.to is not None:
+            store_table(arguments.to, "pg-svi", table)
     if arguments.passes:
         to_the_end(problem, arguments.passes)
 

@@ -22,7 +22,8 @@ PAIRS = 1 << 24  # of rows and centres at once
 class FeaturePredictor:
     """f(x) = scale Σ_j Φ_j(x) A_j, with features that are regenerated whenever f is evaluated.
 
-    `notes` are numbers of the optimizer about this answer. Dai et al. 2014.
+    `notes` are numbers of the optimizer about this answer. `tensor_cores` says how a GPU multiplies float32:
+    in halves on those, or plainly. Dai et al. 2014.
     """
 
     frequencies: Frequencies
@@ -30,6 +31,7 @@ class FeaturePredictor:
     scale: float
     num_outputs: int  # C
     notes: Mapping[str, float] = field(default_factory=dict)
+    tensor_cores: bool = True
 
     @property
     def num_features(self) -> int:
@@ -39,7 +41,8 @@ class FeaturePredictor:
     def predict(self, rows: Array) -> Array:
         """Return f at rows, (n, d) -> (n, C)."""
         _check_columns(rows, self.frequencies.dimension)
-        sums = feature_scores(rows, self.frequencies.blocks, self.coefficients, self.num_outputs)
+        features = self.frequencies.blocks, self.coefficients
+        sums = feature_scores(rows, *features, self.num_outputs, self.tensor_cores)
         return sums * float(self.scale)
 
     def squared_norm(self) -> float:

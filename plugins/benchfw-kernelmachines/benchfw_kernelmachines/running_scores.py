@@ -45,6 +45,7 @@ class RunningScores:
             lambda places: answer.frequencies.blocks([moved[place] for place in places]),
             changes,
             answer.num_outputs,
+            answer.tensor_cores,
         )
         self._sums = self._sums + sums.astype(np.float64)
         self._last = answer

@@ -401,3 +401,20 @@ def test_batches_are_counted_in_rows(build, kind):
     problem = build("squared")
     path(problem, kind(**SMALL), steps=5)
     assert problem.cost == 5 * 16
+
+
+@pytest.mark.parametrize("tensor_cores", [True, False])
+def test_the_choice_of_products_reaches_every_call_and_answer(build, monkeypatch, tensor_cores):
+    told = []
+    for name in ("feature_scores", "feature_products", "feature_gram"):
+        original = getattr(block_descent, name)
+
+        def watched(*arguments, original=original):
+            told.append(arguments[-1])
+            return original(*arguments)
+
+        monkeypatch.setattr(block_descent, name, watched)
+    method = DSG(**SMALL | {"step": "line-search"}, preconditioner=0.1, tensor_cores=tensor_cores)
+    answers = path(build("squared"), method, steps=2)
+    assert [answer.tensor_cores for answer in answers] == [tensor_cores] * 3
+    assert told == [tensor_cores] * 8  # scores, products, gram, and scores for the line search, twice

@@ -54,9 +54,9 @@ def test_answers_after_a_divergent_one_have_their_own_scores(blocks, wrong):
 def test_only_blocks_that_moved_are_computed(blocks, monkeypatch):
     computed = []
 
-    def counting(rows, frequencies, coefficients, num_outputs):
+    def counting(rows, frequencies, coefficients, *others):
         computed.append(len(coefficients))
-        return original(rows, frequencies, coefficients, num_outputs)
+        return original(rows, frequencies, coefficients, *others)
 
     original = running_scores.feature_scores
     monkeypatch.setattr(running_scores, "feature_scores", counting)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 
-@pytest.mark.parametrize(("ratio", "code"), [(1.6, 0), (1.7, 1)])
+@pytest.mark.parametrize(("ratio", "code"), [(1.15, 0), (1.16, 1)])
 def test_the_script_fails_beyond_its_limit(monkeypatch, capsys, ratio, code):
     monkeypatch.syspath_prepend(Path(__file__).parents[3] / "suites" / "tracked")
     import kernelmachines_speed as script

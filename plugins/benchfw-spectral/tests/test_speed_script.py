@@ -20,13 +20,17 @@ def test_only_what_reaches_the_error_is_compared_and_the_exact_way_is_named(monk
     far = SimpleNamespace(draw=lambda *_: lambda _: 1.0)
     methods = {"chebyshev": script.METHODS["chebyshev"], "far": lambda _: far}
     monkeypatch.setattr(script, "METHODS", methods)
-    script.measure({"matrix": "rbf", "size": 60, "shift": 1.0, "length": 0.5}, target=0.2, rounds=3)
+    table = script.measure(
+        "small", {"matrix": "rbf", "size": 60, "shift": 1.0, "length": 0.5}, target=0.2, rounds=3
+    )
     said = capsys.readouterr().out.splitlines()
     assert any(line.split()[0] == "far" and line.endswith("not compared") for line in said)
     timed = [line for line in said if " s   error " in line]
     assert [line.split()[0] for line in timed] == ["exact", "chebyshev,"]
     assert any("than exact Cholesky" in line and "than far" not in line for line in said)
     assert said[-1].startswith("  the fastest with an error of at most 20 %: ")
+    assert [row[0].partition(",")[0] for row in table.rows][:2] == ["exact Cholesky", "chebyshev"]
+    assert "far" not in {row[0] for row in table.rows}
 
 
 def test_without_data_the_script_says_what_it_needs_and_how_to_get_it(monkeypatch, capsys, tracked, tmp_path):

@@ -28,6 +28,9 @@ class DoublyStochastic:
     randomness: Literal["both", "data", "features"] = "both"
     """What is drawn; the other is exact: "data" has k(x_b, ·) in place of the features, "features" has all
     rows in place of the batch."""
+    tensor_cores: bool = True
+    """Whether a GPU multiplies float32 in halves on its tensor cores; else plainly, which takes longer. The
+    accuracy of both is in docs/performance.md; on the host there is no difference."""
 
     check_with = ({"batch": 16, "features": 16}, {"randomness": "features", "kind": "quasi-monte-carlo"})
 
@@ -50,7 +53,7 @@ class DoublyStochastic:
             if frequencies is None:
                 descent = problem.at_points(weights, rows)
             else:
-                descent = _through_features(problem, rows, frequencies, weights)
+                descent = _through_features(problem, rows, frequencies, weights, self.tensor_cores)
             return (problem.penalty * problem.at_points(params) + descent).reshape(-1)
 
         return gradient
@@ -63,7 +66,10 @@ class DoublyStochastic:
         return get_frequencies(*kind).block(0)
 
 
-def _through_features(problem: FunctionalRisk, rows: Selection, frequencies: Array, weights: Array) -> Array:
+def _through_features(
+    problem: FunctionalRisk, rows: Selection, frequencies: Array, weights: Array, tensor_cores: bool
+) -> Array:
     """Return Σ_b w_b φ(x_b)'φ(·) / F at the points, (p, C)."""
-    coefficients = feature_products(problem.inputs[rows], frequencies, weights) / frequencies.shape[1]
-    return feature_scores(problem.points, lambda _: frequencies, [coefficients], weights.shape[1])
+    products = feature_products(problem.inputs[rows], frequencies, weights, tensor_cores)
+    coefficients = [products / frequencies.shape[1]]
+    return feature_scores(problem.points, lambda _: frequencies, coefficients, weights.shape[1], tensor_cores)

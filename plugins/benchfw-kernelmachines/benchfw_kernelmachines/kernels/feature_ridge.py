@@ -10,17 +10,18 @@ import numpy as np
 from benchfw.kernels import cholesky_solve, kernel, namespace
 from benchfw_kernelmachines.kernels.random_features import (
     OUTPUTS,
-    ROWS,
     feature_gram,
     feature_products,
     sample_feature_gram,
     tiles,
-    waves,
 )
+from benchfw_kernelmachines.kernels.waves import ROWS, waves
 
 
 @kernel("feature-ridge")
-def feature_ridge(frequencies: Any, batches: Iterable[tuple[Any, Any]], ridge: float) -> Any:
+def feature_ridge(
+    frequencies: Any, batches: Iterable[tuple[Any, Any]], ridge: float, tensor_cores: bool = True
+) -> Any:
     """Return (Φ'Φ + ridge I)⁻¹ Φ'Y, (2, F, C), for frequencies (d, F).
 
     Batches are rows (n, d) and targets (n, C), one at least, and are looked at once. Where the matrix is not
@@ -30,15 +31,18 @@ def feature_ridge(frequencies: Any, batches: Iterable[tuple[Any, Any]], ridge: f
     gram: Any = 0.0
     right: Any = 0.0
     for rows, targets in batches:
-        gram = gram + feature_gram(rows, frequencies)
-        right = right + feature_products(rows, frequencies, targets)
+        gram = gram + feature_gram(rows, frequencies, tensor_cores)
+        right = right + feature_products(rows, frequencies, targets, tensor_cores)
     factor = xp.linalg.cholesky(gram + ridge * xp.eye(gram.shape[0], dtype=gram.dtype))
     flat = xp.reshape(right, (gram.shape[0], right.shape[2]))
     return xp.reshape(cholesky_solve(factor, flat), right.shape)
 
 
 @feature_ridge.on("numpy")
-def _feature_ridge_numpy(frequencies: Any, batches: Iterable[tuple[Any, Any]], ridge: float) -> Any:
+def _feature_ridge_numpy(
+    frequencies: Any, batches: Iterable[tuple[Any, Any]], ridge: float, tensor_cores: bool = True
+) -> Any:
+    del tensor_cores
     from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
     width = 2 * frequencies.shape[1]

@@ -175,15 +175,17 @@ def num_pieces(rows: int) -> int:
     return max(1, min(MOST_PIECES, GROUPS * ROWS // max(rows, 1)))
 
 
-def add_scores(phases: Any, planes: Any, sums: Any) -> None:
+def add_scores(phases: Any, planes: Any, sums: Any, tensor_cores: bool = True) -> None:
     """Add cos(phases) A_0' + sin(phases) A_1' to sums, for phases (n, F) and planes A (2, C, F).
 
-    The sums are (pieces, n, C), one for each piece of the frequencies.
+    The sums are (pieces, n, C), one for each piece of the frequencies. Without `tensor_cores` those in
+    float32 are cuBLAS's plain products, and features are in memory.
     """
     import cupy
 
     (rows, frequencies), outputs = phases.shape, planes.shape[1]
-    if not (0 < outputs <= MOST_OUTPUTS and phases.size and _has_tensor_cores()):
+    plain = phases.dtype == np.float32 and not tensor_cores
+    if plain or not (0 < outputs <= MOST_OUTPUTS and phases.size and _has_tensor_cores()):
         sums[0] += cupy.cos(phases) @ planes[0].T + cupy.sin(phases) @ planes[1].T
         return
     compiled, rows_of_group = _compile(phases.dtype.char, outputs, frequencies % 4 == 0)

@@ -41,10 +41,11 @@ class Moves:
         rows: Array,
         gradients: Array,
         preconditioner: float | None = None,
+        tensor_cores: bool = True,
     ) -> None:
         self.gradients = gradients
         self._problem, self._frequencies, self._rows = problem, frequencies, rows
-        self._preconditioner = preconditioner
+        self._preconditioner, self._tensor_cores = preconditioner, tensor_cores
         self._found: dict[int, Array] = {}
 
     def direction(self, block: int) -> Array:
@@ -55,11 +56,11 @@ class Moves:
 
     def _direction(self, frequencies: Array) -> Array:
         pairs = self._rows.shape[0] * frequencies.shape[1]
-        direction = feature_products(self._rows, frequencies, self.gradients) / pairs
+        direction = feature_products(self._rows, frequencies, self.gradients, self._tensor_cores) / pairs
         if self._preconditioner is None:
             return direction
         xp = namespace(self._rows)
-        gram = feature_gram(self._rows, frequencies) / pairs
+        gram = feature_gram(self._rows, frequencies, self._tensor_cores) / pairs
         ridge = (self._problem.penalty + self._preconditioner) * xp.eye(gram.shape[0], dtype=gram.dtype)
         flat = direction.reshape(gram.shape[0], -1)
         return xp.linalg.solve(gram + ridge, flat).reshape(direction.shape)
@@ -76,6 +77,7 @@ class Moves:
             lambda numbers: self._frequencies.blocks([block for _ in numbers]),
             [self.direction(block)],
             self.gradients.shape[1],
+            self._tensor_cores,
         )
         squares = float((scores * scores).sum())
         return float((self.gradients * scores).sum()) / (bend * squares) if squares else 0.0
@@ -117,6 +119,9 @@ class BlockDescent(ABC):
     well below B."""
     kind: FeatureKind = "independent"
     """How frequencies are drawn."""
+    tensor_cores: bool = True
+    """Whether a GPU multiplies float32 in halves on its tensor cores; else plainly, which takes longer. The
+    accuracy of both is in docs/performance.md; on the host there is no difference."""
 
     check_with = ({"batch": 64, "block": 16},)
 
@@ -137,11 +142,11 @@ class BlockDescent(ABC):
         choose = self.rule(problem, rng)
         scale = 1.0
         coefficients: list[Array] = []
-        yield FeaturePredictor(frequencies, (), scale, outputs)
+        yield FeaturePredictor(frequencies, (), scale, outputs, tensor_cores=self.tensor_cores)
         for t, (rows, targets) in enumerate(problem.batches(rng, self.batch), start=1):
-            scores = scale * feature_scores(rows, frequencies.blocks, coefficients, outputs)
-            gradients = problem.loss.derivative(scores, targets)
-            moves = Moves(problem, frequencies, rows, gradients, self.preconditioner)
+            sums = feature_scores(rows, frequencies.blocks, coefficients, outputs, self.tensor_cores)
+            gradients = problem.loss.derivative(scale * sums, targets)
+            moves = Moves(problem, frequencies, rows, gradients, self.preconditioner, self.tensor_cores)
             k, given, facts = choose(t, len(coefficients), moves, self._step(t))
             step = self._fall(t) * moves.line_search(k) if given is None else given
             direction = moves.direction(k)
@@ -153,7 +158,8 @@ class BlockDescent(ABC):
                 coefficients.append(move)
             else:
                 coefficients[k] = coefficients[k] + move  # not in place: answers before hold the old one
-            yield FeaturePredictor(frequencies, tuple(coefficients), scale, outputs, facts)
+            found = frequencies, tuple(coefficients), scale, outputs
+            yield FeaturePredictor(*found, facts, self.tensor_cores)
 
     def _step(self, t: int) -> float | None:
         """Return γ_t, None for a line search."""

@@ -28,6 +28,9 @@ class RandomFeaturesRidge:
     """Frequencies m, drawn once."""
     kind: FeatureKind = "independent"
     """How frequencies are drawn."""
+    tensor_cores: bool = True
+    """Whether a GPU multiplies float32 in halves on its tensor cores; else plainly, which takes longer. The
+    accuracy of both is in docs/performance.md; on the host there is no difference."""
 
     solves: ClassVar[type] = KernelRisk
     check_with = ({"features": 32},)
@@ -38,7 +41,7 @@ class RandomFeaturesRidge:
         xp, m, count = problem.backend.xp, self.features, problem.num_samples
         space = problem.covariance, problem.dimension
         frequencies = get_frequencies(self.kind, problem.backend, *space, m, rng.seed)
-        yield FeaturePredictor(frequencies, (), 1.0, problem.num_outputs)
+        yield FeaturePredictor(frequencies, (), 1.0, problem.num_outputs, tensor_cores=self.tensor_cores)
         batches = (
             problem.rows(xp.arange(first, min(first + AT_A_TIME, count)))
             for first in range(0, count, AT_A_TIME)
@@ -46,7 +49,8 @@ class RandomFeaturesRidge:
         # f = z'w with z = [cos, sin]/√m: the ridge of the unscaled features is m times as large
         ridge = m * count * problem.penalty
         try:
-            solution = feature_ridge(frequencies.block(0), batches, ridge)
+            solution = feature_ridge(frequencies.block(0), batches, ridge, self.tensor_cores)
         except xp.linalg.LinAlgError as fault:
             raise BenchfwError("the normal equations are singular to rounding; raise penalty") from fault
-        yield FeaturePredictor(frequencies, (solution,), 1.0, problem.num_outputs)
+        found = frequencies, (solution,), 1.0, problem.num_outputs
+        yield FeaturePredictor(*found, tensor_cores=self.tensor_cores)

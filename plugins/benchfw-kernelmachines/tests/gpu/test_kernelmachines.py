@@ -27,7 +27,7 @@ from benchfw_kernelmachines import (
     get_frequencies,
 )
 from benchfw_kernelmachines.kernels.halves import halves_of_columns, halves_of_rows, multiply_halves
-from benchfw_kernelmachines.kernels.random_features import feature_scores
+from benchfw_kernelmachines.kernels.random_features import feature_gram, feature_products, feature_scores
 
 NUMPY = get_backend("numpy")
 try:
@@ -49,6 +49,7 @@ METHODS = {
     "udsg": UDSG(batch=200, block=32, step=2.0),
     "cdsg": CDSG(batch=200, block=32, step=2.0),
     "dsg preconditioned": DSG(batch=200, block=32, step=1.0, preconditioner=1e-2),
+    "dsg, plain float32": DSG(batch=200, block=32, step=1.0, preconditioner=1e-2, tensor_cores=False),
     "svrg": RandomFeaturesSVRG(features=64),
 }
 
@@ -107,13 +108,14 @@ def test_a_predictor_saved_on_the_device_predicts_the_same_on_the_host(tmp_path)
     np.testing.assert_allclose(on_host, CUPY.to_numpy(answer.predict(problem.test.features)), atol=1e-4)
 
 
+@pytest.mark.parametrize("tensor_cores", [True, False])
 @pytest.mark.parametrize("randomness", ["both", "data", "features"])
-def test_a_drawn_gradient_is_the_same(randomness):
+def test_a_drawn_gradient_is_the_same(randomness, tensor_cores):
     def compute(backend):
         problem = FunctionalGradient(
             backend, backend.rng(1), dataset="stream-like(rows=1500, features=6, classes=3)", rows=200
         )
-        estimator = DoublyStochastic(batch=20, features=16, randomness=randomness)
+        estimator = DoublyStochastic(batch=20, features=16, randomness=randomness, tensor_cores=tensor_cores)
         return backend.to_numpy(estimator.draw(problem, backend.rng(5))(problem.start()))
 
     host, device = on_both(compute)
@@ -148,17 +150,18 @@ def test_three_products_of_halves_are_as_exact_as_one_of_float32():
     assert error(split) < 1.2 * error(rows @ columns)
 
 
+@pytest.mark.parametrize("tensor_cores", [True, False])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
     ("rows", "width", "outputs"),
     [(1, 1, 1), (33, 16, 3), (300, 130, 10), (257, 999, 17), (50, 20, 80), (50, 20, 81)],
 )
-def test_scores_of_any_shape_are_sums_over_features(rows, width, outputs, dtype):
+def test_scores_of_any_shape_are_sums_over_features(rows, width, outputs, dtype, tensor_cores):
     rng = CUPY.rng(2)
     points, frequencies = rng.standard_normal((rows, 5), dtype), rng.standard_normal((5, 2 * width), dtype)
     coefficients = [rng.standard_normal((2, width, outputs), dtype) for _ in range(2)]
     found = feature_scores(
-        points, lambda numbers: _blocks(frequencies, width, numbers), coefficients, outputs
+        points, lambda numbers: _blocks(frequencies, width, numbers), coefficients, outputs, tensor_cores
     )
     exact = feature_scores.portable(
         points.astype(np.float64),
@@ -169,6 +172,37 @@ def test_scores_of_any_shape_are_sums_over_features(rows, width, outputs, dtype)
     # rounding of phases, which are up to 15, in as many features, and of sums, which are rounded towards 0
     tolerance = np.finfo(dtype).eps * (40 * (4 * width) ** 0.5 + 50 * float(abs(exact).max()))
     assert float(abs(found - exact).max()) <= tolerance
+
+
+@pytest.mark.parametrize("tensor_cores", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_and_grams_are_those_of_the_features(dtype, tensor_cores):
+    rng = CUPY.rng(2)
+    shapes = (300, 20), (20, 70), (300, 3)
+    points, frequencies, residuals = (rng.standard_normal(shape, dtype) for shape in shapes)
+    exact = [array.astype(np.float64) for array in (points, frequencies, residuals)]
+    # of 300 products of features, which the rounding of phases, up to 20, moves
+    tolerance = 20 * 300**0.5 * 40 * np.finfo(dtype).eps
+    products = feature_products(points, frequencies, residuals, tensor_cores)
+    assert float(abs(products - feature_products.portable(*exact)).max()) <= tolerance
+    gram = feature_gram(points, frequencies, tensor_cores)
+    assert float(abs(gram - feature_gram.portable(*exact[:2])).max()) <= tolerance
+
+
+def test_plain_scores_are_at_least_as_exact_as_those_of_tensor_cores():
+    rng = CUPY.rng(2)
+    points, frequencies, planes = (
+        rng.standard_normal(shape, np.float32) for shape in ((2_000, 100), (100, 4_096), (2, 4_096, 10))
+    )
+    exact = feature_scores.portable(
+        points.astype(np.float64), lambda _: frequencies.astype(np.float64), [planes.astype(np.float64)], 10
+    )
+
+    def error(tensor_cores):
+        found = feature_scores(points, lambda _: frequencies, [planes], 10, tensor_cores)
+        return float(((found - exact) ** 2).mean()) ** 0.5
+
+    assert error(False) < 1.1 * error(True)
 
 
 def _blocks(frequencies, width, numbers):

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 import tracemalloc
 
 import numpy as np
 import pytest
 
 from benchfw.backends import get_backend
+from benchfw_kernelmachines.kernels import random_features
 from benchfw_kernelmachines.kernels.random_features import (
-    ROWS,
     feature_gram,
     feature_products,
     feature_scores,
 )
+from benchfw_kernelmachines.kernels.waves import ROWS
 
 BODIES = pytest.mark.parametrize("body", ["portable", "numpy"])
 SIZES = pytest.mark.parametrize("rows", [0, 1, ROWS - 1, ROWS, ROWS + 1, 5 * ROWS + 3])
@@ -120,6 +122,32 @@ def test_arguments_are_left_as_they_were(body):
     body_of(feature_products, body)(points, frequencies[0], residuals)
     for array, before in zip(arrays, example(ROWS), strict=True):
         np.testing.assert_array_equal(array, before)
+
+
+@BODIES
+def test_on_the_host_tensor_cores_make_no_difference(body):
+    points, frequencies, coefficients, residuals = example(ROWS + 5, dtype=np.float32)
+    scores = points, side_by_side(frequencies), list(coefficients), 4
+    for kernel, arguments in (
+        (feature_scores, scores),
+        (feature_products, (points, frequencies[0], residuals)),
+        (feature_gram, (points, frequencies[0])),
+    ):
+        compute = body_of(kernel, body)
+        np.testing.assert_array_equal(compute(*arguments, tensor_cores=False), compute(*arguments))
+
+
+def test_without_tensor_cores_scores_are_plain_products(monkeypatch):
+    # then the body for CuPy has nothing but array functions, which NumPy has too
+    monkeypatch.setitem(sys.modules, "cupy", np)
+    monkeypatch.setattr(
+        random_features, "_most_features", lambda: 64 * 12
+    )  # several tiles, a block at a time
+    points, frequencies, coefficients, _ = example(100, dtype=np.float32)
+    arguments = points, side_by_side(frequencies), list(coefficients), 4
+    found = feature_scores.bodies["cupy"](*arguments, tensor_cores=False)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, feature_scores.portable(*arguments), rtol=0, atol=1e-4)
 
 
 def test_features_of_all_rows_are_never_there_at_once():
