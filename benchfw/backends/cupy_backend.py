@@ -19,7 +19,6 @@ from benchfw.errors import BackendUnavailable
 _THREADS = 256
 _GRID_ROWS = 65_535  # CUDA's limit
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
-_ROUNDED = range(1 << 20, 1 << 30)  # bytes
 
 
 @cache
@@ -35,25 +34,6 @@ def _box_muller_kernel(precision: Precision) -> Any:
 
     # contraction of a * b + c into one rounding would change a third of the results
     return cupy.RawKernel(box_muller_source(precision), "box_muller", options=("--fmad=false",))
-
-
-def _let_arrays_grow() -> None:
-    """Have the memory pool give a little more than asked for, unless somebody has chosen how memory is given.
-
-    An array that is larger from step to step would else never find what the one before has left: every step
-    would take new memory, which stops the device, and the pool would grow by all of them.
-    """
-    import cupy
-
-    pool = cupy.get_default_memory_pool()
-    if cupy.cuda.get_allocator() == pool.malloc:
-        cupy.cuda.set_allocator(lambda size: pool.malloc(round_up(size)))
-
-
-def round_up(size: int) -> int:
-    """Return the next of four sizes from one power of two to the next; small and very large ones as given."""
-    unit = 1 << max(0, size.bit_length() - 3)
-    return -(-size // unit) * unit if size in _ROUNDED else size
 
 
 def _refuse(what: str, fault: BaseException | None = None) -> NoReturn:
@@ -99,7 +79,6 @@ class CupyBackend(Backend):
             self.synchronize()
         except (RuntimeError, OSError, ImportError, cupy.cuda.compiler.CompileException) as fault:
             _refuse("the package is installed but cannot run a kernel; was it built for this CUDA?", fault)
-        _let_arrays_grow()
 
     def devices(self) -> tuple[Device, ...]:
         """Return the GPUs here of the first one's model, numbered as CUDA_VISIBLE_DEVICES numbers them."""

@@ -14,6 +14,7 @@ from benchfw.kernels.cholesky import (
 )
 from benchfw.kernels.conjugate_gradients import conjugate_gradients
 from benchfw.kernels.gram import gaussian_gram, gaussian_gram_length_derivative
+from benchfw.kernels.growing import growing_arrays
 from benchfw.kernels.lanczos import gauss_quadrature, lanczos, lanczos_apply, ritz
 from benchfw.kernels.operators import (
     Counted,
@@ -29,7 +30,7 @@ from benchfw.kernels.operators import (
 )
 from benchfw.kernels.random import normals, rademacher
 from benchfw.kernels.resident import resident, side_by_side
-from benchfw.kernels.transfers import read_later
+from benchfw.kernels.transfers import read_later, read_now
 
 __all__ = [
     "Counted",
@@ -50,6 +51,7 @@ __all__ = [
     "gauss_quadrature",
     "gaussian_gram",
     "gaussian_gram_length_derivative",
+    "growing_arrays",
     "inverse_half_powers",
     "kernel",
     "lanczos",
@@ -59,6 +61,7 @@ __all__ = [
     "over_pieces",
     "rademacher",
     "read_later",
+    "read_now",
     "resident",
     "ritz",
     "scaled_cholesky",

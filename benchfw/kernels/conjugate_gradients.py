@@ -14,7 +14,7 @@ from benchfw.kernels.blocks import add_scaled, column_dots, in_safe_range, safe_
 from benchfw.kernels.operators import as_operator
 from benchfw.kernels.resident import resident, side_by_side
 from benchfw.kernels.resident_source import CONJUGATE_GRADIENTS
-from benchfw.kernels.transfers import read_later
+from benchfw.kernels.transfers import read_now
 
 
 def _counts(
@@ -113,7 +113,7 @@ def _conjugate_gradients_cupy(
         states.append(held.launch(*launched))
         solutions.append(solution)
         outcomes.append(outcome)
-    if any(read_later(state)()[1] for state in states):  # a right-hand side of extreme length
+    if any(read_now(state)[1] for state in states):  # a right-hand side of extreme length
         return conjugate_gradients.portable(rhs, operator, tolerance, iterations, preconditioner, start)
     made, unsolved, refused, curvatures = cupy.asnumpy(side_by_side(outcomes))
     held.count(int(made.sum()) + begun * rhs.shape[1])

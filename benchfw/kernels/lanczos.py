@@ -28,7 +28,7 @@ from benchfw.kernels.operators import as_operator
 from benchfw.kernels.resident import NOTHING, resident, side_by_side
 from benchfw.kernels.resident_source import LANCZOS
 from benchfw.kernels.row_passes import row_passes
-from benchfw.kernels.transfers import read_later
+from benchfw.kernels.transfers import read_now
 
 BREAKDOWN = 30.0  # roundings of A w: where a Krylov space ends, residuals are below 9 of them, rarely 12
 
@@ -170,7 +170,7 @@ def _steps_by_one_launch(
         bases.append(basis)
         alphas.append(alpha)
         betas.append(beta)
-    if any(read_later(state)()[1] for state in states):
+    if any(read_now(state)[1] for state in states):
         return None
     held.count(steps * probes.shape[1])
     return side_by_side(bases) if keep_basis else None, side_by_side(alphas), side_by_side(betas)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from benchfw.backends import BackendTable, Device, backend_names, get_backend
-from benchfw.backends.cupy_backend import CupyBackend, round_up
+from benchfw.backends.cupy_backend import CupyBackend
 from benchfw.backends.numpy_backend import NumpyBackend
 from benchfw.errors import BackendUnavailable, BenchfwError, PluginError
 from benchfw.system import processor
@@ -244,9 +244,3 @@ def test_importing_the_backends_and_kernels_brings_in_no_heavy_package():
 def test_a_processor_is_told_by_its_model_or_by_the_numbers_that_it_gives(tmp_path, text, said):
     (tmp_path / "cpuinfo").write_text(text, encoding="utf-8")
     assert re.fullmatch(said, processor(tmp_path / "cpuinfo"))
-
-
-def test_memory_of_a_gpu_is_given_in_four_sizes_an_octave():
-    sizes = 1, 100, 112, 113, 127, 128
-    assert [round_up(size << 20) >> 20 for size in sizes] == [1, 112, 112, 128, 128, 128]
-    assert (round_up(1000), round_up((5 << 30) + 1)) == (1000, (5 << 30) + 1)

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from benchfw.kernels import default_threads, kernel, namespace
+from benchfw.kernels import default_threads, growing_arrays, kernel, namespace
 from benchfw_kernelmachines.kernels.halves import halves_of_columns, halves_of_rows, multiply_halves
 from benchfw_kernelmachines.kernels.score_sums import add_scores, num_pieces
 from benchfw_kernelmachines.kernels.waves import ROWS, Write, find_writer, waves
@@ -87,6 +87,7 @@ def _feature_scores_numpy(
 
 
 @feature_scores.on("cupy")
+@growing_arrays()  # there is a block more from step to step
 def _feature_scores_cupy(
     rows: Any,
     frequencies: Frequencies,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -138,11 +139,12 @@ def test_on_the_host_tensor_cores_make_no_difference(body):
 
 
 def test_without_tensor_cores_scores_are_plain_products(monkeypatch):
-    # then the body for CuPy has nothing but array functions, which NumPy has too
-    monkeypatch.setitem(sys.modules, "cupy", np)
-    monkeypatch.setattr(
-        random_features, "_most_features", lambda: 64 * 12
-    )  # several tiles, a block at a time
+    # then the body for CuPy has nothing but array functions, which NumPy has too, and the pool's memory
+    pool = SimpleNamespace(malloc=None)
+    memory = {"get_default_memory_pool": lambda: pool, "cuda": SimpleNamespace(get_allocator=lambda: "mine")}
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(**vars(np), **memory))
+    # several tiles, a block at a time
+    monkeypatch.setattr(random_features, "_most_features", lambda: 64 * 12)
     points, frequencies, coefficients, _ = example(100, dtype=np.float32)
     arguments = points, side_by_side(frequencies), list(coefficients), 4
     found = feature_scores.bodies["cupy"](*arguments, tensor_cores=False)

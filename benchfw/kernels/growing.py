@@ -1,0 +1,31 @@
+"""Memory of a GPU for arrays that are larger from step to step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+ROUNDED = range(1 << 20, 1 << 30)  # bytes
+
+
+@contextmanager
+def growing_arrays() -> Iterator[None]:
+    """Have CuPy's pool give a little more than asked for, unless somebody has chosen how memory is given.
+
+    An array that is larger from step to step would else never find what the one before has left: every step
+    would take new memory, which stops the device, and the pool would grow by all of them.
+    """
+    import cupy
+
+    pool = cupy.get_default_memory_pool()
+    if cupy.cuda.get_allocator() != pool.malloc:
+        yield
+        return
+    with cupy.cuda.using_allocator(lambda size: pool.malloc(round_up(size))):
+        yield
+
+
+def round_up(size: int) -> int:
+    """Return the next of four sizes from one power of two to the next; small and very large ones as given."""
+    unit = 1 << max(0, size.bit_length() - 3)
+    return -(-size // unit) * unit if size in ROUNDED else size

@@ -1,0 +1,57 @@
+"""Memory for arrays that grow."""
+
+import sys
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+
+from benchfw.kernels import growing_arrays
+from benchfw.kernels.growing import round_up
+
+
+class Pool:
+    def __init__(self):
+        self.given = []
+
+    def malloc(self, size):
+        self.given.append(size)
+
+
+@pytest.fixture
+def pool(monkeypatch):
+    """That of a library that allocates as CuPy does."""
+    pool = Pool()
+    allocators = [pool.malloc]
+
+    @contextmanager
+    def using(allocator):
+        allocators.append(allocator)
+        yield
+        allocators.pop()
+
+    cuda = SimpleNamespace(get_allocator=lambda: allocators[-1], using_allocator=using)
+    cupy = SimpleNamespace(get_default_memory_pool=lambda: pool, cuda=cuda)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    return pool
+
+
+def test_an_array_that_grows_gets_the_same_size_again_and_others_what_they_ask_for(pool):
+    cuda = sys.modules["cupy"].cuda
+    with growing_arrays():
+        for size in (100 << 20, 110 << 20):
+            cuda.get_allocator()(size)
+    cuda.get_allocator()(100 << 20)
+    assert pool.given == [112 << 20, 112 << 20, 100 << 20]
+
+
+def test_an_allocator_of_somebody_else_stays(pool):
+    cuda = sys.modules["cupy"].cuda
+    with cuda.using_allocator(print), growing_arrays():
+        assert cuda.get_allocator() is print
+
+
+def test_memory_of_a_gpu_is_given_in_four_sizes_an_octave():
+    sizes = 1, 100, 112, 113, 127, 128
+    assert [round_up(size << 20) >> 20 for size in sizes] == [1, 112, 112, 128, 128, 128]
+    assert (round_up(1000), round_up((5 << 30) + 1)) == (1000, (5 << 30) + 1)
