@@ -51,7 +51,7 @@ KERNELS = {
     "interpolation": ("cubic_weights",),
     "nystrom": ("nystrom_factor",),
     "spectral_bounds": ("spectral_bounds",),
-    "toeplitz": ("toeplitz_product",),
+    "toeplitz": ("toeplitz_product", "toeplitz_spectrum"),
 }
 """The kernels by their file; `sample_NAME` beside each makes arguments of a given size."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from benchfw import Array, Backend, BenchfwError
 from benchfw.kernels import SparseOperator
 from benchfw_spectral.functions.function import Interval
 from benchfw_spectral.kernels.interpolation import cubic_weights
-from benchfw_spectral.kernels.toeplitz import toeplitz_product
+from benchfw_spectral.kernels.toeplitz import toeplitz_product, toeplitz_spectrum
 from benchfw_spectral.problems.banded import (
     Band,
     band_inverse_traces,
@@ -61,12 +62,16 @@ class Interpolation:
 
 
 class InterpolatedOperator:
-    """W T W' + diagonal I by its products, each two sparse ones around a pair of Fourier transforms."""
+    """scale W T W' + diagonal I by its products, each two sparse ones around a pair of Fourier transforms.
 
-    def __init__(self, inputs: Interpolation, column: Array, diagonal: float) -> None:
+    `spectrum` is that of T.
+    """
+
+    def __init__(self, inputs: Interpolation, spectrum: Array, diagonal: float, scale: float = 1.0) -> None:
         self._inputs = inputs
-        self._column = column
+        self._spectrum = spectrum
         self._diagonal = diagonal
+        self._scale = scale
         self._weights = SparseOperator(inputs.weights)
         self.size = inputs.size
         self.order = self._weights.order
@@ -85,11 +90,12 @@ class InterpolatedOperator:
 
     def shifted(self, scale: float, shift: float) -> InterpolatedOperator:
         """Return the operator of scale times this matrix plus shift I."""
-        return InterpolatedOperator(self._inputs, scale * self._column, scale * self._diagonal + shift)
+        diagonal = scale * self._diagonal + shift
+        return InterpolatedOperator(self._inputs, self._spectrum, diagonal, scale * self._scale)
 
     def _add_to(self, out: Array, block: Array, scale: float) -> Array:
-        values = toeplitz_product(scale * self._column, self._inputs.transposed @ block)
-        return self._weights.update(values, out, 1.0, 1.0)
+        values = toeplitz_product(self._spectrum, self._inputs.transposed @ block)
+        return self._weights.update(values, out, scale * self._scale, 1.0)
 
 
 class InterpolatedCovariance:
@@ -108,9 +114,13 @@ class InterpolatedCovariance:
         self.top = row_sum * inputs.gram_norm
         self.bounding = 0
 
+    @cached_property
+    def _spectrum(self) -> Array:
+        return toeplitz_spectrum(self.column)
+
     def operator(self, noise: float) -> InterpolatedOperator:
         """Return C + σ² I, by its products."""
-        return InterpolatedOperator(self.inputs, self.column, noise**2)
+        return InterpolatedOperator(self.inputs, self._spectrum, noise**2)
 
     def forms(self, left: Array, right: Array) -> tuple[Array, Array]:
         """Return Σ_i l_i' C r_i and Σ_i l_i' (∂C/∂ log ℓ) r_i.
@@ -151,7 +161,7 @@ class InterpolatedCovariance:
     def predict(self, weights: Array) -> Array:
         """Return W_* T W' weights, (t,)."""
         block = (self.inputs.transposed @ weights)[:, None]
-        return self.inputs.test_weights @ toeplitz_product(self.column, block)[:, 0]
+        return self.inputs.test_weights @ toeplitz_product(self._spectrum, block)[:, 0]
 
     def _bands(self, noise: float) -> tuple[Band, Band] | None:
         """Return U T U' + σ² I and U (∂T/∂ log ℓ) U' as bands on the host, None if too wide."""

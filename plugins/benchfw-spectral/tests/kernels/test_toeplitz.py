@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.linalg import toeplitz
 
 from benchfw.backends import get_backend
-from benchfw_spectral.kernels.toeplitz import toeplitz_product
+from benchfw_spectral.kernels.toeplitz import toeplitz_product, toeplitz_spectrum
 
 BODIES = pytest.mark.parametrize("body", ["portable", "numpy"])
 
@@ -20,7 +20,12 @@ def arguments(size, columns, seed=7):
 
 
 def body_of(body):
-    return toeplitz_product.portable if body == "portable" else toeplitz_product.bodies["numpy"]
+    """Return the product from the first column, by bodies of one kind."""
+    spectrum, product = (
+        each.portable if body == "portable" else each.bodies["numpy"]
+        for each in (toeplitz_spectrum, toeplitz_product)
+    )
+    return lambda column, block: product(spectrum(column), block)
 
 
 @BODIES
@@ -53,3 +58,15 @@ def test_single_precision_stays_single(body):
     found = body_of(body)(column.astype(np.float32), block.astype(np.float32))
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, toeplitz(column) @ block, rtol=0, atol=1e-4)
+
+
+def test_the_spectrum_is_that_of_a_circulant_matrix_with_the_toeplitz_matrix_in_its_corner():
+    column, _ = arguments(5, 1)
+    spectrum = toeplitz_spectrum(column)
+    length = 2 * (spectrum.size - 1)
+    first = np.zeros(length)
+    first[:5], first[-4:] = column, column[:0:-1]
+    circulant = np.stack([np.roll(first, shift) for shift in range(length)])
+    np.testing.assert_allclose(circulant[:5, :5], toeplitz(column))
+    both = np.concatenate([spectrum, spectrum[1:-1]])
+    np.testing.assert_allclose(np.sort(both), np.linalg.eigvalsh(circulant), atol=1e-13)
