@@ -13,7 +13,7 @@ WORKERS ?= $(shell $(PYTHON) -c "import os; print(min((os.cpu_count() or 1) + 1,
 # with bytecode, whatever the shell says of it: else each of a thousand processes compiles all it imports
 PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: run test test-all lint types tests test-gpu test-torch docs reference dist-check findings gallery bundles overhead drill fuzz benchmarks asv asv-check asv-publish clean
+.PHONY: run test test-all lint types tests test-gpu test-torch docs reference dist-check findings gallery bundles performance overhead drill fuzz benchmarks asv asv-check asv-publish clean
 
 run: $(INSTALLED)
 	$(BIN)/benchfw run quickstart
@@ -74,6 +74,10 @@ gallery: $(INSTALLED)
 # those bundles, by runs on this machine: only of suites that have changed since theirs
 bundles: $(INSTALLED)
 	$(BIN)/python suites/tracked/bundles.py
+
+# the tables of docs/performance.md from suites/tracked/measured alone: nothing is run
+performance: $(INSTALLED)
+	$(BIN)/python suites/tracked/performance_page.py
 
 overhead: $(INSTALLED)
 	$(BIN)/python suites/tracked/overhead.py

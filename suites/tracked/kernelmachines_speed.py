@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from unittest import mock
 
 import numpy as np
 from _tables import Table, store_table
@@ -19,6 +20,7 @@ from _timing import add_folder_option, medians, with_one_thread
 from benchfw.backends import get_backend
 from benchfw_kernelmachines.covariances import get_covariance
 from benchfw_kernelmachines.features import get_frequencies
+from benchfw_kernelmachines.kernels import waves
 from benchfw_kernelmachines.kernels.random_features import feature_gram, feature_products
 from benchfw_kernelmachines.predictor import FeaturePredictor
 
@@ -50,9 +52,14 @@ def calls() -> dict[str, Callable[[], object]]:
             np.cos(phases, out=cosines)
             np.sin(phases, out=sines)
 
+    def by_numpy_alone() -> None:
+        with mock.patch.object(waves, "MANY", float("inf")):
+            made["independent"].predict(rows)
+
     return {
         BARE: bare,
         PREDICTION: lambda: made["independent"].predict(rows),
+        "  by NumPy alone": by_numpy_alone,
         "  orthogonal": lambda: made["orthogonal"].predict(rows),
         "  quasi-monte-carlo": lambda: made["quasi-monte-carlo"].predict(rows),
         "making the frequencies": lambda: [frequencies.block(number) for number in range(BLOCKS)],

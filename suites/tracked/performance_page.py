@@ -47,7 +47,7 @@ def _three_digits(number: float) -> str:
     """Return a number with three digits, and all of those before the point."""
     if number == 0 or abs(number) >= 100:
         return f"{number:,.0f}"
-    text = f"{number:.3g}"
+    text = f"{number:#.3g}".rstrip(".")
     return f"{number:.1e}" if "e" in text else text
 
 

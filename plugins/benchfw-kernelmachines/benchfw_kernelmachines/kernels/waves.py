@@ -25,8 +25,10 @@ def waves(phases: Any, out: Any = None, write: Write | None = None) -> tuple[Any
     """Return cosines, in `out` if it is given, and sines, in place of the phases (n, F)."""
     cosines = np.empty_like(phases) if out is None else out
     write = write or _write
-
-    over_pieces(lambda rows: write(phases[rows], cosines[rows]), phases.shape[0], ROWS, phases.shape[1])
+    if phases.shape[0] <= ROWS:
+        write(phases, cosines)
+    else:
+        over_pieces(lambda rows: write(phases[rows], cosines[rows]), phases.shape[0], ROWS, phases.shape[1])
     return cosines, phases
 
 
