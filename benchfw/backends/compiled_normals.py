@@ -20,7 +20,7 @@ AT_A_TIME = 1024  # pairs whose parts stay in the cache
 def compile_pairs(precision: Precision) -> Callable[[Any, Any], None] | None:
     """Return a function that writes the normals of some words; None without numba."""
     try:
-        import numba
+        from benchfw.backends.started_numba import numba
     except ImportError:
         return None
     body = _single_pairs if precision is SINGLE else _double_pairs

@@ -88,7 +88,7 @@ def _squares_and_dots_numpy(block: Any, other: Any) -> tuple[Any, Any]:
 @cache
 def _compiled_dots() -> Any:
     try:
-        import numba
+        from benchfw.backends.started_numba import numba
     except ImportError:
         return None
     return numba.njit(_dots_by_rows, cache=True, fastmath={"contract"})

@@ -121,7 +121,7 @@ class _Compiled(NamedTuple):
 @cache
 def _compile() -> _Compiled | None:
     try:
-        import numba
+        from benchfw.backends.started_numba import numba
     except ImportError:
         return None
     compiled = numba.njit(cache=True, nogil=True, fastmath={"contract"})

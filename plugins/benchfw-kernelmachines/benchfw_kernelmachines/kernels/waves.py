@@ -46,7 +46,7 @@ def _write(phases: Any, cosines: Any) -> None:
 @cache
 def _compile() -> Write | None:
     try:
-        import numba
+        from benchfw.backends.started_numba import numba
     except ImportError:
         return None
     compiled: Write = numba.njit(_write_rows, cache=True, nogil=True, fastmath={"contract"})
