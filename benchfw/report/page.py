@@ -85,7 +85,8 @@ def write_report(
     styles, answers = method_styles(summary), find_answers(summary)
     figures = [*build_figures(summary), *map(extra_figure, extra_figures)]
     if against is not None:
-        figures = overlay_figures(figures, build_figures(against[1]), against[0])
+        other = against[1].with_units(summary.units)  # so that both lie on the same axes
+        figures = overlay_figures(figures, build_figures(other), against[0])
     first = headline_figure(summary, figures)
     figures = [*([first] if first else []), *(each for each in figures if each is not first)]
     script = drawing_script(figures)

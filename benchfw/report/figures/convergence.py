@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ def _figure(
     gain = metric in comparison.gains
     return Figure(
         title=f"{comparison.problem}: {metric}",
-        alt=f"Lines of {metric} on {comparison.problem} against iterations, seconds or cost for {names}.",
+        alt=f"Lines of {metric} on {comparison.problem} against iterations, time or cost for {names}.",
         how_to_read=_HOW_TO_READ.format(
             better="Higher" if gain else "Lower",
             lines=_BANDS if bands else _ONE_RUN,
@@ -98,7 +99,10 @@ def _view(
     styles: Mapping[Cell, Style],
     points: int,
 ) -> View:
-    shown = {each.cell: _thin_band(each.bands[axis], points) for each in lines if axis in each.bands}
+    title, size = _along(comparison, axis)
+    shown = {
+        each.cell: _scale(_thin_band(each.bands[axis], points), size) for each in lines if axis in each.bands
+    }
     edge = _left_edge(shown.values())
     gain = metric in comparison.gains
     scale = {"type": "linear"} if gain else _value_axis(shown.values())
@@ -111,17 +115,18 @@ def _view(
             drawn = shown[each.cell]
             if drawn.count > 1:
                 parts["band"] = _band_trace(drawn, edge, style, visible=len(shown) <= MOST_BANDS)
-            line = from_edge(*_thin_line(*each.medians[axis], points, gain=gain), edge)
+            grid, values = _thin_line(*each.medians[axis], points, gain=gain)
+            line = from_edge(grid / size, values, edge)
             parts["line"] = line_trace(name, *line, style, _HOVER)
             if len(drawn.grid) == 1:
                 parts["line"]["mode"] = "markers"
         if axis in each.bounds:
-            theorem = _thin_band(each.bounds[axis], points)
+            theorem = _scale(_thin_band(each.bounds[axis], points), size)
             line = from_edge(theorem.grid, theorem.median, edge)
             parts["bound"] = line_trace(name, *line, style, _HOVER, dash="2px,3px", width=1)
             parts["bound"]["mode"] = "lines"
         if each.stops and (axis != "cost" or each.cell in shown):
-            parts["stop"] = _stop_trace(each.stops, axis, edge, style, height)
+            parts["stop"] = _stop_trace(each.stops, (axis, size), edge, style, height)
         shown_name = escape_plotly(name)
         for part, trace in parts.items():
             trace["name"] = shown_name if part == "line" else f"{shown_name}, {_PARTS[part]}"
@@ -130,9 +135,26 @@ def _view(
             trace |= {"type": "scatter", "legendgroup": shown_name, "showlegend": shown_part}
             trace["meta"] = {"part": part, "backend": each.cell.backend}
             data.append(trace)
-    unit = {"iterations": "iterations", "seconds": "seconds", "cost": comparison.cost_unit}[axis]
-    layout = {"xaxis": {"title": {"text": escape_plotly(unit)}, "type": "log"}, "yaxis": height}
-    return View(unit, data, layout, axis)
+    layout = {"xaxis": {"title": {"text": escape_plotly(title)}, "type": "log"}, "yaxis": height}
+    return View(axis_name(comparison, axis), data, layout, axis)
+
+
+def axis_name(comparison: Comparison, axis: Axis) -> str:
+    """Return what curves are drawn against, in a word."""
+    return {"iterations": "iterations", "seconds": "time", "cost": comparison.cost_unit}[axis]
+
+
+def _along(comparison: Comparison, axis: Axis) -> tuple[str, float]:
+    """Return the title of an axis, and what positions on it are divided by."""
+    name = axis_name(comparison, axis)
+    if axis != "seconds":
+        return name, 1.0
+    size, unit = comparison.unit("seconds_to_target")
+    return f"{name}, {unit}", size
+
+
+def _scale(drawn: Band, size: float) -> Band:
+    return replace(drawn, grid=drawn.grid / size)
 
 
 def _describe_calls(comparison: Comparison) -> str:
@@ -210,14 +232,15 @@ def _band_trace(drawn: Band, edge: float, style: Style, *, visible: bool) -> dic
 
 
 def _stop_trace(
-    points: Sequence[Stop], axis: Axis, edge: float, style: Style, height: Mapping[str, Any]
+    points: Sequence[Stop], along: tuple[Axis, float], edge: float, style: Style, height: Mapping[str, Any]
 ) -> dict[str, Any]:
+    axis, size = along
     left = edge if math.isfinite(edge) else 0.0
     # one that left the drawing at its top is shown there
     top = 10.0 ** height["range"][1] if "range" in height else math.inf
     return {
         "mode": "markers",
-        "x": rounded(max(point.along(axis), left) for point in points),
+        "x": rounded(max(point.along(axis) / size, left) for point in points),
         "y": rounded(min(point.value, top) for point in points),
         "text": [escape_plotly(f"{point.words}; {point.value:.3g}", MOST_WORDS) for point in points],
         "marker": {"color": style.colour, "symbol": "x", "size": 9},

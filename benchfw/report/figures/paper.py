@@ -85,21 +85,19 @@ def _without(view: View, names: set[str]) -> View:
     data = [each for each in view.data if each.get("legendgroup", each.get("name")) not in names]
     up = view.layout.get("yaxis", {})
     if "categoryarray" not in up:
-        return View(view.label, data, view.layout)
+        return replace(view, data=data)
     left = {name for each in data for name in each["y"]}
     kept = {**up, "categoryarray": [name for name in up["categoryarray"] if name in left]}
-    return View(view.label, data, {**view.layout, "yaxis": kept})
+    return replace(view, data=data, layout={**view.layout, "yaxis": kept})
 
 
-def choose_sheets(figures: Sequence[Figure], summary: Summary, paper: Paper) -> list[Sheet]:
+def choose_sheets(figures: Sequence[Figure], paper: Paper) -> list[Sheet]:
     """Return what is drawn: all views of a figure, or the one against `x`; in a panel one of each."""
-    units = {each.problem: each.cost_unit for each in summary.comparisons}
     x = paper.x or ("cost" if paper.panel else None)
     found: list[Sheet] = []
     for figure in figures:
-        wanted = units.get(figure.problem) if x == "cost" else x
         views = [view for view in figure.views if any(map(is_drawable, view.data))]
-        views = [view for view in views if view.label == wanted] or views
+        views = [view for view in views if view.axis == x] or views
         found += [Sheet(figure, view) for view in (views[:1] if paper.panel else views)]
     return found
 

@@ -8,8 +8,9 @@ from statistics import median
 from benchfw.analysis.intervals import Interval
 from benchfw.report.side_tables import SideTable
 from benchfw.report.tables import TextTable
-from benchfw.report.text import figures, interval_text, time_unit
+from benchfw.report.text import figures, interval_text
 from benchfw.report.tuning.problems import BROKEN, NEVER, TunedProblem, settings_text
+from benchfw.summary.times import TUNING, unit_of
 from benchfw.summary.tuned import SENSITIVE, TunedMethod
 
 _TUNING = (
@@ -39,7 +40,7 @@ def tuning_tables(found: TunedProblem) -> list[SideTable]:
 def _chosen_table(found: TunedProblem) -> SideTable:
     ended = found.comparison is not None
     shares = {each.cell: each.share_near_best for each in found.methods}
-    scale, unit = time_unit(each.seconds for each in found.methods)
+    scale, unit = unit_of(found.units, TUNING)
     reached = "settings that arrive" if found.first.axis else "settings that do not break"
     header = [
         "method",

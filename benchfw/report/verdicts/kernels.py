@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchfw.analysis.decisions import Verdict
-from benchfw.report.text import FEW_NAMES, figures, interval_text, join_names, time_unit
+from benchfw.report.text import FEW_NAMES, figures, interval_text, join_names
 from benchfw.report.verdicts.phrases import comparative, rows_of, typical_note, undecided_text
 from benchfw.summary.kernels import floor_of
 from benchfw.summary.model import Comparison, Row
@@ -55,7 +55,7 @@ def _sizes_verdict(comparison: Comparison) -> str:
     for backend, row in largest.items():
         share = share_text(comparison, row)
         limit = f", {share.replace(' (', ' of the ').replace(')', ' limit')}" if share else ""
-        said.append(f"{backend} takes {_time_text(row)} a call at {row.cell.problem}{limit}.")
+        said.append(f"{backend} takes {_time_text(comparison, row)} a call at {row.cell.problem}{limit}.")
     first = comparison.cells[0].backend
     for backend in largest:
         both = [row for row in rows if row.cell.backend == backend and row.ratio is not None]
@@ -92,7 +92,9 @@ def _backends_verdict(comparison: Comparison) -> str:
     for row in rows_of(comparison, "seconds_per_call"):
         first = comparison.reference_for(row.cell)
         if row.ratio is None and row.cell == first:
-            sentences.append(f"{row.cell.method} takes {_time_text(row)} a call on {row.cell.backend}.")
+            sentences.append(
+                f"{row.cell.method} takes {_time_text(comparison, row)} a call on {row.cell.backend}."
+            )
         elif row.ratio is not None:
             said = comparative(comparison, row.cell, row.quantity, "faster", "slower")
             name = f"{row.cell.method} on {row.cell.backend}"
@@ -105,6 +107,6 @@ def _backends_verdict(comparison: Comparison) -> str:
     return " ".join(sentences[: 2 * FEW_NAMES]) + (" …" if len(sentences) > 2 * FEW_NAMES else "")
 
 
-def _time_text(row: Row) -> str:
-    scale, unit = time_unit([row.interval.estimate])
+def _time_text(comparison: Comparison, row: Row) -> str:
+    scale, unit = comparison.unit(row.quantity)
     return interval_text(row.interval.scaled(1 / scale), unit)

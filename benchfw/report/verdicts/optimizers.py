@@ -32,6 +32,8 @@ from benchfw.report.verdicts.sweeps import is_led, sweep_sentences
 from benchfw.summary.contrasts import ARRIVALS
 from benchfw.summary.model import Comparison
 
+_PREPARED = ("prepare_cost", "prepare_seconds")
+
 
 def optimizer_verdict(comparison: Comparison) -> str:
     """Return one to three sentences on the optimizers of one problem."""
@@ -178,8 +180,10 @@ def _preparation(comparison: Comparison, *cells: Cell) -> str:
     """
     parts = []
     for each in dict.fromkeys([*cells, *map(comparison.reference_for, cells)]):
-        taken = {unit: _mean(comparison, each, name) for name, unit in _prepared(comparison)}
-        amounts = [f"{figures(taken[unit], 2 if unit == 's' else 3)} {unit}" for unit in taken if taken[unit]]
+        cost, seconds = (_mean(comparison, each, name) for name in _PREPARED)
+        size, unit = comparison.unit("prepare_seconds")
+        amounts = [f"{figures(cost)} {comparison.cost_unit}"] if cost else []
+        amounts += [f"{figures(seconds / size, 2)} {unit}"] if seconds else []
         if amounts:
             parts.append(f"{comparison.name(each)} {' and '.join(amounts)}")
     if not parts:
@@ -193,10 +197,6 @@ def _preparation(comparison: Comparison, *cells: Cell) -> str:
     return f", not counting preparation ({', '.join(parts)}{total})"
 
 
-def _prepared(comparison: Comparison) -> tuple[tuple[str, str], ...]:
-    return ("prepare_cost", comparison.cost_unit), ("prepare_seconds", "s")
-
-
 def _mean(comparison: Comparison, cell: Cell, quantity: str) -> float:
     row = comparison.row(cell, quantity)
     return 0.0 if row is None else row.interval.estimate
@@ -205,8 +205,8 @@ def _mean(comparison: Comparison, cell: Cell, quantity: str) -> float:
 def _turned(comparison: Comparison, cell: Cell) -> Iterator[str]:
     """Yield how often more or less a method takes with preparation, where that is the opposite of without."""
     words = ((f"more {comparison.cost_unit}", f"fewer {comparison.cost_unit}"), ("more time", "less time"))
-    both = zip(("cost_to_target", _time(comparison)), _prepared(comparison), words, strict=True)
-    for quantity, (extra, _), (more, less) in both:
+    both = zip(("cost_to_target", _time(comparison)), _PREPARED, words, strict=True)
+    for quantity, extra, (more, less) in both:
         mine, theirs = (
             _mean(comparison, each, quantity) + _mean(comparison, each, extra)
             for each in (cell, comparison.reference_for(cell))

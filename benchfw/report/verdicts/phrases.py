@@ -13,6 +13,7 @@ from benchfw.records import OBJECTIVE, Cell, Ending, Status
 from benchfw.report.text import FEW_NAMES, factor_text, figures, interval_text, join_names, plural, ratio_text
 from benchfw.summary.model import Comparison, Fault, Replays, Row, Summary
 from benchfw.summary.quantities import WHEN_DONE
+from benchfw.summary.times import is_time
 
 _ADVICE = {
     Status.TIMEOUT: "raise --timeout, or lower the budget in the suite",
@@ -216,8 +217,10 @@ def observed_text(comparison: Comparison, measure: Measure, cells: Iterable[Cell
     if more > 0:  # the first, which is the reference if it arrives, and the lowest of the others
         rows = [there[0], *sorted(there[1:], key=estimate_of)[: FEW_NAMES - 1]]
     names = join_names([comparison.name(row.cell) for row in rows])
-    unit = "s" if measure.preposition == "in" else measure.noun
-    values = join_names([figures(row.interval.estimate) for row in rows])
+    size, unit = (1.0, measure.noun)
+    if is_time(measure.quantity):
+        size, unit = comparison.unit(measure.quantity)
+    values = join_names([figures(row.interval.estimate / size) for row in rows])
     verb = "reaches" if len(rows) == 1 else "reach"
     runs = plural(max((row.interval.count for row in rows), default=0), "run")
     others = f"; {plural(more, 'other method')} too" if more > 0 else ""

@@ -17,6 +17,7 @@ from benchfw.records import Cell, Result
 from benchfw.summary.claims.estimates import average
 from benchfw.summary.claims.parts import Measurements, find_parts, make_part
 from benchfw.summary.quantities import Sample
+from benchfw.summary.times import TimeUnit
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +26,7 @@ class ClaimResult:
 
     `early` of its `trials` had ended before it was registered: somebody may have seen their results. A
     `quick` run decides it at a smaller size. So many trials `failed`, not by what their method computed.
+    `units` are those of the report's times.
     """
 
     claim: Claim
@@ -34,6 +36,7 @@ class ClaimResult:
     trials: int = 0
     quick: bool = False
     failed: int = 0
+    units: Mapping[str, TimeUnit] = field(default_factory=dict)
 
 
 @dataclass

@@ -77,7 +77,7 @@ def test_methods_that_share_a_start_are_drawn_from_one_point_on_every_axis(make,
         for r in range(2)
     ]
     (figure, *_) = build_figures(summarize(run, results))
-    for view, first in zip(figure.views, ((1, 1000), (0.01, 1.0), (1, 1)), strict=True):
+    for view, first in zip(figure.views, ((1, 1000), (10, 1000), (1, 1)), strict=True):
         lines = [trace for trace in view.data if trace["meta"]["part"] in {"line", "band"}]
         starts = {next((x, y) for x, y in zip(line["x"], line["y"], strict=True) if x) for line in lines}
         assert starts == {(round(0.7 * min(first), 6), 1.0)}
