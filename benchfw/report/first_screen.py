@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchfw.provenance import Run
+from benchfw.records import Status
 from benchfw.report.captions import heading
 from benchfw.report.text import join_names, plural
 from benchfw.report.tuning.problems import TunedProblem, tuned_problems
@@ -16,6 +17,14 @@ NOT_MEASURED = (
     "Not measured here but imported from {}: without the seeds of its runs and without records of how noisy "
     "the machine was, no method is called better than another."
 )
+
+STATUS_WORDS = {
+    Status.DONE: "ran to the end",
+    Status.REACHED: "stopped at the target",
+    Status.TIMEOUT: "ran out of time",
+    Status.OUT_OF_MEMORY: "ran out of memory",
+}
+"""How trials ended, for readers who do not know our words; other statuses are words themselves."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +94,9 @@ def find_notices(summary: Summary, run: Run) -> list[Notice]:
         found.append(Notice(f"{summary.jobs} trials ran at a time", "caveats"))
     trials = len({number for fault in summary.faults for number in fault.trials})
     if trials:
-        found.append(Notice(f"{trials} of {plural(summary.trials, 'trial')} did not finish", "faults"))
+        diverged = all(fault.status is Status.DIVERGED for fault in summary.faults)
+        verb = "diverged" if diverged else "did not finish"
+        found.append(Notice(f"{trials} of {plural(summary.trials, 'trial')} {verb}", "faults"))
     stand_ins = [each for each in summary.caveats if "synthetic" in each.text]
     if stand_ins:
         problems = dict.fromkeys(name for each in stand_ins for name in each.problems)

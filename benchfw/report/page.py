@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+from benchfw.analysis.claims import Standing
 from benchfw.errors import BenchfwError
 from benchfw.provenance import Run
 from benchfw.records import Cell, Result
@@ -24,7 +25,7 @@ from benchfw.report.figures.chosen import headline_figure
 from benchfw.report.figures.overlay import overlay_figures
 from benchfw.report.figures.plot import DARK_PALETTE, PALETTE, STROKES, Figure, Style, extra_figure
 from benchfw.report.figures.plot import MARKS as MARKS_OF_FIGURES
-from benchfw.report.first_screen import Answer, find_answers, find_notices
+from benchfw.report.first_screen import STATUS_WORDS, Answer, find_answers, find_notices
 from benchfw.report.side_tables import comparison_tables, summary_tables
 from benchfw.report.tables import EXACT_COLUMNS, exact_rows, full_table, headline_table
 from benchfw.report.text import flat_facts, plural, script_json
@@ -56,6 +57,7 @@ KINDS = {"scatter", "bar", "pie"}  # of marks, that the small build draws; ours 
 
 _LARGE = 100_000  # bytes; tables from here on go into a page compressed
 _LARGE_FIGURES = 1_000_000  # bytes; so do the numbers of its figures
+MOST_CLAIMS = 6  # on the first screen; all are below it
 MOST_ROWS = 3000  # of all numbers together; those of more are in the CSV files only
 _SCRIPT = re.compile(r'<script src="([^"]+)"></script>')
 _OVERVIEW = re.compile(r' · <a href="\.\./[^"]*">all runs</a>')
@@ -101,6 +103,7 @@ def write_report(
         tuning=describe_tuning(summary),
         overall=overall_sentences(summary),
         notices=find_notices(summary, run),
+        status_words=STATUS_WORDS,
         ranks=summary_tables(summary),
         styles=styles,
         problems=list(dict.fromkeys(each.problem for each in answers if each.problem)),
@@ -214,10 +217,13 @@ def fill(template: str, figures: Sequence[Figure], script: Path | None, **contex
 
 
 def _claims(summary: Summary) -> dict[str, Any]:
+    texts = describe_claims(summary.claims)
     return {
         "count": count_claims(summary.claims),
         "warnings": warn_of_claims(summary.claims),
-        "texts": describe_claims(summary.claims),
+        "texts": texts,
+        # those that say something first; the order of the suite otherwise
+        "first": sorted(texts, key=lambda each: each.standing is Standing.NOT_TESTABLE)[:MOST_CLAIMS],
         "marks": MARKS,
         "rule": RULE,
     }

@@ -450,7 +450,7 @@ def scenes(make):
 
 RULES = {
     r"^No method gave a value|^No trial finished|^To try: |: \d+ of \d+ trials?": "Faults",
-    r"[Dd]id not finish": "Arrivals",
+    r"[Dd]id not finish|\(\d+ diverged\)": "Arrivals",
     r"gave the same records|is not reproducible": "Faults",
     r"the machine was busy|ran \d+ at a time": "Noise of the machine",
     r"CPU time": "Noise of the machine",
@@ -458,7 +458,7 @@ RULES = {
     r"on \d+ of \d+ problems|On none of|^It is behind|^Also ahead|more problems? below|^On .* it is ": (
         "Over all problems"
     ),
-    r"beyond noise on |^On .*(ahead of|(has|needs) .* than )|no one is shown": "Over all problems",
+    r"beyond noise on |^On .*(ahead of|(has|needs) .* than )|below all others": "Over all problems",
     r"At every|shown at every|ahead of the others|The same holds|there, by at least": "Sweeps",
     r"[Bb]ias beyond noise|mean is off|[Oo]ff in single runs|depend on each other": "Is it biased?",
     r"(mean squared error|variance) x (CPU )?time": "Which estimator for the time?",
@@ -466,15 +466,16 @@ RULES = {
     r"[Tt]oo few runs for so many comparisons": "Undecided",
     r"[Nn]o difference beyond noise": "Undecided",
     r"[Ee]qual within 10 %|[Ww]ithin 10 % in each": "Equality",
-    r"beyond chance|reaches it in|never reach|in any of its runs|too few of their runs|start at": "Arrivals",
+    r"beyond chance|never reached|is reached by|in any of its runs|too few of their runs": "Arrivals",
+    r"some runs start at": "Arrivals",
     r"at least [\d.e+]+ times (fewer|less|more)": "Arrivals",
     r"At the end|In the time that|lowest median end": "Ends",
     r"not counting preparation": "Preparation",
-    r"taken as normal": "Ratios",
+    r"assuming normal noise|^No method .*reaches .* with fewer": "Ratios",
     r"set by the methods' |the lowest start|best objective known": "The target",
     r"\[[\d.]+, [\d.]+\] times|\d times|beyond noise": "Ratios",
     r"\[[\d.]+, [\d.]+\] lower": "Metrics with a sign",
-    r"there is no other method|is reached by|takes .* a call": "Observed",
+    r"there is no other method|is reached by|call .*takes": "Observed",
     r"reach(es)? .* with [\d., and]+ gradients": "Observed",
 }
 """What in a sentence is covered by which rule of docs/statistics.md."""

@@ -43,7 +43,7 @@ _CALLS = (
     "that call alone. "
 )
 _UNKNOWN = "The cost of {} is not known: no line against it. "
-_STOPS = "A cross is where a trial broke off or diverged; point at it for the reason. "
+_STOPS = "A cross is where a trial diverged or did not finish; point at it for the reason. "
 _FIRST_STOPS = f"At most {MOST_STOPS} crosses a method are drawn, of its first such trials. "
 
 

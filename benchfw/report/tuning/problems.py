@@ -22,8 +22,8 @@ from benchfw.summary.model import Comparison, Summary, short_name
 from benchfw.summary.times import SECONDS, TimeUnit, unit_of
 from benchfw.summary.tuned import TunedMethod
 
-NEVER, BROKEN = "never", "broke"
-"""In the place of a value: the target was not reached, or the run broke."""
+NEVER, UNFINISHED = "never", "did not finish"
+"""In the place of a value: the target was not reached, or the run did not finish."""
 
 _OPEN = frozenset({Verdict.UNDECIDED, Verdict.EQUAL, Verdict.ALIKE})
 
@@ -128,7 +128,7 @@ class TunedProblem:
 
     def value_text(self, interval: Interval) -> str:
         """Return a value with its interval; one that is infinite in words."""
-        missing = NEVER if self.first.axis else BROKEN
+        missing = NEVER if self.first.axis else UNFINISHED
         found = self.shown_interval(interval)
         if not math.isfinite(found.estimate):
             return missing

@@ -94,7 +94,8 @@
   function ticks(plot) {
     const change = {};
     for (const key of ["xaxis", "yaxis"]) {
-      const { type, range } = plot._fullLayout[key];
+      const { type, range, tickvals } = plot._fullLayout[key];
+      if (tickvals) continue; // names, or the numbers that were varied
       const decades = type === "log" ? Math.abs(range[1] - range[0]) : 0;
       const few = decades < 2.2;
       const step = decades < 0.1 ? null : few ? (decades < 0.5 ? "D1" : "D2") : Math.ceil(decades / 5);
