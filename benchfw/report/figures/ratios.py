@@ -49,11 +49,16 @@ def ratio_figure(comparisons: Sequence[Comparison], styles: Mapping[Cell, Style]
         _dots(name, found[name], styles, problems, (place + 1) / (len(drawn) + 1) - 0.5)
         for place, name in enumerate(drawn)
     ]
-    title = f"{_describe(comparisons[0])}, relative to {reference if one else 'one of the methods'}"
-    across = f"times the {_describe(comparisons[0])} of {reference} (left is better)"
+    what = _describe(comparisons[0])
+    title = f"{what}, relative to {reference}"
+    across = f"times the {what.removesuffix(' to target')} of {reference}"
     names = problems if one else [f"{each} ({references[each]})" for each in problems]
     layout = {
-        "xaxis": {"title": {"text": escape_plotly(across, 100)}, "type": "log"},
+        "xaxis": {
+            "title": {"text": f"{escape_plotly(across, 100)}<br>(left is better)"},
+            "type": "log",
+            "automargin": True,
+        },
         "yaxis": {
             "tickvals": list(range(len(problems))),
             "ticktext": ["<br>".join(escape_plotly(line) for line in wrap(each, 22)) for each in names],
