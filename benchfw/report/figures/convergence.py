@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from benchfw.analysis.bands import Band
 from benchfw.analysis.convergence import AXES, Axis, Floats
-from benchfw.records import Cell
-from benchfw.report.figures.plot import Figure, Style, View, line_trace, log_axis, rounded
+from benchfw.records import GAP, Cell
+from benchfw.report.figures.plot import Figure, Style, View, line_trace, rounded
+from benchfw.report.figures.value_axis import find_floor, raise_to, value_axis
 from benchfw.report.text import escape_plotly, join_names
 from benchfw.summary.lines import MOST_STOPS, Line, Stop
 from benchfw.summary.model import Comparison, Summary
@@ -29,7 +30,7 @@ _PARTS = {"band": "band", "bound": "theorem", "stop": "stops"}
 _HOVER = "%{y:.3g} at %{x:.4g}"
 _HOW_TO_READ = (
     "{better} is better. {lines}A line begins with the value of the start, level up to the first step. "
-    "{calls}{bounds}{stops}{unknown}"
+    "{calls}{bounds}{stops}{unknown}{floor}"
     "Point at a name to see it alone, click it to hide it; drag to zoom, double-click to come back."
 )
 _ONE_RUN = "Each line is one run. "
@@ -43,6 +44,7 @@ _CALLS = (
     "that call alone. "
 )
 _UNKNOWN = "The cost of {} is not known: no line against it. "
+_FLOOR = "Values below {:.0e} are drawn there: of a difference of objectives that small, rounding decides. "
 _STOPS = "A cross is where a trial diverged or did not finish; point at it for the reason. "
 _FIRST_STOPS = f"At most {MOST_STOPS} crosses a method are drawn, of its first such trials. "
 
@@ -68,6 +70,7 @@ def _figure(
     names = ", ".join(comparison.name(cell) for cell in comparison.cells)
     bands = any(around.count > 1 for each in lines for around in each.bands.values())
     gain = metric in comparison.gains
+    floor = find_floor(lines) if metric == GAP and not gain else 0.0
     return Figure(
         title=f"{comparison.problem}: {metric}",
         alt=f"Lines of {metric} on {comparison.problem} against iterations, time or cost for {names}.",
@@ -78,8 +81,12 @@ def _figure(
             bounds=_BOUNDS.format("above" if gain else "below") if any(each.bounds for each in lines) else "",
             stops=_describe_stops(lines),
             unknown=_describe_unknown(comparison, lines),
+            floor=_FLOOR.format(floor) if floor else "",
         ),
-        views=tuple(_view(comparison, metric, axis, lines, styles, points) for axis in _axes(lines)),
+        views=tuple(
+            _view(comparison, metric, axis, [raise_to(each, axis, floor) for each in lines], styles, points)
+            for axis in _axes(lines)
+        ),
         controls=("log x", "log y", "bands") if bands else ("log x", "log y"),
         height=460,
     )
@@ -105,7 +112,7 @@ def _view(
     }
     edge = _left_edge(shown.values())
     gain = metric in comparison.gains
-    scale = {"type": "linear"} if gain else _value_axis(shown.values())
+    scale = {"type": "linear"} if gain else value_axis(shown.values())
     height = {"title": {"text": escape_plotly(metric)}, **scale}
     data: list[dict[str, Any]] = []
     for each in lines:
@@ -246,17 +253,3 @@ def _stop_trace(
         "marker": {"color": style.colour, "symbol": "x", "size": 9},
         "hovertemplate": "%{fullData.name}<br>%{text}<extra></extra>",
     }
-
-
-def _value_axis(bands: Iterable[Band]) -> dict[str, Any]:
-    """Return the axis of the values: logarithmic if they fall far, and not stretched by what diverges."""
-    found = [drawn for drawn in bands if len(drawn.grid)]
-    medians = np.concatenate([drawn.median for drawn in found]) if found else np.zeros(0)
-    finite = medians[np.isfinite(medians) & (medians > 0)]
-    if not log_axis(medians):
-        return {"type": "linear"}
-    starts = [float(drawn.median[0]) for drawn in found if 0 < drawn.median[0] < math.inf]
-    top = min(float(finite.max()), 10 * max(starts, default=float(finite.max())))
-    ends = [math.log10(float(finite.min())), math.log10(top)]
-    margin = 0.05 * (ends[1] - ends[0])
-    return {"type": "log", "range": rounded([ends[0] - margin, ends[1] + margin]), "exponentformat": "power"}
