@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchfw.data.catalog import find_synthetic
 from benchfw.provenance import Run
 from benchfw.records import Status
 from benchfw.report.captions import heading
@@ -83,9 +84,7 @@ def find_answers(summary: Summary) -> list[Answer]:
 
 def find_notices(summary: Summary, run: Run) -> list[Notice]:
     """Return what stands in the band above the findings, in a few words each."""
-    found = []
-    if run.environment.changes.quick:
-        found.append(Notice("Quick size: runs are shorter than the suite asks for", "provenance"))
+    found = [Notice(f"{each[0].upper()}{each[1:]}", "provenance") for each in describe_extent(run)]
     if summary.imported:
         found.append(Notice("Not measured here", "caveats"))
     if summary.busy:
@@ -97,11 +96,20 @@ def find_notices(summary: Summary, run: Run) -> list[Notice]:
         diverged = all(fault.status is Status.DIVERGED for fault in summary.faults)
         verb = "diverged" if diverged else "did not finish"
         found.append(Notice(f"{trials} of {plural(summary.trials, 'trial')} {verb}", "faults"))
-    stand_ins = [each for each in summary.caveats if "synthetic" in each.text]
-    if stand_ins:
-        problems = dict.fromkeys(name for each in stand_ins for name in each.problems)
-        found.append(Notice(f"Synthetic data stand in on {join_names(list(problems))}", "caveats"))
-    others = len(summary.caveats) - len(stand_ins)
-    if others:
-        found.append(Notice(f"{plural(others, 'caveat')} on methods or problems", "caveats"))
+    if summary.caveats:
+        found.append(Notice(f"{plural(len(summary.caveats), 'caveat')} on methods or problems", "caveats"))
     return found
+
+
+def describe_extent(run: Run) -> list[str]:
+    """Return what of a suite a run did not do, and which of its data are synthetic."""
+    changes = run.environment.changes
+    parts = ["shorter runs (quick size)"] if changes.quick else []
+    parts += [f"only '{changes.only}'"] if changes.only else []
+    parts += [f"only on {join_names(changes.backends)}"] if changes.backends else []
+    parts += [plural(changes.repetitions, "repetition")] if changes.repetitions else []
+    made = find_synthetic(run.environment.datasets)
+    return [
+        *([f"not the whole suite: {', '.join(parts)}"] if parts else []),
+        *([f"synthetic data: {join_names(made)}"] if made else []),
+    ]

@@ -9,6 +9,7 @@ import html
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -69,6 +70,14 @@ _TEMPLATES = Path(__file__).parent / "html" / "templates"
 Writer: TypeAlias = Callable[[IO[str]], None]
 
 
+@dataclass(frozen=True)
+class Site:
+    """The static site that a page is a part of: its index, and the bundle that has the records of the run."""
+
+    index: str
+    bundle: str
+
+
 def write_report(
     summary: Summary,
     run: Run,
@@ -76,12 +85,13 @@ def write_report(
     extra_figures: Sequence[Mapping[str, Any]] = (),
     reload: int = 0,
     against: tuple[str, Summary] | None = None,
+    site: Site | None = None,
 ) -> Path:
     """Write `folder`/index.html with its CSV files, and the shared script in `folder`/../assets once.
 
     Return the page's path. The page needs no network and no server; a browser loads it again every `reload`
     seconds, if that is not 0. Its records.csv is from `save_records`. `against` names another run that the
-    figures lie over.
+    figures lie over; `site` is what the page is a part of.
     """
     overview = overview_beside(folder, run)
     styles, answers = method_styles(summary), find_answers(summary)
@@ -113,6 +123,7 @@ def write_report(
         replays=replay_sentence(summary.replays),
         facts=list(flat_facts({**run.environment.to_json(), "claims": ()})),
         overview=overview.name if overview.is_file() else "",
+        site=site,
         reload=reload,
     )
     files: dict[str, Writer] = {

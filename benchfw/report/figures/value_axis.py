@@ -1,4 +1,4 @@
-"""The axis of what is minimized: logarithmic, down to where rounding decides, not stretched by what diverges."""
+"""The axis of what is minimized: logarithmic, down to where rounding decides, and up to where runs start."""
 
 from __future__ import annotations
 
