@@ -57,6 +57,7 @@ SMALL = Path(__file__).parent / "html" / "assets" / "plotly-basic.min.js"
 KINDS = {"scatter", "bar", "pie"}  # of marks, that the small build draws; ours are all among them
 
 _LARGE = 100_000  # bytes; tables from here on go into a page compressed
+_LEVEL = 6  # of compression; the highest takes twice as long for 1 %
 _LARGE_FIGURES = 1_000_000  # bytes; so do the numbers of its figures
 MOST_CLAIMS = 6  # on the first screen; all are below it
 MOST_ROWS = 3000  # of all numbers together; those of more are in the CSV files only
@@ -212,7 +213,10 @@ def fill(template: str, figures: Sequence[Figure], script: Path | None, **contex
     environment.filters["plural"] = plural
     data, kind = script_json([figure.as_data() for figure in figures]), "application/json"
     if len(data) > _LARGE_FIGURES:
-        data, kind = base64.b64encode(gzip.compress(data.encode(), mtime=0)).decode(), "application/gzip"
+        data, kind = (
+            base64.b64encode(gzip.compress(data.encode(), _LEVEL, mtime=0)).decode(),
+            "application/gzip",
+        )
     page = environment.get_template(template).render(
         figures=figures,
         palettes={"light": PALETTE, "dark": DARK_PALETTE},

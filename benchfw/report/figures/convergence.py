@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -199,6 +200,7 @@ def _thin_band(drawn: Band, points: int) -> Band:
     return Band(drawn.grid[kept], drawn.median[kept], drawn.low[kept], drawn.high[kept], drawn.count)
 
 
+@lru_cache  # the lines of a run have a few lengths
 def _spread(count: int, points: int) -> NDArray[np.intp]:
     """Return so many of the numbers below `count`, evenly spread, the first and the last among them."""
     return np.round(np.linspace(0, count - 1, points)).astype(np.intp)
@@ -218,9 +220,10 @@ def from_edge(grid: Floats, values: Floats, edge: float) -> tuple[Floats, Floats
     if len(grid) == 0 or not math.isfinite(edge):
         return grid, values
     if grid[0] > 0:
-        return np.insert(grid, 0, edge), np.insert(values, 0, values[0])
+        return np.concatenate([[edge], grid]), np.concatenate([values[:1], values])
     level = [edge, *grid[1:2]]
-    return np.insert(grid, 1, level), np.insert(values, 1, [values[0]] * len(level))
+    start = np.full(len(level), values[0])
+    return np.concatenate([grid[:1], level, grid[1:]]), np.concatenate([values[:1], start, values[1:]])
 
 
 def _band_trace(drawn: Band, edge: float, style: Style, *, visible: bool) -> dict[str, Any]:
@@ -230,7 +233,7 @@ def _band_trace(drawn: Band, edge: float, style: Style, *, visible: bool) -> dic
     return {
         "mode": "none",
         "x": [*x, *reversed(x)],
-        "y": rounded([*low, *high[::-1]], 4),
+        "y": rounded(np.concatenate([low, high[::-1]]), 4),
         "fill": "toself",
         "fillcolor": f"{style.colour}2e",
         "hoverinfo": "skip",
