@@ -211,12 +211,11 @@ def fill(template: str, figures: Sequence[Figure], script: Path | None, **contex
         lstrip_blocks=True,
     )
     environment.filters["plural"] = plural
-    data, kind = script_json([figure.as_data() for figure in figures]), "application/json"
+    drawn = [figure.as_data() for figure in figures]
+    data, kind = script_json(drawn[1:]), "application/json"
     if len(data) > _LARGE_FIGURES:
-        data, kind = (
-            base64.b64encode(gzip.compress(data.encode(), _LEVEL, mtime=0)).decode(),
-            "application/gzip",
-        )
+        packed = gzip.compress(data.encode(), _LEVEL, mtime=0)
+        data, kind = base64.b64encode(packed).decode(), "application/gzip"
     page = environment.get_template(template).render(
         figures=figures,
         palettes={"light": PALETTE, "dark": DARK_PALETTE},
@@ -225,6 +224,7 @@ def fill(template: str, figures: Sequence[Figure], script: Path | None, **contex
         script=script.name if script else "",
         figure_type=kind,
         # safe: neither script_json nor base64 has a character that HTML could read
+        first_figure=Markup(script_json(drawn[0]) if drawn else ""),  # noqa: S704
         figure_data=Markup(data),  # noqa: S704
         **context,
     )

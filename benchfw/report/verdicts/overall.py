@@ -50,7 +50,9 @@ def _sentences(comparisons: Sequence[Comparison]) -> list[str]:
     if all(each.sweep is not None and each.sweep.contested for each in comparisons):
         return list(_swept_sentences(comparisons))
     references = {each.name(each.reference) for each in comparisons}
-    return list(_counted_sentences(comparisons) if len(references) == 1 else _listed_sentences(comparisons))
+    if len(references) > 1 and len(comparisons) <= FEW_NAMES:
+        return list(_listed_sentences(comparisons))
+    return list(_counted_sentences(comparisons))
 
 
 def _swept_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
@@ -91,20 +93,15 @@ def _swept_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 def _listed_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
     """Yield who is ahead problem by problem, where ratios are not to one method."""
-    parts = []
     for comparison in comparisons:
         quantity = main_quantity(comparison)
         leader, reference = find_leader(comparison, quantity), comparison.name(comparison.reference)
         verb, less, _ = _less(comparison)
         if leader is None:
-            parts.append(f"on {comparison.problem} no method is shown to be ahead of {reference}")
+            yield f"On {comparison.problem} no method is shown to be ahead of {reference}"
         else:
             said = comparative(comparison, leader, quantity, less, "")
-            parts.append(f"on {comparison.problem}, {comparison.name(leader)} {verb} {said} than {reference}")
-    first, *rest = (f"{part[0].upper()}{part[1:]}" for part in parts[:FEW_NAMES])
-    yield from (first, *rest)
-    if len(parts) > FEW_NAMES:
-        yield f"{plural(len(parts) - FEW_NAMES, 'more problem')} below"
+            yield f"On {comparison.problem}, {comparison.name(leader)} {verb} {said} than {reference}"
 
 
 def _counted_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
@@ -118,7 +115,8 @@ def _counted_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
             words.setdefault(name, {})[comparison.problem] = decision.verdict
             if decision.verdict is Verdict.BETTER and decision.interval is not None:
                 ahead.setdefault(name, []).append(decision.interval.inverted())
-    than = comparisons[0].name(comparisons[0].reference)
+    references = Counter(each.name(each.reference) for each in comparisons)
+    than = "the reference" if len(references) > 1 else next(iter(references))
     if not ahead:
         yield f"On none of {_count(comparisons)} is a method shown to be ahead of {than}"
         return
@@ -138,6 +136,9 @@ def _counted_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
     if others:
         counts = [f"{name} (on {len(ahead[name])})" for name in others]
         yield f"Also ahead of {than}: {join_names(counts)}"
+    if len(references) > 1:
+        named = [f"{name} on {plural(count, 'problem')}" for name, count in references.most_common()]
+        yield f"The reference is {join_names(named)}"
 
 
 def _count(comparisons: Sequence[Comparison]) -> str:

@@ -1,8 +1,8 @@
 "use strict";
 (async () => {
-  // a large page has them compressed
+  // the first figure is drawn before the others are read, which a large page has compressed
   const data = document.getElementById("figure-data");
-  const figures = data.type === "application/json" ? JSON.parse(data.textContent) : await inflate(data.textContent);
+  const figures = [JSON.parse(document.getElementById("first-figure").textContent)];
 
   function inflate(text) {
     const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -290,6 +290,7 @@
   }
   // the first at once; the others when a reader comes near them, or prints the page
   show(all[0]);
+  figures.push(...(data.type === "application/json" ? JSON.parse(data.textContent) : await inflate(data.textContent)));
   const near = new IntersectionObserver((seen) => {
     seen.filter((each) => each.isIntersecting).forEach((each) => { near.unobserve(each.target); show(each.target); });
   }, { rootMargin: "800px" });
