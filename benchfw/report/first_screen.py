@@ -12,6 +12,7 @@ from benchfw.report.text import join_names, plural
 from benchfw.report.tuning.problems import TunedProblem, tuned_problems
 from benchfw.report.tuning.sentences import describe_problem, warn_of_tuning
 from benchfw.report.verdicts import verdict
+from benchfw.report.verdicts.overall import overall_sentences
 from benchfw.summary.model import Comparison, Summary
 
 NOT_MEASURED = (
@@ -80,6 +81,14 @@ def find_answers(summary: Summary) -> list[Answer]:
     ]
     waiting = [each for each in tuned.values() if each.comparison is None]
     return [*found, *(Answer(each.heading, each.problem, "", None, each) for each in waiting)]
+
+
+ALL_PROBLEMS = "All problems"
+
+
+def describe_overall(summary: Summary) -> str:
+    """Return the sentences over all problems as one paragraph; empty where there are none."""
+    return " ".join(f"{each}." for each in overall_sentences(summary))
 
 
 def find_notices(summary: Summary, run: Run) -> list[Notice]:

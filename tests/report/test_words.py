@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from dataclasses import replace
+from html import unescape
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,6 +19,11 @@ import pytest
 
 from benchfw.provenance import Burst, Noise
 from benchfw.records import Counting, Ending, Record, Status
+from benchfw.report.cell import render_cell
+from benchfw.report.exchange.comment import comment
+from benchfw.report.first_screen import describe_overall
+from benchfw.report.markdown import markdown
+from benchfw.report.terminal import plain_lines
 from benchfw.report.verdicts import optimizers, verdict
 from benchfw.report.verdicts.overall import overall_sentences
 from benchfw.report.verdicts.phrases import caveat_sentences, fault_advice, fault_place, fault_sentence
@@ -531,6 +537,21 @@ def test_the_words_are_those_that_were_agreed_on(make, run):
         WORDS.write_text(said, encoding="utf-8")
         pytest.skip("words.txt is written again")
     assert said == WORDS.read_text(encoding="utf-8")
+
+
+def test_the_sentences_over_all_problems_stand_first_in_every_form_of_a_report(realistic, run):
+    summary = summarize(run, realistic())
+    said = describe_overall(summary)
+    assert " on 2 of " in said
+    forms = {
+        "terminal": " ".join("\n".join(plain_lines(summary)).split()),
+        "Markdown": markdown(summary, run).replace("\\", ""),
+        "comment": comment(summary, run).replace("\\", ""),
+        "notebook": unescape(render_cell(summary, run, [])),
+    }
+    for name, text in forms.items():
+        first = text.index("least-squares condition=100, optimizers")
+        assert 0 <= text.find(" ".join(said.split()).replace("\xa0", " ")[:60]) < first, name
 
 
 def test_every_sentence_has_a_rule_that_the_manual_explains():
