@@ -216,6 +216,23 @@ def test_a_switch_is_reached_and_pressed_by_the_keyboard_alone(page):
     assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
 
 
+CONTROLS = """[...document.querySelectorAll(
+    'a[href], button, input, select, summary, [tabindex="0"]')].filter((each) => each.checkVisibility())"""
+
+
+def test_tab_walks_through_every_control_of_the_page_in_order(page):
+    page.evaluate(f"{CONTROLS}.forEach((each, number) => {{ each.dataset.number = number; }})")
+    count = page.evaluate(f"{CONTROLS}.length")
+    assert count > 50
+    page.evaluate("document.activeElement.blur(); getSelection().collapse(document.body, 0)")
+    walked = []
+    for _ in range(count):
+        page.ask("Input.dispatchKeyEvent", type="keyDown", key="Tab", windowsVirtualKeyCode=9)
+        page.ask("Input.dispatchKeyEvent", type="keyUp", key="Tab", windowsVirtualKeyCode=9)
+        walked.append(page.evaluate("Number(document.activeElement.dataset.number)"))
+    assert walked == list(range(count))
+
+
 CONTRASTS = """(() => {
     const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
     const light = (colour) => parts(colour).slice(0, 3).map((each) => each / 255)
