@@ -55,7 +55,7 @@ def ratio_figure(comparisons: Sequence[Comparison], styles: Mapping[Cell, Style]
     names = problems if one else [f"{each} ({references[each]})" for each in problems]
     layout = {
         "xaxis": {
-            "title": {"text": f"{escape_plotly(across, 100)}<br>(left is better)"},
+            "title": {"text": "<br>".join(map(escape_plotly, [*wrap(across, 32), "(left is better)"]))},
             "type": "log",
             "automargin": True,
         },

@@ -11,7 +11,7 @@ from benchfw.provenance import Run
 from benchfw.report.claims import count_claims
 from benchfw.report.figures import build_figures
 from benchfw.report.figures.chosen import find_headline
-from benchfw.report.first_screen import describe_extent, find_answers
+from benchfw.report.first_screen import describe_extent, describe_overall, find_answers
 from benchfw.report.site.leaderboards import Leaderboard, find_leaderboards
 from benchfw.report.site.machines import describe_machine
 from benchfw.report.site.picture import draw_picture
@@ -36,7 +36,10 @@ class Exhibit:
 
     @property
     def finding(self) -> str:
-        """Return the first sentence of what was found."""
+        """Return the first sentence of what was found, over all problems where there are several."""
+        overall = describe_overall(self.summary)
+        if overall:
+            return first_sentence(overall)
         return first_sentence(self.answers[0][1]) if self.answers else NOTHING
 
     @property

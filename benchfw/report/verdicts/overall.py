@@ -167,7 +167,7 @@ def _describe_factor(ratios: Sequence[Interval]) -> tuple[str, str]:
     """Return '2.1 to 3.5', and the least that the intervals allow; of what is known from below only that."""
     least = factor_text(min(each.low for each in ratios))
     if any(not each.bounded or math.isinf(each.estimate) for each in ratios):
-        return f"at least {least}", ""
+        return f"at least {least}", " (the lowest end of the intervals)"
     ends = [figures(each(ratio.estimate for ratio in ratios), 2) for each in (min, max)]
     shown = raise_powers(ends[0] if ends[0] == ends[1] else " to ".join(ends))
     return shown, f" (by the intervals at least {least})"

@@ -86,12 +86,12 @@ def _describe_lead(lead: Lead, noun: str) -> str:
 def describe_factor(leads: Sequence[Lead]) -> tuple[str, str]:
     """Return ('40 to 250', ' (by the intervals at least 31)').
 
-    Some are known from below only: then '40 or more'; all of them: 'at least 31', the end of the intervals.
+    Some are known from below only: then '40 or more'; all of them: 'at least 31'.
     """
     least = factor_text(min(each.margin for each in leads))
     low, high = min(each.low for each in leads), max(each.high for each in leads)
     if math.isinf(low):
-        return f"at least {least}", ""
+        return f"at least {least}", " (the lowest end of the intervals)"
     first, last = (sided_end(each, [1.0], 0) for each in (low, high))
     shown = first if first == last else f"{first} or more" if math.isinf(high) else f"{first} to {last}"
     return raise_powers(shown), f" (by the intervals at least {least})"
