@@ -185,7 +185,7 @@ def _name_part(noun: str, part: DecidedPart) -> str:
 def _room(part: DecidedPart) -> float:
     """Return how far an interval is from the nearest end of what is claimed.
 
-    On a scale of ratios, but for a range on both sides of 0.
+    On a scale of ratios, unless the range is on both sides of 0.
     """
     found, inside, looks = part.interval, part.part.inside, part.part.subject.looks
     if found is None:

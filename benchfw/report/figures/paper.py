@@ -105,7 +105,7 @@ def choose_sheets(figures: Sequence[Figure], paper: Paper) -> list[Sheet]:
 def write_figures(sheets: Sequence[Sheet], folder: Path, form: str, paper: Paper) -> dict[Path, list[Sheet]]:
     """Write the sheets as files of a form (svg, pdf or png), or as one panel; return what each file has.
 
-    Axes boxes are of one size: those of curves, and those of dots but for their heights.
+    Axes boxes are of one size: those of curves, and those of dots except for their heights.
     """
     try:
         import matplotlib as mpl

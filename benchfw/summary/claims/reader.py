@@ -176,9 +176,9 @@ def _name_parts(parts: Sequence[Part], claim: Claim) -> list[Part]:
     problems = {each.subject.problem for each in parts}
 
     def name(subject: Subject) -> str:
-        told = len(subject.methods) if claim.test == "order" else int(len(claim.groups) > 1)
+        shown = len(subject.methods) if claim.test == "order" else int(len(claim.groups) > 1)
         problem = subject.problem if len(problems) > 1 else ""
-        return ", ".join(filter(None, [problem, " / ".join(subject.methods[:told]), subject.backend]))
+        return ", ".join(filter(None, [problem, " / ".join(subject.methods[:shown]), subject.backend]))
 
     return [replace(each, name=name(each.subject)) for each in parts]
 
