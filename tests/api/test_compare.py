@@ -155,10 +155,10 @@ def test_a_metric_of_which_higher_is_better_turns_the_verdict_around(notebook):
     sure, shaky = wander, {"use": wander, "noise": 1.0}
     for problem in (scored, functions):
         better = benchfw.compare(problem, {"shaky": shaky, "sure": sure}, **settings)
-        assert "sure reaches score " in str(better.verdicts), better.verdicts
+        assert "The method sure needs " in str(better.verdicts), better.verdicts
         assert "fewer gradients than shaky" in str(better.verdicts)
         worse = benchfw.compare(problem, {"sure": sure, "shaky": shaky}, **settings)
-        assert "shaky reaches" not in str(worse.verdicts)
+        assert "The method shaky needs" not in str(worse.verdicts)
         assert "shaky has score" not in str(worse.verdicts)
         frame = better.frame
         assert set(frame["role"]) == {"gain"}
