@@ -295,7 +295,7 @@ def attributes_at(
 def read_docstring(module: str, name: str) -> str | None:
     """Return the documentation of a class or a function of a module, without importing it.
 
-    None where that cannot be told from the module's source: it may come from elsewhere.
+    None where the module's source does not show it: it may come from elsewhere.
     """
     import ast  # late, like what needs this
 

@@ -152,7 +152,7 @@ class Trial:
     `best` is the best objective that the suite knows of, for a problem that does not know its optimum.
     `tuning` is 0 in the verdict, and in trials that choose a method's parameters the number of the
     tuning: these draw other data, and where one `holds_out`, training rows stand in for the test rows.
-    `key` hashes all that determines the records, `problem_key` what determines the problem but for its
+    `key` hashes all that determines the records, `problem_key` what determines the problem except its
     seed.
     """
 

@@ -138,7 +138,7 @@ def peak_memory() -> int:
 
 
 def count_threads() -> int:
-    """Return the threads of this process, but for those by which jemalloc returns memory.
+    """Return the threads of this process, except those by which jemalloc returns memory.
 
     That library prepares itself for a fork. Whatever imports pandas starts one, with pyarrow.
     """

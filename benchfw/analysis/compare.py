@@ -38,7 +38,7 @@ RUN_SPREAD = 0.02
 """The standard deviation of the logarithm of what all times of a run share: where the system has placed its
 process in memory, say. Nine runs of three methods on one machine had 1.3 to 2.3 %."""
 
-TINY = 1e-14  # below it a p-value is not told from 0
+TINY = 1e-14  # below it a p-value counts as 0
 _FEW = 5  # below this the order statistics say nothing
 
 

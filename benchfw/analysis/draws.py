@@ -174,7 +174,7 @@ def log_ratios(
 
     Also of what is proportional to variances. `errors` are the relative standard errors of each repetition's
     variance. The logarithm of a variance is low by half of that squared, and lower for heavier tails: it is
-    added back, so that unlike laws compare, but for two that are alike, where it cancels and only adds noise.
+    added back, so that unlike laws compare; not for two that are alike, where it cancels and only adds noise.
     Where some repetition never varied, the logs are those of the ratio of the means by the delta method. An
     end that rests on a variance that is not known from above is infinite, unless the other's tail shows as
     heavy: what both lack cancels. Both ends are where one of the two is not decisive. They allow for what

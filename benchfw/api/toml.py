@@ -43,7 +43,7 @@ def _key(name: Any) -> str:
 
 
 def _string(text: str) -> str:
-    # JSON's escapes are TOML's, but for DEL
+    # JSON's escapes are those of TOML, except DEL
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -113,7 +113,7 @@ class Backend(ABC):
         """Return the device's name and the versions that its numbers depend on."""
 
     def stopwatch(self) -> Callable[[], float] | None:
-        """Start the device's own clock; the call that stops it returns seconds. None: there is no such."""
+        """Start the device's own clock; the call that stops it returns seconds; None without one."""
         return None
 
     def peak_during(self, call: Callable[[], Any]) -> int | None:
@@ -122,7 +122,7 @@ class Backend(ABC):
         return None
 
     def events_during(self, call: Callable[[], Any]) -> tuple[DeviceEvent, ...] | None:
-        """Make the call, which waits for the device; return what the device did. None: there is no device."""
+        """Make the call, which waits for the device; return what the device did. None without a device."""
         del call
         return None
 

@@ -111,7 +111,7 @@ def _write_figures(
     figures = [*build_figures(summary), *map(extra_figure, draw_extra_figures(registry, summary))]
     if methods:
         figures = choose_methods(figures, summary, methods)
-    written = write_figures(choose_sheets(figures, summary, paper), folder, form, paper)
+    written = write_figures(choose_sheets(figures, paper), folder, form, paper)
     captions = latex_captions(describe_sheets(written), summary, run)
     (folder / "captions.tex").write_text(captions, encoding="utf-8")
     print_faults(registry.broken)

@@ -11,7 +11,8 @@ from benchfw.api.planning import Planned
 from benchfw.cli.options import echo_json
 from benchfw.cli.profiling import find_trial
 from benchfw.measure.steps import Steps, measure_steps
-from benchfw.report.text import align, figures, printable, time_unit
+from benchfw.report.text import align, figures, printable
+from benchfw.summary.times import choose_unit
 
 MOST_NAMES = 12  # kernels that are listed
 LONGEST_NAME = 50  # characters of a kernel's name
@@ -50,7 +51,7 @@ def _to_json(steps: Steps) -> dict[str, Any]:
 
 
 def _describe(steps: Steps) -> Iterator[str]:
-    size, unit = time_unit([steps.seconds])
+    size, unit = choose_unit([steps.seconds])
 
     def shown(seconds: float) -> str:
         return f"{figures(seconds / size)} {unit}"

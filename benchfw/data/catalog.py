@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from benchfw.data.dataset import Dataset, resolve_function
@@ -92,6 +92,16 @@ def is_synthetic(name: str) -> bool:
     """Return whether a data set is made on demand."""
     entry = find_dataset(name)
     return entry is not None and entry.make is not None
+
+
+def find_synthetic(names: Iterable[str]) -> list[str]:
+    """Return those of some data sets, without their parameters, that plugins make on demand.
+
+    Names may come from another machine: nothing is looked for that they name.
+    """
+    known = registered_datasets()
+    plain = dict.fromkeys(name.partition("(")[0].strip() for name in names)
+    return [name for name in plain if name in known and (known[name].make or known[name].stream)]
 
 
 def stream_parameters(name: str) -> dict[str, Any] | None:

@@ -333,7 +333,7 @@ def _tell_plugins(registry: Registry, event: Event) -> None:
 
 
 def _call(registry: Registry, hook: str, **arguments: Any) -> None:
-    """Call a hook; a plugin that raises in it is named, and loses nothing but its own work."""
+    """Call a hook; a plugin that raises in it is named, and only its own work is lost."""
     caller = getattr(registry.hook, hook)
     if not caller.get_hookimpls():
         return

@@ -17,7 +17,7 @@ from benchfw.report.figures import method_styles
 from benchfw.report.figures.chosen import find_headline
 from benchfw.report.figures.plot import Figure, Style, View
 from benchfw.report.figures.svg import BRIGHTER, draw_svg
-from benchfw.report.first_screen import find_answers
+from benchfw.report.first_screen import ALL_PROBLEMS, describe_overall, find_answers
 from benchfw.report.tables import headline_table
 from benchfw.report.text import plural
 from benchfw.report.tuning.sentences import describe_tuning
@@ -41,6 +41,9 @@ def _wrap(parts: str) -> str:
 def _parts(summary: Summary, run: Run, notes: Sequence[str]) -> Iterator[str]:
     if run.standing:
         yield f'<p class="fault">{escape(run.standing)}</p>'
+    overall = describe_overall(summary)
+    if overall:
+        yield f'<div class="verdict"><b>{ALL_PROBLEMS}</b>{escape(overall)}</div>'
     if summary.claims:
         yield _claims(summary)
     answers = find_answers(summary)

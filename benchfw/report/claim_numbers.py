@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from benchfw.analysis.claims import Decided, DecidedPart, Standing
 from benchfw.analysis.estimates import Runs, Share
@@ -17,8 +18,18 @@ from benchfw.report.text import (
     ratio_figures,
     sided_end,
     sided_text,
-    time_unit,
 )
+from benchfw.summary.times import TimeUnit, unit_of
+
+Units: TypeAlias = Mapping[str, TimeUnit]
+
+_TIMES = {
+    "seconds to target": "seconds_to_target",
+    "CPU seconds to target": "cpu_seconds_to_target",
+    "seconds a draw": "seconds_per_draw",
+    "seconds a call": "seconds_per_call",
+}
+"""Times, and what summaries call them."""
 
 _NOUNS = {
     "seconds to target": ("time", "to the target"),
@@ -34,7 +45,7 @@ _NOUNS = {
 """What a quantity is called, and what follows its method; a quantity that is not here has its own name."""
 
 
-def describe_number(claim: Claim, part: DecidedPart) -> str:
+def describe_number(claim: Claim, part: DecidedPart, units: Units) -> str:
     """Return the number of a part of a claim as a sentence, with the interval that decided."""
     found, estimate, subject = part.interval, part.part.estimate, part.part.subject
     if found is None or estimate is None:
@@ -44,14 +55,14 @@ def describe_number(claim: Claim, part: DecidedPart) -> str:
     if isinstance(estimate, Share):
         method = subject.methods[0]
         return f"{method} reaches the target in {_share_text(part, estimate, found)}"
-    said = _describe_quantity(claim, part, found, subject)
+    said = _describe_quantity(claim, part, found, subject, units)
     if subject.problems == 1:
         return said
     mean = "geometric mean" if isinstance(estimate, Runs) and estimate.logs else "mean"
     return f"{said}, in the {mean} over {plural(subject.problems, 'problem')}"
 
 
-def describe_range(claim: Claim, decided: Decided) -> str:
+def describe_range(claim: Claim, decided: Decided, units: Units) -> str:
     """Return what was claimed, in the unit of what was found."""
     inside = claim.inside
     if claim.test == "reaches" and claim.every:
@@ -63,10 +74,12 @@ def describe_range(claim: Claim, decided: Decided) -> str:
         "unbiased": f"0, shown by an interval within ±{claim.margin:.6g}" if claim.unbiased else "not 0",
         "reaches": f"in a share of runs {_range_text(inside)}",
     }
-    return said.get(claim.test, _range_text(inside, *_find_unit(claim, decided.parts)))
+    return said.get(claim.test, _range_text(inside, *_find_unit(claim, decided.parts, units)))
 
 
-def _describe_quantity(claim: Claim, part: DecidedPart, found: Interval, subject: Subject) -> str:
+def _describe_quantity(
+    claim: Claim, part: DecidedPart, found: Interval, subject: Subject, units: Units
+) -> str:
     estimate, (method, *other) = part.part.estimate, subject.methods
     noun, after = _find_noun(claim.quantity)
     what = f"the {noun} of {method}{f' {after}' if after else ''}"
@@ -75,7 +88,7 @@ def _describe_quantity(claim: Claim, part: DecidedPart, found: Interval, subject
         return f"{what} is {beside} that of {other[0]}"
     if claim.test == "unbiased" and math.isinf(found.estimate):
         return f"the bias of {method} is not 0, and its draws do not vary"
-    size, unit = _find_unit(claim, [part])
+    size, unit = _find_unit(claim, [part], units)
     value = _number_text(part, found.scaled(1 / size), unit, size=size)
     if other:
         return f"{what} minus that of {other[0]} is {value}"
@@ -151,14 +164,13 @@ def _find_noun(quantity: str) -> tuple[str, str]:
     return _NOUNS.get(quantity, (quantity, ""))
 
 
-def _find_unit(claim: Claim, parts: Sequence[DecidedPart]) -> tuple[float, str]:
+def _find_unit(claim: Claim, parts: Sequence[DecidedPart], units: Units) -> tuple[float, str]:
     """Return the size of the unit that a quantity is shown in, and its name."""
     noun, _ = _find_noun(claim.quantity)
     if claim.test not in ("value", "difference", "order"):
         return 1.0, ""
-    if noun in ("time", "CPU time"):
-        found = [each.interval for each in parts if each.interval is not None]
-        return time_unit(abs(value) for each in found for value in (each.estimate, each.low) if value)
+    if claim.quantity in _TIMES:
+        return unit_of(units, _TIMES[claim.quantity])
     return 1.0, next((each.part.subject.cost_unit for each in parts), "") if noun == "cost" else ""
 
 

@@ -77,8 +77,8 @@ def describe_claims(results: Sequence[ClaimResult]) -> list[ClaimText]:
             each.decided.standing,
             each.claim.says,
             each.claim.source,
-            _describe_found(each.claim, each.decided),
-            describe_range(each.claim, each.decided),
+            _describe_found(each),
+            describe_range(each.claim, each.decided, each.units),
             (*_find_notes(each.decided), *_find_failures(each)),
             tuple(_find_warnings(each)),
         )
@@ -136,14 +136,15 @@ def warn_of_claims(results: Sequence[ClaimResult]) -> list[str]:
     return warnings
 
 
-def _describe_found(claim: Claim, decided: Decided) -> str:
+def _describe_found(result: ClaimResult) -> str:
     """Return the number that was found; of several, the one that says most, and where that is."""
+    claim, decided = result.claim, result.decided
     if decided.standing is Standing.NOT_TESTABLE:
         return decided.reason
     every = [each for each in decided.parts if each.part.subject.methods]
     parts = [each for each in every if each.standing is decided.standing]
     shown = closest_part(decided)
-    said = describe_number(claim, shown)
+    said = describe_number(claim, shown, result.units)
     if len(every) == 1:
         return said
     noun, preposition = _find_noun(claim, [each.part.subject for each in every])
@@ -184,7 +185,7 @@ def _name_part(noun: str, part: DecidedPart) -> str:
 def _room(part: DecidedPart) -> float:
     """Return how far an interval is from the nearest end of what is claimed.
 
-    On a scale of ratios, but for a range on both sides of 0.
+    On a scale of ratios, unless the range is on both sides of 0.
     """
     found, inside, looks = part.interval, part.part.inside, part.part.subject.looks
     if found is None:

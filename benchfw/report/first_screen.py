@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchfw.data.catalog import find_synthetic
 from benchfw.provenance import Run
+from benchfw.records import Status
 from benchfw.report.captions import heading
 from benchfw.report.text import join_names, plural
 from benchfw.report.tuning.problems import TunedProblem, tuned_problems
 from benchfw.report.tuning.sentences import describe_problem, warn_of_tuning
 from benchfw.report.verdicts import verdict
+from benchfw.report.verdicts.overall import overall_sentences
 from benchfw.summary.model import Comparison, Summary
 
 NOT_MEASURED = (
     "Not measured here but imported from {}: without the seeds of its runs and without records of how noisy "
     "the machine was, no method is called better than another."
 )
+
+STATUS_WORDS = {
+    Status.DONE: "ran to the end",
+    Status.REACHED: "stopped at the target",
+    Status.TIMEOUT: "ran out of time",
+    Status.OUT_OF_MEMORY: "ran out of memory",
+}
+"""How trials ended, for readers who do not know our words; other statuses are words themselves."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +83,17 @@ def find_answers(summary: Summary) -> list[Answer]:
     return [*found, *(Answer(each.heading, each.problem, "", None, each) for each in waiting)]
 
 
+ALL_PROBLEMS = "All problems"
+
+
+def describe_overall(summary: Summary) -> str:
+    """Return the sentences over all problems as one paragraph; empty where there are none."""
+    return " ".join(f"{each}." for each in overall_sentences(summary))
+
+
 def find_notices(summary: Summary, run: Run) -> list[Notice]:
     """Return what stands in the band above the findings, in a few words each."""
-    found = []
-    if run.environment.changes.quick:
-        found.append(Notice("Quick size: runs are shorter than the suite asks for", "provenance"))
+    found = [Notice(f"{each[0].upper()}{each[1:]}", "provenance") for each in describe_extent(run)]
     if summary.imported:
         found.append(Notice("Not measured here", "caveats"))
     if summary.busy:
@@ -85,12 +102,23 @@ def find_notices(summary: Summary, run: Run) -> list[Notice]:
         found.append(Notice(f"{summary.jobs} trials ran at a time", "caveats"))
     trials = len({number for fault in summary.faults for number in fault.trials})
     if trials:
-        found.append(Notice(f"{trials} of {plural(summary.trials, 'trial')} did not finish", "faults"))
-    stand_ins = [each for each in summary.caveats if "synthetic" in each.text]
-    if stand_ins:
-        problems = dict.fromkeys(name for each in stand_ins for name in each.problems)
-        found.append(Notice(f"Synthetic data stand in on {join_names(list(problems))}", "caveats"))
-    others = len(summary.caveats) - len(stand_ins)
-    if others:
-        found.append(Notice(f"{plural(others, 'caveat')} on methods or problems", "caveats"))
+        diverged = all(fault.status is Status.DIVERGED for fault in summary.faults)
+        verb = "diverged" if diverged else "did not finish"
+        found.append(Notice(f"{trials} of {plural(summary.trials, 'trial')} {verb}", "faults"))
+    if summary.caveats:
+        found.append(Notice(f"{plural(len(summary.caveats), 'caveat')} on methods or problems", "caveats"))
     return found
+
+
+def describe_extent(run: Run) -> list[str]:
+    """Return what of a suite a run did not do, and which of its data are synthetic."""
+    changes = run.environment.changes
+    parts = ["shorter runs (quick size)"] if changes.quick else []
+    parts += [f"only '{changes.only}'"] if changes.only else []
+    parts += [f"only on {join_names(changes.backends)}"] if changes.backends else []
+    parts += [plural(changes.repetitions, "repetition")] if changes.repetitions else []
+    made = find_synthetic(run.environment.datasets)
+    return [
+        *([f"not the whole suite: {', '.join(parts)}"] if parts else []),
+        *([f"synthetic data: {join_names(made)}"] if made else []),
+    ]

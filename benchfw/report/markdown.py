@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from benchfw.provenance import Run
 from benchfw.report.captions import caption
 from benchfw.report.claims import MARKS, RULE, count_claims, describe_claims, warn_of_claims
-from benchfw.report.first_screen import find_answers
+from benchfw.report.first_screen import ALL_PROBLEMS, describe_overall, find_answers
 from benchfw.report.tables import TextTable, headline_table
 from benchfw.report.text import escape_markdown, flat_facts, plural, printable
 from benchfw.report.tuning.sentences import describe_tuning
@@ -41,6 +41,7 @@ def _lines(summary: Summary, run: Run) -> Iterator[str]:
     if run.standing:
         yield f"**{escape_markdown(run.standing)}**"
     yield ""
+    yield from overall_lines(summary)
     yield from _claims(summary)
     answers = find_answers(summary)
     for answer in answers:
@@ -63,6 +64,13 @@ def _lines(summary: Summary, run: Run) -> Iterator[str]:
         advice = printable(fault_advice(fault))  # ours, and may hold a command in backticks
         said = escape_markdown(f"{fault_place(fault)}: {fault_sentence(fault)}")
         yield f"- {said}. To try: {advice}." if advice else f"- {said}."
+
+
+def overall_lines(summary: Summary) -> Iterator[str]:
+    """Yield the paragraph over all problems, where there are several."""
+    said = describe_overall(summary)
+    if said:
+        yield from (f"**{ALL_PROBLEMS}**: {escape_markdown(said)}", "")
 
 
 def _claims(summary: Summary) -> Iterator[str]:

@@ -9,11 +9,13 @@ import html
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+from benchfw.analysis.claims import Standing
 from benchfw.errors import BenchfwError
 from benchfw.provenance import Run
 from benchfw.records import Cell, Result
@@ -24,7 +26,7 @@ from benchfw.report.figures.chosen import headline_figure
 from benchfw.report.figures.overlay import overlay_figures
 from benchfw.report.figures.plot import DARK_PALETTE, PALETTE, STROKES, Figure, Style, extra_figure
 from benchfw.report.figures.plot import MARKS as MARKS_OF_FIGURES
-from benchfw.report.first_screen import Answer, find_answers, find_notices
+from benchfw.report.first_screen import STATUS_WORDS, Answer, find_answers, find_notices
 from benchfw.report.side_tables import comparison_tables, summary_tables
 from benchfw.report.tables import EXACT_COLUMNS, exact_rows, full_table, headline_table
 from benchfw.report.text import flat_facts, plural, script_json
@@ -55,7 +57,9 @@ SMALL = Path(__file__).parent / "html" / "assets" / "plotly-basic.min.js"
 KINDS = {"scatter", "bar", "pie"}  # of marks, that the small build draws; ours are all among them
 
 _LARGE = 100_000  # bytes; tables from here on go into a page compressed
+_LEVEL = 6  # of compression; the highest takes twice as long for 1 %
 _LARGE_FIGURES = 1_000_000  # bytes; so do the numbers of its figures
+MOST_CLAIMS = 6  # on the first screen; all are below it
 MOST_ROWS = 3000  # of all numbers together; those of more are in the CSV files only
 _SCRIPT = re.compile(r'<script src="([^"]+)"></script>')
 _OVERVIEW = re.compile(r' · <a href="\.\./[^"]*">all runs</a>')
@@ -67,6 +71,14 @@ _TEMPLATES = Path(__file__).parent / "html" / "templates"
 Writer: TypeAlias = Callable[[IO[str]], None]
 
 
+@dataclass(frozen=True)
+class Site:
+    """The static site that a page is a part of: its index, and the bundle that has the records of the run."""
+
+    index: str
+    bundle: str
+
+
 def write_report(
     summary: Summary,
     run: Run,
@@ -74,18 +86,20 @@ def write_report(
     extra_figures: Sequence[Mapping[str, Any]] = (),
     reload: int = 0,
     against: tuple[str, Summary] | None = None,
+    site: Site | None = None,
 ) -> Path:
     """Write `folder`/index.html with its CSV files, and the shared script in `folder`/../assets once.
 
     Return the page's path. The page needs no network and no server; a browser loads it again every `reload`
     seconds, if that is not 0. Its records.csv is from `save_records`. `against` names another run that the
-    figures lie over.
+    figures lie over; `site` is what the page is a part of.
     """
     overview = overview_beside(folder, run)
     styles, answers = method_styles(summary), find_answers(summary)
     figures = [*build_figures(summary), *map(extra_figure, extra_figures)]
     if against is not None:
-        figures = overlay_figures(figures, build_figures(against[1]), against[0])
+        other = against[1].with_units(summary.units)  # so that both lie on the same axes
+        figures = overlay_figures(figures, build_figures(other), against[0])
     first = headline_figure(summary, figures)
     figures = [*([first] if first else []), *(each for each in figures if each is not first)]
     script = drawing_script(figures)
@@ -100,6 +114,7 @@ def write_report(
         tuning=describe_tuning(summary),
         overall=overall_sentences(summary),
         notices=find_notices(summary, run),
+        status_words=STATUS_WORDS,
         ranks=summary_tables(summary),
         styles=styles,
         problems=list(dict.fromkeys(each.problem for each in answers if each.problem)),
@@ -109,6 +124,7 @@ def write_report(
         replays=replay_sentence(summary.replays),
         facts=list(flat_facts({**run.environment.to_json(), "claims": ()})),
         overview=overview.name if overview.is_file() else "",
+        site=site,
         reload=reload,
     )
     files: dict[str, Writer] = {
@@ -195,9 +211,11 @@ def fill(template: str, figures: Sequence[Figure], script: Path | None, **contex
         lstrip_blocks=True,
     )
     environment.filters["plural"] = plural
-    data, kind = script_json([figure.as_data() for figure in figures]), "application/json"
+    drawn = [figure.as_data() for figure in figures]
+    data, kind = script_json(drawn[1:]), "application/json"
     if len(data) > _LARGE_FIGURES:
-        data, kind = base64.b64encode(gzip.compress(data.encode(), mtime=0)).decode(), "application/gzip"
+        packed = gzip.compress(data.encode(), _LEVEL, mtime=0)
+        data, kind = base64.b64encode(packed).decode(), "application/gzip"
     page = environment.get_template(template).render(
         figures=figures,
         palettes={"light": PALETTE, "dark": DARK_PALETTE},
@@ -206,6 +224,7 @@ def fill(template: str, figures: Sequence[Figure], script: Path | None, **contex
         script=script.name if script else "",
         figure_type=kind,
         # safe: neither script_json nor base64 has a character that HTML could read
+        first_figure=Markup(script_json(drawn[0]) if drawn else ""),  # noqa: S704
         figure_data=Markup(data),  # noqa: S704
         **context,
     )
@@ -213,10 +232,13 @@ def fill(template: str, figures: Sequence[Figure], script: Path | None, **contex
 
 
 def _claims(summary: Summary) -> dict[str, Any]:
+    texts = describe_claims(summary.claims)
     return {
         "count": count_claims(summary.claims),
         "warnings": warn_of_claims(summary.claims),
-        "texts": describe_claims(summary.claims),
+        "texts": texts,
+        # those that say something first; the order of the suite otherwise
+        "first": sorted(texts, key=lambda each: each.standing is Standing.NOT_TESTABLE)[:MOST_CLAIMS],
         "marks": MARKS,
         "rule": RULE,
     }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from benchfw.analysis.intervals import Interval
 from benchfw.analysis.rates import Rate
 from benchfw.report.tables import TextTable
-from benchfw.report.text import figures, interval_text, time_unit
+from benchfw.report.text import figures, interval_text
 from benchfw.summary.model import Comparison, Summary, short_name
 from benchfw.summary.quantities import EXPECTED, KAPLAN_MEIER
 from benchfw.summary.standings import find_standings
@@ -82,7 +82,7 @@ def _restarts(comparison: Comparison) -> TextTable:
     """Return expected times and medians of the methods that arrived at least once."""
     found = [(cell, comparison.row(cell, EXPECTED[0])) for cell in comparison.cells]
     cells = [cell for cell, row in found if row and math.isfinite(row.interval.estimate)]
-    scale, unit = time_unit(row.interval.estimate for cell, row in found if row is not None and cell in cells)
+    scale, unit = comparison.unit(EXPECTED[0])
     rows = []
     for cell in cells:
         expected, cost, median = (comparison.row(cell, name) for name in (*EXPECTED, KAPLAN_MEIER))

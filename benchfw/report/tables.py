@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchfw.analysis.intervals import Interval
 from benchfw.records import Cell
 from benchfw.report.text import (
     Side,
@@ -15,13 +16,13 @@ from benchfw.report.text import (
     interval_text,
     ratio_text,
     spread_text,
-    time_unit,
 )
 from benchfw.report.verdicts.kernels import measured_backends, share_text
 from benchfw.report.verdicts.phrases import when_done
 from benchfw.summary.draws import SPREADS
 from benchfw.summary.model import Comparison, Row
 from benchfw.summary.quantities import WHEN_DONE
+from benchfw.summary.times import is_time
 
 _CALLS = ("seconds_per_call", "device_seconds_per_call", "copy_seconds_per_call")
 _CPU = {
@@ -30,7 +31,6 @@ _CPU = {
     "seconds_per_call": "cpu_seconds_per_call",
 }
 _APART = 0.05  # of the time, that CPU seconds differ from it, for a column of their own
-_TIMES = frozenset({"prepare_seconds", *_CALLS, *_CPU, *_CPU.values()})
 _COSTS = frozenset({"cost_to_target", "cost_per_draw"})
 _PREPARED = (("prepare_seconds", False), ("prepare_cost", False))
 _UNITS = {"bytes_per_second": (1e9, "GB/s"), "flops_per_second": (1e9, "Gflop/s"), "bytes_held": (1e6, "MB")}
@@ -85,8 +85,8 @@ def headline_table(comparison: Comparison) -> TextTable:
     ]
     cells, (header, columns) = grouped_cells(comparison), _leading_columns(comparison)
     for quantity, with_ratio in quantities:
-        scale, unit = _unit(comparison, quantity)
-        header.append(", ".join(filter(None, [_title(comparison, quantity), unit])))
+        scale, _ = find_unit(comparison, quantity)
+        header.append(column_title(comparison, quantity))
         rows = [comparison.row(cell, quantity) for cell in cells]
         columns.append([_cell(comparison, row, scale) for row in rows])
         if with_ratio:
@@ -119,21 +119,27 @@ def _leading_columns(comparison: Comparison) -> tuple[list[str], list[list[str]]
 
 
 def full_table(comparison: Comparison) -> TextTable:
-    """Return every number of the comparison: a row a method and quantity, in seconds where it is a time."""
+    """Return every number of the comparison: a row a method and quantity, in the units of all tables."""
     numbers = ("estimate", "low", "high", "runs", "ratio", "ratio low", "ratio high")
     cells = tuple(row.cell for row in comparison.rows)
     rows = tuple(
-        (comparison.name(cell), quantity, *_texts(values[:3]), str(values[3]), *_texts(values[4:]))
-        for cell, (_, _, quantity, *values) in zip(cells, exact_rows(comparison), strict=True)
+        (
+            comparison.name(row.cell),
+            column_title(comparison, row.quantity),
+            *_texts(row.interval.scaled(1 / find_unit(comparison, row.quantity)[0])),
+            str(row.interval.count),
+            *(_texts(row.ratio) if row.ratio else ("", "", "")),
+        )
+        for row in comparison.rows
     )
     return TextTable(("size" if comparison.by_size else "method", "quantity", *numbers), rows, cells)
 
 
-def _texts(values: Sequence[float | None]) -> Iterator[str]:
+def _texts(interval: Interval) -> Iterator[str]:
     """Yield an estimate and its ends, which are rounded outwards."""
     sides: tuple[Side, ...] = (0, -1, 1)
-    for value, side in zip(values, sides, strict=True):
-        yield "" if value is None else figures(value, 4, side)
+    for value, side in zip((interval.estimate, interval.low, interval.high), sides, strict=True):
+        yield figures(value, 4, side)
 
 
 def exact_rows(comparison: Comparison) -> list[tuple[Any, ...]]:
@@ -210,13 +216,14 @@ def _title(comparison: Comparison, quantity: str) -> str:
     return _HEADERS.get(quantity, quantity)
 
 
-def _unit(comparison: Comparison, quantity: str) -> tuple[float, str]:
-    if quantity not in _TIMES:
-        return _UNITS.get(quantity, (1.0, ""))
-    alike = (*_CALLS, _CPU[_CALLS[0]]) if quantity in _CALLS else (quantity,)
-    if quantity in _CPU.values():  # in the unit of the time that it stands beside
-        return _unit(comparison, next(name for name, used in _CPU.items() if used == quantity))
-    return time_unit(row.interval.estimate for row in comparison.rows if row.quantity in alike)
+def column_title(comparison: Comparison, quantity: str) -> str:
+    """Return what a quantity is called above a column or below an axis: 'time to target, ms'."""
+    return ", ".join(filter(None, [_title(comparison, quantity), find_unit(comparison, quantity)[1]]))
+
+
+def find_unit(comparison: Comparison, quantity: str) -> tuple[float, str]:
+    """Return the size and the name of the unit in which a quantity is shown."""
+    return comparison.unit(quantity) if is_time(quantity) else _UNITS.get(quantity, (1.0, ""))
 
 
 def _cell(comparison: Comparison, row: Row | None, scale: float) -> str:

@@ -11,7 +11,7 @@ from benchfw.analysis.claims import Standing
 from benchfw.provenance import Run
 from benchfw.report.captions import caption
 from benchfw.report.claims import MARKS, count_claims, describe_claims, warn_of_claims
-from benchfw.report.first_screen import Answer, find_answers
+from benchfw.report.first_screen import ALL_PROBLEMS, Answer, describe_overall, find_answers
 from benchfw.report.tables import TextTable, headline_table
 from benchfw.report.text import align, plural, printable
 from benchfw.report.tuning.sentences import describe_tuning
@@ -46,6 +46,9 @@ def plain_lines(
 ) -> Iterator[str]:
     """Yield the summary as lines of text with caveats and advice in other words, if asked."""
     answers = find_answers(summary)
+    overall = describe_overall(summary)
+    if overall:
+        yield from _wrap_answer(ALL_PROBLEMS, overall, width)
     yield from _claim_lines(summary, width, translate)
     for answer in answers:
         yield from _answer_lines(answer, width)
@@ -79,9 +82,13 @@ def _indent(text: str, width: int, left: int, hanging: int = 2) -> list[str]:
     return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
 
 
+def _wrap_answer(heading: str, text: str, width: int) -> list[str]:
+    said = f"{printable(heading)}: {printable(text)}"
+    return textwrap.wrap(said, width, subsequent_indent="  ", break_on_hyphens=False)
+
+
 def _answer_lines(answer: Answer, width: int) -> Iterator[str]:
-    said = f"{printable(answer.heading)}: {printable(answer.text)}"
-    yield from textwrap.wrap(said, width, subsequent_indent="  ", break_on_hyphens=False)
+    yield from _wrap_answer(answer.heading, answer.text, width)
     for warning in answer.warnings:
         line = printable(f"  note: {warning}")
         yield from textwrap.wrap(line, width, subsequent_indent="    ", break_on_hyphens=False)
@@ -154,11 +161,12 @@ def _draw(summary: Summary, console: Console) -> None:
     from rich.text import Text
 
     answers = find_answers(summary)
+    overall = describe_overall(summary)
+    if overall:
+        _draw_answer(ALL_PROBLEMS, overall, console)
     _draw_claims(summary, console)
     for answer in answers:
-        said = Text(printable(answer.heading), style="bold")
-        said.append(f": {printable(answer.text)}", style="not bold")
-        console.print(said)
+        _draw_answer(answer.heading, answer.text, console)
         for warning in answer.warnings:
             console.print(Padding(Text(printable(f"note: {warning}"), style="yellow"), (0, 0, 0, 2)))
     for line in _tuning_lines(summary):
@@ -174,6 +182,14 @@ def _draw(summary: Summary, console: Console) -> None:
         console.print(Text("What did not finish", style="bold yellow"))
         for line in faults:
             console.print(Padding(Text(line), (0, 0, 0, 2)))
+
+
+def _draw_answer(heading: str, text: str, console: Console) -> None:
+    from rich.text import Text
+
+    said = Text(printable(heading), style="bold")
+    said.append(f": {printable(text)}", style="not bold")
+    console.print(said)
 
 
 def _draw_section(answer: Answer, console: Console) -> None:

@@ -18,7 +18,6 @@ LONGEST_NAME = 60  # characters of a name in a figure; the tables have all of it
 _POWER = re.compile(r"(?<=\d)e([+-]\d+)")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MARKDOWN = re.compile(r"[\\`*_<>|~&#]|(?<=\])\(")
-_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 Side: TypeAlias = Literal[-1, 0, 1]
 """Where a number is rounded to: down, to the nearest, up."""
 
@@ -27,13 +26,6 @@ _EXACT = 17  # figures that tell all doubles apart
 _MOST_FIGURES = 12
 _MORE_FIGURES = 2  # of a ratio with a narrow interval
 _FIXED = (-3, 5)  # powers of ten that are written out; others as 1.24e-05
-
-
-def time_unit(seconds: Iterable[float]) -> tuple[float, str]:
-    """Return (size in seconds, name) of the largest unit in which the smallest finite time is 0.1 or more."""
-    finite = [value for value in seconds if math.isfinite(value) and value > 0]
-    smallest = min(finite, default=1.0)
-    return next(((size, name) for size, name in _UNITS if smallest >= 0.1 * size), _UNITS[-1])
 
 
 def figures(value: float, count: int = 3, side: Side = 0) -> str:

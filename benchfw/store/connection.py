@@ -79,7 +79,7 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
         except sqlite3.OperationalError:
             if create:
                 raise
-            # on a medium that cannot be written SQLite reads a file only if told that nobody else writes it
+            # on a medium that cannot be written SQLite reads a file only if nobody else writes it
             base = sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)
             refused.callback(base.close)
             check_schema(base, path)

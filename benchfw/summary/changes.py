@@ -87,12 +87,12 @@ def _values_by_cell(results: Iterable[Result]) -> dict[Cell, dict[str, dict[str,
 
 
 def _tuned_with(run: Run, cell: Cell) -> str:
-    told = run.environment.tuning
-    if cell.method.removesuffix(f" ({ONE_SETTING})") not in told.get("spaces", {}):
+    noted = run.environment.tuning
+    if cell.method.removesuffix(f" ({ONE_SETTING})") not in noted.get("spaces", {}):
         return ""
-    if told.get("trials") is not None:
-        return f"{told['trials']} trial{'' if told['trials'] == 1 else 's'}"
-    return f"a cost of {told['cost']:g}" if "cost" in told else f"{told['seconds']:g} s"
+    if noted.get("trials") is not None:
+        return f"{noted['trials']} trial{'' if noted['trials'] == 1 else 's'}"
+    return f"a cost of {noted['cost']:g}" if "cost" in noted else f"{noted['seconds']:g} s"
 
 
 @dataclass(frozen=True)

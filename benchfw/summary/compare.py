@@ -76,8 +76,8 @@ def compare_pairs(pairs: Sequence[tuple[Side, Side]], floor: float) -> RunCompar
     ]
     rows.sort(key=lambda row: WORDS.index(row.change.word))
     in_both = sum(_in_both(before, after) for before, after in pairs)
-    told = {run.id: describe_noise(run) for pair in pairs for run, _ in pair}
-    busy = tuple(f"run {number}: {sentence}" for number, sentence in told.items() if sentence)
+    sentences = {run.id: describe_noise(run) for pair in pairs for run, _ in pair}
+    busy = tuple(f"run {number}: {sentence}" for number, sentence in sentences.items() if sentence)
     compared = {row.cell for row in rows}
     resettings = (each for pair in pairs for each in find_resettings(*pair) if each.cell in compared)
     return RunComparison(tuple(rows), reasons, in_both, busy, tuple(resettings))

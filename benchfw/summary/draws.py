@@ -59,7 +59,7 @@ class DrawSample(Sample):
 
     @property
     def repeats(self) -> bool:
-        """Whether the draws vary within a run, and are the same in all runs, or the same but for a shift.
+        """Whether the draws vary within a run, and are the same in all runs, or the same up to a shift.
 
         The moments of their squares then agree; those of other draws differ even in another order.
         """

@@ -265,7 +265,7 @@ def _up_to_arrival(result: Result, gains: Collection[str]) -> Sequence[Record]:
 class Tally:
     """How many trials of a method there were, how many of them ended well or not, and the first of them.
 
-    `cost` is what they spent in the median, None where it was not counted.
+    `cost` is what they spent in the median, None where it was not counted; so many `diverged`.
     """
 
     trials: int
@@ -275,6 +275,7 @@ class Tally:
     from_scratch: bool
     first: Trial
     cost: float | None = None
+    diverged: int = 0
 
     @classmethod
     def of(cls, histories: Sequence[History]) -> Tally:
@@ -288,6 +289,7 @@ class Tally:
             any(each.outcome.from_scratch for each in histories),
             histories[0].trial,
             _median_cost([each for each in histories if each.finished]),
+            sum(each.outcome.status is Status.DIVERGED for each in started),
         )
 
 

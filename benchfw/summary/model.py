@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -17,6 +17,7 @@ from benchfw.summary.claims.reader import ClaimResult
 from benchfw.summary.histories import Tally
 from benchfw.summary.lines import Line
 from benchfw.summary.quantities import WHEN_DONE
+from benchfw.summary.times import TimeUnit, unit_of
 from benchfw.summary.tuned import TunedMethod
 from benchfw.sweep import drop_shared
 
@@ -157,7 +158,7 @@ class Comparison:
     `narrow` are those of whose draws too few carry the variance to test a bias, `scarce` those of which they
     are too few to say anything; `claims` are those that call themselves unbiased, `repeated` those that
     drew the same numbers in all of their runs, `uneven` those whose runs stopped after unlike numbers of
-    draws.
+    draws. `units` are those of the times of the whole report.
     """
 
     problem: str
@@ -192,6 +193,7 @@ class Comparison:
     at_start: Mapping[Cell, int] = field(default_factory=dict)
     at_zero: Mapping[tuple[Cell, str], tuple[int, int]] = field(default_factory=dict)
     paired: bool = True
+    units: Mapping[str, TimeUnit] = field(default_factory=dict)
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -238,6 +240,10 @@ class Comparison:
     def time(self) -> str:
         """Return what sentences call a time."""
         return "CPU time" if self.by_cpu else "time"
+
+    def unit(self, quantity: str) -> TimeUnit:
+        """Return the unit in which the report shows a time."""
+        return unit_of(self.units, quantity)
 
     def is_gain(self, quantity: str) -> bool:
         """Return whether more is better: of a metric at the end, or when the reference was done."""
@@ -359,7 +365,7 @@ class Summary:
     `busy` is a sentence on a machine that had other work to do meanwhile, empty for a quiet one. `tuned`
     is what tuning found, of each method on each problem that had something to tune, within the allowance
     `tuning`. `claims` are those that were registered before the run, decided. `imported` says where a run
-    comes from that was not measured here: nothing is decided about it.
+    comes from that was not measured here: nothing is decided about it. `units` are those of its times.
     """
 
     title: str
@@ -376,6 +382,16 @@ class Summary:
     tuning: Tuning | None = None
     claims: tuple[ClaimResult, ...] = ()
     imported: str = ""
+    units: Mapping[str, TimeUnit] = field(default_factory=dict)
+
+    def with_units(self, units: Mapping[str, TimeUnit]) -> Summary:
+        """Return the summary with its times in these units."""
+        return replace(
+            self,
+            comparisons=tuple(replace(each, units=units) for each in self.comparisons),
+            claims=tuple(replace(each, units=units) for each in self.claims),
+            units=units,
+        )
 
     @property
     def measured(self) -> list[Comparison]:

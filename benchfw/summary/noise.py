@@ -103,8 +103,8 @@ def shift(noise: Noise) -> float:
 
 def describe_noise(run: Run) -> str:
     """Return a sentence on a machine that had other work to do during a run; nothing if it was quiet."""
-    told = _signs(run)
-    if not told or run.environment.clock == "cpu":
+    signs = _signs(run)
+    if not signs or run.environment.clock == "cpu":
         return ""
     known = slowdown(run.noise) > 1
     effect = (
@@ -112,7 +112,7 @@ def describe_noise(run: Run) -> str:
         if known
         else "include that work; CPU seconds hardly do"
     )
-    return f"the machine was busy: {', and '.join(told)}. Times may {effect}"
+    return f"the machine was busy: {', and '.join(signs)}. Times may {effect}"
 
 
 def _signs(run: Run) -> list[str]:

@@ -41,7 +41,7 @@ def medians_over_problems(comparisons: Sequence[Comparison]) -> list[Medians]:
         for cell in chosen[0].cells
         if all(each.row(cell._replace(problem=each.problem), "seconds_to_target") for each in chosen)
     ]
-    units = {"seconds_to_target": "seconds", "cost_to_target": chosen[0].cost_unit}
+    units = {"seconds_to_target": "time", "cost_to_target": chosen[0].cost_unit}
     tables = []
     for quantity, unit in units.items():
         rows = [

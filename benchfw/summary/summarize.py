@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -29,6 +30,8 @@ from benchfw.summary.quantities import TO_TARGET, WHEN_DONE, Sample
 from benchfw.summary.samples import sample_trials
 from benchfw.summary.sweeps import find_sweep
 from benchfw.summary.targets import BestKnown, Gaps, choose_targets, last_seconds, metric_names, with_gaps
+from benchfw.summary.times import TUNING, find_units
+from benchfw.summary.tuned import TunedMethod
 from benchfw.summary.tuning_reader import TuningReader
 
 Groups: TypeAlias = dict[Cell, list[History]]
@@ -75,7 +78,8 @@ def summarize(
     )
     compared = list(starmap(compare, groups))
     comparisons = tuple(with_decisions(compared))
-    return Summary(
+    tuned = tuning.tuned()
+    summary = Summary(
         run.title or run.suite,
         comparisons,
         findings.faults,
@@ -86,11 +90,25 @@ def summarize(
         findings.trials,
         () if run.environment.imported else tuple(sorted(findings.seeds)),
         jobs,
-        tuning.tuned(),
+        tuned,
         tuning.allowance,
         claims.decide(),
         run.environment.imported,
     )
+    return summary.with_units(find_units(_times(comparisons, tuned)))
+
+
+def _times(comparisons: Iterable[Comparison], tuned: Iterable[TunedMethod]) -> Iterator[tuple[str, float]]:
+    """Yield all times of a report by their quantity; where no method arrives, those at which curves end."""
+    found = list(comparisons)
+    rows = [(row.quantity, row.interval.estimate) for each in found for row in each.rows]
+    yield from rows
+    if not any(name == "seconds_to_target" and math.isfinite(seconds) for name, seconds in rows):
+        bands = (
+            line.bands.get("seconds") for each in found for lines in each.lines.values() for line in lines
+        )
+        yield from (("seconds_to_target", float(end)) for band in bands if band for end in band.grid[-1:])
+    yield from ((TUNING, each.seconds) for each in tuned)
 
 
 def _in_order(results: Sequence[Result]) -> list[Result]:

@@ -33,11 +33,11 @@ class TuningReader:
     """Takes the trials that tune out of the results of a run, and keeps what they scored."""
 
     def __init__(self, run: Run) -> None:
-        told = run.environment.tuning
-        self._told = told
+        noted = run.environment.tuning
+        self._noted = noted
         self._spaces = {
             label: {path: space_of(table, f"run {run.id}") for path, table in tables.items()}
-            for label, tables in told.get("spaces", {}).items()
+            for label, tables in noted.get("spaces", {}).items()
         }
         self._reader = Reader()
         self._tried: dict[tuple[Cell, int], dict[tuple[str, Budget], _Tried]] = {}
@@ -67,7 +67,7 @@ class TuningReader:
         """What each method might spend; None where nothing was tuned."""
         if not self._spaces:
             return None
-        known = {name: value for name, value in self._told.items() if name not in {"spaces", "is_sequence"}}
+        known = {name: value for name, value in self._noted.items() if name not in {"spaces", "is_sequence"}}
         return Tuning(**{"trials": None, **known, "budget": Budget(**known.get("budget", {}))})
 
     def tuned(self) -> tuple[TunedMethod, ...]:
@@ -80,12 +80,12 @@ class TuningReader:
         runs = [run for tried in rounds for each in tried.values() for run in each.runs]
         run = next((each for each in runs if each.metrics), runs[0])  # one that broke at once says nothing
         target = run.trial.target
-        aim = Aim.of(str(self._told.get("metric", "")), target)
+        aim = Aim.of(str(self._noted.get("metric", "")), target)
         measured = {name for each in runs for name in each.metrics}
         wanted = tuple(target) if aim.axis else (aim.metric,)
         unknown = tuple(name for name in wanted if measured and name and name not in measured)
         axis, metric = "" if unknown else aim.axis_of(run) or "", aim.metric_of(run)
-        spending = Spending(self._told.get("cost"), self._told.get("seconds"))
+        spending = Spending(self._noted.get("cost"), self._noted.get("seconds"))
         whole = max(_size(budget) for tried in rounds for _, budget in tried)
         attempts = (
             [
@@ -102,7 +102,7 @@ class TuningReader:
             metric,
             self._units[cell],
             metric in run.gains,
-            bool(self._told.get("is_sequence", False)),
+            bool(self._noted.get("is_sequence", False)),
             axis == "seconds" or spending.seconds is not None or _is_timed(runs),
             target,
             unknown,

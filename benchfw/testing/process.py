@@ -141,7 +141,7 @@ class _Worker:
             raise
 
     def ask(self, request: Any) -> Iterator[list[Any]]:
-        """Send a request and yield the messages of the answer, but for those about limits of time."""
+        """Send a request and yield the messages of the answer, except those about time limits."""
         write_all(self._started.requests, json.dumps(request).encode() + b"\n")
         while True:
             match self._receive():

@@ -1,6 +1,6 @@
 """For pytest: conformance checks as tests, and a fixture that times a call as kernels are timed everywhere.
 
-Every pytest run of an environment with benchfw in it imports this file: it imports nothing but pytest.
+Every pytest run of an environment with benchfw in it imports this file: it imports pytest only.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def find_stale() -> list[str]:
 
 
 def fill_marks(text: str, without: Collection[str] = ()) -> str:
-    """Return a page's text with what its marks ask for, but for some kinds of marks."""
+    """Return a page's text with what its marks ask for, except for some kinds of marks."""
 
     def fill(found: re.Match[str]) -> str:
         mark, maker, words = found.groups()
@@ -166,7 +166,7 @@ def _required(name: str, text: str | None) -> str:
 
 
 def _signature(value: Any) -> str:
-    """Return a signature as its author wrote it, as far as that can be told."""
+    """Return a signature as its author wrote it, as far as that is known."""
     if inspect.isclass(value) and (issubclass(value, Exception | Enum) or is_protocol(value)):
         return ""
     found = inspect.signature(value)

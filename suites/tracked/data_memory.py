@@ -30,7 +30,7 @@ print(rows, total, get_backend("numpy").memory())
 
 
 def write_sparse(folder: Path, rows: int, columns: int) -> None:
-    """Write x (rows, columns) float32, zeros but for a one in the first and the last row."""
+    """Write x (rows, columns) float32, zeros except a one in the first and the last row."""
     import numpy as np
     from numpy.lib import format as npy
 

@@ -2,7 +2,7 @@
 
 50 methods x 20 repetitions x 200 points are 200,000 records. `python suites/tracked/report_speed.py` prints
 one line each. The seconds to the first figure are wall time from the start of loading, which says something
-on a quiet machine only; the browser's CPU until then, and that of a page with nothing but the drawing script,
+on a quiet machine only; the browser's CPU until then, and that of a page with only the drawing script,
 are the same on a busy one.
 """
 

@@ -84,7 +84,8 @@ def test_the_gap_is_the_distance_to_the_lowest_objective_of_any_method(well):
     done = well("run", "well.toml", "--no-report", "--no-replay")
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
-    assert "optimizers (halve): left=0.5 reaches gap 0.0001 with" in said
+    assert "optimizers (halve): The method left=0.5 needs" in said
+    assert "to reach gap 0.0001" in said
     assert "before the target" not in said  # it ended by itself, but could not know where the target is
     assert (
         "The gap is the distance to the lowest objective of the repetition in this run, by any method."

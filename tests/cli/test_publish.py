@@ -66,6 +66,24 @@ def test_every_card_has_a_picture_a_sentence_a_report_and_a_bundle_to_run_again(
     assert "8 trials (8 done)" in done.stdout
 
 
+def test_a_report_of_the_site_leads_back_to_the_index_and_leaves_its_records_to_the_bundle(site):
+    for page in (site / "runs").glob("*/index.html"):
+        links = Links(page).links
+        assert "../../index.html" in links
+        assert any(link.startswith("../../bundles/") for link in links)
+        assert "records.csv" not in links
+        assert not (page.parent / "records.csv").exists()
+
+
+def test_a_card_and_its_report_say_what_of_the_suite_was_left_out(cli):
+    cli("run", "bowls.toml", "--no-report", "--only", "step=0.5", "--repetitions", "2")
+    assert cli("publish", "last", "--to", "site").returncode == 0
+    said = "ot the whole suite: only &#39;step=0.5&#39;, 2 repetitions"
+    assert f"n{said}" in (cli.folder / "site" / "index.html").read_text(encoding="utf-8")
+    (page,) = (cli.folder / "site" / "runs").glob("*/index.html")
+    assert f"N{said}" in page.read_text(encoding="utf-8")
+
+
 def test_a_page_of_a_suite_has_its_history_and_a_leaderboard_for_each_run(site):
     (page,) = (site / "suites").glob("*.html")
     text = page.read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from benchfw.report.terminal import describe_counts
 def test_a_run_prints_verdicts_tables_and_where_the_report_is(cli):
     done = cli("run", "bowls.toml")
     assert done.returncode == 0, done.stderr
-    assert "bowl, optimizers (slide): step=0.5 and step=0.1 reach gap" in done.stdout
+    assert "bowl, optimizers (slide): The methods step=0.5 and step=0.1 reach gap" in done.stdout
     assert "variance" in done.stdout
     assert "report: reports/run-1/index.html" in done.stdout
     assert (cli.folder / "reports/run-1/index.html").is_file()

@@ -125,7 +125,7 @@ def test_a_kernel_that_fails_and_a_size_beyond_the_limit_are_named_and_the_other
     assert "ValueError: bad luck" in said
     assert "nap on size 10,000,000 (numpy)" in said
     assert re.search("a call would take about [0-9]+ s, and the budget is 0.2 s", said)
-    assert "nap: numpy takes" in said
+    assert "nap: On numpy, a call takes" in said
     assert "Traceback" not in done.stderr
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from benchfw import data
 from benchfw.data import parse_dataset_name, resolve_function
+from benchfw.data.catalog import find_synthetic
 from benchfw.errors import DataError, PluginError
 from benchfw.registry import Registry
 
@@ -63,6 +64,8 @@ def test_a_synthetic_stream_tells_all_its_parameters(cache):
     assert data.is_synthetic("flowers-like(rows=3)")
     assert not data.is_synthetic("flowers")
     assert not data.is_synthetic("mine")
+    found = find_synthetic(["flowers-like(rows=3)", "flowers", "a synthetic name", "x(y"])
+    assert found == ["flowers-like"]
 
 
 PLUGIN = """

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import csv
 import gzip
+import math
 import re
 from dataclasses import replace
+from itertools import combinations, pairwise
 from time import monotonic, sleep
 
 import pytest
@@ -82,8 +84,8 @@ def test_figures_are_drawn_when_a_reader_comes_near(browser, quickstart):
 
 def test_switches_change_the_axis_that_is_drawn(page):
     assert axis_of(page, 0) == ["gradients", "log"]  # cost is the fairest axis, and the first
-    press(page, 0, "seconds")
-    assert axis_of(page, 0) == ["seconds", "log"]
+    press(page, 0, "time")
+    assert axis_of(page, 0) == ["time, ms", "log"]
     press(page, 0, "gradients")
     press(page, 0, "log x")
     assert axis_of(page, 0) == ["gradients", "linear"]
@@ -103,6 +105,58 @@ def test_ticks_of_a_logarithmic_axis_of_few_decades_are_numbers_written_out(make
     assert len(numbers) >= 3
     assert numbers == sorted(numbers)
     assert set(numbers) <= {digit * 10.0**power for digit in (1, 2, 5) for power in (-2, -1, 0)}
+
+
+def cross(one, other):
+    """Return whether two straight lines, each from (x, y) to (x, y), have a point in common."""
+
+    def side(start, end, point):
+        turn = (end[0] - start[0]) * (point[1] - start[1]) - (end[1] - start[1]) * (point[0] - start[0])
+        return math.copysign(1, turn) if abs(turn) > 1e-6 else 0
+
+    (a, b), (c, d) = one, other
+    return side(a, b, c) * side(a, b, d) < 0 and side(c, d, a) * side(c, d, b) < 0
+
+
+def test_lines_from_names_to_the_ends_of_curves_do_not_cross(make, written, look):
+    ends = {"gd": 80, "nesterov": 45, "lbfgs": 13, "svrg": 20, "saga": 10, "sgd": 90, "adam": 91}
+    results = [
+        make.result("optimizer", "p", name, 0, make.curve("gap", [1, *[0.1] * (cost - 2), low], cost=1.0))
+        for name, cost in ends.items()
+        for low in [0.01 if cost > 85 else 1e-6 * (1 + cost / 1000)]
+    ]
+    page = look(written(results))
+    leaders = page.evaluate("""(() => {
+        const { annotations, _size } = document.querySelector('.plot')._fullLayout;
+        return annotations.map(({ x, y, ax, ay, text }) => {
+            const [left, top] = [x * _size.w, (1 - y) * _size.h];
+            return [text, [[left, top], [left + ax, top + ay]]];
+        });
+    })()""")
+    assert {name for name, _ in leaders} == set(ends)
+    lines = [line for _, line in leaders]
+    assert not [(one, other) for one, other in combinations(lines, 2) if cross(one, other)]
+    heights = sorted(end[1] for _, end in lines)
+    assert min(after - before for before, after in pairwise(heights)) > 10  # names do not overlap
+
+
+def test_the_ratios_of_all_problems_stand_beside_the_names_of_problems_and_reference(make, written, look):
+    results = [
+        make.result(
+            "optimizer", problem, name, r, make.curve("gap", [9, 0.1], cost=cost * (1 + r / 100)),
+            target={"gap": 1},
+        )
+        for problem in ("bowl", "valley")
+        for name, cost in (("gd", 100.0), ("sgd", 10.0))
+        for r in range(5)
+    ]  # fmt: skip
+    page = look(written(results))
+    plot = "document.querySelector('.plot')"
+    ticks = page.evaluate(f"[...{plot}.querySelectorAll('.ytick text')].map((each) => each.textContent)")
+    assert ticks == ["bowl", "valley"]
+    assert page.evaluate(f"{plot}.querySelector('.xtitle').textContent").startswith(
+        "times the gradients of gd"
+    )
 
 
 def mouse(page, kind, x, y, **more):
@@ -158,8 +212,25 @@ def test_a_switch_is_reached_and_pressed_by_the_keyboard_alone(page):
         text = {"text": "\r"} if key == "Enter" else {}
         page.ask("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, **text)
         page.ask("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
-    assert axis_of(page, 1)[0] == "seconds"
+    assert axis_of(page, 1)[0] == "time, ms"
     assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
+
+
+CONTROLS = """[...document.querySelectorAll(
+    'a[href], button, input, select, summary, [tabindex="0"]')].filter((each) => each.checkVisibility())"""
+
+
+def test_tab_walks_through_every_control_of_the_page_in_order(quickstart, look):
+    page = look(quickstart / "run-1" / "index.html")  # a fresh one: Tab begins where somebody last clicked
+    page.evaluate(f"{CONTROLS}.forEach((each, number) => {{ each.dataset.number = number; }})")
+    count = page.evaluate(f"{CONTROLS}.length")
+    assert count > 50
+    walked = []
+    for _ in range(count):
+        page.ask("Input.dispatchKeyEvent", type="keyDown", key="Tab", windowsVirtualKeyCode=9)
+        page.ask("Input.dispatchKeyEvent", type="keyUp", key="Tab", windowsVirtualKeyCode=9)
+        walked.append(page.evaluate("Number(document.activeElement.dataset.number)"))
+    assert walked == list(range(count))
 
 
 CONTRASTS = """(() => {

@@ -24,12 +24,14 @@ from benchfw.report.terminal import plain_lines, print_summary
 from benchfw.summary.claims.reader import ClaimResult
 from benchfw.summary.claims.tables import CLAIM_COLUMNS, claim_rows
 from benchfw.summary.summarize import summarize
+from benchfw.summary.times import TimeUnit
 
 HOSTILE = "<script>alert(1)</script> \x1b[31m[bold]*x*[/bold] | `y`\r\nnext"
 NUMBER = r"-?[\d.]+(?:e[-+]\d+)?"
 SPREAD = np.linspace(-0.05, 0.05, 10)
 TARGET, COST = {"quantity": "seconds to target"}, {"quantity": "cost to target"}
 PAIR = {"method": "a", "than": "b"}
+MILLISECONDS = {"seconds_to_target": TimeUnit(1e-3, "ms")}
 
 
 def around(middle, spread=1.0, *, logs=True):
@@ -48,7 +50,7 @@ def decide(table, *estimates, subjects=(), early=0, quick=False):
         for each, subject in zip(estimates, named, strict=True)
     ]
     (decided,) = decide_claims([parts])
-    return ClaimResult(claim, decided, "2026-01-01", early, 20, quick)
+    return ClaimResult(claim, decided, "2026-01-01", early, 20, quick, units=MILLISECONDS)
 
 
 def words(*given, **more):

@@ -74,16 +74,16 @@ def test_columns_of_a_device_are_left_out_without_one(both, run):
 
 def test_the_verdict_names_the_limit_and_the_sizes_at_which_a_backend_is_faster(both, run):
     assert verdict(summarize(run, both(repetitions=3)).comparisons[0]) == (
-        "numpy takes 2.00 ms [1.95, 2.06] a call at size 1,000,000, 80 % of the memory limit. "
-        "cupy takes 50.0 µs [48.7, 51.3] a call at size 1,000,000, 8.0 % of the memory limit. "
-        "cupy is faster than numpy at size 100,000 and size 1,000,000, "
+        "On numpy, a call takes 2000 µs [1950, 2060] at size 1,000,000, 80 % of the memory limit. "
+        "On cupy, a call takes 50.0 µs [48.7, 51.3] at size 1,000,000, 8.0 % of the memory limit. "
+        "The backend cupy is faster than numpy at size 100,000 and size 1,000,000, "
         "40 [38, 43] times faster at size 1,000,000."
     )
 
 
 def test_one_run_of_a_kernel_says_nothing_about_other_runs(both, run):
     assert verdict(summarize(run, both()).comparisons[0]).endswith(
-        "cupy and numpy are not comparable: three paired runs are needed."
+        "Not comparable on cupy and numpy: three paired runs are needed."
     )
 
 

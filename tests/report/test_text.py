@@ -20,7 +20,6 @@ from benchfw.report.text import (
     ratio_text,
     sided_end,
     spread_text,
-    time_unit,
 )
 
 
@@ -89,13 +88,6 @@ def test_a_ratio_near_one_gets_a_third_figure():
     assert ratio_text(Interval(2.31, 2.18, 2.59, 5)) == "2.3 [2.1, 2.6]"
     assert ratio_text(Interval(1.03, 1.01, 1.05, 5)) == "1.03 [1.01, 1.05]"
     assert ratio_text(Interval(2.8, 2.7996, 2.8003, 5)) == "2.800 [2.799, 2.801]"  # a narrow one gets more
-
-
-def test_one_unit_serves_a_whole_table():
-    assert time_unit([0.5, 2.0]) == (1.0, "s")
-    assert time_unit([0.012, 2.0, math.inf]) == (1e-3, "ms")
-    assert time_unit([3e-10]) == (1e-9, "ns")
-    assert time_unit([]) == (1.0, "s")
 
 
 def test_a_ratio_that_is_not_one_does_not_read_as_one():

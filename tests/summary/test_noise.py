@@ -76,7 +76,7 @@ def test_on_a_busy_machine_estimators_are_ranked_by_cpu_seconds(make, run):
     ]
     (comparison,) = summarize(on(run, Noise(bursts(2.0, 2.1, 2.2))), results).comparisons
     assert comparison.product == "mse_x_cpu_seconds"
-    assert verdict(comparison).startswith("b has a mean squared error x CPU time 3")
+    assert verdict(comparison).startswith("The method b has a mean squared error x CPU time 3")
     shown = {
         row.cell.method: row.interval.estimate
         for row in comparison.rows

@@ -15,7 +15,6 @@ from benchfw.report.text import plural, printable
 
 if TYPE_CHECKING:
     from benchfw.provenance import Run
-    from benchfw.records import Result
     from benchfw.report.site.exhibits import Exhibit
     from benchfw.summary.model import Summary
 
@@ -79,11 +78,11 @@ def command(
     exhibits: list[Exhibit] = []
     taken: set[str] = set()
     try:
-        for run, summary, results in _read_runs(runs, store):
+        for run, summary in _read_runs(runs, store):
             suite = find_suite_name(run, suites) or run.suite
             exhibit = Exhibit(choose_slug(f"{suite}-{run.started[:10]}", taken), suite, run, summary)
             if folder is not None:
-                write_run(exhibit, results, folder, draw_extra_figures(registry, summary))
+                write_run(exhibit, folder, draw_extra_figures(registry, summary))
             exhibits.append(exhibit)
         here = [name for name, path in registry.suites.items() if path.is_relative_to("suites")]
         exhibits = sort_exhibits(exhibits, [*(name for name in suites if name not in here), *here])
@@ -106,8 +105,8 @@ def _check_folder(folder: Path) -> None:
         raise BenchfwError(f"{index} is not of benchfw and would be replaced; use another --to")
 
 
-def _read_runs(names: Sequence[str], store: Path) -> Iterator[tuple[Run, Summary, Sequence[Result]]]:
-    """Yield the runs with their summaries and results, one at a time."""
+def _read_runs(names: Sequence[str], store: Path) -> Iterator[tuple[Run, Summary]]:
+    """Yield the runs with their summaries, one at a time."""
     from benchfw.store import Store
     from benchfw.store.bundle import read_bundle
     from benchfw.summary.summarize import summarize
@@ -120,13 +119,13 @@ def _read_runs(names: Sequence[str], store: Path) -> Iterator[tuple[Run, Summary
                 raise BenchfwError(f"no bundle in {path}; `benchfw export --bundle` makes one")
             for each in bundles:
                 run, results = read_bundle(each)
-                yield run, summarize(run, results), results
+                yield run, summarize(run, results)
             continue
         other, _, number = name.rpartition(":")
         with Store(Path(other) if other else store) as opened:
             run = opened.run(number)
             results = opened.results(run.id)
-            yield run, summarize(run, results, best_known=opened.best_known), results
+            yield run, summarize(run, results, best_known=opened.best_known)
 
 
 def _write_markdown(exhibits: Sequence[Exhibit], title: str, markdown: Path) -> None:

@@ -77,7 +77,7 @@ class DaskExecutor:
         """Cancel what still runs; the workers then end its processes, and those that they kept."""
         futures = [task.future for task in self._tasks.values()]
         futures += [future for _, future in self._asked.values()]
-        with contextlib.suppress(Exception):  # whatever is wrong with the cluster was told before
+        with contextlib.suppress(Exception):  # whatever is wrong with the cluster was reported before
             self._client.cancel(futures, force=True)
             self._client.unregister_worker_plugin(self._name)
         self._tasks.clear()

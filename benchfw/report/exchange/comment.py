@@ -8,7 +8,7 @@ from itertools import islice
 from benchfw.provenance import Run
 from benchfw.report.claims import MARKS, count_claims, describe_claims
 from benchfw.report.first_screen import Answer, find_answers
-from benchfw.report.markdown import markdown_table
+from benchfw.report.markdown import markdown_table, overall_lines
 from benchfw.report.site.machines import describe_machine
 from benchfw.report.tables import TextTable, headline_table
 from benchfw.report.text import escape_markdown, plural
@@ -30,6 +30,7 @@ def _lines(summary: Summary, run: Run) -> Iterator[str]:
     yield ""
     if run.standing:
         yield from (f"**{escape_markdown(run.standing)}**", "")
+    yield from overall_lines(summary)
     yield from _claims(summary)
     for answer in answers[:MOST_ANSWERS]:
         yield f"- **{escape_markdown(answer.heading)}**: {escape_markdown(_shorten(answer.text))}"

@@ -58,7 +58,7 @@ def find_headline(summary: Summary) -> tuple[Figure, View] | None:
     figure = figure or next(iter(drawn), None)
     if figure is None:
         return None
-    return figure, _view_of(figure, summary, None)
+    return figure, _view_of(figure, None)
 
 
 def find_view(summary: Summary, metric: str | None, x: str | None, problem: str | None) -> tuple[str, View]:
@@ -85,16 +85,14 @@ def find_view(summary: Summary, metric: str | None, x: str | None, problem: str 
     if chosen is None:
         asked = "" if metric is None else f" of '{metric}'{nearest(metric, names)}"
         raise BenchfwError(f"the run has no figure{asked}")
-    return chosen.title, _view_of(chosen, summary, x)
+    return chosen.title, _view_of(chosen, x)
 
 
-def _view_of(figure: Figure, summary: Summary, x: str | None) -> View:
-    units = {each.problem: each.cost_unit for each in summary.comparisons}
-    wanted = units.get(figure.problem) if x in {None, "cost"} else x
-    views = {view.label: view for view in figure.views}
-    if x is not None and wanted not in views:
-        raise BenchfwError(f"x must be one of cost, seconds and iterations, got {x!r}")
-    found = views.get(wanted or "", figure.views[0])
+def _view_of(figure: Figure, x: str | None) -> View:
+    views = {view.axis: view for view in figure.views}
+    if x is not None and x not in views:
+        raise BenchfwError(f"the figure '{figure.title}' is not drawn against {x}; leave out x")
+    found = views.get(x or "cost", figure.views[0])
     # some method's cost may not be known
     whole = "seconds" not in views or len(found.data) == len(views["seconds"].data)
     return found if x is not None or whole else views["seconds"]

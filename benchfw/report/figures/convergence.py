@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,9 @@ from numpy.typing import NDArray
 
 from benchfw.analysis.bands import Band
 from benchfw.analysis.convergence import AXES, Axis, Floats
-from benchfw.records import Cell
-from benchfw.report.figures.plot import Figure, Style, View, line_trace, log_axis, rounded
+from benchfw.records import GAP, Cell
+from benchfw.report.figures.plot import Figure, Style, View, line_trace, rounded
+from benchfw.report.figures.value_axis import find_floor, raise_to, value_axis
 from benchfw.report.text import escape_plotly, join_names
 from benchfw.summary.lines import MOST_STOPS, Line, Stop
 from benchfw.summary.model import Comparison, Summary
@@ -28,7 +31,7 @@ _PARTS = {"band": "band", "bound": "theorem", "stop": "stops"}
 _HOVER = "%{y:.3g} at %{x:.4g}"
 _HOW_TO_READ = (
     "{better} is better. {lines}A line begins with the value of the start, level up to the first step. "
-    "{calls}{bounds}{stops}{unknown}"
+    "{calls}{bounds}{stops}{unknown}{floor}"
     "Point at a name to see it alone, click it to hide it; drag to zoom, double-click to come back."
 )
 _ONE_RUN = "Each line is one run. "
@@ -42,7 +45,8 @@ _CALLS = (
     "that call alone. "
 )
 _UNKNOWN = "The cost of {} is not known: no line against it. "
-_STOPS = "A cross is where a trial broke off or diverged; point at it for the reason. "
+_FLOOR = "Values below {:.0e} are drawn there: of a difference of objectives that small, rounding decides. "
+_STOPS = "A cross is where a trial diverged or did not finish; point at it for the reason. "
 _FIRST_STOPS = f"At most {MOST_STOPS} crosses a method are drawn, of its first such trials. "
 
 
@@ -67,9 +71,10 @@ def _figure(
     names = ", ".join(comparison.name(cell) for cell in comparison.cells)
     bands = any(around.count > 1 for each in lines for around in each.bands.values())
     gain = metric in comparison.gains
+    floor = find_floor(lines) if metric == GAP and not gain else 0.0
     return Figure(
         title=f"{comparison.problem}: {metric}",
-        alt=f"Lines of {metric} on {comparison.problem} against iterations, seconds or cost for {names}.",
+        alt=f"Lines of {metric} on {comparison.problem} against iterations, time or cost for {names}.",
         how_to_read=_HOW_TO_READ.format(
             better="Higher" if gain else "Lower",
             lines=_BANDS if bands else _ONE_RUN,
@@ -77,8 +82,12 @@ def _figure(
             bounds=_BOUNDS.format("above" if gain else "below") if any(each.bounds for each in lines) else "",
             stops=_describe_stops(lines),
             unknown=_describe_unknown(comparison, lines),
+            floor=_FLOOR.format(floor) if floor else "",
         ),
-        views=tuple(_view(comparison, metric, axis, lines, styles, points) for axis in _axes(lines)),
+        views=tuple(
+            _view(comparison, metric, axis, [raise_to(each, axis, floor) for each in lines], styles, points)
+            for axis in _axes(lines)
+        ),
         controls=("log x", "log y", "bands") if bands else ("log x", "log y"),
         height=460,
     )
@@ -98,10 +107,13 @@ def _view(
     styles: Mapping[Cell, Style],
     points: int,
 ) -> View:
-    shown = {each.cell: _thin_band(each.bands[axis], points) for each in lines if axis in each.bands}
+    title, size = _along(comparison, axis)
+    shown = {
+        each.cell: _scale(_thin_band(each.bands[axis], points), size) for each in lines if axis in each.bands
+    }
     edge = _left_edge(shown.values())
     gain = metric in comparison.gains
-    scale = {"type": "linear"} if gain else _value_axis(shown.values())
+    scale = {"type": "linear"} if gain else value_axis(shown.values())
     height = {"title": {"text": escape_plotly(metric)}, **scale}
     data: list[dict[str, Any]] = []
     for each in lines:
@@ -111,17 +123,18 @@ def _view(
             drawn = shown[each.cell]
             if drawn.count > 1:
                 parts["band"] = _band_trace(drawn, edge, style, visible=len(shown) <= MOST_BANDS)
-            line = from_edge(*_thin_line(*each.medians[axis], points, gain=gain), edge)
+            grid, values = _thin_line(*each.medians[axis], points, gain=gain)
+            line = from_edge(grid / size, values, edge)
             parts["line"] = line_trace(name, *line, style, _HOVER)
             if len(drawn.grid) == 1:
                 parts["line"]["mode"] = "markers"
         if axis in each.bounds:
-            theorem = _thin_band(each.bounds[axis], points)
+            theorem = _scale(_thin_band(each.bounds[axis], points), size)
             line = from_edge(theorem.grid, theorem.median, edge)
             parts["bound"] = line_trace(name, *line, style, _HOVER, dash="2px,3px", width=1)
             parts["bound"]["mode"] = "lines"
         if each.stops and (axis != "cost" or each.cell in shown):
-            parts["stop"] = _stop_trace(each.stops, axis, edge, style, height)
+            parts["stop"] = _stop_trace(each.stops, (axis, size), edge, style, height)
         shown_name = escape_plotly(name)
         for part, trace in parts.items():
             trace["name"] = shown_name if part == "line" else f"{shown_name}, {_PARTS[part]}"
@@ -130,9 +143,26 @@ def _view(
             trace |= {"type": "scatter", "legendgroup": shown_name, "showlegend": shown_part}
             trace["meta"] = {"part": part, "backend": each.cell.backend}
             data.append(trace)
-    unit = {"iterations": "iterations", "seconds": "seconds", "cost": comparison.cost_unit}[axis]
-    layout = {"xaxis": {"title": {"text": escape_plotly(unit)}, "type": "log"}, "yaxis": height}
-    return View(unit, data, layout, axis)
+    layout = {"xaxis": {"title": {"text": escape_plotly(title)}, "type": "log"}, "yaxis": height}
+    return View(axis_name(comparison, axis), data, layout, axis)
+
+
+def axis_name(comparison: Comparison, axis: Axis) -> str:
+    """Return what curves are drawn against, in a word."""
+    return {"iterations": "iterations", "seconds": "time", "cost": comparison.cost_unit}[axis]
+
+
+def _along(comparison: Comparison, axis: Axis) -> tuple[str, float]:
+    """Return the title of an axis, and what positions on it are divided by."""
+    name = axis_name(comparison, axis)
+    if axis != "seconds":
+        return name, 1.0
+    size, unit = comparison.unit("seconds_to_target")
+    return f"{name}, {unit}", size
+
+
+def _scale(drawn: Band, size: float) -> Band:
+    return replace(drawn, grid=drawn.grid / size)
 
 
 def _describe_calls(comparison: Comparison) -> str:
@@ -170,6 +200,7 @@ def _thin_band(drawn: Band, points: int) -> Band:
     return Band(drawn.grid[kept], drawn.median[kept], drawn.low[kept], drawn.high[kept], drawn.count)
 
 
+@lru_cache  # the lines of a run have a few lengths
 def _spread(count: int, points: int) -> NDArray[np.intp]:
     """Return so many of the numbers below `count`, evenly spread, the first and the last among them."""
     return np.round(np.linspace(0, count - 1, points)).astype(np.intp)
@@ -189,9 +220,10 @@ def from_edge(grid: Floats, values: Floats, edge: float) -> tuple[Floats, Floats
     if len(grid) == 0 or not math.isfinite(edge):
         return grid, values
     if grid[0] > 0:
-        return np.insert(grid, 0, edge), np.insert(values, 0, values[0])
+        return np.concatenate([[edge], grid]), np.concatenate([values[:1], values])
     level = [edge, *grid[1:2]]
-    return np.insert(grid, 1, level), np.insert(values, 1, [values[0]] * len(level))
+    start = np.full(len(level), values[0])
+    return np.concatenate([grid[:1], level, grid[1:]]), np.concatenate([values[:1], start, values[1:]])
 
 
 def _band_trace(drawn: Band, edge: float, style: Style, *, visible: bool) -> dict[str, Any]:
@@ -201,7 +233,7 @@ def _band_trace(drawn: Band, edge: float, style: Style, *, visible: bool) -> dic
     return {
         "mode": "none",
         "x": [*x, *reversed(x)],
-        "y": rounded([*low, *high[::-1]], 4),
+        "y": rounded(np.concatenate([low, high[::-1]]), 4),
         "fill": "toself",
         "fillcolor": f"{style.colour}2e",
         "hoverinfo": "skip",
@@ -210,30 +242,17 @@ def _band_trace(drawn: Band, edge: float, style: Style, *, visible: bool) -> dic
 
 
 def _stop_trace(
-    points: Sequence[Stop], axis: Axis, edge: float, style: Style, height: Mapping[str, Any]
+    points: Sequence[Stop], along: tuple[Axis, float], edge: float, style: Style, height: Mapping[str, Any]
 ) -> dict[str, Any]:
+    axis, size = along
     left = edge if math.isfinite(edge) else 0.0
     # one that left the drawing at its top is shown there
     top = 10.0 ** height["range"][1] if "range" in height else math.inf
     return {
         "mode": "markers",
-        "x": rounded(max(point.along(axis), left) for point in points),
+        "x": rounded(max(point.along(axis) / size, left) for point in points),
         "y": rounded(min(point.value, top) for point in points),
         "text": [escape_plotly(f"{point.words}; {point.value:.3g}", MOST_WORDS) for point in points],
         "marker": {"color": style.colour, "symbol": "x", "size": 9},
         "hovertemplate": "%{fullData.name}<br>%{text}<extra></extra>",
     }
-
-
-def _value_axis(bands: Iterable[Band]) -> dict[str, Any]:
-    """Return the axis of the values: logarithmic if they fall far, and not stretched by what diverges."""
-    found = [drawn for drawn in bands if len(drawn.grid)]
-    medians = np.concatenate([drawn.median for drawn in found]) if found else np.zeros(0)
-    finite = medians[np.isfinite(medians) & (medians > 0)]
-    if not log_axis(medians):
-        return {"type": "linear"}
-    starts = [float(drawn.median[0]) for drawn in found if 0 < drawn.median[0] < math.inf]
-    top = min(float(finite.max()), 10 * max(starts, default=float(finite.max())))
-    ends = [math.log10(float(finite.min())), math.log10(top)]
-    margin = 0.05 * (ends[1] - ends[0])
-    return {"type": "log", "range": rounded([ends[0] - margin, ends[1] + margin]), "exponentformat": "power"}

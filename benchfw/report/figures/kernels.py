@@ -1,4 +1,4 @@
-"""Seconds against size with the floor of the hardware below, and the share of the limit of all kernels."""
+"""Time against size with the floor of the hardware below, and the share of the limit of all kernels."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from benchfw.analysis.intervals import Interval
 from benchfw.records import Cell
 from benchfw.report.figures.plot import Figure, Style, View, error_bars, line_trace, rounded, styles_of
+from benchfw.report.tables import column_title, find_unit
 from benchfw.report.text import escape_plotly
 from benchfw.summary.kernels import break_evens
 from benchfw.summary.model import Comparison, Summary
@@ -56,13 +57,14 @@ def share_figures(summary: Summary) -> list[Figure]:
 
 
 def size_figures(comparison: Comparison) -> list[Figure]:
-    """Return the seconds of a kernel against its size, a line a backend; none where none was measured."""
+    """Return the time of a kernel against its size, a line a backend; none where none was measured."""
     seconds = _by_backend(comparison, "seconds_per_call")
     styles = backend_styles(dict.fromkeys(cell.backend for cell in comparison.cells))
-    data = [_line(backend, found, "s", styles[backend]) for backend, found in seconds.items()]
+    _, unit = comparison.unit("seconds_per_call")
+    data = [_line(backend, found, unit, styles[backend]) for backend, found in seconds.items()]
     for backend, found in _by_backend(comparison, "floor_seconds").items():
         floors = [interval.estimate for interval in found.values()]
-        hover = "%{y:.3g} s at size %{x:,}"
+        hover = f"%{{y:.3g}} {unit} at size %{{x:,}}"
         data.append(
             line_trace(f"{backend}, floor", found, floors, styles[backend], hover, dash="dot", width=1)
         )
@@ -70,13 +72,13 @@ def size_figures(comparison: Comparison) -> list[Figure]:
         return []
     layout = {
         "xaxis": {"title": {"text": "size"}, "type": "log"},
-        "yaxis": {"title": {"text": "seconds a call"}, "type": "log"},
+        "yaxis": {"title": {"text": column_title(comparison, "seconds_per_call")}, "type": "log"},
         "showlegend": True,
     }
     kernel = comparison.problem
-    alt = f"Seconds of a call of {kernel} against size, with the hardware's floor, for {', '.join(seconds)}."
+    alt = f"Time of a call of {kernel} against size, with the hardware's floor, for {', '.join(seconds)}."
     faster = _faster_view(comparison, styles)
-    views = (View("seconds", data, layout), faster) if faster.data else (View("", data, layout),)
+    views = (View("time", data, layout), faster) if faster.data else (View("", data, layout),)
     words = _SIZES + (_FASTER.format(reference=comparison.cells[0].backend) if faster.data else "")
     return [Figure(f"{kernel}: time a call", alt, words, views, controls=("log x", "log y"), height=340)]
 
@@ -89,12 +91,13 @@ def backend_styles(backends: Mapping[str, Any]) -> dict[str, Style]:
 
 
 def _by_backend(comparison: Comparison, quantity: str) -> dict[str, dict[int, Interval]]:
-    """Return a quantity at each size, by backend."""
+    """Return a quantity at each size, by backend, in the unit that it is shown in."""
+    scale, _ = find_unit(comparison, quantity)
     found: dict[str, dict[int, Interval]] = {}
     for cell in sorted(comparison.cells, key=comparison.size):
         row = comparison.row(cell, quantity)
         if row is not None:
-            found.setdefault(cell.backend, {})[comparison.size(cell)] = row.interval
+            found.setdefault(cell.backend, {})[comparison.size(cell)] = row.interval.scaled(1 / scale)
     return found
 
 

@@ -85,21 +85,19 @@ def _without(view: View, names: set[str]) -> View:
     data = [each for each in view.data if each.get("legendgroup", each.get("name")) not in names]
     up = view.layout.get("yaxis", {})
     if "categoryarray" not in up:
-        return View(view.label, data, view.layout)
+        return replace(view, data=data)
     left = {name for each in data for name in each["y"]}
     kept = {**up, "categoryarray": [name for name in up["categoryarray"] if name in left]}
-    return View(view.label, data, {**view.layout, "yaxis": kept})
+    return replace(view, data=data, layout={**view.layout, "yaxis": kept})
 
 
-def choose_sheets(figures: Sequence[Figure], summary: Summary, paper: Paper) -> list[Sheet]:
+def choose_sheets(figures: Sequence[Figure], paper: Paper) -> list[Sheet]:
     """Return what is drawn: all views of a figure, or the one against `x`; in a panel one of each."""
-    units = {each.problem: each.cost_unit for each in summary.comparisons}
     x = paper.x or ("cost" if paper.panel else None)
     found: list[Sheet] = []
     for figure in figures:
-        wanted = units.get(figure.problem) if x == "cost" else x
         views = [view for view in figure.views if any(map(is_drawable, view.data))]
-        views = [view for view in views if view.label == wanted] or views
+        views = [view for view in views if view.axis == x] or views
         found += [Sheet(figure, view) for view in (views[:1] if paper.panel else views)]
     return found
 
@@ -107,7 +105,7 @@ def choose_sheets(figures: Sequence[Figure], summary: Summary, paper: Paper) -> 
 def write_figures(sheets: Sequence[Sheet], folder: Path, form: str, paper: Paper) -> dict[Path, list[Sheet]]:
     """Write the sheets as files of a form (svg, pdf or png), or as one panel; return what each file has.
 
-    Axes boxes are of one size: those of curves, and those of dots but for their heights.
+    Axes boxes are of one size: those of curves, and those of dots except for their heights.
     """
     try:
         import matplotlib as mpl

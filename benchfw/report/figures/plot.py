@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from benchfw.analysis.intervals import Interval
 from benchfw.records import Cell
 from benchfw.report.text import escape_plotly
@@ -163,7 +165,10 @@ def error_bars(intervals: Sequence[Interval], style: Style) -> dict[str, Any]:
 
 def rounded(values: Iterable[float], digits: int = 6) -> list[float | None]:
     """Return JSON numbers with so many figures; None, a gap in the drawing, for what is not finite."""
-    return [float(f"{value:.{digits}g}") if math.isfinite(value) else None for value in values]
+    found = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    # one format for all of them: a page has a hundred thousand
+    written = map(float, (f"%.{digits}g " * len(found) % tuple(found)).split())
+    return [value if math.isfinite(value) else None for value in written]
 
 
 def log_axis(values: Iterable[float]) -> bool:

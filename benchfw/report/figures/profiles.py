@@ -46,19 +46,24 @@ def profile_figures(summary: Summary, styles: Mapping[Cell, Style]) -> list[Figu
         for table in tables
     ]
     chosen = [each for each in summary.comparisons if each.kind == "optimizer" and each.targets]
-    axes: dict[Axis, str] = {"seconds": "seconds", "cost": chosen[0].cost_unit}
+    size, unit = chosen[0].unit("seconds_to_target")
+    axes: dict[Axis, tuple[str, str, float]] = {
+        "seconds": ("time", f"time, {unit}", size),
+        "cost": (chosen[0].cost_unit, chosen[0].cost_unit, 1.0),
+    }
     met = [
         View(
-            unit,
+            name,
             _lines(
-                target_profile(_hits(chosen, cells, axis)),
+                target_profile(_hits(chosen, cells, axis) / size),
                 names,
                 styles,
                 "%{y:.0%} by %{x:.3g}",
             ),
-            _layout(unit, "share of targets met"),
+            _layout(title, "share of targets met"),
+            axis,
         )
-        for axis, unit in axes.items()
+        for axis, (name, title, size) in axes.items()
     ]
     of = f"of {', '.join(names.values())} over {problems} problems."
     return [

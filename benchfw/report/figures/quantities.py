@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -18,6 +18,7 @@ from benchfw.report.figures.plot import (
     line_trace,
     log_axis,
 )
+from benchfw.report.tables import column_title, find_unit
 from benchfw.report.text import escape_plotly, interval_text
 from benchfw.summary.model import Comparison, Row, Sweep
 
@@ -59,7 +60,7 @@ _SWEPT_DRAWS = (
 
 def target_figures(comparison: Comparison, styles: Styles) -> list[Figure]:
     """Return time and cost to the common target; methods that never reach it have no dot."""
-    units = {"seconds_to_target": "seconds to target", "cost_to_target": f"{comparison.cost_unit} to target"}
+    units = {name: column_title(comparison, name) for name in ("seconds_to_target", "cost_to_target")}
     return _dots(comparison, styles, "to the target", units, _DOTS + _APART + _TARGET)
 
 
@@ -86,7 +87,13 @@ def estimator_figures(comparison: Comparison, styles: Styles) -> list[Figure]:
 def kernel_figures(comparison: Comparison, styles: Styles) -> list[Figure]:
     """Return the time of a call, by kernel and backend."""
     words = f"{_DOTS}Further left is faster."
-    return _dots(comparison, styles, "time a call", {"seconds_per_call": "seconds a call"}, words)
+    return _dots(
+        comparison,
+        styles,
+        "time a call",
+        {"seconds_per_call": column_title(comparison, "seconds_per_call")},
+        words,
+    )
 
 
 def _dots(
@@ -101,8 +108,7 @@ def _dots(
     """Return one figure with a view a quantity, or none when there is nothing to show."""
     views = []
     for quantity, label in quantities.items():
-        found = (comparison.row(cell, quantity) for cell in comparison.cells)
-        rows = [row for row in found if row and math.isfinite(row.interval.estimate)]
+        rows = _find_rows(comparison, comparison.cells, quantity)
         if not signed:
             rows = [row for row in rows if row.interval.estimate > 0]
         if rows:
@@ -214,7 +220,7 @@ def _sweep_view(comparison: Comparison, sweep: Sweep, quantity: str, styles: Sty
     heights = [row.interval.estimate for points in lines.values() for _, row in points]
     along = [value for points in lines.values() for value, _ in points]
     data = [_sweep_line(family, points, styles[points[0][1].cell]) for family, points in lines.items()]
-    label = {"cost_to_target": f"{comparison.cost_unit} to target"}.get(quantity, quantity.replace("_", " "))
+    label = column_title(comparison, quantity).replace("_", " ")
     layout = {
         "xaxis": {
             "title": {"text": escape_plotly(sweep.parameter)},
@@ -238,8 +244,19 @@ def _varies(view: View) -> bool:
 def _sweep_points(
     comparison: Comparison, members: Mapping[float, Cell], quantity: str
 ) -> list[tuple[float, Row]]:
-    rows = ((value, comparison.row(cell, quantity)) for value, cell in members.items())
-    return [(value, row) for value, row in rows if row and math.isfinite(row.interval.estimate)]
+    values = {cell: value for value, cell in members.items()}
+    return [(values[row.cell], row) for row in _find_rows(comparison, members.values(), quantity)]
+
+
+def _find_rows(comparison: Comparison, cells: Iterable[Cell], quantity: str) -> list[Row]:
+    """Return the finite values of a quantity, in the unit that it is shown in."""
+    size, _ = find_unit(comparison, quantity)
+    rows = (comparison.row(cell, quantity) for cell in cells)
+    return [
+        replace(row, interval=row.interval.scaled(1 / size))
+        for row in rows
+        if row and math.isfinite(row.interval.estimate)
+    ]
 
 
 def _sweep_line(family: str, points: Sequence[tuple[float, Row]], style: Style) -> dict[str, Any]:

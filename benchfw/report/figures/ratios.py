@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 from benchfw.analysis.decisions import Verdict
@@ -41,18 +42,26 @@ def ratio_figure(comparisons: Sequence[Comparison], styles: Mapping[Cell, Style]
     problems = [each.problem for each in comparisons]
     shown = sorted(found, key=lambda name: _middle(found[name], len(problems)))[:MOST_METHODS]
     drawn = [name for name in found if name in shown]
-    references = dict.fromkeys(each.name(each.reference) for each in comparisons)
-    reference = next(iter(references)) if len(references) == 1 else "the reference"
+    references = {each.problem: each.name(each.reference) for each in comparisons}
+    one = len({*references.values()}) == 1
+    reference = references[problems[0]] if one else "the method in brackets"
     data = [
         _dots(name, found[name], styles, problems, (place + 1) / (len(drawn) + 1) - 0.5)
         for place, name in enumerate(drawn)
     ]
-    title = f"{_describe(comparisons[0])}, relative to {reference}"
+    what = _describe(comparisons[0])
+    title = f"{what}, relative to {reference}"
+    across = f"times the {what.removesuffix(' to target')} of {reference}"
+    names = problems if one else [f"{each} ({references[each]})" for each in problems]
     layout = {
-        "xaxis": {"title": {"text": escape_plotly(f"{title} (left is better)", 100)}, "type": "log"},
+        "xaxis": {
+            "title": {"text": "<br>".join(map(escape_plotly, [*wrap(across, 32), "(left is better)"]))},
+            "type": "log",
+            "automargin": True,
+        },
         "yaxis": {
             "tickvals": list(range(len(problems))),
-            "ticktext": [escape_plotly(problem, 28) for problem in problems],
+            "ticktext": ["<br>".join(escape_plotly(line) for line in wrap(each, 22)) for each in names],
             "range": [len(problems) - 0.5, -0.5],
             "automargin": True,
             "ticks": "",

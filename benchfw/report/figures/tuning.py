@@ -79,7 +79,9 @@ def allowance_figures(found: TunedProblem, styles: Mapping[Cell, Style]) -> list
     }
     names = ", ".join(map(found.name, found.cells))
     alt = f"Lines of {found.value_name} on {found.problem} against the number of tuning trials for {names}."
-    words = _ALLOWANCE.format(better=_better(found), fail="do not arrive" if found.first.axis else "break")
+    words = _ALLOWANCE.format(
+        better=_better(found), fail="do not arrive" if found.first.axis else "do not finish"
+    )
     view = View("", data, layout)
     return [Figure(title, alt, words, (view,), controls=("log x", "log y", "bands"), problem=found.problem)]
 
@@ -116,7 +118,7 @@ def sensitivity_figures(found: TunedProblem, styles: Mapping[Cell, Style]) -> li
         return []
     names = ", ".join(map(found.name, found.cells))
     alt = f"Dots of {found.value_name} on {found.problem} against {', '.join(paths)} of {names}."
-    failed = "never reached the target" if found.first.axis else "broke"
+    failed = "never reached the target" if found.first.axis else "did not finish"
     words = _SENSITIVITY.format(better=_better(found), failed=failed)
     title = f"{found.problem}: sensitivity"
     return [Figure(title, alt, words, tuple(views), controls=("log y",), height=440, problem=found.problem)]

@@ -11,7 +11,7 @@ from benchfw.provenance import Run
 from benchfw.report.claims import count_claims
 from benchfw.report.figures import build_figures
 from benchfw.report.figures.chosen import find_headline
-from benchfw.report.first_screen import find_answers
+from benchfw.report.first_screen import describe_extent, describe_overall, find_answers
 from benchfw.report.site.leaderboards import Leaderboard, find_leaderboards
 from benchfw.report.site.machines import describe_machine
 from benchfw.report.site.picture import draw_picture
@@ -36,7 +36,10 @@ class Exhibit:
 
     @property
     def finding(self) -> str:
-        """Return the first sentence of what was found."""
+        """Return the first sentence of what was found, over all problems where there are several."""
+        overall = describe_overall(self.summary)
+        if overall:
+            return first_sentence(overall)
         return first_sentence(self.answers[0][1]) if self.answers else NOTHING
 
     @property
@@ -68,7 +71,7 @@ class Exhibit:
     @property
     def warnings(self) -> list[str]:
         """Return what a reader should know before the numbers."""
-        found = ["quick size"] if self.run.environment.changes.quick else []
+        found = describe_extent(self.run)
         found += ["busy machine"] if self.summary.busy else []
         total = sum(self.run.counts.values())
         found += [f"{self.run.faults} of {total} trials failed"] if self.run.faults else []

@@ -121,7 +121,7 @@ def find_suite_name(run: Run, suites: Mapping[str, Suite]) -> str | None:
 
 
 def _leaves(text: str) -> set[tuple[str, str]]:
-    """Return all keys and values of a TOML text, but for those that any suite may have by chance."""
+    """Return all keys and values of a TOML text, except those that any suite may have by chance."""
     try:
         tables = tomllib.loads(text)
     except (ValueError, RecursionError):  # what stands in a bundle may be anything

@@ -11,33 +11,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchfw.records import Result
-from benchfw.report.page import fill, save_records, write_report
+from benchfw.report.page import Site, fill, write_report
 from benchfw.report.side_tables import summary_tables
 from benchfw.report.site.exhibits import Exhibit, choose_slug
 from benchfw.report.site.leaderboards import RULE, Leaderboard
 from benchfw.report.site.machines import rerun_command
 from benchfw.store.bundle import write_bundle
-from benchfw.summary.exports import parameter_columns
 
 
-def write_run(
-    exhibit: Exhibit,
-    results: Sequence[Result],
-    folder: Path,
-    extra_figures: Sequence[Mapping[str, Any]] = (),
-) -> None:
-    """Write the report of a run with its records, and its bundle, into the folder of a gallery."""
+def write_run(exhibit: Exhibit, folder: Path, extra_figures: Sequence[Mapping[str, Any]] = ()) -> None:
+    """Write the report of a run, and its bundle, which has its records, into the folder of a gallery."""
     page, bundle = folder / "runs" / exhibit.slug, folder / "bundles" / f"{exhibit.slug}.zip"
     bundle.parent.mkdir(parents=True, exist_ok=True)
     if exhibit.run.store.suffix != ".zip":
         write_bundle(exhibit.run.store, exhibit.run, bundle)
     elif exhibit.run.store.resolve() != bundle.resolve():
         shutil.copyfile(exhibit.run.store, bundle)
-    parameters = parameter_columns([(each.trial.problem, each.trial.method) for each in results])
-    for _ in save_records(page, exhibit.run, results, parameters):
-        pass
-    write_report(exhibit.summary, exhibit.run, page, extra_figures)
+    site = Site("../../index.html", f"../../bundles/{bundle.name}")
+    write_report(exhibit.summary, exhibit.run, page, extra_figures, site=site)
 
 
 def write_gallery(exhibits: Sequence[Exhibit], folder: Path, title: str) -> Path:

@@ -9,8 +9,9 @@ import math
 from dataclasses import dataclass
 
 from benchfw.analysis.intervals import Interval
-from benchfw.report.text import interval_text, time_unit
+from benchfw.report.text import interval_text
 from benchfw.summary.model import Comparison, Row, Summary
+from benchfw.summary.times import is_time
 
 RULE = (
     "The methods of one run, in the order of the estimate: one machine, the same seeds and budgets. Runs of "
@@ -59,8 +60,8 @@ def _rank(comparison: Comparison) -> Leaderboard | None:
         return None
     spans = [_span(row, gain=comparison.is_gain(quantity)) for row in rows]
     scale, unit = 1.0, comparison.cost_unit if quantity.startswith("cost") else ""
-    if quantity.endswith(("seconds_to_target", "seconds_per_draw", "seconds_per_call")):
-        scale, unit = time_unit(row.interval.estimate for row in rows)
+    if is_time(quantity):
+        scale, unit = comparison.unit(quantity)
     places = [
         Place(
             1 + sum(other.estimate < span.estimate for other in spans),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import median
 from typing import Any
@@ -19,10 +19,11 @@ from benchfw.search import ONE_SETTING, Choice, Space, Tuning
 from benchfw.summary.attempts import Attempt
 from benchfw.summary.contrasts import ARRIVALS
 from benchfw.summary.model import Comparison, Summary, short_name
+from benchfw.summary.times import SECONDS, TimeUnit, unit_of
 from benchfw.summary.tuned import TunedMethod
 
-NEVER, BROKEN = "never", "broke"
-"""In the place of a value: the target was not reached, or the run broke."""
+NEVER, UNFINISHED = "never", "did not finish"
+"""In the place of a value: the target was not reached, or the run did not finish."""
 
 _OPEN = frozenset({Verdict.UNDECIDED, Verdict.EQUAL, Verdict.ALIKE})
 
@@ -38,6 +39,8 @@ class TunedProblem:
     comparison: Comparison | None = None
     among: int = 1
     """How many such problems the report has."""
+    units: Mapping[str, TimeUnit] = field(default_factory=dict)
+    """Those of the report's times."""
 
     @property
     def heading(self) -> str:
@@ -79,8 +82,23 @@ class TunedProblem:
     @property
     def value_name(self) -> str:
         """Return what the values of settings are: 'gradients to target', 'gap at the end'."""
-        unit = {"cost": self.first.cost_unit or "cost", "": ""}.get(self.first.axis, self.first.axis)
-        return f"{unit} to target" if unit else f"{self.first.metric} at the end"
+        if not self.first.axis:
+            return f"{self.first.metric} at the end"
+        return f"{self._axis_name} to target{f', {self._unit.name}' if self._is_timed else ''}"
+
+    @property
+    def _axis_name(self) -> str:
+        return {"cost": self.first.cost_unit or "cost", "seconds": "time"}.get(
+            self.first.axis, self.first.axis
+        )
+
+    @property
+    def _is_timed(self) -> bool:
+        return self.first.axis == "seconds"
+
+    @property
+    def _unit(self) -> TimeUnit:
+        return unit_of(self.units, self.quantity) if self._is_timed else SECONDS
 
     @property
     def aim(self) -> str:
@@ -88,7 +106,7 @@ class TunedProblem:
         if not self.first.axis:
             return self.value_name
         named = " and ".join(f"{name} {value:g}" for name, value in self.first.target.items())
-        return f"{self.value_name.removesuffix('target')}{named}"
+        return f"{self._axis_name} to {named}"
 
     @property
     def quantity(self) -> str:
@@ -101,16 +119,16 @@ class TunedProblem:
         return self.first.gain and not self.first.axis
 
     def shown(self, value: float) -> float:
-        """Return a value with the sign that readers know."""
-        return -value if self.is_flipped else value
+        """Return a value with the sign and in the unit that readers know."""
+        return -value if self.is_flipped else value / self._unit.size
 
     def shown_interval(self, interval: Interval) -> Interval:
-        """Return an interval with the sign that readers know."""
-        return interval.negated() if self.is_flipped else interval
+        """Return an interval with the sign and in the unit that readers know."""
+        return interval.negated() if self.is_flipped else interval.scaled(1 / self._unit.size)
 
     def value_text(self, interval: Interval) -> str:
         """Return a value with its interval; one that is infinite in words."""
-        missing = NEVER if self.first.axis else BROKEN
+        missing = NEVER if self.first.axis else UNFINISHED
         found = self.shown_interval(interval)
         if not math.isfinite(found.estimate):
             return missing
@@ -119,7 +137,7 @@ class TunedProblem:
     def verdict_interval(self, cell: Cell) -> Interval | None:
         """Return what the verdict's runs gave; None where there are none."""
         row = self.comparison.row(cell, self.quantity) if self.comparison else None
-        return row.interval if row else None
+        return row.interval.scaled(1 / self._unit.size) if row else None
 
     @cached_property
     def leader(self) -> Cell | None:
@@ -172,7 +190,7 @@ class TunedProblem:
         return name if known else choose_measure(comparison).quantity
 
     def _chosen_by(self, comparison: Comparison) -> str:
-        return comparison.clocked(self.quantity) if self.first.axis == "seconds" else self.quantity
+        return comparison.clocked(self.quantity) if self._is_timed else self.quantity
 
     def _is_ahead(self, comparison: Comparison, cell: Cell, other: Cell) -> bool:
         """Return whether a method is better than another, by the decisions on both and the reference."""
@@ -209,7 +227,7 @@ def tuned_problems(summary: Summary) -> list[TunedProblem]:
         groups.setdefault((each.cell.problem, each.cell.kind), []).append(each)
     tuned = {place: methods for place, methods in groups.items() if methods}
     return [
-        TunedProblem(*place, tuple(methods), summary.tuning, compared.get(place), len(tuned))
+        TunedProblem(*place, tuple(methods), summary.tuning, compared.get(place), len(tuned), summary.units)
         for place, methods in tuned.items()
     ]
 

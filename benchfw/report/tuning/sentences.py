@@ -215,7 +215,7 @@ def _failures(found: TunedProblem) -> Iterator[str]:
     standings = {each.cell: max(one.score.standing for one in each.chosen) for each in found.methods}
     broken = [found.name(cell) for cell, standing in standings.items() if standing > 1]
     if broken:
-        yield f"Every setting of {join_names(broken)} broke in tuning: the first was taken; change the space"
+        yield f"No setting of {join_names(broken)} finished in tuning: the first was taken; change the space"
     missed = [found.name(cell) for cell, standing in standings.items() if standing == 1]
     if missed and found.first.axis:
         best = "highest" if found.first.gain else "lowest"

@@ -8,8 +8,9 @@ from statistics import median
 from benchfw.analysis.intervals import Interval
 from benchfw.report.side_tables import SideTable
 from benchfw.report.tables import TextTable
-from benchfw.report.text import figures, interval_text, time_unit
-from benchfw.report.tuning.problems import BROKEN, NEVER, TunedProblem, settings_text
+from benchfw.report.text import figures, interval_text
+from benchfw.report.tuning.problems import NEVER, UNFINISHED, TunedProblem, settings_text
+from benchfw.summary.times import TUNING, unit_of
 from benchfw.summary.tuned import SENSITIVE, TunedMethod
 
 _TUNING = (
@@ -39,8 +40,8 @@ def tuning_tables(found: TunedProblem) -> list[SideTable]:
 def _chosen_table(found: TunedProblem) -> SideTable:
     ended = found.comparison is not None
     shares = {each.cell: each.share_near_best for each in found.methods}
-    scale, unit = time_unit(each.seconds for each in found.methods)
-    reached = "settings that arrive" if found.first.axis else "settings that do not break"
+    scale, unit = unit_of(found.units, TUNING)
+    reached = "settings that arrive" if found.first.axis else "settings that finish"
     header = [
         "method",
         "chosen" if ended else "best so far",
@@ -80,17 +81,17 @@ def _chosen_table(found: TunedProblem) -> SideTable:
 def _score_text(found: TunedProblem, method: TunedMethod) -> str:
     """Return the score of the chosen settings: the middle of all tunings, and the best and the worst."""
     scores = sorted(each.score for each in method.chosen)
-    texts = [_value_text(found, method.value(each), broken=each.standing > 1) for each in scores]
+    texts = [_value_text(found, method.value(each), unfinished=each.standing > 1) for each in scores]
     if texts[0] == texts[-1]:
         return texts[0]
     values = [method.value(each) for each in scores]
-    middle = _value_text(found, median(values), broken=False)
+    middle = _value_text(found, median(values), unfinished=False)
     return f"{middle} ({texts[0]} to {texts[-1]})"
 
 
-def _value_text(found: TunedProblem, value: float, *, broken: bool) -> str:
-    if broken:
-        return BROKEN
+def _value_text(found: TunedProblem, value: float, *, unfinished: bool) -> str:
+    if unfinished:
+        return UNFINISHED
     return figures(found.shown(value)) if math.isfinite(value) else NEVER
 
 

@@ -9,6 +9,7 @@ from benchfw.analysis.decisions import Verdict
 from benchfw.records import Cell
 from benchfw.report.text import FEW_NAMES, figures, join_names, plural, ratio_text, spread_text
 from benchfw.report.verdicts.phrases import (
+    begin_with,
     comparative,
     estimate_of,
     paired_runs,
@@ -50,7 +51,7 @@ def _alone(comparison: Comparison) -> str:
         return ""
     failed = len(comparison.cells) > 1
     alone = "no other method finished a run" if failed else "there is no other method to compare it with"
-    return f"{name} has variance {spread_text(variance.interval)}; {alone}"
+    return f"{begin_with([name])} has variance {spread_text(variance.interval)}; {alone}"
 
 
 def _efficiency(comparison: Comparison, best: Row) -> str:
@@ -59,19 +60,20 @@ def _efficiency(comparison: Comparison, best: Row) -> str:
     label = PRODUCTS[best.quantity]
     product = comparative(comparison, best.cell, best.quantity, "smaller", "larger")
     if product is None:
-        found = undecided_text(comparison, best.cell, best.quantity)
-        return f"{found} in {label} between {reference} and {name}"
+        about = f" in {label} between {reference} and {name}"
+        return undecided_text(comparison, best.cell, best.quantity, about)
     runs = paired_runs(comparison, best.cell, best.quantity)
     if comparison.verdict(best.cell, best.quantity) is Verdict.WORSE:
         return (
-            f"No method is shown to have a smaller {label} than {reference}; the next, {name}, "
+            f"No method is shown to have a smaller {label} than {reference}. The next, {name}, "
             f"has one {product} ({runs})"
         )
     variance = _part(comparison, best.cell, "variance", "variance")
     seconds = _part(
         comparison, best.cell, comparison.clocked("seconds_per_draw"), f"{comparison.time} a draw"
     )
-    return f"{name} has a {label} {product} than {reference}: {variance}, {seconds} ({runs})"
+    whole = f"{begin_with([name])} has a {label} {product} than {reference} ({runs})"
+    return f"{whole}. In parts: {variance}, {seconds}"
 
 
 def _part(comparison: Comparison, cell: Cell, quantity: str, noun: str) -> str:
@@ -92,7 +94,7 @@ def _repeated(comparison: Comparison) -> Iterator[str]:
         runs = plural(max(comparison.tallies[cell].started for cell in comparison.repeated), "run")
         one = len(comparison.repeated) == 1
         subject, verb, whose = ("it", "does", "its") if one else ("they", "do", "their")
-        names = _names(comparison, comparison.repeated)
+        names = begin_with([comparison.name(cell) for cell in comparison.repeated])
         yield (
             f"{names} drew the same numbers in all {runs}: {subject} {verb} not use the random generator of "
             f"the run, so {whose} runs count as one"
@@ -104,7 +106,7 @@ def _scarce(comparison: Comparison) -> Iterator[str]:
     constant = [row.cell for row in rows_of(comparison, "variance") if row.interval.estimate == 0]
     right = [cell for cell in constant if not _offset(comparison, cell)]
     if right:
-        yield f"{_names(comparison, right)} never varied beyond rounding"
+        yield f"{begin_with([comparison.name(cell) for cell in right])} never varied beyond rounding"
     wrong = [cell for cell in constant if cell not in right]
     if wrong:
         sizes = [f"{comparison.name(cell)} by {_offset(comparison, cell)}" for cell in wrong]

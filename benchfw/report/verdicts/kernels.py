@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchfw.analysis.decisions import Verdict
-from benchfw.report.text import FEW_NAMES, figures, interval_text, join_names, time_unit
-from benchfw.report.verdicts.phrases import comparative, rows_of, typical_note, undecided_text
+from benchfw.report.text import FEW_NAMES, figures, interval_text, join_names
+from benchfw.report.verdicts.phrases import begin_with, comparative, rows_of, typical_note, undecided_text
 from benchfw.summary.kernels import floor_of
 from benchfw.summary.model import Comparison, Row
 
@@ -55,7 +55,7 @@ def _sizes_verdict(comparison: Comparison) -> str:
     for backend, row in largest.items():
         share = share_text(comparison, row)
         limit = f", {share.replace(' (', ' of the ').replace(')', ' limit')}" if share else ""
-        said.append(f"{backend} takes {_time_text(row)} a call at {row.cell.problem}{limit}.")
+        said.append(f"On {backend}, a call takes {_time_text(comparison, row)} at {row.cell.problem}{limit}.")
     first = comparison.cells[0].backend
     for backend in largest:
         both = [row for row in rows if row.cell.backend == backend and row.ratio is not None]
@@ -63,10 +63,11 @@ def _sizes_verdict(comparison: Comparison) -> str:
             continue
         verdicts = [comparison.verdict(row.cell, row.quantity) for row in both]
         sizes = [comparison.size(row.cell) for row in both]
+        who = begin_with([backend], "backend")
         if all(each is Verdict.NOT_COMPARABLE for each in verdicts):
-            said.append(f"{backend} and {first} are not comparable: three paired runs are needed.")
+            said.append(f"Not comparable on {backend} and {first}: three paired runs are needed.")
         elif Verdict.BETTER not in verdicts:
-            said.append(f"{backend} is not faster than {first} beyond noise up to size {max(sizes):,}.")
+            said.append(f"{who} is not faster than {first} beyond noise up to size {max(sizes):,}.")
         else:
             faster = [size for size, each in zip(sizes, verdicts, strict=True) if each is Verdict.BETTER]
             start = "at every size" if len(faster) == len(sizes) else f"at {join_names(_shown(faster))}"
@@ -76,9 +77,9 @@ def _sizes_verdict(comparison: Comparison) -> str:
             )
             times = comparative(comparison, last.cell, last.quantity, "faster", "slower")
             if len(faster) == 1 < len(sizes):
-                said.append(f"{backend} is {times} than {first} {start}.")
+                said.append(f"{who} is {times} than {first} {start}.")
             else:
-                said.append(f"{backend} is faster than {first} {start}, {times} at {last.cell.problem}.")
+                said.append(f"{who} is faster than {first} {start}, {times} at {last.cell.problem}.")
     return " ".join(said)
 
 
@@ -92,19 +93,18 @@ def _backends_verdict(comparison: Comparison) -> str:
     for row in rows_of(comparison, "seconds_per_call"):
         first = comparison.reference_for(row.cell)
         if row.ratio is None and row.cell == first:
-            sentences.append(f"{row.cell.method} takes {_time_text(row)} a call on {row.cell.backend}.")
+            sentences.append(
+                f"A call of {row.cell.method} takes {_time_text(comparison, row)} on {row.cell.backend}."
+            )
         elif row.ratio is not None:
             said = comparative(comparison, row.cell, row.quantity, "faster", "slower")
-            name = f"{row.cell.method} on {row.cell.backend}"
-            unclear = undecided_text(comparison, row.cell, row.quantity)
-            sentences.append(
-                f"{name} is {said} than on {first.backend}."
-                if said
-                else f"{name} against {first.backend}: {unclear[0].lower()}{unclear[1:]}."
-            )
+            about = f" between {row.cell.method} on {first.backend} and on {row.cell.backend}"
+            unclear = undecided_text(comparison, row.cell, row.quantity, about)
+            faster = f"A call of {row.cell.method} is {said} on {row.cell.backend} than on {first.backend}"
+            sentences.append(f"{faster if said else unclear}.")
     return " ".join(sentences[: 2 * FEW_NAMES]) + (" …" if len(sentences) > 2 * FEW_NAMES else "")
 
 
-def _time_text(row: Row) -> str:
-    scale, unit = time_unit([row.interval.estimate])
+def _time_text(comparison: Comparison, row: Row) -> str:
+    scale, unit = comparison.unit(row.quantity)
     return interval_text(row.interval.scaled(1 / scale), unit)

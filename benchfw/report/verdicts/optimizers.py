@@ -16,10 +16,11 @@ from benchfw.report.verdicts.phrases import (
     always_arrives,
     arrivals_text,
     arrives_mostly,
+    begin_with,
     cells_with,
     choose_measure,
     comparative,
-    missing_text,
+    missing_sentences,
     none_improves_text,
     observed_text,
     paired_runs,
@@ -32,6 +33,8 @@ from benchfw.report.verdicts.sweeps import is_led, sweep_sentences
 from benchfw.summary.contrasts import ARRIVALS
 from benchfw.summary.model import Comparison
 
+_PREPARED = ("prepare_cost", "prepare_seconds")
+
 
 def optimizer_verdict(comparison: Comparison) -> str:
     """Return one to three sentences on the optimizers of one problem."""
@@ -40,15 +43,14 @@ def optimizer_verdict(comparison: Comparison) -> str:
     measure = choose_measure(comparison)
     leader = find_leader(comparison, measure.quantity)
     if not any(reached(comparison, cell)[0] for cell in comparison.measured):
-        sentence = f"{_none_arrives(comparison)}{_best_end(comparison)}"
+        first, *others = f"{_none_arrives(comparison)}{_best_end(comparison)}", ""
     else:
-        sentence = _main(comparison, measure, leader)
-    sentences = [sentence, _fastest(comparison, measure, leader)]
+        first, *others = _main(comparison, measure, leader)
     along = sweep_sentences(comparison)
     if is_led(comparison):
-        sentences = [*along, missing_text(comparison)[2:]]
+        sentences = [*along, *missing_sentences(comparison)]
     else:
-        sentences += along
+        sentences = [first, _fastest(comparison, measure, leader), *others, *along]
     if any(target.automatic for target in comparison.targets):
         praised = [leader or comparison.reference, find_leader(comparison, _time(comparison))]
         sentences.append(done_sentence(comparison) or end_sentence(comparison, leader))
@@ -56,28 +58,29 @@ def optimizer_verdict(comparison: Comparison) -> str:
     return " ".join(f"{each}." for each in sentences if each)
 
 
-def _main(comparison: Comparison, measure: Measure, leader: Cell | None) -> str:
-    """Return the sentence on the way to the target."""
+def _main(comparison: Comparison, measure: Measure, leader: Cell | None) -> list[str]:
+    """Return the sentence on the way to the target, and those on methods that do not always arrive."""
     target = target_text(comparison)
     others = [cell for cell in comparison.measured if cell != comparison.reference_for(cell)]
     rivals = [cell for cell in others if not _lacks_count(comparison, cell, measure)]
-    missing = missing_text(comparison)
+    missing = list(missing_sentences(comparison))
     if not rivals:
         return _alone(comparison, measure)
     if leader is not None:
         said = comparative(comparison, leader, measure.quantity, measure.less, measure.more)
-        after = _time_clause(comparison, leader) if measure.quantity == "cost_to_target" else ""
+        counted = measure.quantity == "cost_to_target"
+        after, *beside = _time_clause(comparison, leader) if counted else [""]
         after += _preparation(comparison, leader)
         runs = paired_runs(comparison, leader, measure.quantity)
-        way = f"{target} {measure.preposition} {said} than {reference_name(comparison, [leader])} ({runs})"
-        return f"{comparison.name(leader)} reaches {way}{after}{missing}"
+        way = f"needs {said} than {reference_name(comparison, [leader])} to reach {target} ({runs})"
+        return [". ".join([f"{begin_with([comparison.name(leader)])} {way}{after}", *beside]), *missing]
     if cells_with(comparison, ARRIVALS, Verdict.BETTER):
-        return _more_often(comparison, Verdict.BETTER)
+        return [_more_often(comparison, Verdict.BETTER)]
     behind = [cell for cell in rivals if _is_behind(comparison, cell, measure.quantity)]
     if len(behind) < len(rivals):
         return _undecided(comparison, measure, [cell for cell in rivals if cell not in behind])
     if not all(has_factor(comparison, cell, measure.quantity) for cell in behind):
-        return _more_often(comparison, Verdict.WORSE)
+        return [_more_often(comparison, Verdict.WORSE)]
     rival = lowest(comparison, behind, measure.quantity) or behind[0]
     more = comparative(comparison, rival, measure.quantity, measure.less, measure.more)
     runs = paired_runs(comparison, rival, measure.quantity)
@@ -85,15 +88,15 @@ def _main(comparison: Comparison, measure: Measure, leader: Cell | None) -> str:
     reference = reference_name(comparison, behind)
     first = f"No method{known} reaches {target} {measure.preposition} {measure.less} than {reference}"
     prepared = _preparation(comparison, rival)
-    return f"{first}; the next, {comparison.name(rival)}, needs {more} ({runs}){prepared}{missing}"
+    return [f"{first}. The next, {comparison.name(rival)}, needs {more} ({runs}){prepared}", *missing]
 
 
-def _alone(comparison: Comparison, measure: Measure) -> str:
+def _alone(comparison: Comparison, measure: Measure) -> list[str]:
     alone = "there is no other method to compare it with"
     if not arrives_mostly(comparison, comparison.reference, measure):
-        return f"{target_text(comparison)} is reached by {arrivals_text(comparison)}; {alone}"
+        return [f"The target, {target_text(comparison)}, is reached by {arrivals_text(comparison)}; {alone}"]
     seen = observed_text(comparison, measure, [comparison.reference])
-    return f"{seen}; {alone}{missing_text(comparison)}"
+    return [f"{seen}; {alone}", *missing_sentences(comparison)]
 
 
 def _lacks_count(comparison: Comparison, cell: Cell, measure: Measure) -> bool:
@@ -113,13 +116,14 @@ def _more_often(comparison: Comparison, verdict: Verdict) -> str:
     names, target = join_names([comparison.name(cell) for cell in cells]), target_text(comparison)
     counts = arrivals_text(comparison)
     if verdict is Verdict.WORSE:
-        return f"{reference} reaches {target} more often than {names}, beyond chance: {counts}"
+        return f"{begin_with([reference])} reaches {target} more often than {names}, beyond chance: {counts}"
     reach = "reaches" if len(cells) == 1 else "reach"
-    return f"{names} {reach} {target} more often than {reference}, beyond chance: {counts}"
+    who = begin_with([comparison.name(cell) for cell in cells])
+    return f"{who} {reach} {target} more often than {reference}, beyond chance: {counts}"
 
 
-def _undecided(comparison: Comparison, measure: Measure, rivals: list[Cell]) -> str:
-    """Return the sentence for methods of which none is ahead: equal, undecided, or not comparable."""
+def _undecided(comparison: Comparison, measure: Measure, rivals: list[Cell]) -> list[str]:
+    """Return the sentences for methods of which none is ahead: equal, undecided, or not comparable."""
     target = target_text(comparison)
     words = (Verdict.EQUAL, Verdict.ALIKE, Verdict.UNDECIDED)
     compared = [cell for cell in rivals if comparison.verdict(cell, measure.quantity) in words]
@@ -130,14 +134,15 @@ def _undecided(comparison: Comparison, measure: Measure, rivals: list[Cell]) -> 
         same = [cell for cell in arriving if undecided_text(comparison, cell, measure.quantity) == found]
         names = f"{'each of ' * (len(same) > 1)}{join_names([comparison.name(cell) for cell in same])}"
         reference = reference_name(comparison, same)
-        between = f"between {reference} and {names}{_preparation(comparison, *same[:FEW_NAMES])}"
-        return f"{found} in {measure.noun} to {target} {between}{missing_text(comparison)}"
+        about = f" in {measure.noun} to {target} between {reference} and {names}"
+        said = undecided_text(comparison, rival, measure.quantity, about)
+        return [f"{said}{_preparation(comparison, *same[:FEW_NAMES])}", *missing_sentences(comparison)]
     if compared or any(comparison.verdict(cell, ARRIVALS) is Verdict.UNDECIDED for cell in rivals):
-        return f"No difference beyond chance in who reaches {target}: {arrivals_text(comparison)}"
+        return [f"No difference beyond chance in who reaches {target}: {arrivals_text(comparison)}"]
     return _not_comparable(comparison, measure, rivals)
 
 
-def _not_comparable(comparison: Comparison, measure: Measure, rivals: list[Cell]) -> str:
+def _not_comparable(comparison: Comparison, measure: Measure, rivals: list[Cell]) -> list[str]:
     decisions = [comparison.decision(cell, measure.quantity) for cell in rivals]
     if all(each.reason is Reason.AT_START for each in decisions):
         there = [
@@ -145,26 +150,26 @@ def _not_comparable(comparison: Comparison, measure: Measure, rivals: list[Cell]
             for cell, count in comparison.at_start.items()
         ]
         at = f"because some runs start at {target_text(comparison)}"
-        return f"Not comparable in {measure.noun}, {at}: {join_names(there)}"
+        return [f"Not comparable in {measure.noun}, {at}: {join_names(there)}"]
     runs = min(comparison.runs(cell)[1] for cell in (comparison.reference, *rivals))
     few = "three paired runs are needed" if runs < FEWEST_PAIRS else "too few of their runs arrive"
     named = [comparison.reference, *rivals]
     if not any(arrives_mostly(comparison, cell, measure) for cell in named):
-        return f"{target_text(comparison)} is reached by {arrivals_text(comparison)}: not comparable, {few}"
+        arrivals = f"The target, {target_text(comparison)}, is reached by {arrivals_text(comparison)}"
+        return [f"{arrivals}: not comparable, {few}"]
     seen = observed_text(comparison, measure, named)
-    return f"{seen}: not comparable, {few}{missing_text(comparison)}"
+    return [f"{seen}: not comparable, {few}", *missing_sentences(comparison)]
 
 
-def _time_clause(comparison: Comparison, cell: Cell) -> str:
-    """Return how a leader in cost compares in time."""
+def _time_clause(comparison: Comparison, cell: Cell) -> list[str]:
+    """Return how a leader in cost compares in time: the end of its sentence, or another one."""
     quantity, time = _time(comparison), comparison.time
     decision = comparison.decision(cell, quantity)
     said = comparative(comparison, cell, quantity, f"less {time}", f"more {time}")
     if said is None:
         words = undecided_text(comparison, cell, quantity)
-        return f"; in {time}: {words[0].lower()}{words[1:]}"
-    joint = " and" if decision.verdict is Verdict.BETTER else ", but"
-    return f"{joint} in {said}"
+        return ["", f"In {time}: {words[0].lower()}{words[1:]}"]
+    return [f"{' and' if decision.verdict is Verdict.BETTER else ', but'} {said}"]
 
 
 def _time(comparison: Comparison) -> str:
@@ -178,8 +183,10 @@ def _preparation(comparison: Comparison, *cells: Cell) -> str:
     """
     parts = []
     for each in dict.fromkeys([*cells, *map(comparison.reference_for, cells)]):
-        taken = {unit: _mean(comparison, each, name) for name, unit in _prepared(comparison)}
-        amounts = [f"{figures(taken[unit], 2 if unit == 's' else 3)} {unit}" for unit in taken if taken[unit]]
+        cost, seconds = (_mean(comparison, each, name) for name in _PREPARED)
+        size, unit = comparison.unit("prepare_seconds")
+        amounts = [f"{figures(cost)} {comparison.cost_unit}"] if cost else []
+        amounts += [f"{figures(seconds / size, 2)} {unit}"] if seconds else []
         if amounts:
             parts.append(f"{comparison.name(each)} {' and '.join(amounts)}")
     if not parts:
@@ -193,10 +200,6 @@ def _preparation(comparison: Comparison, *cells: Cell) -> str:
     return f", not counting preparation ({', '.join(parts)}{total})"
 
 
-def _prepared(comparison: Comparison) -> tuple[tuple[str, str], ...]:
-    return ("prepare_cost", comparison.cost_unit), ("prepare_seconds", "s")
-
-
 def _mean(comparison: Comparison, cell: Cell, quantity: str) -> float:
     row = comparison.row(cell, quantity)
     return 0.0 if row is None else row.interval.estimate
@@ -205,8 +208,8 @@ def _mean(comparison: Comparison, cell: Cell, quantity: str) -> float:
 def _turned(comparison: Comparison, cell: Cell) -> Iterator[str]:
     """Yield how often more or less a method takes with preparation, where that is the opposite of without."""
     words = ((f"more {comparison.cost_unit}", f"fewer {comparison.cost_unit}"), ("more time", "less time"))
-    both = zip(("cost_to_target", _time(comparison)), _prepared(comparison), words, strict=True)
-    for quantity, (extra, _), (more, less) in both:
+    both = zip(("cost_to_target", _time(comparison)), _PREPARED, words, strict=True)
+    for quantity, extra, (more, less) in both:
         mine, theirs = (
             _mean(comparison, each, quantity) + _mean(comparison, each, extra)
             for each in (cell, comparison.reference_for(cell))

@@ -14,8 +14,8 @@ from benchfw.analysis.intervals import Interval
 from benchfw.records import MethodKind
 from benchfw.report.text import FEW_NAMES, factor_text, figures, join_names, plural, raise_powers
 from benchfw.report.verdicts.leaders import find_leader
-from benchfw.report.verdicts.phrases import choose_measure, comparative
-from benchfw.report.verdicts.sweeps import PRODUCTS
+from benchfw.report.verdicts.phrases import begin_with, choose_measure, comparative
+from benchfw.report.verdicts.sweeps import PRODUCTS, describe_factor
 from benchfw.summary.contrasts import swept_quantities
 from benchfw.summary.model import Comparison, Lead, Summary
 
@@ -50,7 +50,9 @@ def _sentences(comparisons: Sequence[Comparison]) -> list[str]:
     if all(each.sweep is not None and each.sweep.contested for each in comparisons):
         return list(_swept_sentences(comparisons))
     references = {each.name(each.reference) for each in comparisons}
-    return list(_counted_sentences(comparisons) if len(references) == 1 else _listed_sentences(comparisons))
+    if len(references) > 1 and len(comparisons) <= FEW_NAMES:
+        return list(_listed_sentences(comparisons))
+    return list(_counted_sentences(comparisons))
 
 
 def _swept_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
@@ -68,37 +70,38 @@ def _swept_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
         yield f"On none of {_count(comparisons)} is one family of methods ahead of all others at every value"
         return
     first = max(dict.fromkeys(names), key=names.count)
-    of_first = [one for found in leads.values() for one in found if one.family == first]
+    nearest = [
+        min(found, key=lambda one: one.margin)
+        for found in leads.values()
+        if found and found[0].family == first
+    ]
     unit = comparisons[0].cost_unit
     least = "has the least variance" if comparisons[0].kind == "estimator" else f"needs the fewest {unit}"
+    factor, bound = describe_factor(nearest)
+    fewer = "less" if comparisons[0].kind == "estimator" else "fewer"
     yield (
-        f"{first} {least} at every {sweep.parameter} on {names.count(first)} of {_count(comparisons)}, "
-        f"at least {factor_text(min(each.margin for each in of_first))} times below the next"
+        f"{begin_with([first])} {least} at every {sweep.parameter} on {names.count(first)} of "
+        f"{_count(comparisons)}: {factor} times {fewer} than the next{bound}"
     )
     for name in dict.fromkeys(each for each in names if each != first):
         theirs = [problem for problem, found in leads.items() if found and found[0].family == name]
         yield f"On {join_names(theirs)} it is {name}"
     left = [problem for problem, found in leads.items() if not found]
     if left:
-        yield f"On {join_names(left)}, no one is shown to be below all others"
+        yield f"On {join_names(left)}, no method is shown to be below all others"
 
 
 def _listed_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
     """Yield who is ahead problem by problem, where ratios are not to one method."""
-    parts = []
     for comparison in comparisons:
         quantity = main_quantity(comparison)
         leader, reference = find_leader(comparison, quantity), comparison.name(comparison.reference)
-        (_, less), verb = _less(comparison), "has" if comparison.kind == "estimator" else "needs"
+        verb, less, _ = _less(comparison)
         if leader is None:
-            parts.append(f"on {comparison.problem} no method is shown to be ahead of {reference}")
+            yield f"On {comparison.problem} no method is shown to be ahead of {reference}"
         else:
             said = comparative(comparison, leader, quantity, less, "")
-            parts.append(f"on {comparison.problem}, {comparison.name(leader)} {verb} {said} than {reference}")
-    first, *rest = (f"{part[0].upper()}{part[1:]}" for part in parts[:FEW_NAMES])
-    yield from (first, *rest)
-    if len(parts) > FEW_NAMES:
-        yield f"{plural(len(parts) - FEW_NAMES, 'more problem')} below"
+            yield f"On {comparison.problem}, {comparison.name(leader)} {verb} {said} than {reference}"
 
 
 def _counted_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
@@ -112,14 +115,16 @@ def _counted_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
             words.setdefault(name, {})[comparison.problem] = decision.verdict
             if decision.verdict is Verdict.BETTER and decision.interval is not None:
                 ahead.setdefault(name, []).append(decision.interval.inverted())
-    than = comparisons[0].name(comparisons[0].reference)
+    references = Counter(each.name(each.reference) for each in comparisons)
+    than = "the reference" if len(references) > 1 else next(iter(references))
     if not ahead:
         yield f"On none of {_count(comparisons)} is a method shown to be ahead of {than}"
         return
     first = max(ahead, key=lambda name: (len(ahead[name]), _middle(ahead[name])))
-    verb, less = _less(comparisons[0])
+    verb, less, after = _less(comparisons[0])
     on = f"on {len(ahead[first])} of {_count(comparisons)}"
-    yield f"{first} {verb} {_range(ahead[first])} {less} than {than} {on}"
+    factor, bound = _describe_factor(ahead[first])
+    yield f"{begin_with([first])} {verb} {factor} times {less} than {than}{after} {on}{bound}"
     for verdict, text in (
         (Verdict.WORSE, "It is behind on"),
         (Verdict.UNDECIDED, "No difference beyond noise on"),
@@ -131,6 +136,9 @@ def _counted_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
     if others:
         counts = [f"{name} (on {len(ahead[name])})" for name in others]
         yield f"Also ahead of {than}: {join_names(counts)}"
+    if len(references) > 1:
+        named = [f"{name} on {plural(count, 'problem')}" for name, count in references.most_common()]
+        yield f"The reference is {join_names(named)}"
 
 
 def _count(comparisons: Sequence[Comparison]) -> str:
@@ -142,19 +150,24 @@ def _middle(ratios: Sequence[Interval]) -> float:
     return sum(map(math.log, known)) / len(known) if known else 0.0
 
 
-def _less(comparison: Comparison) -> tuple[str, str]:
+def _less(comparison: Comparison) -> tuple[str, str, str]:
+    """Return the verb of a sentence on who is ahead, what there is less of, and what follows."""
     quantity = main_quantity(comparison)
-    if quantity == "cost_to_target":
-        return "reaches the target with", f"fewer {comparison.cost_unit}"
     if comparison.kind == "estimator":
-        return "has", f"less {PRODUCTS[quantity]}"
-    return "reaches the target in", f"less {comparison.time}"
+        return "has", f"less {PRODUCTS[quantity]}", ""
+    counted = quantity == "cost_to_target"
+    return (
+        "needs",
+        f"fewer {comparison.cost_unit}" if counted else f"less {comparison.time}",
+        " to reach the target",
+    )
 
 
-def _range(ratios: Sequence[Interval]) -> str:
-    """Return '2.1 to 3.5 times', or the least of what is known from below only."""
-    open_ended = any(not each.bounded or math.isinf(each.estimate) for each in ratios)
-    ends = [each.low for each in ratios] if open_ended else [each.estimate for each in ratios]
-    low, high = (figures(each, 2, -1 if open_ended else 0) for each in (min(ends), max(ends)))
-    shown = low if low == high or open_ended else f"{low} to {high}"
-    return f"{'at least ' * open_ended}{raise_powers(shown)} times"
+def _describe_factor(ratios: Sequence[Interval]) -> tuple[str, str]:
+    """Return '2.1 to 3.5', and the least that the intervals allow; of what is known from below only that."""
+    least = factor_text(min(each.low for each in ratios))
+    if any(not each.bounded or math.isinf(each.estimate) for each in ratios):
+        return f"at least {least}", " (the lowest end of the intervals)"
+    ends = [figures(each(ratio.estimate for ratio in ratios), 2) for each in (min, max)]
+    shown = raise_powers(ends[0] if ends[0] == ends[1] else " to ".join(ends))
+    return shown, f" (by the intervals at least {least})"

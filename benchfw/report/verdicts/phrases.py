@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from benchfw.analysis.decisions import Verdict
@@ -13,6 +13,7 @@ from benchfw.records import OBJECTIVE, Cell, Ending, Status
 from benchfw.report.text import FEW_NAMES, factor_text, figures, interval_text, join_names, plural, ratio_text
 from benchfw.summary.model import Comparison, Fault, Replays, Row, Summary
 from benchfw.summary.quantities import WHEN_DONE
+from benchfw.summary.times import is_time
 
 _ADVICE = {
     Status.TIMEOUT: "raise --timeout, or lower the budget in the suite",
@@ -20,7 +21,7 @@ _ADVICE = {
     Status.CRASHED: "`benchfw replay {id}` runs it alone",
     Status.FAILED: "`benchfw replay {id}` runs it alone and shows the traceback",
 }
-TAKEN = ", taken as normal"
+TAKEN = ", assuming normal noise"
 """Of runs that are too few to see a difference without assuming a law."""
 
 _VERBS = {Status.TIMEOUT: "ran out of time", Status.OUT_OF_MEMORY: "ran out of memory"}
@@ -76,27 +77,30 @@ def comparative(comparison: Comparison, cell: Cell, quantity: str, less: str, mo
     return f"{ratio_text(ratio)} times {word}"
 
 
-def undecided_text(comparison: Comparison, cell: Cell, quantity: str) -> str:
-    """Return the words for a method that is neither better nor worse than its reference."""
+def undecided_text(comparison: Comparison, cell: Cell, quantity: str, about: str = "") -> str:
+    """Return the words for a method that is neither better nor worse than its reference.
+
+    `about` says in what and between whom: it stands before the numbers.
+    """
     decision = comparison.decision(cell, quantity)
     if decision.interval is None:
-        return f"Not comparable ({decision.reason.value})"
+        return f"Not comparable{about} ({decision.reason.value})"
     runs = paired_runs(comparison, cell, quantity)
     if decision.verdict is Verdict.NOT_COMPARABLE:
         needed = "three" if decision.interval.count < FEWEST_PAIRS else "six"
-        return f"Not comparable ({runs}; {needed} are needed)"
+        return f"Not comparable{about} ({runs}; {needed} are needed)"
     ratio = f"ratio {ratio_text(decision.interval)}, {runs}"
     if decision.verdict is Verdict.EQUAL:
-        return f"Equal within 10 % ({ratio})"
+        return f"Equal within 10 %{about} ({ratio})"
     if decision.verdict is Verdict.ALIKE:
-        return f"Within 10 % in each of {runs} (ratio {ratio_text(decision.interval)})"
+        return f"Within 10 % in each of {runs}{about} (ratio {ratio_text(decision.interval)})"
     more = decision.needed is not None and decision.needed > decision.interval.count
     needed = "; too few runs to plan from" if decision.unplanned else ""
     if decision.needed is not None and more:
         needed = f"; about {_round_up(decision.needed):,} would show a factor of 1.25 with 90 % chance"
     if not decision.interval.low <= 1 <= decision.interval.high:
-        return f"Too few runs for so many comparisons ({ratio}{needed})"
-    return f"No difference beyond noise ({ratio}{needed})"
+        return f"Too few runs for so many comparisons{about} ({ratio}{needed})"
+    return f"No difference beyond noise{about} ({ratio}{needed})"
 
 
 def _round_up(count: int) -> int:
@@ -116,6 +120,13 @@ def paired_runs(comparison: Comparison, cell: Cell, quantity: str) -> str:
     if decision.interval is None:
         return "no paired run"
     return f"{plural(decision.interval.count, 'paired run')}{TAKEN if decision.assumes_normal else ''}"
+
+
+def begin_with(names: Sequence[str], noun: str = "method") -> str:
+    """Return names as the first words of a sentence: 'The method gd', so that it has a capital letter."""
+    if not names[0][:1].islower():
+        return join_names(names)
+    return f"The {noun if len(names) == 1 else f'{noun}s'} {join_names(names)}"
 
 
 def reference_name(comparison: Comparison, cells: Sequence[Cell]) -> str:
@@ -215,26 +226,29 @@ def observed_text(comparison: Comparison, measure: Measure, cells: Iterable[Cell
     rows, more = there, len(there) - FEW_NAMES
     if more > 0:  # the first, which is the reference if it arrives, and the lowest of the others
         rows = [there[0], *sorted(there[1:], key=estimate_of)[: FEW_NAMES - 1]]
-    names = join_names([comparison.name(row.cell) for row in rows])
-    unit = "s" if measure.preposition == "in" else measure.noun
-    values = join_names([figures(row.interval.estimate) for row in rows])
+    names = begin_with([comparison.name(row.cell) for row in rows])
+    size, unit = (1.0, measure.noun)
+    if is_time(measure.quantity):
+        size, unit = comparison.unit(measure.quantity)
+    values = join_names([figures(row.interval.estimate / size) for row in rows])
     verb = "reaches" if len(rows) == 1 else "reach"
     runs = plural(max((row.interval.count for row in rows), default=0), "run")
     others = f"; {plural(more, 'other method')} too" if more > 0 else ""
     return f"{names} {verb} {target_text(comparison)} {measure.preposition} {values} {unit} ({runs}{others})"
 
 
-def missing_text(comparison: Comparison) -> str:
-    """Return who never reaches the target, and who does so only at times, with the runs that broke."""
-    never, parts = [], []
+def missing_sentences(comparison: Comparison) -> Iterator[str]:
+    """Yield who never reaches the target, and who only at times, with the runs that did not finish."""
+    never, at_times = [], []
     for cell in _started(comparison):
         if reached(comparison, cell)[0] == 0 and not comparison.runs(cell)[0]:
             never.append(comparison.name(cell))
         elif not always_arrives(comparison, cell) or comparison.runs(cell)[0]:
-            parts.append(f"{comparison.name(cell)} reaches it in {_runs_there(comparison, cell)}")
+            at_times.append(f"{comparison.name(cell)} in {_runs_there(comparison, cell)}")
     if never:
-        parts.insert(0, f"{join_names(never)} never {'reaches' if len(never) == 1 else 'reach'} it")
-    return "".join(f"; {part}" for part in parts[:FEW_NAMES])
+        yield f"The target is never reached by {join_names(never)}"
+    if at_times:
+        yield f"{'It' if never else 'The target'} is reached by {join_names(at_times)}"
 
 
 def _started(comparison: Comparison) -> list[Cell]:
@@ -243,9 +257,10 @@ def _started(comparison: Comparison) -> list[Cell]:
 
 
 def _runs_there(comparison: Comparison, cell: Cell) -> str:
-    """Return '3 of 10 runs', with how many of them broke."""
-    (there, runs), (broken, _) = reached(comparison, cell), comparison.runs(cell)
-    failed = f" ({broken} did not finish)" if broken else ""
+    """Return '3 of 10 runs', with how many of them diverged, or did not finish for several reasons."""
+    (there, runs), (unfinished, _) = reached(comparison, cell), comparison.runs(cell)
+    diverged = comparison.tallies[cell].diverged == unfinished
+    failed = f" ({unfinished} {'diverged' if diverged else 'did not finish'})" if unfinished else ""
     return f"{there} of {plural(runs, 'run')}{failed}"
 
 

@@ -54,13 +54,16 @@ def _leads(comparison: Comparison, sweep: Sweep, quantity: str) -> list[Lead]:
 
 
 def _main_sentences(comparison: Comparison, leads: Sequence[Lead], where: str) -> Iterator[str]:
-    verb = "has" if comparison.kind == "estimator" else f"reaches {target_text(comparison)}"
+    drawn = comparison.kind == "estimator"
+    verb, after = ("has", "") if drawn else ("needs", f" to reach {target_text(comparison)}")
     for family in dict.fromkeys(each.family for each in leads):
         first, *rest = sorted((each for each in leads if each.family == family), key=lambda each: each.margin)
         noun = f"fewer {comparison.cost_unit}" if first.quantity == "cost_to_target" else "less variance"
-        parts = [f"{_factor(first)} {noun} than {first.rival}"]
-        parts += [f"{_factor(each)} {noun.partition(' ')[0]} than {each.rival}" for each in rest]
-        yield f"At {where}, {family} {verb} {join_names(parts)} ({_runs([first, *rest])})"
+        parts = [
+            _describe_lead(first, noun),
+            *(_describe_lead(each, noun.partition(" ")[0]) for each in rest),
+        ]
+        yield f"At {where}, {family} {verb} {join_names(parts)}{after}, in {_runs([first, *rest])}"
 
 
 def _second_sentence(comparison: Comparison, leads: Sequence[Lead], main: Sequence[Lead]) -> str:
@@ -74,14 +77,24 @@ def _second_sentence(comparison: Comparison, leads: Sequence[Lead], main: Sequen
     return f"In {what}, {join_names(pairs)} there, by at least {least} times"
 
 
-def _factor(lead: Lead) -> str:
-    """Return '40 to 250 times (at least 31)', or 'at least 31 times' of what is known from below only."""
-    way = "with " if lead.quantity == "cost_to_target" else ""
-    least = factor_text(lead.margin)
-    if math.isinf(lead.high):
-        return f"{way}at least {least} times"
-    low, high = (sided_end(each, [1.0], 0) for each in (lead.low, lead.high))
-    return f"{way}{raise_powers(low if low == high else f'{low} to {high}')} times (at least {least})"
+def _describe_lead(lead: Lead, noun: str) -> str:
+    """Return '40 to 250 times less than poisson (by the intervals at least 31)'."""
+    factor, least = describe_factor([lead])
+    return f"{factor} times {noun} than {lead.rival}{least}"
+
+
+def describe_factor(leads: Sequence[Lead]) -> tuple[str, str]:
+    """Return ('40 to 250', ' (by the intervals at least 31)').
+
+    Some are known from below only: then '40 or more'; all of them: 'at least 31'.
+    """
+    least = factor_text(min(each.margin for each in leads))
+    low, high = min(each.low for each in leads), max(each.high for each in leads)
+    if math.isinf(low):
+        return f"at least {least}", " (the lowest end of the intervals)"
+    first, last = (sided_end(each, [1.0], 0) for each in (low, high))
+    shown = first if first == last else f"{first} or more" if math.isinf(high) else f"{first} to {last}"
+    return raise_powers(shown), f" (by the intervals at least {least})"
 
 
 def _runs(leads: Sequence[Lead]) -> str:

@@ -95,7 +95,7 @@ def estimate_bias(sample: Sample) -> Found:
     """Return the bias of an estimator in standard deviations of one draw.
 
     Biases that differ from run to run and cancel in the mean count by their root mean square, unless the
-    draws of a run depend on each other: then a run's own bias cannot be told from them.
+    draws of a run depend on each other: then a run's own bias cannot be told apart from that.
     """
     if not isinstance(sample, DrawSample) or "bias" not in sample.values or sample.pool is None:
         return "its bias is not known; the problem must know the exact value"

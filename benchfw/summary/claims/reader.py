@@ -17,6 +17,7 @@ from benchfw.records import Cell, Result
 from benchfw.summary.claims.estimates import average
 from benchfw.summary.claims.parts import Measurements, find_parts, make_part
 from benchfw.summary.quantities import Sample
+from benchfw.summary.times import TimeUnit
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +26,7 @@ class ClaimResult:
 
     `early` of its `trials` had ended before it was registered: somebody may have seen their results. A
     `quick` run decides it at a smaller size. So many trials `failed`, not by what their method computed.
+    `units` are those of the report's times.
     """
 
     claim: Claim
@@ -34,6 +36,7 @@ class ClaimResult:
     trials: int = 0
     quick: bool = False
     failed: int = 0
+    units: Mapping[str, TimeUnit] = field(default_factory=dict)
 
 
 @dataclass
@@ -173,9 +176,9 @@ def _name_parts(parts: Sequence[Part], claim: Claim) -> list[Part]:
     problems = {each.subject.problem for each in parts}
 
     def name(subject: Subject) -> str:
-        told = len(subject.methods) if claim.test == "order" else int(len(claim.groups) > 1)
+        shown = len(subject.methods) if claim.test == "order" else int(len(claim.groups) > 1)
         problem = subject.problem if len(problems) > 1 else ""
-        return ", ".join(filter(None, [problem, " / ".join(subject.methods[:told]), subject.backend]))
+        return ", ".join(filter(None, [problem, " / ".join(subject.methods[:shown]), subject.backend]))
 
     return [replace(each, name=name(each.subject)) for each in parts]
 

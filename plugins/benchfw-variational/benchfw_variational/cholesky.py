@@ -9,7 +9,7 @@ from benchfw.kernels import namespace
 
 
 def cholesky(matrix: Array) -> Array:
-    """Return the lower factor; on every backend one that is not finite where there is no such factor."""
+    """Return the lower factor; on every backend one that is not finite where no factor exists."""
     xp = namespace(matrix)
     try:
         return xp.linalg.cholesky(matrix)

@@ -77,7 +77,7 @@ def test_methods_that_share_a_start_are_drawn_from_one_point_on_every_axis(make,
         for r in range(2)
     ]
     (figure, *_) = build_figures(summarize(run, results))
-    for view, first in zip(figure.views, ((1, 1000), (0.01, 1.0), (1, 1)), strict=True):
+    for view, first in zip(figure.views, ((1, 1000), (10, 1000), (1, 1)), strict=True):
         lines = [trace for trace in view.data if trace["meta"]["part"] in {"line", "band"}]
         starts = {next((x, y) for x, y in zip(line["x"], line["y"], strict=True) if x) for line in lines}
         assert starts == {(round(0.7 * min(first), 6), 1.0)}
@@ -85,6 +85,23 @@ def test_methods_that_share_a_start_are_drawn_from_one_point_on_every_axis(make,
             assert (line["x"][0], line["y"][0]) == (0.0, 1.0)  # for an axis that has a 0
             points = list(zip(line["x"], line["y"], strict=True))
             assert points[2:4] == [(step, 1.0), (step, 0.5)]
+
+
+def test_gaps_that_are_rounding_are_drawn_at_a_floor_which_the_caption_names(make, run):
+    def drawn(metric, *values):
+        results = [make.result("optimizer", "p", "gd", 0, make.curve(metric, values))]
+        figure = build_figures(summarize(run, results))[0]
+        (line,) = (trace for trace in figure.views[0].data if trace["meta"]["part"] == "line")
+        return figure, min(line["y"])
+
+    figure, least = drawn("gap", 100.0, 1.0, 1e-33, 0.0)
+    assert least == pytest.approx(100 * 2.2e-16, rel=0.02)
+    assert 10 ** figure.views[0].layout["yaxis"]["range"][0] > 1e-15
+    assert "Values below 2e-14 are drawn there" in figure.how_to_read
+    figure, least = drawn("gap", 100.0, 1.0, 1e-6)
+    assert least == 1e-6
+    assert "drawn there" not in figure.how_to_read
+    assert drawn("distance", 100.0, 1.0, 1e-33)[1] == 1e-33  # its size is known to any power
 
 
 def test_a_trial_that_broke_before_its_first_step_is_a_cross_at_the_edge(make, run):

@@ -10,7 +10,7 @@ import pytest
 from benchfw.errors import BenchfwError
 from benchfw.report.figures import build_figures
 from benchfw.report.figures.paper import Paper, choose_methods, choose_sheets, describe_sheets, write_figures
-from benchfw.report.figures.plot import PALETTE, View
+from benchfw.report.figures.plot import PALETTE
 from benchfw.report.latex import latex_captions
 from benchfw.summary.summarize import summarize
 
@@ -30,7 +30,7 @@ def figures(summary):
 def write(figures, summary, folder, form="svg", **paper):
     pytest.importorskip("matplotlib")
     chosen = Paper(**paper)
-    return list(write_figures(choose_sheets(figures, summary, chosen), folder, form, chosen))
+    return list(write_figures(choose_sheets(figures, chosen), folder, form, chosen))
 
 
 def texts(path):
@@ -75,9 +75,7 @@ def boxes_of(path):
 
 def test_the_axes_boxes_of_all_curves_have_one_size(figures, summary, tmp_path):
     gap, *_ = figures
-    wide = View(
-        "gradients", gap.views[0].data, {**gap.views[0].layout, "yaxis": {"title": {"text": "a<br>b"}}}
-    )
+    wide = replace(gap.views[0], layout={**gap.views[0].layout, "yaxis": {"title": {"text": "a<br>b"}}})
     other = replace(gap, title="least-squares: other", views=(wide,))
     first, second = write([gap, other], summary, tmp_path, x="cost", legend="none")
     assert boxes_of(first) == boxes_of(second)
@@ -121,7 +119,7 @@ def test_a_figure_that_is_too_narrow_for_its_labels_is_one_sentence(figures, sum
 def test_a_caption_says_what_lines_and_bands_are_and_where_it_was_run(figures, summary, run, tmp_path):
     pytest.importorskip("matplotlib")
     paper = Paper(x="cost", legend="none")
-    written = write_figures(choose_sheets(figures, summary, paper), tmp_path, "svg", paper)
+    written = write_figures(choose_sheets(figures, paper), tmp_path, "svg", paper)
     text = latex_captions(describe_sheets(written), summary, run)
     assert "% 01-least-squares-gap-gradients.svg\n\\caption{least-squares: gap against gradients. " in text
     assert "medians over 2 repetitions; bands hold the central 80 \\% of them" in text
@@ -143,4 +141,4 @@ def test_names_show_as_text(make, run, tmp_path):
 def test_without_matplotlib_one_line_says_how_to_get_it(figures, summary, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(BenchfwError, match=r"needs matplotlib.*pip install 'benchfw\[paper\]'"):
-        write_figures(choose_sheets(figures, summary, Paper()), tmp_path, "pdf", Paper())
+        write_figures(choose_sheets(figures, Paper()), tmp_path, "pdf", Paper())

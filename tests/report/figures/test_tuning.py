@@ -50,4 +50,4 @@ def test_they_are_drawn_for_a_paper_too(summary, tmp_path):
     pytest.importorskip("matplotlib")
     found = [each for each in build_figures(summary) if "tuning" in each.title or "sensitivity" in each.title]
     paper = Paper(legend="none")
-    assert len(write_figures(choose_sheets(found, summary, paper), tmp_path, "svg", paper)) == 3
+    assert len(write_figures(choose_sheets(found, paper), tmp_path, "svg", paper)) == 3

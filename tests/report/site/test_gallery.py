@@ -58,7 +58,7 @@ def site(make, run, tmp_path):
         exhibit = Exhibit(f"run-{number}", suite, title, summarize(title, results))
         bundle = tmp_path / f"{number}.zip"
         bundle.write_bytes(b"")
-        write_run(replace(exhibit, run=replace(title, store=bundle)), results, tmp_path / "site")
+        write_run(replace(exhibit, run=replace(title, store=bundle)), tmp_path / "site")
         exhibits.append(exhibit)
     return write_gallery(sort_exhibits(exhibits, []), tmp_path / "site", "Gallery").parent
 

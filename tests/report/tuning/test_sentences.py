@@ -82,7 +82,7 @@ def test_settings_that_all_fail_and_ties_are_said(tuned):
     tied = lambda step, _: 100.0 if 0.05 < step < 0.3 else math.inf  # noqa: E731
     _, warnings = said(tuned({"never": never, "breaks": breaks, "tied": tied}, {"tied": 100}))
     broke, missed, edge, equal = warnings
-    assert broke == "Every setting of breaks broke in tuning: the first was taken; change the space"
+    assert broke == "No setting of breaks finished in tuning: the first was taken; change the space"
     assert missed == (
         "No setting of never reached the target in tuning: the one with the lowest gap at the end was taken; "
         "change the space, or allow tuning a larger budget"
@@ -154,7 +154,7 @@ def test_where_no_tuning_run_knows_the_target_the_end_is_what_chose(tuned):
     assert not any("reached the target" in each for each in (*sentences, *warnings))
     (found,) = tuned_problems(summary)
     chosen, allowance = tuning_tables(found)
-    assert chosen.table.header[2:4] == ("objective at the end in tuning", "settings that do not break")
+    assert chosen.table.header[2:4] == ("objective at the end in tuning", "settings that finish")
     assert [row[3] for row in chosen.table.rows] == ["16 of 16"] * 2
     assert not any("never" in text for row in allowance.table.rows for text in row[:-1])
 

@@ -56,8 +56,8 @@ def test_a_reference_that_arrives_at_times_gives_the_near_end_of_the_ratio(make,
     # a run that ended at 1,000 would have needed more than that
     results = optimizer(make, "gd", [900, 910, 899, *[inf] * 4]) + optimizer(make, "svrg", (*EVEN, 100, 101))
     assert said(run, results) == (
-        "svrg reaches gap 1 with at least 9.0 times fewer gradients than gd (7 paired runs) "
-        "and in at least 9.0 times less time; gd reaches it in 3 of 7 runs."
+        "The method svrg needs at least 9.0 times fewer gradients than gd to reach gap 1 (7 paired runs) "
+        "and at least 9.0 times less time. The target is reached by gd in 3 of 7 runs."
     )
 
 
@@ -74,8 +74,8 @@ def test_every_number_of_arrivals_gives_a_sentence(make, run, runs):
 def test_a_reference_that_never_arrives_needs_more_than_its_budget(make, run):
     results = optimizer(make, "gd", [inf] * 5) + optimizer(make, "svrg", EVEN)
     assert said(run, results) == (
-        "svrg reaches gap 1 with at least 9.7 times fewer gradients than gd (5 paired runs, taken as normal) "
-        "and in at least 9.7 times less time; gd never reaches it."
+        "The method svrg needs at least 9.7 times fewer gradients than gd to reach gap 1 (5 paired runs, "
+        "assuming normal noise) and at least 9.7 times less time. The target is never reached by gd."
     )
 
 
@@ -88,8 +88,9 @@ def test_where_the_reference_never_arrives_ratios_are_to_the_first_of_several_th
     )
     (comparison,) = summarize(run, results).comparisons
     assert verdict(comparison) == (
-        "svrg reaches gap 1 with 2 times fewer gradients than saga (5 paired runs, taken as normal) and in 2 "
-        "times less time; gd never reaches it; late reaches it in 4 of 5 runs."
+        "The method svrg needs 2 times fewer gradients than saga to reach gap 1 (5 paired runs, assuming "
+        "normal noise) and 2 times less time. The target is never reached by gd. It is reached by late in 4 "
+        "of 5 runs."
     )
     assert "ratios to saga (gd never reaches the target), paired by repetition" in caption(comparison)
 
@@ -98,7 +99,7 @@ def test_ratios_are_relative_to_the_reference_that_the_suite_names(make, run):
     results = optimizer(make, "gd", [2 * cost for cost in EVEN]) + optimizer(make, "svrg", EVEN)
     asked = replace(run, environment=replace(run.environment, reference="svrg"))
     assert said(asked, results).startswith(
-        "No method reaches gap 1 with fewer gradients than svrg; the next, gd, needs 2 times more"
+        "No method reaches gap 1 with fewer gradients than svrg. The next, gd, needs 2 times more"
     )
 
 
@@ -106,7 +107,7 @@ def test_methods_that_arrive_more_often_than_by_chance_are_named_with_all_counts
     # gd is stopped before the others arrive: no factor is known
     results = optimizer(make, "gd", [inf] * 5, spent=10) + optimizer(make, "svrg", EVEN)
     counts = "gd in 0 of 5 runs and svrg in 5 of 5 runs."
-    assert said(run, results) == f"svrg reaches gap 1 more often than gd, beyond chance: {counts}"
+    assert said(run, results) == f"The method svrg reaches gap 1 more often than gd, beyond chance: {counts}"
 
 
 def test_three_runs_are_too_few_to_say_who_arrives(make, run):
@@ -125,7 +126,7 @@ def test_a_method_that_raises_in_most_runs_is_not_praised_for_the_rest(make, run
     ]
     results = optimizer(make, "gd", [*EVEN, *EVEN]) + optimizer(make, "lucky", [1.0]) + raised
     assert said(run, results) == (
-        "gd reaches gap 1 more often than lucky, beyond chance: "
+        "The method gd reaches gap 1 more often than lucky, beyond chance: "
         "gd in 10 of 10 runs and lucky in 1 of 10 runs (9 did not finish)."
     )
 
@@ -143,7 +144,7 @@ def test_a_reference_that_starts_at_the_target_is_not_comparable(make, run):
 def test_time_is_never_called_the_same_where_its_interval_is_wide(make, run):
     slow = optimizer(make, "gd", [2 * cost for cost in EVEN], seconds=[1.0, 9.0, 2.0, 4.0, 1.0])
     text = said(run, slow + optimizer(make, "svrg", EVEN, seconds=[2.0, 1.0, 3.0, 1.0, 2.0]))
-    assert "; in time: no difference beyond noise (ratio 0.70 [0.08, 5.72], 5 paired runs; " in text
+    assert "In time: no difference beyond noise (ratio 0.70 [0.08, 5.72], 5 paired runs; " in text
     assert "5 paired runs; too few runs to plan from)" in text
     assert "same" not in text
 
@@ -158,7 +159,8 @@ def test_a_method_whose_cost_was_not_counted_is_compared_in_time_alone(make, run
         return changed(slow, counting=first) + changed(optimizer(make, "svrg", EVEN), counting=second)
 
     counted, free = Counting.COUNTED, Counting.UNCOUNTED
-    time = "svrg reaches gap 1 in 2 times less time than gd (5 paired runs, taken as normal)."
+    runs = "(5 paired runs, assuming normal noise)"
+    time = f"The method svrg needs 2 times less time than gd to reach gap 1 {runs}."
     for pair in ((free, counted), (counted, free), (free, free)):
         assert said(run, rivals(*pair)) == time
 
@@ -170,28 +172,28 @@ def test_a_method_whose_cost_is_not_known_does_not_keep_others_from_being_compar
     never = optimizer(make, "svrg", [inf] * 5, spent=10)
     slower = optimizer(make, "svrg", [2 * cost for cost in EVEN])
     gd = optimizer(make, "gd", EVEN)
-    in_time = "In time, direct is ahead of gd: 5 times less (5 paired runs, taken as normal)."
+    in_time = "In time, direct is ahead of gd: 5 times less (5 paired runs, assuming normal noise)."
     counts = "gd in 5 of 5 runs, svrg in 0 of 5 runs and direct in 5 of 5 runs"
     assert said(run, gd + never + fast) == (
-        f"gd reaches gap 1 more often than svrg, beyond chance: {counts}. {in_time}"
+        f"The method gd reaches gap 1 more often than svrg, beyond chance: {counts}. {in_time}"
     )
     assert said(run, gd + slower + fast) == (
-        "No method whose cost is known reaches gap 1 with fewer gradients than gd; the next, svrg, needs "
-        f"2 times more gradients (5 paired runs, taken as normal). {in_time}"
+        "No method whose cost is known reaches gap 1 with fewer gradients than gd. The next, svrg, needs "
+        f"2 times more gradients (5 paired runs, assuming normal noise). {in_time}"
     )
 
 
 def test_time_to_prepare_is_said_beside_a_ratio_of_times(make, run):
     fast = changed(optimizer(make, "svrg", EVEN), prepare_seconds=0.25)
     text = said(run, optimizer(make, "gd", [2 * cost for cost in EVEN]) + fast)
-    clause = "and in 2 times less time, not counting preparation (svrg 0.25 s)."
-    assert f"(5 paired runs, taken as normal) {clause}" in text
+    clause = "and 2 times less time, not counting preparation (svrg 0.25 s)."
+    assert f"(5 paired runs, assuming normal noise) {clause}" in text
 
 
 def test_two_pairs_never_make_a_claim(make, run):
     results = optimizer(make, "gd", [200, 200.1]) + optimizer(make, "svrg", [100, 100.1])
     assert said(run, results) == (
-        "gd and svrg reach gap 1 with 200 and 100 gradients (2 runs): not comparable, "
+        "The methods gd and svrg reach gap 1 with 200 and 100 gradients (2 runs): not comparable, "
         "three paired runs are needed."
     )
     draws = [
@@ -201,7 +203,7 @@ def test_two_pairs_never_make_a_claim(make, run):
     ]
     assert (
         said(run, draws)
-        == "Not comparable (2 paired runs; three are needed) in variance x time between a and b."
+        == "Not comparable in variance x time between a and b (2 paired runs; three are needed)."
     )
 
 
@@ -212,10 +214,12 @@ def test_where_the_ends_set_the_target_the_smallest_end_is_named_too(make, run):
         + ending(make, "lbfgs", [1e-4 * w for w in WOBBLE], cost=8)
     )
     first, last = re.split(r"(?<=\.) (?=At)", said(run, results))
-    assert first.startswith("svrg reaches gap 0.011 (set by the methods' ends) with 2 times fewer gradients")
+    assert first.startswith(
+        "The method svrg needs 2 times fewer gradients than gd to reach gap 0.011 (set by"
+    )
     assert last == (
         "At the end, lbfgs has gap 100 times smaller than gd after 1.2 times fewer gradients (5 paired runs, "
-        "taken as normal)."
+        "assuming normal noise)."
     )
 
 
@@ -241,9 +245,9 @@ def test_an_end_of_exactly_zero_gives_a_sentence(make, run, runs, diverged):
         assert "(1 run): not comparable, three paired runs are needed." in text
         assert text.endswith("At the end, lbfgs is at gap 0 in 1 of 1 run, gd at 0.00970 (median).")
     else:
-        assert text.startswith("svrg reaches gap")
+        assert text.startswith("The method svrg needs")
         # it had passed the target before
-        assert ("gd reaches it in 5 of 5 runs (1 did not finish)" in text) == bool(diverged)
+        assert ("reached by gd in 5 of 5 runs (1 diverged)" in text) == bool(diverged)
 
 
 def claims(run, results):
@@ -317,7 +321,7 @@ def test_a_huge_start_does_not_make_ends_rounding(make, run):
     (comparison,) = summarize(run, results).comparisons
     assert comparison.targets[0].value == 28000  # the worst end, not a share of the start
     assert verdict(comparison).endswith(
-        "At the end, b has gap 67 times smaller than a (5 paired runs, taken as normal)."
+        "At the end, b has gap 67 times smaller than a (5 paired runs, assuming normal noise)."
     )
 
 
@@ -345,8 +349,8 @@ def test_runs_of_two_kinds_are_no_difference_from_six_pairs_on(make, run):
         }
         return [each for name, found in costs.items() for each in optimizer(make, name, found)]
 
-    assert "(5 paired runs, taken as normal)" in said(run, suite([False] * 5))
-    assert "times fewer gradients than a (9 paired runs)" in said(run, suite([False] * 9))
+    assert "(5 paired runs, assuming normal noise)" in said(run, suite([False] * 5))
+    assert "times fewer gradients than a to reach gap 1 (9 paired runs)" in said(run, suite([False] * 9))
     # Student's test alone would call the mean higher
     mixed = said(run, suite([True] * 7 + [False] * 3))
     assert mixed.startswith("No difference beyond noise")
@@ -356,7 +360,7 @@ def test_time_that_is_undecided_does_not_hide_what_preparing_took(make, run):
     slow = optimizer(make, "gd", [2 * cost for cost in EVEN])
     found = changed(optimizer(make, "svrg", EVEN), prepare_seconds=0.25, prepare_cost=5000.0)
     text = said(run, [replace_seconds(each, 1.0) for each in slow + found])
-    assert "in time: within 10 % in each of 5 paired runs" in text
+    assert "In time: within 10 % in each of 5 paired runs" in text
     assert ", not counting preparation (svrg 5000 gradients and 0.25 s; with it, " in text
 
 

@@ -102,7 +102,7 @@ def test_efficiency_counts_the_bias(estimator, run):
     assert efficiency.low < 1 / 9 < efficiency.high
     assert efficiency.high < 0.2
     assert verdict(comparison).startswith(
-        "No method is shown to have a smaller mean squared error x time than fair; the next, cut, has one 9"
+        "No method is shown to have a smaller mean squared error x time than fair. The next, cut, has one 9"
     )
     assert "mean of the same precision" not in caption(comparison)
 
@@ -113,7 +113,7 @@ def test_one_run_claims_nothing_about_variance_x_time(estimator, run):
     said = verdict(summarize(run, results).comparisons[0])
     assert (
         said
-        == "Not comparable (1 paired run; three are needed) in mean squared error x time between a and b."
+        == "Not comparable in mean squared error x time between a and b (1 paired run; three are needed)."
     )
 
 
@@ -195,7 +195,9 @@ def test_an_estimator_that_draws_the_same_in_every_run_has_one_run(estimator, ru
     results += estimator("shifted", shifted)
     comparison = summarize(run, results).comparisons[0]
     said = verdict(comparison)
-    assert said.startswith("same and shifted drew the same numbers in all 5 runs: they do not use the")
+    assert said.startswith(
+        "The methods same and shifted drew the same numbers in all 5 runs: they do not use the"
+    )
     assert comparison.verdict(comparison.cells[1], "mse_x_seconds") is Verdict.NOT_COMPARABLE
     assert not {cell.method for cell in comparison.tested} - {"fair"}
     # few kinds of draws in another order, or hardly any draws, are not the same
@@ -223,6 +225,6 @@ def test_an_estimator_with_a_run_that_broke_has_no_ratio_in_the_table(make, run)
     results[-1] = make.result("estimator", "p", "fragile", 4, [], status=Status.FAILED, reason="boom")
     comparison = summarize(run, results).comparisons[0]
     _, fragile = comparison.cells
-    assert "Not comparable (some runs did not finish)" in verdict(comparison)
+    assert "between whole and fragile (some runs did not finish)" in verdict(comparison)
     assert comparison.row(fragile, "variance").ratio is None
     assert comparison.row(fragile, "relative_efficiency") is None

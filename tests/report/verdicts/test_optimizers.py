@@ -62,7 +62,7 @@ def test_a_method_is_ahead_only_by_a_factor_above_one(make, run, late):
 
 def test_the_reference_that_is_faster_is_said_to_be(make, run):
     quick, slow = runs(make, "quick"), runs(make, "slow", seconds=15.0)
-    text = "quick is ahead of slow: 15 times less (5 paired runs, taken as normal)."
+    text = "quick is ahead of slow: 15 times less (5 paired runs, assuming normal noise)."
     for results in (quick + slow, slow + quick):
         assert f"In time, {text}" in verdict(compared(run, results))
 
@@ -79,7 +79,7 @@ def test_cpu_seconds_do_not_decide_for_a_method_that_waits(make, run):
 def test_a_target_that_is_met_beyond_the_budget_is_not_reached(make, run):
     late = runs(make, "a", cost=500.0, budget=Budget(cost=100.0))
     comparison = compared(run, late + runs(make, "b", cost=90.0, budget=Budget(cost=100.0)))
-    often = "b reaches gap 1 more often than a, beyond chance: a in 0 of 5 runs"
+    often = "The method b reaches gap 1 more often than a, beyond chance: a in 0 of 5 runs"
     assert verdict(comparison).startswith(often)
     row = headline_table(comparison).rows[0]
     assert row[1] == "9"
@@ -136,14 +136,14 @@ def test_the_interval_of_a_median_is_on_the_plain_scale_where_a_metric_has_a_sig
 
 def test_a_difference_of_a_hundredth_of_a_per_cent_is_not_called_one(make, run):
     text = verdict(compared(run, runs(make, "a") + runs(make, "b", cost=100.01)))
-    found = "Within 10 % in each of 5 paired runs (ratio 1.0001) in gradients to gap 1 between a and b."
+    found = "Within 10 % in each of 5 paired runs in gradients to gap 1 between a and b (ratio 1.0001)."
     assert text == found
 
 
 def test_methods_that_are_equal_to_the_reference_in_the_same_words_are_named_together(make, run):
     text = verdict(compared(run, [each for name in "abc" for each in runs(make, name)]))
     found = (
-        "Within 10 % in each of 5 paired runs (ratio 1) in gradients to gap 1 between a and each of b and c."
+        "Within 10 % in each of 5 paired runs in gradients to gap 1 between a and each of b and c (ratio 1)."
     )
     assert text == found
 

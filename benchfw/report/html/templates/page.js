@@ -1,8 +1,8 @@
 "use strict";
 (async () => {
-  // a large page has them compressed
+  // the first figure is drawn before the others are read, which a large page has compressed
   const data = document.getElementById("figure-data");
-  const figures = data.type === "application/json" ? JSON.parse(data.textContent) : await inflate(data.textContent);
+  const figures = [JSON.parse(document.getElementById("first-figure").textContent)];
 
   function inflate(text) {
     const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -68,6 +68,24 @@
     return narrow() || lines.length < 2 || lines.length > MOST_LABELS ? [] : lines;
   }
 
+  // Leaders go from the ends of lines to places in one column. Two that cross exchange their places, which makes
+  // both together shorter: so it ends.
+  function untangle(places, edge) {
+    const below = (one, other) => {
+      const x = Math.max(one.x, other.x);
+      const height = ({ x: from, y, at }) => y + ((at - y) * (x - from)) / Math.max(edge - from, 1);
+      return Math.sign(height(one) - height(other));
+    };
+    const cross = (one, other) => below(one, other) * Math.sign(one.at - other.at) < 0;
+    for (let found = true; found; ) {
+      found = false;
+      places.forEach((one, number) => places.slice(number + 1).filter((other) => cross(one, other)).forEach((other) => {
+        [one.at, other.at] = [other.at, one.at];
+        found = true;
+      }));
+    }
+  }
+
   // Names at the ends of lines, moved apart where they would overlap.
   function labels(plot, view, hidden) {
     const { xaxis, yaxis, _size: size } = plot._fullLayout;
@@ -75,15 +93,16 @@
       const last = trace.y.findLastIndex((value, number) => value !== null && trace.x[number] !== null);
       if (last < 0) return [];
       const [x, y] = [xaxis.d2p(trace.x[last]), yaxis.d2p(trace.y[last])];
-      return Number.isFinite(x) && Number.isFinite(y) ? [{ trace, last, x, y: Math.min(Math.max(y, 0), size.h) }] : [];
+      return Number.isFinite(x) && Number.isFinite(y) ? [{ trace, x: Math.min(x, size.w), y: Math.min(Math.max(y, 0), size.h) }] : [];
     }).sort((one, other) => one.y - other.y);
     let lowest = -Infinity;
     for (const place of places) { place.at = Math.max(place.y, lowest + LABEL_HEIGHT); lowest = place.at; }
     let highest = size.h - 6;
     for (const place of places.toReversed()) { place.at = Math.min(place.at, highest); highest = place.at - LABEL_HEIGHT; }
+    untangle(places, size.w + 8);
     return places.map(({ trace, x, y, at }) => ({
-      xref: "paper", yref: "paper", x: Math.min(x, size.w) / size.w, y: 1 - y / size.h,
-      ax: size.w - Math.min(x, size.w) + 8, ay: at - y, xanchor: "left", yanchor: "middle", axref: "pixel", ayref: "pixel",
+      xref: "paper", yref: "paper", x: x / size.w, y: 1 - y / size.h,
+      ax: size.w - x + 8, ay: at - y, xanchor: "left", yanchor: "middle", axref: "pixel", ayref: "pixel",
       text: escaped(plain(trace.name)), showarrow: true, arrowhead: 0, arrowwidth: 0.6, standoff: 3,
       arrowcolor: hue(trace.line.color), font: { color: hue(trace.line.color), size: 12 }, borderpad: 0, name: group(trace),
     }));
@@ -94,7 +113,8 @@
   function ticks(plot) {
     const change = {};
     for (const key of ["xaxis", "yaxis"]) {
-      const { type, range } = plot._fullLayout[key];
+      const { type, range, tickvals } = plot._fullLayout[key];
+      if (tickvals) continue; // names, or the numbers that were varied
       const decades = type === "log" ? Math.abs(range[1] - range[0]) : 0;
       const few = decades < 2.2;
       const step = decades < 0.1 ? null : few ? (decades < 0.5 ? "D1" : "D2") : Math.ceil(decades / 5);
@@ -270,6 +290,7 @@
   }
   // the first at once; the others when a reader comes near them, or prints the page
   show(all[0]);
+  figures.push(...(data.type === "application/json" ? JSON.parse(data.textContent) : await inflate(data.textContent)));
   const near = new IntersectionObserver((seen) => {
     seen.filter((each) => each.isIntersecting).forEach((each) => { near.unobserve(each.target); show(each.target); });
   }, { rootMargin: "800px" });

@@ -34,7 +34,7 @@ class LIBSVM:
     """The support vector machine of LIBSVM (Chang & Lin 2011) through scikit-learn, the exact baseline.
 
     SVC for classes, whatever the loss of the problem, one machine a pair; SVR for epsilon-insensitive loss.
-    C = 1/(λn), so that it minimizes the same objective but for an offset that costs nothing. The Gaussian
+    C = 1/(λn), so that it minimizes the same objective up to an offset that costs nothing. The Gaussian
     covariance is LIBSVM's own; others are given as a gram. Two classes with hinge loss, and numbers, have
     scores; other answers have classes only.
     """

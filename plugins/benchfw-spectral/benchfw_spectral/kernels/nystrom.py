@@ -22,7 +22,7 @@ def nystrom_factor(probes: Any, matrix: Any, shift: float = 0.0) -> Any:
     """Return B, (size, k), with B B' = Y (Ω'Y)⁻¹ Y' ≈ A - shift I, where Y = (A - shift I) Ω.
 
     The probes Ω are (size, k), and A - shift I has to be positive semidefinite; where its rank is at most k,
-    B B' is all of it but for rounding.
+    B B' is all of it up to rounding.
     Frangella, Tropp & Udell 2023, algorithm 2.1.
     """
     xp = namespace(probes)

@@ -39,7 +39,7 @@ class MatrixCompletion(CountedProblem):
       smoothing: ε; by default λmax(RR')/condition for R filled up with zeros, where the methods start.
       condition: see there.
       data_term: where the sum over Ω is: in the "gradient", or in the "prox".
-      dtype: the type of θ and of all that is computed from it, but for the sums of the metrics.
+      dtype: the type of θ and of all that is computed from it, except the sums of the metrics.
     """
 
     check_with = tuple(

@@ -54,5 +54,5 @@ def _at(problem: LatentGaussian, latent: Array) -> Local:
 
 
 def _height(local: Local, mean: Array, dual: Array) -> float:
-    """Return -log p(z, y) but for a constant."""
+    """Return -log p(z, y) up to a constant."""
     return float(local.loss.sum() + mean @ dual / 2)
