@@ -54,7 +54,7 @@ def _parts(summary: Summary, run: Run, notes: Sequence[str]) -> Iterator[str]:
     if tuning:
         yield f'<p class="note"><b>Tuning.</b> {escape(tuning)}</p>'
     for caveat in caveat_sentences(summary):
-        yield f'<p class="note"><b>Caveat.</b> {escape(caveat)}.</p>'
+        yield f'<p class="note"><b>Caveat:</b> {escape(caveat)}.</p>'
     for fault in summary.faults[:MOST_FAULTS]:
         advice = fault_advice(fault)
         text = f"{fault_place(fault)}: {fault_sentence(fault)}.{f' To try: {advice}.' if advice else ''}"
