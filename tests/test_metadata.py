@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 import benchfw
+from benchfw.packages import bound_version
 
 ROOT = Path(__file__).parent.parent
 PLUGINS = sorted((ROOT / "plugins").glob("benchfw-*"))
-MAJOR, MINOR = map(int, benchfw.__version__.split(".")[:2])
-BOUNDS = f">={MAJOR}.{MINOR},<{MAJOR}.{MINOR + 1}"
+BOUNDS = bound_version(benchfw.__version__)
 
 
 def project_of(folder):
@@ -50,6 +50,10 @@ def test_a_package_says_that_it_has_types(folder):
     module = project_of(folder)["project"]["name"].replace("-", "_")
     assert (folder / module / "py.typed").is_file()
     assert "Typing :: Typed" in project_of(folder)["project"]["classifiers"]
+
+
+def test_bounds_are_those_of_a_minor_version():
+    assert bound_version("2.11.3") == ">=2.11,<2.12"
 
 
 def test_the_families_are_all_packages():
