@@ -130,7 +130,7 @@ def _open(file: Path, flags: int) -> int:
     """Open a lock file, but nothing that a link in its place leads to, and without waiting for anything."""
     try:
         handle = os.open(file, flags | NO_LINK, 0o666)
-        if stat.S_ISREG(os.fstat(handle).st_mode):
+        if stat.S_ISREG(os.fstat(handle).st_mode) and not file.is_symlink():  # which Windows follows
             return handle
         os.close(handle)
     except FileNotFoundError:
