@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 import benchfw
 from benchfw.packages import bound_version
@@ -59,3 +60,13 @@ def test_bounds_are_those_of_a_minor_version():
 def test_the_families_are_all_packages():
     named = project_of(ROOT)["project"]["optional-dependencies"]["families"]
     assert named == [f"{folder.name}{BOUNDS}" for folder in PLUGINS]
+
+
+@pytest.mark.skipif(not (ROOT / "conda").is_dir(), reason="the recipe is not in the sdist")
+def test_the_recipe_of_conda_has_the_version_and_the_floors_of_the_package():
+    recipe = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
+    project = project_of(ROOT)["project"]
+    needed = [*project["dependencies"], *project["optional-dependencies"]["report"]]
+    floors = {each.partition(";")[0].replace(">=", " >=") for each in needed}
+    assert recipe["context"]["version"] == benchfw.__version__
+    assert {*recipe["requirements"]["run"]} == floors | {f"python {project['requires-python']}"}
