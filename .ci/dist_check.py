@@ -1,7 +1,8 @@
 """Build every package, and check what would be published: `make dist-check`.
 
 Each is built as an sdist, and that as a wheel; then again as a wheel, without npm and a network, which must
-give the same files. The wheels are then installed from the folder alone, as from an index.
+give the same files. The wheels are then installed from the folder alone, as from an index, into clean
+environments (see dist_install.py), and the tests of the sdists run there.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import venv
 import zipfile
 from pathlib import Path
+
+from dist_install import check_installed
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = [ROOT, *sorted((ROOT / "plugins").glob("benchfw-*"))]
@@ -39,9 +41,9 @@ def main(folder: Path) -> None:
         check_rebuilt(archive, wheel)
     names = zipfile.ZipFile(wheels[0]).namelist()
     assert SCRIPT in names, "the wheel has no script that draws figures"
-    check_installed(folder)
     for each in (*archives, *wheels):
         print(f"{each.stat().st_size / 1e3:7.0f} kB  {each.name}")
+    check_installed(folder)
 
 
 def call(*words: object, **options: object) -> str:
@@ -76,17 +78,6 @@ def contents(wheel: Path) -> dict[str, bytes]:
     """Return the files of a wheel."""
     with zipfile.ZipFile(wheel) as packed:
         return {name: packed.read(name) for name in packed.namelist()}
-
-
-def check_installed(folder: Path) -> None:
-    """Install all wheels into a clean environment, and run the first suite of the README there."""
-    with tempfile.TemporaryDirectory() as place:
-        venv.create(place, with_pip=True)
-        scripts = Path(place) / ("Scripts" if os.name == "nt" else "bin")
-        words = ["-m", "pip", "install", "--quiet", "--find-links", str(folder), "benchfw[families,report]"]
-        subprocess.run([scripts / "python", *words], check=True)
-        subprocess.run([scripts / "benchfw", "run", "quickstart", "--quick"], cwd=place, check=True)
-        assert (Path(place) / "reports" / "run-1" / "index.html").is_file(), "no page was written"
 
 
 if __name__ == "__main__":

@@ -35,6 +35,12 @@ def install_command(requirement: str) -> str:
     return f"pip install {_quoted(requirement)}"
 
 
+def bound_version(version: str) -> str:
+    """Return the bounds a package sets on benchfw: one minor version; the next may change the contract."""
+    major, minor = map(int, version.split(".")[:2])
+    return f">={major}.{minor},<{major}.{minor + 1}"
+
+
 def is_installed(package: str) -> bool:
     """Return whether a distribution is installed."""
     import importlib.metadata

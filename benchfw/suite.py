@@ -87,7 +87,7 @@ def find_suites(name: str, folders: Iterable[Path]) -> list[Path]:
             if path.is_file():
                 return [path]
     for path in (Path(name), *(folder / name for folder in folders)) if name else ():
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):  # or one with a null character
             inside = sorted(path.glob("*.toml"))
             if inside:
                 return inside

@@ -6,6 +6,7 @@ process. Windows also has no supervisor of workers and no limits of a process. `
 
 from __future__ import annotations
 
+import errno
 import functools
 import importlib
 import os
@@ -52,8 +53,6 @@ LACKS: tuple[str, ...] = (
 )
 """What a user should know that this system cannot do, a sentence each."""
 
-NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-"""Flags to open a file, but nothing that a link in its place leads to, and without waiting for anything."""
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGALRM", "SIGINT", "SIGTERM") if hasattr(signal, name))
 """What a plugin may handle and forget about."""
 
@@ -71,6 +70,14 @@ def process_state() -> Mapping[str, Callable[[], Any]]:
     if hasattr(signal, "getitimer"):
         state["alarm"] = lambda: signal.getitimer(signal.ITIMER_REAL)[0] > 0
     return state
+
+
+def open_lock(file: Path, flags: int) -> int:
+    """Open a lock file without waiting for anything; OSError for a link, which Windows would follow."""
+    if not hasattr(os, "O_NOFOLLOW") and file.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(file))
+    safe = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    return os.open(file, flags | safe, 0o666)
 
 
 def try_lock(handle: int, *, shared: bool = False) -> bool:

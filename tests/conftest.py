@@ -1,6 +1,7 @@
 """A toy plugin of one file with a helper beside it, a trial of it, a stopped clock, and a browser."""
 
 import importlib.util
+import os
 import sys
 import time
 from pathlib import Path
@@ -26,7 +27,11 @@ TOYS = (PLUGINS / "toys.py").read_text(encoding="utf-8")
 
 
 def pytest_collection_modifyitems(items):
-    """Skip what needs the families where benchfw is installed alone."""
+    """Skip what needs the families where benchfw is installed alone, and what Windows does not have."""
+    if not hasattr(os, "fork"):
+        for item in items:
+            if item.get_closest_marker("posix"):
+                item.add_marker(pytest.mark.skip("this system has no fork"))
     if importlib.util.find_spec("benchfw_firstorder") is None:
         for item in items:
             if item.get_closest_marker("families"):

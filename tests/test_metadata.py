@@ -4,13 +4,14 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 import benchfw
+from benchfw.packages import bound_version
 
 ROOT = Path(__file__).parent.parent
 PLUGINS = sorted((ROOT / "plugins").glob("benchfw-*"))
-MAJOR, MINOR = map(int, benchfw.__version__.split(".")[:2])
-BOUNDS = f">={MAJOR}.{MINOR},<{MAJOR}.{MINOR + 1}"
+BOUNDS = bound_version(benchfw.__version__)
 
 
 def project_of(folder):
@@ -52,6 +53,20 @@ def test_a_package_says_that_it_has_types(folder):
     assert "Typing :: Typed" in project_of(folder)["project"]["classifiers"]
 
 
+def test_bounds_are_those_of_a_minor_version():
+    assert bound_version("2.11.3") == ">=2.11,<2.12"
+
+
 def test_the_families_are_all_packages():
     named = project_of(ROOT)["project"]["optional-dependencies"]["families"]
     assert named == [f"{folder.name}{BOUNDS}" for folder in PLUGINS]
+
+
+@pytest.mark.skipif(not (ROOT / "conda").is_dir(), reason="the recipe is not in the sdist")
+def test_the_recipe_of_conda_has_the_version_and_the_floors_of_the_package():
+    recipe = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
+    project = project_of(ROOT)["project"]
+    needed = [*project["dependencies"], *project["optional-dependencies"]["report"]]
+    floors = {each.partition(";")[0].replace(">=", " >=") for each in needed}
+    assert recipe["context"]["version"] == benchfw.__version__
+    assert {*recipe["requirements"]["run"]} == floors | {f"python {project['requires-python']}"}

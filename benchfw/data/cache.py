@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 from benchfw.data.dataset import Dataset, check_arrays, check_finite
 from benchfw.data.files import CACHE_VARIABLE, cache_folder, content_hash, file_name, file_state
 from benchfw.errors import DataError
-from benchfw.system import NO_LINK, wait_for_lock
+from benchfw.system import open_lock, wait_for_lock
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,8 +29,8 @@ def lock_dataset(name: str) -> Iterator[None]:
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # not through a link that somebody put there; the file stays, so that all lock the same one
-        lock = os.open(folder / f".{file_name(name)}.lock", os.O_RDWR | os.O_CREAT | NO_LINK, 0o666)
+        # the file stays, so that all lock the same one
+        lock = open_lock(folder / f".{file_name(name)}.lock", os.O_RDWR | os.O_CREAT)
     except OSError as fault:
         raise DataError(
             f"the cache {folder} cannot be written ({fault}); set {CACHE_VARIABLE} to a writable folder"

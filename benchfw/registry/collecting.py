@@ -31,6 +31,16 @@ from benchfw.loading import (
 from benchfw.registry.entries import KINDS, Entry
 
 
+class HookManager(pluggy.PluginManager):
+    """Looks for hooks among what a plugin's module holds, not among the names that it imports when asked."""
+
+    def parse_hookimpl_opts(self, plugin: Any, name: str) -> pluggy.HookimplOpts | None:
+        """Return the options of a hook; None for other names: before 1.7 pluggy would import them all."""
+        if isinstance(plugin, ModuleType) and name not in vars(plugin):
+            return None
+        return super().parse_hookimpl_opts(plugin, name)
+
+
 class Collector:
     """What the installed plugins and those given by hand register."""
 
@@ -42,7 +52,7 @@ class Collector:
         self.entries: dict[tuple[str, str], Entry] = {}
         self._origins: dict[int, Plugin] = {}
         self._given: set[Plugin] = set()
-        self._manager = pluggy.PluginManager(hookspecs.PROJECT)
+        self._manager = HookManager(hookspecs.PROJECT)
         self._manager.add_hookspecs(hookspecs)
         for point in installed:
             self._load(load_entry_point, point)

@@ -95,6 +95,14 @@ def write_bundle(store: Path, run: Run, path: Path) -> None:
         raise StoreError(f"the bundle {path} cannot be written ({fault}); give another file") from None
 
 
+def is_bundle(path: Path) -> bool:
+    """Return whether a file is an archive with a store in it; what else it holds is not looked at."""
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return STORE in archive.namelist()
+
+
 def read_bundle(path: Path) -> tuple[Run, Sequence[Result]]:
     """Return the run in a bundle, whose `store` is the bundle, and its results."""
     with tempfile.TemporaryDirectory() as folder:

@@ -16,7 +16,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from benchfw.errors import StoreError
-from benchfw.system import NO_LINK, try_lock
+from benchfw.system import open_lock, try_lock
 
 PATIENCE_SECONDS = 5.0  # others hold the lock only to look at it, which takes no time
 
@@ -129,7 +129,7 @@ def _opened(file: Path) -> Iterator[int | None]:
 def _open(file: Path, flags: int) -> int:
     """Open a lock file, but nothing that a link in its place leads to, and without waiting for anything."""
     try:
-        handle = os.open(file, flags | NO_LINK, 0o666)
+        handle = open_lock(file, flags)
         if stat.S_ISREG(os.fstat(handle).st_mode):
             return handle
         os.close(handle)

@@ -79,9 +79,10 @@ def describe_change(found: Mapping[str, Any], *, failed: bool = False, link: str
         f"**benchfw: {', '.join(counts) or 'trials failed'}** in {suites} against `{found['revision'][:12]}`"
     )
     parts = [title, *([_table(changed)] if changed else []), *_list(broken)]
-    quiet = plural(len(found["rows"]) - len(changed), "other comparison")
-    parts.append(f"Within noise: {quiet}.{link and f' [The page]({link})'}")
-    return "\n\n".join(parts)
+    quiet = len(found["rows"]) - len(changed)
+    rest = [f"Within noise: {plural(quiet, 'other comparison')}."] if quiet else []
+    rest += [f"[The page]({link})"] if link else []
+    return "\n\n".join([*parts, *([" ".join(rest)] if rest else [])])
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -93,7 +94,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _line(row: Mapping[str, Any]) -> str:
-    names = [row[key] for key in ("verdict", "problem", "method", "quantity")]
+    names = [*(row[key] for key in ("verdict", "problem", "method")), row["quantity"].replace("_", " ")]
     numbers = [figures(float(row[key])) for key in ("before", "after")]
     return f"| {' | '.join(map(_cell, [*names, *numbers, _change(row)]))} |"
 

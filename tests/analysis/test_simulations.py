@@ -108,6 +108,7 @@ def test_the_manual_has_a_number_for_every_line_and_none_is_outside_its_limits(p
     assert not [line for line in printed.values() if "missed" in line]
 
 
+@pytest.mark.posix
 def test_the_number_of_jobs_changes_no_share_and_lines_that_were_not_asked_for_stay():
     (table,) = LINES.row_tables(20)
     only = "rate"

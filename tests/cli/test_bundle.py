@@ -21,6 +21,17 @@ def elsewhere(cli):
     return other
 
 
+def test_import_names_the_commands_for_what_benchfw_wrote_itself(cli, elsewhere):
+    bundle = elsewhere("import", "bowls.zip")
+    assert bundle.returncode == 2
+    assert bundle.stderr.startswith("benchfw: bowls.zip is a bundle, as `benchfw export --bundle` writes; ")
+    assert "`benchfw run --from-bundle bowls.zip`" in bundle.stderr
+    store = next(cli.folder.rglob("*.sqlite"))
+    refused = elsewhere("import", store)
+    assert refused.returncode == 2
+    assert f"read it with `benchfw report last --store {store}`" in refused.stderr
+
+
 def test_a_bundle_runs_again_elsewhere_and_is_compared(cli, elsewhere):
     missing = elsewhere("run", "--from-bundle", "bowls.zip")
     assert missing.returncode == 2

@@ -89,6 +89,7 @@ def test_a_store_in_memory_is_refused():
         Store(Path(":memory:"), create=True)
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("create", [True, False])
 def test_what_is_not_a_file_is_no_store(tmp_path, create):
     os.mkfifo(tmp_path / "pipe")

@@ -113,7 +113,7 @@ def test_runs_that_know_the_store_by_different_names_share_the_work(path, tmp_pa
     assert list(link.parent.iterdir()) == [link]
 
 
-@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+@pytest.mark.parametrize("kind", ["link", pytest.param("pipe", marks=pytest.mark.posix), "folder"])
 def test_nothing_but_a_file_is_taken_for_a_lock(path, tmp_path, kind):
     lock, other = path.with_name(f"{path.name}-run-1"), tmp_path / "other"
     other.write_text("mine")

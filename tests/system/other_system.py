@@ -113,6 +113,9 @@ def give_libraries_their_own(module):
 
 def main():
     system, sys.executable, *words = sys.argv[1:]
+    if words[:2] == ["-m", "pytest"]:
+        importlib.import_module("getpass")
+        importlib.import_module("pytest")
     pretend(system)
     if words[0] == "-P":
         words = words[1:]

@@ -15,7 +15,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-import benchfw
 from benchfw import system
 from benchfw.harness.workers import launch, links, unsupervised
 from benchfw.harness.workers.messages import Setup
@@ -91,10 +90,22 @@ def windows(tmp_path):
 
 
 @pytest.mark.thorough
-def test_every_module_is_imported_on_a_system_without_posix(windows):
+@pytest.mark.parametrize(
+    "package",
+    [
+        "benchfw",
+        *(
+            f"benchfw_{each}"
+            for each in ("datasets", "firstorder", "kernelmachines", "spectral", "variational")
+        ),
+    ],
+)
+def test_every_module_is_imported_on_a_system_without_posix(windows, package):
     """But for those that import Dask, which has its own modules for each system."""
-    names = [each.name for each in pkgutil.walk_packages(benchfw.__path__, "benchfw.")]
+    found = pytest.importorskip(package)
+    names = [each.name for each in pkgutil.walk_packages(found.__path__, f"{package}.")]
     names = [each for each in names if not each.endswith("__main__") and "dask" not in each]
+    assert names
     code = f"import importlib\nfor each in {names}: importlib.import_module(each)\n"
     done = windows("-c", code)
     assert done.returncode == 0, done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -35,6 +36,7 @@ def command(file: Path, program: str | None, plugins: tuple[str, ...], store: Pa
 
     if not file.is_file():
         raise BenchfwError(f"no file '{file}'; give a path that exists")
+    check_foreign(file)
     known = Registry(plugins).entries("importer")
     if not known:
         command = install_command("benchfw-bridges[benchopt]")
@@ -51,3 +53,22 @@ def command(file: Path, program: str | None, plugins: tuple[str, ...], store: Pa
         opened.finish(run)
     click.echo(printable(f"run {run}: {plural(len(found.trials), 'trial')} of {file}, kept in {store}"))
     click.echo(f"next: benchfw report {run}")
+
+
+def check_foreign(file: Path) -> None:
+    """Raise BenchfwError for a file that benchfw itself wrote, with the commands that read it."""
+    from benchfw.store.bundle import SQLITE, is_bundle
+
+    name = quote(str(file))
+    with file.open("rb") as opened:
+        start = opened.read(len(SQLITE))
+    if start == SQLITE:
+        raise BenchfwError(
+            f"{file} is a store, as `benchfw run` writes; read it with `benchfw report last --store {name}`"
+        )
+    if is_bundle(file):
+        raise BenchfwError(
+            f"{file} is a bundle, as `benchfw export --bundle` writes; `benchfw run --from-bundle {name}` "
+            f"runs it again, `benchfw compare {name} last` compares it with your last run, and "
+            f"`benchfw publish {name} --to FOLDER` writes its page"
+        )

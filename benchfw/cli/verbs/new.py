@@ -10,7 +10,7 @@ from shlex import quote
 import click
 
 from benchfw.errors import BenchfwError
-from benchfw.packages import install_command
+from benchfw.packages import bound_version, install_command
 
 FILES = ("optimizer", "estimator", "problem", "distribution", "kernel", "dataset", "figure", "backend")
 KINDS = (*FILES, "package", "suite")
@@ -117,7 +117,7 @@ def render(kind: str, name: str) -> dict[Path, str]:
 
 def _words(name: str, source: str) -> dict[str, str]:
     """Return what stands for the marks in a template; `source` is what --plugin takes."""
-    from benchfw import API_VERSION
+    from benchfw import API_VERSION, __version__
 
     return {
         "name": name,
@@ -125,6 +125,7 @@ def _words(name: str, source: str) -> dict[str, str]:
         "function": _module(name),
         "source": source,
         "api_version": str(API_VERSION),
+        "bounds": bound_version(__version__),
     }
 
 

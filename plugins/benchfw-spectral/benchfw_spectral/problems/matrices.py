@@ -131,8 +131,10 @@ def _read(path: str) -> Any:
         if place.suffix == ".npz":
             return _read_npz(place)
         import scipy.io
+        from scipy.sparse import coo_array, issparse
 
-        return scipy.io.mmread(place, spmatrix=False)
+        found = scipy.io.mmread(place)
+        return coo_array(found) if issparse(found) else found
     except (OSError, ValueError, TypeError, EOFError, BadZipFile) as fault:
         raise BenchfwError(f"matrix file '{path}' cannot be read: {' '.join(str(fault).split())}") from fault
 
