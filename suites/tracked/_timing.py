@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from time import process_time
 
-from _tables import Table, store_table
+from _measured import Table, store_table
 
 from benchfw.errors import BenchfwError, nearest
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from _tables import Table
+from _measured import Table
 from _timing import run_cases
 
 from benchfw.backends import get_backend

@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from _tables import Table, Value
+from _measured import Table, Value
 from _timing import run_cases
 
 from benchfw.backends import get_backend

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from unittest import mock
 
 import numpy as np
-from _tables import Table, store_table
+from _measured import Table, store_table
 from _timing import add_folder_option, medians, with_one_thread
 
 from benchfw.backends import get_backend

@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-from _tables import Stored, Value, load_table
+from _measured import Stored, Value, load_table
 
 from benchfw.errors import BenchfwError, nearest
 

@@ -18,7 +18,7 @@ from functools import partial
 from itertools import islice
 
 import numpy as np
-from _tables import Table, store_table
+from _measured import Table, store_table
 from _timing import add_folder_option, cpu_seconds, medians, refusals, with_one_thread
 from scipy.linalg import cho_factor, cho_solve
 

@@ -22,7 +22,7 @@ def _scripts(monkeypatch):
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
     """Return a folder with the table that a script of one case has stored."""
-    from _tables import Table
+    from _measured import Table
     from _timing import run_cases
 
     columns, rows = ("what", "ms", "error, %"), [("exact", 1234.5, None), ("ours", 0.9, 1.23e-7)]
