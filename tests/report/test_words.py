@@ -137,6 +137,8 @@ def over_problems(make):
         named = {"gd": 230.0, **costs}
         return [each for name, cost in named.items() for each in optimizer(make, name, cost, problem=problem)]
 
+    level = {"sgd": 230.0, "gd": 230.0}
+
     def drawn(problem, factor):
         return [*estimator(make, "a", 1.0, problem=problem), *estimator(make, "b", factor, problem=problem)]
 
@@ -168,6 +170,20 @@ def over_problems(make):
         ],
         "over problems: no family leads": [*moved(swept(make, 1.0), "p"), *moved(swept(make, 1.0), "q")],
         "over problems: ratios to different methods": unlike_references(make, (1, 2, 3)),
+        "over problems: nobody is ahead of a reference, and some are level with it": [
+            *unlike_references(make, (1,)),
+            *(
+                each
+                for problem, costs in {"q": {**level, "svrg": 460.0}, "r": level}.items()
+                for name, cost in costs.items()
+                for each in optimizer(make, name, cost, problem=problem)
+            ),
+        ],
+        "over problems: a method at one value beside the curves": [
+            each
+            for problem in ("p", "q")
+            for each in moved([*swept(make, 3.0), *swept(make, 3.0, "poisson", "oracle")[10:15]], problem)
+        ],
         "over many problems: ratios to different methods": unlike_references(make, range(5)),
     }  # fmt: skip
 

@@ -15,7 +15,7 @@ from benchfw.records import MethodKind
 from benchfw.report.text import FEW_NAMES, factor_text, figures, join_names, plural, raise_powers
 from benchfw.report.verdicts.leaders import find_leader
 from benchfw.report.verdicts.phrases import begin_with, choose_measure, comparative
-from benchfw.report.verdicts.sweeps import PRODUCTS, describe_factor
+from benchfw.report.verdicts.sweeps import PRODUCTS, describe_factor, every_value
 from benchfw.summary.contrasts import swept_quantities
 from benchfw.summary.model import Comparison, Lead, Summary
 
@@ -66,8 +66,11 @@ def _swept_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
             leads[each.problem] = found
     names = [found[0].family for found in leads.values() if found]
     sweep = comparisons[0].sweep
-    if not names or sweep is None:
-        yield f"On none of {_count(comparisons)} is one family of methods ahead of all others at every value"
+    if sweep is None:
+        return
+    every, kind = every_value(sweep), comparisons[0].kind
+    if not names:
+        yield f"On none of {_count(comparisons)} is one family of {kind}s ahead of all others at {every}"
         return
     first = max(dict.fromkeys(names), key=names.count)
     nearest = [
@@ -76,13 +79,14 @@ def _swept_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
         if found and found[0].family == first
     ]
     unit = comparisons[0].cost_unit
-    least = "has the least variance" if comparisons[0].kind == "estimator" else f"needs the fewest {unit}"
+    least = "has the least variance" if kind == "estimator" else f"needs the fewest {unit}"
     factor, bound = describe_factor(nearest)
-    fewer = "less" if comparisons[0].kind == "estimator" else "fewer"
-    yield (
-        f"{begin_with([first])} {least} at every {sweep.parameter} on {names.count(first)} of "
-        f"{_count(comparisons)}: {factor} times {fewer} than the next{bound}"
-    )
+    fewer = "less" if kind == "estimator" else "fewer"
+    where = f"on {names.count(first)} of {_count(comparisons)}: {factor} times {fewer} than the next{bound}"
+    if any(_has_others(each) for each in comparisons):  # which may have less
+        yield f"Of the methods that ran at {every}, {first} {least} at each {where}"
+    else:
+        yield f"{begin_with([first])} {least} at {every} {where}"
     for name in dict.fromkeys(each for each in names if each != first):
         theirs = [problem for problem, found in leads.items() if found and found[0].family == name]
         yield f"On {join_names(theirs)} it is {name}"
@@ -98,10 +102,31 @@ def _listed_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
         leader, reference = find_leader(comparison, quantity), comparison.name(comparison.reference)
         verb, less, _ = _less(comparison)
         if leader is None:
-            yield f"On {comparison.problem} no method is shown to be ahead of {reference}"
+            yield _describe_reference(comparison, quantity)
         else:
             said = comparative(comparison, leader, quantity, less, "")
             yield f"On {comparison.problem}, {comparison.name(leader)} {verb} {said} than {reference}"
+
+
+def _has_others(comparison: Comparison) -> bool:
+    """Whether a comparison has methods that are on no curve of its sweep."""
+    sweep = comparison.sweep
+    places = [sweep.place(cell) for cell in comparison.measured] if sweep else []
+    return any(place is None or (sweep and place[0] not in sweep.curves) for place in places)
+
+
+def _describe_reference(comparison: Comparison, quantity: str) -> str:
+    """Return how many methods a reference is ahead of that none is ahead of."""
+    others = [cell for cell in comparison.measured if cell != comparison.reference]
+    behind = [cell for cell in others if comparison.decision(cell, quantity).verdict is Verdict.WORSE]
+    name, problem = comparison.name(comparison.reference), comparison.problem
+    if not behind:
+        return f"On {problem} no method is shown to be ahead of {name}"
+    if len(behind) == len(others):
+        all_others = "all others" if len(others) > 1 else comparison.name(others[0])
+        return f"On {problem}, {name} is ahead of {all_others}"
+    most = f"{len(behind)} of {len(others)} other methods"
+    return f"On {problem}, {name} is ahead of {most}, and none is shown to be ahead of it"
 
 
 def _counted_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:

@@ -24,7 +24,7 @@ def sweep_sentences(comparison: Comparison) -> list[str]:
     sweep = comparison.sweep
     if sweep is None or not sweep.contested or not comparison.paired:
         return []
-    every = f"every {'value of ' * sweep.parameter.endswith('s')}{sweep.parameter}"
+    every = every_value(sweep)
     where = f"{every} from {sweep.values[0]:g} to {sweep.values[-1]:g}"
     main, *others = (_leads(comparison, sweep, quantity) for quantity in swept_quantities(comparison))
     if not main:
@@ -37,6 +37,11 @@ def sweep_sentences(comparison: Comparison) -> list[str]:
         *(_second_sentence(comparison, each, main) for each in others if each),
         *open_ones,
     ]
+
+
+def every_value(sweep: Sweep) -> str:
+    """Return 'every mean', 'every value of probes'."""
+    return f"every {'value of ' * sweep.parameter.endswith('s')}{sweep.parameter}"
 
 
 def is_led(comparison: Comparison) -> bool:
