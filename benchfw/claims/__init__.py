@@ -33,6 +33,7 @@ QUANTITIES: Mapping[str, tuple[MethodKind, str]] = {
     "bias": ("estimator", "bias"),
     "mse": ("estimator", "mse"),
     "seconds a draw": ("estimator", "seconds_per_draw"),
+    "CPU seconds a draw": ("estimator", "cpu_seconds_per_draw"),
     "cost a draw": ("estimator", "cost_per_draw"),
     "variance x seconds": ("estimator", "variance_x_seconds"),
     "mse x seconds": ("estimator", "mse_x_seconds"),

@@ -27,6 +27,7 @@ _TIMES = {
     "seconds to target": "seconds_to_target",
     "CPU seconds to target": "cpu_seconds_to_target",
     "seconds a draw": "seconds_per_draw",
+    "CPU seconds a draw": "cpu_seconds_per_draw",
     "seconds a call": "seconds_per_call",
 }
 """Times, and what summaries call them."""
@@ -38,6 +39,7 @@ _NOUNS = {
     "iterations to target": ("number of iterations", "to the target"),
     "mse": ("mean squared error", ""),
     "seconds a draw": ("time", "for a draw"),
+    "CPU seconds a draw": ("CPU time", "for a draw"),
     "cost a draw": ("cost", "for a draw"),
     "mse x seconds": ("mean squared error x seconds", ""),
     "seconds a call": ("time", "for a call"),
