@@ -302,7 +302,8 @@ def test_the_scale_never_underflows(build, step):
 class StoredFeatures:
     """feature_scores with all frequencies of a run in memory, for thousands of small blocks."""
 
-    def __call__(self, rows, frequencies, coefficients, num_outputs):
+    def __call__(self, rows, frequencies, coefficients, num_outputs, tensor_cores):
+        del tensor_cores
         count = len(coefficients)
         if not count:
             self.weights = []

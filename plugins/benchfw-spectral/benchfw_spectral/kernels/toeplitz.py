@@ -5,8 +5,6 @@ Golub & Van Loan 2013, §4.8.4. The eigenvalues of that matrix are found once fo
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from math import log2
 from typing import Any
 
@@ -27,27 +25,28 @@ def toeplitz_spectrum(column: Any) -> Any:
     They are L/2 + 1 eigenvalues of a circulant matrix with L >= 2m rows, L even; each of the others is equal
     to one of them.
     """
-    xp = namespace(column)
-    return _spectrum(xp, xp.fft, lambda least: 1 << (least - 1).bit_length(), column)
+    return _spectrum(namespace(column).fft, column)
 
 
 @toeplitz_spectrum.on("numpy")
 def _toeplitz_spectrum_numpy(column: Any) -> Any:
     from scipy import fft
 
-    return _spectrum(namespace(column), fft, partial(fft.next_fast_len, real=True), column)
+    return _spectrum(fft, column)
 
 
 @toeplitz_spectrum.on("cupy")
 def _toeplitz_spectrum_cupy(column: Any) -> Any:
     from cupyx.scipy import fft
 
-    return _spectrum(namespace(column), fft, fft.next_fast_len, column)
+    return _spectrum(fft, column)
 
 
-def _spectrum(xp: Any, fft: Any, fast_length: Callable[[int], int], column: Any) -> Any:
-    size = column.shape[0]
-    length = 2 * fast_length(max(size, 1))
+def _spectrum(fft: Any, column: Any) -> Any:
+    from scipy.fft import next_fast_len  # lengths that are fast there are so everywhere
+
+    xp, size = namespace(column), column.shape[0]
+    length = 2 * int(next_fast_len(max(size, 1), real=True))
     gap = xp.zeros(length - max(2 * size - 1, 0), dtype=column.dtype)
     return xp.real(fft.rfft(xp.concat([column, gap, xp.flip(column[1:])])))
 
