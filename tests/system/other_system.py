@@ -53,6 +53,8 @@ def without_proc(function):
             raise FileNotFoundError(errno.ENOENT, "hidden by the test", text)
         return function(path, *arguments, **options)
 
+    # benchfw looks for the file of whoever opens something: this one is not a plugin's
+    look.__code__ = look.__code__.replace(co_filename="<as if of Python>")
     return look
 
 
