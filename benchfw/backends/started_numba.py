@@ -1,7 +1,7 @@
 """numba after its first call, which takes a third of a second: on import, not on the clock of a trial.
 
-Workers import what a trial imports before they measure it (`harness/workers/worker.py`). So whoever compiles
-imports numba from here.
+Workers import what a trial imports before they measure it (`harness/workers/worker.py`). Code that compiles
+functions therefore imports numba from this module.
 """
 
 from __future__ import annotations

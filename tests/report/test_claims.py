@@ -324,6 +324,8 @@ def test_every_report_shows_claims_first_and_cannot_be_made_to_do_anything_else(
     assert max(map(len, lines.splitlines()[:20])) <= 80
     parts = [page.index(f'id="{name}"') for name in ("findings", "claims", "tables", "provenance")]
     assert parts == sorted(parts)
+    (legend,) = re.findall(r"\((.* holds, .*)\)</p>", page[: parts[1]])
+    assert set(legend.split(", ")) == {"✓ holds", "✗ refuted", "? undecided", "– not testable"}
     assert page.index('href="#findings"') < page.index('href="#claims"')
     for each in summary.claims:
         assert each.claim.digest in page[parts[-1] :]

@@ -30,7 +30,7 @@ class DoublyStochastic:
     rows in place of the batch."""
     tensor_cores: bool = True
     """Whether a GPU multiplies float32 in halves on its tensor cores; else plainly, which takes longer. The
-    accuracy of both is in docs/performance.md; on the host there is no difference."""
+    accuracy of both is in docs/performance.md; on the host it makes no difference."""
 
     check_with = ({"batch": 16, "features": 16}, {"randomness": "features", "kind": "quasi-monte-carlo"})
 

@@ -121,7 +121,7 @@ class BlockDescent(ABC):
     """How frequencies are drawn."""
     tensor_cores: bool = True
     """Whether a GPU multiplies float32 in halves on its tensor cores; else plainly, which takes longer. The
-    accuracy of both is in docs/performance.md; on the host there is no difference."""
+    accuracy of both is in docs/performance.md; on the host it makes no difference."""
 
     check_with = ({"batch": 64, "block": 16},)
 

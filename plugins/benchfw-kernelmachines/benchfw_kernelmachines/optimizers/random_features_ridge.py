@@ -30,7 +30,7 @@ class RandomFeaturesRidge:
     """How frequencies are drawn."""
     tensor_cores: bool = True
     """Whether a GPU multiplies float32 in halves on its tensor cores; else plainly, which takes longer. The
-    accuracy of both is in docs/performance.md; on the host there is no difference."""
+    accuracy of both is in docs/performance.md; on the host it makes no difference."""
 
     solves: ClassVar[type] = KernelRisk
     check_with = ({"features": 32},)
