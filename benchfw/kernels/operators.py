@@ -23,8 +23,9 @@ class Operator(Protocol):
     """A square matrix through its products with blocks of columns, (size, k) -> (size, k).
 
     One that can hold scale A + shift I at no cost a product may offer a method `shifted(scale, shift)`, one
-    that finds inner products on its way a method `update_and_dots`, one whose matrix is stored whole a method
-    `whole`, and one of sparse rows a method `sparse_rows`, as the functions below describe.
+    that finds inner products on its way a method `update_and_dots`, one whose matrix is stored whole or can
+    be written out a method `whole`, and one of sparse rows a method `sparse_rows`, as the functions below
+    describe.
     """
 
     size: int
@@ -44,16 +45,16 @@ class Whole(NamedTuple):
     """scale A + shift I for an A that is stored whole; products with columns of a block are counted."""
 
     matrix: Any
-    scale: float
-    shift: float
-    on_product: Callable[[int], None]
+    scale: float = 1.0
+    shift: float = 0.0
+    on_product: Callable[[int], None] | None = None
 
 
 class Rows(NamedTuple):
     """A in compressed sparse rows; products with columns of a block are counted."""
 
     matrix: Any
-    on_product: Callable[[int], None]
+    on_product: Callable[[int], None] | None = None
 
 
 class DenseOperator:
@@ -76,7 +77,7 @@ class DenseOperator:
 
     def whole(self) -> Whole:
         """Return the matrix."""
-        return Whole(self.matrix, 1.0, 0.0, _count_nothing)
+        return Whole(self.matrix)
 
 
 class SparseOperator:
@@ -104,7 +105,7 @@ class SparseOperator:
 
     def sparse_rows(self) -> Rows:
         """Return the matrix."""
-        return Rows(self.matrix, _count_nothing)
+        return Rows(self.matrix)
 
     def shifted(self, scale: float, shift: float) -> SparseOperator:
         """Return the operator of scale A + shift I, stored as such and kept for the next call."""
@@ -233,7 +234,7 @@ def shifted(operator: Operator, scale: float, shift: float) -> Operator:
 
 
 def whole(operator: Operator) -> Whole | None:
-    """Return the matrix of an operator that stores it whole, None for others."""
+    """Return the matrix of an operator that stores it whole or can write it out, None for others."""
     own: Callable[[], Whole | None] | None = getattr(operator, "whole", None)
     return None if own is None else own()
 
@@ -261,10 +262,6 @@ def update_and_dots(
         return own(block, out, scale, keep)
     result = operator.update(block, out, scale, keep)
     return result, *squares_and_dots(result, block)
-
-
-def _count_nothing(columns: int) -> None:
-    """Count no products: nobody asked."""
 
 
 def _sparse_module(matrix: Any) -> Any:

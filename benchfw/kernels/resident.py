@@ -40,7 +40,8 @@ class Resident:
 
     def count(self, columns: int) -> None:
         """Count products with so many columns."""
-        self._dense.on_product(columns)
+        if self._dense.on_product is not None:
+            self._dense.on_product(columns)
 
     def places(self, tile: Any, sums: int) -> Any:
         """Return memory for so many sums a column: the part of each group, and one place more."""
@@ -75,12 +76,12 @@ class Resident:
 
 def resident(operator: Operator, block: Any) -> Resident | None:
     """Return the matrix of an operator if it fits into the GPU that the block is on; None if it does not."""
-    dense = whole(operator)
-    if dense is None or not block.size or block.dtype != dense.matrix.dtype or block.dtype.char not in CTYPES:
+    device = _device()
+    rows = next((rows for rows in ROWS if rows * device.processors >= operator.size), None)
+    if rows is None or device.capability < WAITS or not block.size or block.dtype.char not in CTYPES:
         return None
-    device, size = _device(), dense.matrix.shape[0]
-    rows = next((rows for rows in ROWS if rows * device.processors >= size), None)
-    if rows is None or device.capability < WAITS:
+    dense = whole(operator)
+    if dense is None or block.dtype != dense.matrix.dtype:
         return None
     if not dense.matrix.flags.c_contiguous:
         dense = dense._replace(matrix=dense.matrix.T)  # it is symmetric

@@ -74,7 +74,8 @@ class RowPasses:
 
     def count(self, columns: int) -> None:
         """Count products with so many columns."""
-        self._rows.on_product(columns)
+        if self._rows.on_product is not None:
+            self._rows.on_product(columns)
 
     def _range(self, piece: slice) -> tuple[int, int]:
         """Return the first row of some lines and the first after them, without the rows of zeros."""

@@ -2,7 +2,8 @@
 
 `python suites/tracked/gpu_small.py [CASE …]` prints a table a case. "recurrences" times Chebyshev forms,
 Lanczos steps and conjugate gradients by the wall clock, on all threads that the host's BLAS takes and on the
-GPU, results waited for, beside the products alone as a CUDA graph. "steps" counts what happens between two
+GPU, results waited for, beside the products alone as a CUDA graph. "interpolated" times them with covariances
+W T W' of sparse W and Toeplitz T, one launch up to 2,112 rows. "steps" counts what happens between two
 answers of a method. Both need CuPy, and PyTorch for its graphs and its profiler. `--to
 suites/tracked/measured` stores what docs/performance.md shows.
 """
@@ -24,8 +25,10 @@ from benchfw.measure.steps import measure_steps
 from benchfw.records import Budget, Spec, Trial
 from benchfw.registry import Registry
 from benchfw_spectral.kernels.chebyshev import chebyshev_forms
+from benchfw_spectral.problems.ski import Interpolation
 
 SIZES = 256, 512, 1_024, 1_500, 2_048
+INTERPOLATED = 500, 1_000, 2_000, 4_000
 PROBES, DEGREE, STEPS, CONDITION = 32, 50, 30, 20.0
 TOLERANCE = 1e-9  # which takes conjugate gradients about 50 iterations at that condition
 COMPLETION = {"use": "chebyshev", "probes": 50, "distribution": {"use": "optimal", "mean": 15}}
@@ -118,6 +121,35 @@ def recurrences(rounds: int) -> Table:
     )
 
 
+def interpolated(rounds: int) -> Table:
+    """Print and return microseconds of recurrences with W T W' + I on a grid of as many nodes as rows."""
+    title = f"{PROBES} columns, float64, W T W' + I: µs on the host, and on the GPU"
+    print(title)
+    rows: list[tuple[Value, ...]] = []
+    for size in INTERPOLATED:
+        inputs = np.linspace(0.0, 1.0, size)[:, None]
+        block = np.random.default_rng(size).standard_normal((size, PROBES))
+        sides = []
+        for name in ("numpy", "cupy"):
+            backend = get_backend(name)
+            covariance = Interpolation(backend, inputs, inputs[:1], size).covariance(1.0, 10.0 / size)
+            ends = 0.99, 1.01 * (1.0 + covariance.top)
+            sides.append((covariance, backend.asarray(block), ends))
+        calls: dict[str, Callable[[Any, Any, Any], Any]] = {
+            f"Chebyshev forms to degree {DEGREE}": lambda a, v, ends: chebyshev_forms(
+                v, a.operator(1.0), DEGREE, ends
+            ),
+            f"Lanczos, {STEPS} steps": lambda a, v, _: lanczos(v, a.operator(1.0), STEPS),
+            "conjugate gradients": lambda a, v, _: conjugate_gradients(v, a.operator(1.0), TOLERANCE),
+        }
+        for name, call in calls.items():
+            slow, fast = (wall_seconds(lambda: call(*side), rounds) for side in sides)  # noqa: B023
+            times = "".join(f"{1e6 * each:9,.0f}" for each in (slow, fast))
+            print(f"  n = {size:5,}  {name:<32}{times}  {slow / fast:6.1f} times faster", flush=True)
+            rows.append((f"{size:,}", name, 1e6 * slow, 1e6 * fast, slow / fast))
+    return Table(title, ("rows", "what", "host", "GPU", "times faster"), rows)
+
+
 def steps(rounds: int) -> Table:
     """Print and return what a GPU does between two answers of a method."""
     del rounds
@@ -142,7 +174,7 @@ def steps(rounds: int) -> Table:
     )
 
 
-CASES = {"recurrences": recurrences, "steps": steps}
+CASES = {"recurrences": recurrences, "interpolated": interpolated, "steps": steps}
 
 
 if __name__ == "__main__":

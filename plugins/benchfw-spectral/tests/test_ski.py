@@ -61,6 +61,16 @@ def test_products_are_those_of_the_dense_matrix(case):
     np.testing.assert_allclose(shifted.matmat(block), 2 * whole @ block - 0.7 * block, atol=1e-13)
 
 
+def test_a_matrix_written_out_is_the_dense_one(case):
+    covariance, weights, _, toeplitz = case
+    found = covariance.operator(NOISE).shifted(2.0, -0.7).whole()
+    written = found.scale * found.matrix + found.shift * np.eye(len(weights))
+    expected = 2 * (weights @ toeplitz @ weights.T + NOISE**2 * np.eye(len(weights))) - 0.7 * np.eye(
+        len(weights)
+    )
+    np.testing.assert_allclose(written, expected, atol=1e-13)
+
+
 def test_a_product_leaves_its_block_alone(case):
     covariance, weights, *_ = case
     block = np.ones((len(weights), 2))

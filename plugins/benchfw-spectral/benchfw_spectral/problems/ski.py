@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchfw import Array, Backend, BenchfwError
-from benchfw.kernels import SparseOperator
+from benchfw.kernels import SparseOperator, Whole
 from benchfw_spectral.functions.function import Interval
 from benchfw_spectral.kernels.interpolation import cubic_weights
 from benchfw_spectral.kernels.toeplitz import toeplitz_product, toeplitz_spectrum
@@ -62,14 +62,11 @@ class Interpolation:
 
 
 class InterpolatedOperator:
-    """scale W T W' + diagonal I by its products, each two sparse ones around a pair of Fourier transforms.
+    """scale C + diagonal I; a product with C = W T W' is two sparse ones around two Fourier transforms."""
 
-    `spectrum` is that of T.
-    """
-
-    def __init__(self, inputs: Interpolation, spectrum: Array, diagonal: float, scale: float = 1.0) -> None:
-        self._inputs = inputs
-        self._spectrum = spectrum
+    def __init__(self, covariance: InterpolatedCovariance, diagonal: float, scale: float = 1.0) -> None:
+        inputs = covariance.inputs
+        self._covariance = covariance
         self._diagonal = diagonal
         self._scale = scale
         self._weights = SparseOperator(inputs.weights)
@@ -91,10 +88,14 @@ class InterpolatedOperator:
     def shifted(self, scale: float, shift: float) -> InterpolatedOperator:
         """Return the operator of scale times this matrix plus shift I."""
         diagonal = scale * self._diagonal + shift
-        return InterpolatedOperator(self._inputs, self._spectrum, diagonal, scale * self._scale)
+        return InterpolatedOperator(self._covariance, diagonal, scale * self._scale)
+
+    def whole(self) -> Whole:
+        """Return the matrix, written out: a recurrence that keeps a small one on the GPU takes one launch."""
+        return Whole(self._covariance.matrix, self._scale, self._diagonal)
 
     def _add_to(self, out: Array, block: Array, scale: float) -> Array:
-        values = toeplitz_product(self._spectrum, self._inputs.transposed @ block)
+        values = toeplitz_product(self._covariance.spectrum, self._covariance.inputs.transposed @ block)
         return self._weights.update(values, out, scale * self._scale, 1.0)
 
 
@@ -115,12 +116,19 @@ class InterpolatedCovariance:
         self.bounding = 0
 
     @cached_property
-    def _spectrum(self) -> Array:
+    def spectrum(self) -> Array:
+        """That of T, as products take it."""
         return toeplitz_spectrum(self.column)
+
+    @cached_property
+    def matrix(self) -> Array:
+        """C written out, (d, d)."""
+        weights = self.inputs.weights
+        return weights @ (weights @ self._toeplitz(self.column)).T
 
     def operator(self, noise: float) -> InterpolatedOperator:
         """Return C + σ² I, by its products."""
-        return InterpolatedOperator(self.inputs, self._spectrum, noise**2)
+        return InterpolatedOperator(self, noise**2)
 
     def forms(self, left: Array, right: Array) -> tuple[Array, Array]:
         """Return Σ_i l_i' C r_i and Σ_i l_i' (∂C/∂ log ℓ) r_i.
@@ -161,7 +169,7 @@ class InterpolatedCovariance:
     def predict(self, weights: Array) -> Array:
         """Return W_* T W' weights, (t,)."""
         block = (self.inputs.transposed @ weights)[:, None]
-        return self.inputs.test_weights @ toeplitz_product(self._spectrum, block)[:, 0]
+        return self.inputs.test_weights @ toeplitz_product(self.spectrum, block)[:, 0]
 
     def _bands(self, noise: float) -> tuple[Band, Band] | None:
         """Return U T U' + σ² I and U (∂T/∂ log ℓ) U' as bands on the host, None if too wide."""
