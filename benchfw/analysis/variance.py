@@ -1,6 +1,7 @@
 """Bias, variance and mean squared error of an estimator, from a stream of its draws.
 
-The harness feeds every draw of a trial through `DrawStatistics`, so this file needs NumPy only.
+The harness feeds every draw of a trial through `DrawStatistics`, so this file needs NumPy only. Its functions
+take arrays of other libraries that follow its protocols, as CuPy's do, and leave them where they are.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class DrawStatistics:
     """
 
     def __init__(self, exact: Any = None) -> None:
-        self._exact = None if exact is None else np.asarray(exact, dtype=np.float64).ravel()
+        self._exact = None if exact is None else _vector(exact)
         self._count = 0
         self._mean: NDArray[np.float64] = np.zeros(0)
         self._even_mean: NDArray[np.float64] = np.zeros(0)
@@ -61,7 +62,7 @@ class DrawStatistics:
 
     def add(self, draw: Any) -> None:
         """Take in one draw: O(size) work, no copy kept."""
-        values = np.asarray(draw, dtype=np.float64).ravel()
+        values = _vector(draw)
         self._count += 1
         count = self._count
         if count == 1:
@@ -239,3 +240,10 @@ class DrawStatistics:
         self._mean = values.copy()
         self._even_mean = values.copy()
         self._coordinate_squares = np.zeros_like(values)
+
+
+def _vector(values: Any) -> NDArray[np.float64]:
+    """Return numbers as one vector of double precision, on the device that they are on."""
+    array = values if hasattr(values, "__array_function__") else np.asarray(values)
+    flat: NDArray[np.float64] = array.astype(np.float64, copy=False).ravel()
+    return flat

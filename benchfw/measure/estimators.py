@@ -18,6 +18,7 @@ from benchfw.errors import BenchfwError, PluginError
 from benchfw.measure.meter import Emit, Meter, next_look
 from benchfw.records import Ending, Outcome, Status, Trial, change
 
+LARGE = 2**16  # numbers from which on a GPU finds the statistics of a draw faster than the host
 MOST_BUDGETS = 5.0  # of seconds that a trial may take: a cheap draw costs less than its statistics
 
 
@@ -33,7 +34,7 @@ def measure_estimator(trial: Trial, problem: Any, method: Any, rng: Rng, emit: E
     for draws in count(1):
         with meter.clock:
             value = checked_draw(method, problem, rng)(params)
-        sample = checked_estimate(method, problem, value).astype(np.float64, copy=False)
+        sample = checked_estimate(method, problem, value)
         if not np.isfinite(sample).all():
             return Outcome(Status.DIVERGED, Ending.NOT_FINITE, f"draw {draws:,} is not finite")
         statistics.add(sample)
@@ -71,7 +72,7 @@ def _place(trial: Trial, problem: Any) -> Any:
 
 def _exact(quantity: str, problem: Any, params: Any) -> Any:
     oracle = getattr(problem, quantity, None)
-    return None if oracle is None else np.asarray(problem.backend.to_numpy(oracle(params)), dtype=np.float64)
+    return None if oracle is None else _for_statistics(problem, oracle(params))
 
 
 def estimated_quantity(method: Any, problem: Any) -> Literal["value", "grad"]:
@@ -98,13 +99,21 @@ def checked_draw(method: Any, problem: Any, rng: Rng) -> Callable[[Params], Arra
 
 
 def checked_estimate(method: Any, problem: Any, value: Any) -> NDArray[Any]:
-    """Return what a draw gave as a NumPy array of real numbers, or explain what is wrong with it."""
+    """Return what a draw gave as an array of real numbers, or explain what is wrong with it."""
     name = type(method).__name__
     if value is None:
         raise PluginError(
             f"the function that draw() of {name} returned gave None instead of a number or an array"
         )
-    estimate = np.asarray(problem.backend.to_numpy(value))
+    estimate = _for_statistics(problem, value)
     if estimate.dtype.kind not in "fiub":
         raise PluginError(f"{name} drew {estimate.dtype} values; estimates are real numbers")
     return estimate
+
+
+def _for_statistics(problem: Any, value: Any) -> NDArray[Any]:
+    """Return an array that NumPy's functions take: large ones of a GPU as they are, others on the host."""
+    if problem.backend.owns(value) and hasattr(value, "__array_function__") and value.size >= LARGE:
+        found: NDArray[Any] = value
+        return found
+    return np.asarray(problem.backend.to_numpy(value))
