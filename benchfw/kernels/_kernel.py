@@ -47,15 +47,24 @@ def kernel(
     return decorate
 
 
+_namespaces: dict[tuple[type, ...], Any] = {}  # of arrays that the core's backends own
+
+
 def namespace(*arrays: Any) -> Any:
     """Return the array-API namespace of these arrays, for portable bodies: that of a plugin's backend."""
+    kinds = tuple(map(type, arrays))
+    if kinds in _namespaces:
+        return _namespaces[kinds]
     owner = owner_of(arrays[0])
     if owner is not None and owner not in BUILT_IN:
         return get_backend(owner).xp
     # its first import takes a tenth of a second, which a run that needs no portable body should not pay
     from array_api_compat import array_namespace
 
-    return array_namespace(*arrays)
+    found = array_namespace(*arrays)
+    if owner is not None:
+        _namespaces[kinds] = found
+    return found
 
 
 class Kernel(Generic[P, R]):

@@ -46,6 +46,9 @@ class IndependentFrequencies:
 
 def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield the first number and the length of each run of successive numbers."""
+    if isinstance(numbers, range) and numbers.step == 1:
+        yield numbers.start, len(numbers)
+        return
     start = 0
     for place in range(1, len(numbers) + 1):
         if place == len(numbers) or numbers[place] != numbers[place - 1] + 1:
