@@ -209,8 +209,8 @@ class DrawStatistics:
         if self._unit == 1:
             return change * change
         with np.errstate(over="ignore", under="ignore"):
-            scaled = change / self._unit
-            return np.asarray(scaled * scaled)
+            scaled: NDArray[np.float64] = change / self._unit
+            return scaled * scaled
 
     def _in_draws(self, square: float) -> float:
         """Return a square in the unit of the draws."""
