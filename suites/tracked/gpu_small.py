@@ -153,7 +153,7 @@ def interpolated(rounds: int) -> Table:
 def steps(rounds: int) -> Table:
     """Print and return what a GPU does between two answers of a method."""
     del rounds
-    title = f"between two answers, the mean of {ANSWERS}: launches, copies to and from the host, µs"
+    title = f"Between two answers, the mean of {ANSWERS}: launches, copies to and from the host, µs"
     print(title)
     rows: list[tuple[Value, ...]] = []
     registry = Registry()
