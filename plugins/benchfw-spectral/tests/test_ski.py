@@ -61,6 +61,15 @@ def test_products_are_those_of_the_dense_matrix(case):
     np.testing.assert_allclose(shifted.matmat(block), 2 * whole @ block - 0.7 * block, atol=1e-13)
 
 
+def test_on_a_device_products_with_a_small_grid_are_those_of_the_dense_matrix(case, monkeypatch):
+    covariance, weights, _, toeplitz = case
+    monkeypatch.setattr(type(covariance.inputs.backend), "on_device", True)
+    block = np.random.default_rng(1).standard_normal((len(weights), 3))
+    whole = weights @ toeplitz @ weights.T + NOISE**2 * np.eye(len(weights))
+    np.testing.assert_allclose(covariance.operator(NOISE).matmat(block), whole @ block, atol=1e-13)
+    assert "_spectrum" not in vars(covariance)  # no transform was made
+
+
 def test_a_matrix_written_out_is_the_dense_one(case):
     covariance, weights, _, toeplitz = case
     found = covariance.operator(NOISE).shifted(2.0, -0.7).whole()

@@ -25,6 +25,7 @@ from benchfw_spectral.problems.banded import (
 BORDER = 2  # cells beside the inputs, so that every input has its four nodes
 BAND = 3  # nodes further apart share no input
 NARROW = 0.1  # of the grid: the most diagonals for which a band is faster than the whole matrix
+SMALL_GRID = 4_096  # nodes up to which a GPU multiplies by T itself: one launch, not the dozen of transforms
 RIDGE = 1e-12  # relative, for grid nodes that no input determines
 
 
@@ -69,7 +70,7 @@ class InterpolatedOperator:
         self._covariance = covariance
         self._diagonal = diagonal
         self._scale = scale
-        self._weights = SparseOperator(inputs.weights)
+        self._weights, self._transposed = SparseOperator(inputs.weights), SparseOperator(inputs.transposed)
         self.size = inputs.size
         self.order = self._weights.order
         self.work = 2 * self._weights.work + 20.0 * inputs.grid * math.log2(2 * inputs.grid) + 2.0 * self.size
@@ -95,7 +96,7 @@ class InterpolatedOperator:
         return Whole(self._covariance.matrix, self._scale, self._diagonal)
 
     def _add_to(self, out: Array, block: Array, scale: float) -> Array:
-        values = toeplitz_product(self._covariance.spectrum, self._covariance.inputs.transposed @ block)
+        values = self._covariance.multiply_grid(self._transposed.matmat(block))
         return self._weights.update(values, out, scale * self._scale, 1.0)
 
 
@@ -116,15 +117,16 @@ class InterpolatedCovariance:
         self.bounding = 0
 
     @cached_property
-    def spectrum(self) -> Array:
-        """That of T, as products take it."""
-        return toeplitz_spectrum(self.column)
-
-    @cached_property
     def matrix(self) -> Array:
         """C written out, (d, d)."""
         weights = self.inputs.weights
-        return weights @ (weights @ self._toeplitz(self.column)).T
+        return weights @ (weights @ self._grid_matrix).T
+
+    def multiply_grid(self, block: Array) -> Array:
+        """Return T block, (m, k)."""
+        if self.inputs.backend.on_device and self.inputs.grid <= SMALL_GRID:
+            return self._grid_matrix @ block
+        return toeplitz_product(self._spectrum, block)
 
     def operator(self, noise: float) -> InterpolatedOperator:
         """Return C + σ² I, by its products."""
@@ -169,7 +171,16 @@ class InterpolatedCovariance:
     def predict(self, weights: Array) -> Array:
         """Return W_* T W' weights, (t,)."""
         block = (self.inputs.transposed @ weights)[:, None]
-        return self.inputs.test_weights @ toeplitz_product(self.spectrum, block)[:, 0]
+        return self.inputs.test_weights @ self.multiply_grid(block)[:, 0]
+
+    @cached_property
+    def _spectrum(self) -> Array:
+        return toeplitz_spectrum(self.column)
+
+    @cached_property
+    def _grid_matrix(self) -> Array:
+        """T written out, (m, m)."""
+        return self._toeplitz(self.column)
 
     def _bands(self, noise: float) -> tuple[Band, Band] | None:
         """Return U T U' + σ² I and U (∂T/∂ log ℓ) U' as bands on the host, None if too wide."""
@@ -184,7 +195,7 @@ class InterpolatedCovariance:
     def _reduced(self, noise: float) -> Array:
         """Return S = U T U' + σ² I, (m, m)."""
         xp, root = self.inputs.backend.xp, self.inputs.root
-        return root @ (root @ self._toeplitz(self.column)).T + noise**2 * xp.eye(self.inputs.grid)
+        return root @ (root @ self._grid_matrix).T + noise**2 * xp.eye(self.inputs.grid)
 
     def _toeplitz(self, column: Array) -> Array:
         nodes = self.inputs.backend.xp.arange(self.inputs.grid)
