@@ -13,7 +13,10 @@ from pathlib import Path
 
 from benchfw.harness.environment import describe, machine
 
-PACKAGES = "numpy", "scipy", "numba", "cupy", "torch", "gpytorch", "imate", "linear_operator", "matfree"
+PACKAGES = (
+    *("numpy", "scipy", "numba", "cupy"),
+    *("torch", "gpytorch", "imate", "linear_operator", "jax", "matfree", "sklearn"),
+)
 Value = str | float | None
 
 

@@ -2,7 +2,9 @@
 
 `python suites/tracked/kernelmachines_speed.py` prints a table for 4,096 rows of 100 coordinates, blocks of
 256 frequencies and 10 outputs, float32: one thread, CPU milliseconds a block and ratios within one process.
-The bare work is one product of rows and stored weights, and its cosines and sines. `--to
+The bare work is one product of rows and stored weights, and its cosines and sines. scikit-learn's RBFSampler
+stores its weights too, and has as many cosines with random shifts, which are less exact than pairs of a
+cosine and a sine (Sutherland & Schneider 2015). `--to
 suites/tracked/measured` stores what docs/performance.md shows.
 """
 
@@ -16,6 +18,7 @@ from unittest import mock
 import numpy as np
 from _measured import Table, store_table
 from _timing import add_folder_option, medians, with_one_thread
+from sklearn.kernel_approximation import RBFSampler
 
 from benchfw.backends import get_backend
 from benchfw_kernelmachines.covariances import get_covariance
@@ -52,6 +55,12 @@ def calls() -> dict[str, Callable[[], object]]:
             np.cos(phases, out=cosines)
             np.sin(phases, out=sines)
 
+    sampler = RBFSampler(gamma=0.5 / length**2, n_components=2 * COUNT, random_state=1).fit(rows)
+
+    def by_scikit_learn() -> None:
+        for block in coefficients:
+            sampler.transform(rows) @ block.reshape(2 * COUNT, OUTPUTS)
+
     def by_numpy_alone() -> None:
         with mock.patch.object(waves, "MANY", float("inf")):
             made["independent"].predict(rows)
@@ -62,6 +71,7 @@ def calls() -> dict[str, Callable[[], object]]:
         "  by NumPy alone": by_numpy_alone,
         "  orthogonal": lambda: made["orthogonal"].predict(rows),
         "  quasi-monte-carlo": lambda: made["quasi-monte-carlo"].predict(rows),
+        "scikit-learn's RBFSampler": by_scikit_learn,
         "making the frequencies": lambda: [frequencies.block(number) for number in range(BLOCKS)],
         "products with residuals": lambda: [feature_products(rows, block, residuals) for block in stored],
         "gram of the features": lambda: [feature_gram(rows, block) for block in stored],

@@ -33,7 +33,7 @@ from benchfw_spectral.peers.linear_operator import PeerLinearOperator
 from benchfw_spectral.peers.matfree import PeerMatfree
 from benchfw_spectral.peers.primate import PeerPrimate
 
-PROBES, STEPS = 30, (25, 50, 100, 200, 400)
+PROBES, STEPS = 30, (5, 10, 25, 50, 100, 200, 400)
 FAR = 5.0  # times the error asked for: after one draw that is further off, more steps are tried
 CASES = {
     "sparse: 200 x 200 Laplacian + 0.1 I": {"matrix": "laplacian-2d", "size": 40_000, "shift": 0.1},
