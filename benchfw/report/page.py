@@ -24,12 +24,13 @@ from benchfw.report.claims import MARKS, RULE, count_claims, describe_claims, wa
 from benchfw.report.figures import build_figures, method_styles
 from benchfw.report.figures.chosen import headline_figure
 from benchfw.report.figures.overlay import overlay_figures
+from benchfw.report.figures.packing import pack_figures, write_figures
 from benchfw.report.figures.plot import DARK_PALETTE, PALETTE, STROKES, Figure, Style, extra_figure
 from benchfw.report.figures.plot import MARKS as MARKS_OF_FIGURES
 from benchfw.report.first_screen import STATUS_WORDS, Answer, find_answers, find_notices
 from benchfw.report.side_tables import comparison_tables, summary_tables
 from benchfw.report.tables import EXACT_COLUMNS, exact_rows, full_table, headline_table
-from benchfw.report.text import flat_facts, plural, script_json
+from benchfw.report.text import flat_facts, plural
 from benchfw.report.tuning.sentences import describe_tuning
 from benchfw.report.tuning.tables import tuning_tables
 from benchfw.report.verdicts.overall import overall_sentences
@@ -57,8 +58,6 @@ SMALL = Path(__file__).parent / "html" / "assets" / "plotly-basic.min.js"
 KINDS = {"scatter", "bar", "pie"}  # of marks, that the small build draws; ours are all among them
 
 _LARGE = 100_000  # bytes; tables from here on go into a page compressed
-_LEVEL = 6  # of compression; the highest takes twice as long for 1 %
-_LARGE_FIGURES = 1_000_000  # bytes; so do the numbers of its figures
 MOST_CLAIMS = 6  # on the first screen; all are below it
 MOST_ROWS = 3000  # of all numbers together; those of more are in the CSV files only
 _SCRIPT = re.compile(r'<script src="([^"]+)"></script>')
@@ -211,11 +210,7 @@ def fill(template: str, figures: Sequence[Figure], script: Path | None, **contex
         lstrip_blocks=True,
     )
     environment.filters["plural"] = plural
-    drawn = [figure.as_data() for figure in figures]
-    data, kind = script_json(drawn[1:]), "application/json"
-    if len(data) > _LARGE_FIGURES:
-        packed = gzip.compress(data.encode(), _LEVEL, mtime=0)
-        data, kind = base64.b64encode(packed).decode(), "application/gzip"
+    data, kind = pack_figures(figures[1:])
     page = environment.get_template(template).render(
         figures=figures,
         palettes={"light": PALETTE, "dark": DARK_PALETTE},
@@ -224,7 +219,7 @@ def fill(template: str, figures: Sequence[Figure], script: Path | None, **contex
         script=script.name if script else "",
         figure_type=kind,
         # safe: neither script_json nor base64 has a character that HTML could read
-        first_figure=Markup(script_json(drawn[0]) if drawn else ""),  # noqa: S704
+        first_figure=Markup(write_figures(figures[0].as_data()) if figures else ""),  # noqa: S704
         figure_data=Markup(data),  # noqa: S704
         **context,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from benchfw.sweep import leaves
@@ -233,9 +233,12 @@ def escape_plotly(text: str, longest: int = LONGEST_NAME) -> str:
     return html.escape(short, quote=False)
 
 
-def script_json(data: Any) -> str:
-    """Return JSON that may stand inside a <script> element: no character in it can end the element."""
+def script_json(data: Any, default: Callable[[Any], Any] | None = None) -> str:
+    """Return JSON that may stand inside a <script> element: no character in it can end the element.
+
+    `default` returns what stands for an object that JSON does not have.
+    """
     import json
 
-    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"), default=default)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -447,7 +447,7 @@ def test_a_plugins_figure_is_drawn_too(make, written, look):
 
 
 def test_figures_that_a_large_page_holds_compressed_are_drawn(realistic, written, look, monkeypatch):
-    monkeypatch.setattr("benchfw.report.page._LARGE_FIGURES", 1000)
+    monkeypatch.setattr("benchfw.report.figures.packing.MOST_NUMBERS", 100)
     page = look(written(realistic(problems=("p",), repetitions=2)))
     assert page.evaluate("document.getElementById('figure-data').type") == "application/gzip"
     assert page.evaluate("document.querySelectorAll('.plot .scatterlayer .trace').length") > 3

@@ -14,7 +14,7 @@ from benchfw.errors import BenchfwError
 from benchfw.records import Budget, Cell, Counting, Ending, Status
 from benchfw.report.figures import build_figures
 from benchfw.report.tables import headline_table
-from benchfw.report.text import script_json
+from benchfw.report.figures.packing import pack_figures
 from benchfw.report.verdicts.phrases import caveat_sentences, fault_place, fault_sentence
 from benchfw.summary.exports import SUMMARY_COLUMNS, record_rows, summary_rows
 from benchfw.summary.histories import History, Reader
@@ -355,9 +355,7 @@ def test_an_iterator_gives_the_same_summary_with_the_trials_of_one_comparison_at
     assert len(held) > 3
     assert max(held) <= 0
     assert summary_rows(found) == summary_rows(expected)
-    assert script_json([each.as_data() for each in build_figures(found)]) == script_json(
-        [each.as_data() for each in build_figures(expected)]
-    )
+    assert pack_figures(build_figures(found)) == pack_figures(build_figures(expected))
     assert not any(each.lines for each in summarize(run, results, figures=False).comparisons)
 
 

@@ -229,11 +229,11 @@ def from_edge(grid: Floats, values: Floats, edge: float) -> tuple[Floats, Floats
 def _band_trace(drawn: Band, edge: float, style: Style, *, visible: bool) -> dict[str, Any]:
     inside = np.isfinite(drawn.low) & np.isfinite(drawn.high)
     grid, low = from_edge(drawn.grid[inside], drawn.low[inside], edge)
-    x, (_, high) = rounded(grid), from_edge(drawn.grid[inside], drawn.high[inside], edge)
+    _, high = from_edge(drawn.grid[inside], drawn.high[inside], edge)
     return {
         "mode": "none",
-        "x": [*x, *reversed(x)],
-        "y": rounded(np.concatenate([low, high[::-1]]), 4),
+        "x": np.concatenate([grid, grid[::-1]]),
+        "y": np.concatenate([low, high[::-1]]),
         "fill": "toself",
         "fillcolor": f"{style.colour}2e",
         "hoverinfo": "skip",

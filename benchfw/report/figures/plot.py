@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from benchfw.analysis.convergence import Floats
 from benchfw.analysis.intervals import Interval
 from benchfw.records import Cell
 from benchfw.report.text import escape_plotly
@@ -86,7 +87,7 @@ class Figure:
     problem: str = ""
 
     def as_data(self) -> dict[str, Any]:
-        """Return what the page's script needs, ready for JSON."""
+        """Return what the page's script needs; `benchfw.report.figures.packing` writes its arrays."""
         views = [
             {"label": view.label, "data": view.data, "layout": view.layout, "axis": view.axis}
             for view in self.views
@@ -117,15 +118,20 @@ def styles_of(cells: Iterable[Cell], families: Mapping[Cell, str] | None = None)
 
 
 def line_trace(
-    name: str, across: Iterable[float], up: Iterable[float], style: Style, hover: str, **line: Any
+    name: str,
+    across: Floats | Iterable[float],
+    up: Floats | Iterable[float],
+    style: Style,
+    hover: str,
+    **line: Any,
 ) -> dict[str, Any]:
-    """Return a line in a method's style; `line` changes its dash, width or shape."""
+    """Return a line in a method's style; `line` changes its dash, width or shape. Arrays stay arrays."""
     return {
         "type": "scatter",
         "mode": "lines+markers" if style.marked else "lines",
         "name": escape_plotly(name),
-        "x": rounded(across),
-        "y": rounded(up),
+        "x": with_gaps(across) if isinstance(across, np.ndarray) else rounded(across),
+        "y": with_gaps(up) if isinstance(up, np.ndarray) else rounded(up),
         "line": {"color": style.colour, "dash": style.dash, "width": 2, **line},
         "marker": {"color": style.colour, "symbol": style.symbol, "maxdisplayed": 8},
         "hovertemplate": f"%{{fullData.name}}<br>{hover}<extra></extra>",
@@ -165,10 +171,13 @@ def error_bars(intervals: Sequence[Interval], style: Style) -> dict[str, Any]:
 
 def rounded(values: Iterable[float], digits: int = 6) -> list[float | None]:
     """Return JSON numbers with so many figures; None, a gap in the drawing, for what is not finite."""
-    found = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    # one format for all of them: a page has a hundred thousand
-    written = map(float, (f"%.{digits}g " * len(found) % tuple(found)).split())
+    written = (float(f"{value:.{digits}g}") for value in values)
     return [value if math.isfinite(value) else None for value in written]
+
+
+def with_gaps(values: Floats) -> Floats:
+    """Return an array with NaN, a gap in the drawing, for what is not finite."""
+    return np.where(np.isfinite(values), values, math.nan)
 
 
 def log_axis(values: Iterable[float]) -> bool:

@@ -75,7 +75,11 @@ def draw_svg(view: View, title: str, size: tuple[int, int] = (WIDTH, HEIGHT)) ->
 
 
 def _numbers(traces: Iterable[Mapping[str, Any]], key: str) -> list[float]:
-    return [float(value) for each in traces for value in each[key] if value is not None]
+    return [float(value) for each in traces for value in each[key] if _is_known(value)]
+
+
+def _is_known(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
 
 
 def _scale(axis: Mapping[str, Any], values: Sequence[float], ends: tuple[float, float]) -> Scale:
@@ -134,7 +138,7 @@ def _trace(trace: Mapping[str, Any], across: Scale, up: Scale) -> str:
     points = [
         (across(float(x)), up(float(y)))
         for x, y in zip(trace["x"], trace["y"], strict=True)
-        if x is not None and y is not None
+        if _is_known(x) and _is_known(y)
     ]
     if trace["mode"] == "none":
         colour = str(trace.get("fillcolor", "#888888"))[:7]  # without its opacity

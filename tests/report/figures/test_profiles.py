@@ -25,8 +25,8 @@ def test_the_profile_says_how_often_a_method_is_within_a_factor_of_the_best(make
     assert figure.title == "All problems: performance profile"
     lines = {trace["name"]: dict(zip(trace["x"], trace["y"], strict=True)) for trace in figure.views[0].data}
     assert lines == {
-        "gd": {1.0: 0.666667, 2.0: 0.666667, 4.0: 1.0},
-        "sgd": {1.0: 0.333333, 2.0: 1.0, 4.0: 1.0},
+        "gd": {1.0: 2 / 3, 2.0: 2 / 3, 4.0: 1.0},
+        "sgd": {1.0: 1 / 3, 2.0: 1.0, 4.0: 1.0},
     }
 
 
@@ -36,8 +36,8 @@ def test_targets_met_count_every_problem_and_repetition(make, run):
     assert figure.title == "All problems: targets met"
     # every target lies between 9 and 0.5, and is met with the second answer
     lines = {trace["name"]: dict(zip(trace["x"], trace["y"], strict=True)) for trace in figure.views[0].data}
-    assert lines["gd"] == {0.0: 0.0, 1.0: 0.666667, 2.0: 0.666667, 4.0: 1.0}
-    assert lines["sgd"] == {0.0: 0.0, 1.0: 0.333333, 2.0: 1.0, 4.0: 1.0}
+    assert lines["gd"] == {0.0: 0.0, 1.0: 2 / 3, 2.0: 2 / 3, 4.0: 1.0}
+    assert lines["sgd"] == {0.0: 0.0, 1.0: 1 / 3, 2.0: 1.0, 4.0: 1.0}
 
 
 def test_average_ranks_of_three_methods_on_three_problems_are_told_and_exported(make, run):

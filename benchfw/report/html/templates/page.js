@@ -1,12 +1,24 @@
 "use strict";
 (async () => {
-  // the first figure is drawn before the others are read, which a large page has compressed
-  const data = document.getElementById("figure-data");
-  const figures = [JSON.parse(document.getElementById("first-figure").textContent)];
+  const first = document.getElementById("first-figure");
+  const figures = [JSON.parse(first.textContent)];
 
-  function inflate(text) {
+  // A large page has its figures compressed: the length of their JSON, the JSON, and the upper halves of all numbers.
+  async function inflate(text) {
     const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+    const block = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+    const length = new Uint32Array(block, 0, 1)[0];
+    const found = JSON.parse(new TextDecoder().decode(new Uint8Array(block, 4, length)));
+    const halves = new Uint32Array(block, 4 + length);
+    const words = new Uint32Array(2 * halves.length);
+    halves.forEach((half, number) => { words[2 * number + 1] = half; });
+    const numbers = new Float64Array(words.buffer);
+    for (const trace of found.flatMap((figure) => figure.views).flatMap((view) => view.data)) {
+      for (const [key, value] of Object.entries(trace)) {
+        if (value && value.count !== undefined) trace[key] = numbers.subarray(value.at, value.at + value.count);
+      }
+    }
+    return found;
   }
 
   const narrow = () => window.innerWidth < 700;
@@ -16,8 +28,8 @@
   const LABEL_HEIGHT = 16;
 
   // Traces have the colours of light pages; the page's style has those of the present one.
-  const palette = new Map(data.dataset.palette.split(" ").map((colour, number) => [colour, number]));
-  const [marks, strokes] = [data.dataset.marks, data.dataset.strokes].map(JSON.parse);
+  const palette = new Map(first.dataset.palette.split(" ").map((colour, number) => [colour, number]));
+  const [marks, strokes] = [first.dataset.marks, first.dataset.strokes].map(JSON.parse);
   const hue = (colour) => (palette.has(colour) ? ink(`--hue-${palette.get(colour)}`) : colour);
   function recolour(trace) {
     const drawn = { ...trace };
@@ -90,7 +102,7 @@
   function labels(plot, view, hidden) {
     const { xaxis, yaxis, _size: size } = plot._fullLayout;
     const places = labelled(view).filter((trace) => !hidden.has(group(trace))).flatMap((trace) => {
-      const last = trace.y.findLastIndex((value, number) => value !== null && trace.x[number] !== null);
+      const last = trace.y.findLastIndex((value, number) => Number.isFinite(value) && Number.isFinite(trace.x[number]));
       if (last < 0) return [];
       const [x, y] = [xaxis.d2p(trace.x[last]), yaxis.d2p(trace.y[last])];
       return Number.isFinite(x) && Number.isFinite(y) ? [{ trace, x: Math.min(x, size.w), y: Math.min(Math.max(y, 0), size.h) }] : [];
@@ -277,7 +289,6 @@
   }
 
   const drawn = new Map();
-  const all = [...document.querySelectorAll("figure[data-figure]")];
   function show(element) {
     if (drawn.has(element)) return;
     const figure = figures[Number(element.dataset.figure)];
@@ -288,8 +299,12 @@
     redraw();
     if (drawn.size === 1) performance.mark("first figure");
   }
-  // the first at once; the others when a reader comes near them, or prints the page
-  show(all[0]);
+  // the first at once, while the rest of the page is still read; the others when a reader comes near them, or prints
+  // the page
+  show(document.querySelector("figure[data-figure]"));
+  if (document.readyState === "loading") await new Promise((done) => document.addEventListener("DOMContentLoaded", done));
+  const all = [...document.querySelectorAll("figure[data-figure]")];
+  const data = document.getElementById("figure-data");
   figures.push(...(data.type === "application/json" ? JSON.parse(data.textContent) : await inflate(data.textContent)));
   const near = new IntersectionObserver((seen) => {
     seen.filter((each) => each.isIntersecting).forEach((each) => { near.unobserve(each.target); show(each.target); });
