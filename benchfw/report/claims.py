@@ -148,7 +148,7 @@ def _describe_found(result: ClaimResult) -> str:
     if len(every) == 1:
         return said
     noun, preposition = _find_noun(claim, [each.part.subject for each in every])
-    names = [_name_part(noun, each) for each in parts]
+    names = [] if noun == "case" else [_name_part(noun, each) for each in parts]
     if len(parts) == len(every):
         which = f"both {noun}s" if len(every) == 2 else f"all {len(every)} {noun}s"
     else:

@@ -12,7 +12,7 @@ from benchfw.report.text import join_names, plural
 from benchfw.report.tuning.problems import TunedProblem, tuned_problems
 from benchfw.report.tuning.sentences import describe_problem, warn_of_tuning
 from benchfw.report.verdicts import verdict
-from benchfw.report.verdicts.overall import overall_sentences
+from benchfw.report.verdicts.overall import main_quantity, overall_sentences
 from benchfw.summary.model import Comparison, Summary
 
 NOT_MEASURED = (
@@ -89,6 +89,19 @@ ALL_PROBLEMS = "All problems"
 def describe_overall(summary: Summary) -> str:
     """Return the sentences over all problems as one paragraph; empty where there are none."""
     return " ".join(f"{each}." for each in overall_sentences(summary))
+
+
+def describe_cost(summary: Summary) -> str:
+    """Return what the cost is that the sentences on optimizers are about; empty where they have none."""
+    units = [
+        each.cost_unit
+        for each in summary.measured
+        if each.kind == "optimizer" and main_quantity(each) == "cost_to_target"
+    ]
+    if not units:
+        return ""
+    counted = join_names(list(dict.fromkeys(units)))
+    return f"Cost is counted in {counted}, by the problem itself and for all methods alike."
 
 
 def find_notices(summary: Summary, run: Run) -> list[Notice]:

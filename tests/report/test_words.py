@@ -483,7 +483,7 @@ RULES = {
     r"the machine was busy|ran \d+ at a time": "Noise of the machine",
     r"CPU time": "Noise of the machine",
     r"[Tt]oo few draws carry|[Nn]ever varied|has variance|drew the same": "What the draws allow",
-    r"on \d+ of \d+ problems|On none of|^It is behind|^Also ahead|The reference is |^On .* it is ": (
+    r"\d+ of \d+ problems|On none of|^It (is behind|cannot)|^Also ahead|The reference is |^On .* it is ": (
         "Over all problems"
     ),
     r"beyond noise on |^On .*(ahead of|(has|needs) .* than )|below all others": "Over all problems",

@@ -13,8 +13,8 @@ from benchfw.analysis.intervals import LEVEL, t_quantile
 from benchfw.errors import BenchfwError
 from benchfw.records import Budget, Cell, Counting, Ending, Status
 from benchfw.report.figures import build_figures
-from benchfw.report.tables import headline_table
 from benchfw.report.figures.packing import pack_figures
+from benchfw.report.tables import headline_table
 from benchfw.report.verdicts.phrases import caveat_sentences, fault_place, fault_sentence
 from benchfw.summary.exports import SUMMARY_COLUMNS, record_rows, summary_rows
 from benchfw.summary.histories import History, Reader

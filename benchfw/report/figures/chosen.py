@@ -27,7 +27,8 @@ def headline_figure(summary: Summary, figures: Sequence[Figure]) -> Figure | Non
         drawn = [figure for each in swept for figure in sweep_figures(each, styles)]
         if len(drawn) == len(several) > 1:
             return _one_view_each(drawn, swept)
-        ratios = ratio_figure(several, styles) if len(several) > 1 and not summary.imported else None
+        apart = [each.problem for each in summary.measured if each.kind == kind and each not in several]
+        ratios = ratio_figure(several, styles, apart) if len(several) > 1 and not summary.imported else None
         if ratios is not None:
             return ratios
     aims = {f"{each.problem}: {each.targets[0].metric}" for each in summary.comparisons if each.targets}

@@ -22,6 +22,7 @@ _DASHES: dict[str, Any] = {
 }  # fmt: skip
 _MARKERS = {
     "circle": "o", "square": "s", "diamond": "D", "cross": "P", "triangle-up": "^", "star": "*", "x": "X",
+    "triangle-left": "<", "triangle-right": ">", "triangle-down": "v",
 }  # fmt: skip
 
 

@@ -98,22 +98,23 @@ class Figure:
 def styles_of(cells: Iterable[Cell], families: Mapping[Cell, str] | None = None) -> dict[Cell, Style]:
     """Return the style of each cell, the same on every problem.
 
-    The method picks the hue, or its family of a sweep; what differs within a hue, and further rounds of hues,
-    pick dash and symbol.
+    The method picks the hue, or its family of a sweep; the turn within a hue picks dash and symbol. No two of
+    336 lines look alike, and no two of 56 dots.
     """
     found = list(dict.fromkeys(cells))
     names = {cell: (families or {}).get(cell, cell.method) for cell in found}
-    hues = list(dict.fromkeys(names.values()))
-    within: dict[str, dict[tuple[str, str], int]] = {name: {} for name in hues}
+    hues = {name: number % len(PALETTE) for number, name in enumerate(dict.fromkeys(names.values()))}
+    turns: dict[int, dict[tuple[str, str], int]] = {}  # of methods by hue, in order
     for cell in found:
-        within[names[cell]].setdefault((cell.method, cell.backend), len(within[names[cell]]))
-    most = max(map(len, within.values()), default=1)
+        same = turns.setdefault(hues[names[cell]], {})
+        same.setdefault((cell.method, cell.backend), len(same))
     styles = {}
     for cell in found:
-        number, turn = hues.index(names[cell]), within[names[cell]][cell.method, cell.backend]
-        turn += (number // len(PALETTE)) * most
-        symbol = SYMBOLS[(number + turn) % len(SYMBOLS)]
-        styles[cell] = Style(number % len(PALETTE), DASHES[turn % len(DASHES)], symbol, turn >= len(DASHES))
+        hue = hues[names[cell]]
+        turn = turns[hue][cell.method, cell.backend]
+        # 6 dashes and 7 symbols have no common divisor: 42 pairs of them
+        symbol = SYMBOLS[(hue + turn) % len(SYMBOLS)]
+        styles[cell] = Style(hue, DASHES[turn % len(DASHES)], symbol, turn >= len(DASHES))
     return styles
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from benchfw.records import Cell
+from benchfw.report.figures.open_ends import ARROWS, Edges, arrow_traces, find_edges
 from benchfw.report.figures.plot import (
     Figure,
     Style,
@@ -53,7 +54,7 @@ _SWEEP = (
     "interval over repetitions. "
 )
 _SWEPT_DRAWS = (
-    "A bar downwards only, or none: a few draws carry most of the variance. The other views show what a draw "
+    "An arrow upwards, or no bar: a few draws carry most of the variance. The other views show what a draw "
     "takes, and what the methods themselves say of the problem."
 )
 
@@ -198,6 +199,8 @@ def sweep_figures(comparison: Comparison, styles: Styles) -> list[Figure]:
     title = f"{comparison.problem}: against {sweep.parameter}"
     alt = f"Lines of {', '.join(view.label for view in views)} against {sweep.parameter} for {families}."
     words = _SWEEP.format(parameter=sweep.parameter)
+    if any(each["meta"]["part"] == "arrow" for view in views for each in view.data):
+        words += ARROWS
     if comparison.kind == "estimator":
         words += _SWEPT_DRAWS
     return [Figure(title, alt, words, tuple(views), controls=("log x", "log y"), height=460)]
@@ -219,7 +222,13 @@ def _sweep_view(comparison: Comparison, sweep: Sweep, quantity: str, styles: Sty
     lines = {family: points for family, points in lines.items() if points}
     heights = [row.interval.estimate for points in lines.values() for _, row in points]
     along = [value for points in lines.values() for value, _ in points]
-    data = [_sweep_line(family, points, styles[points[0][1].cell]) for family, points in lines.items()]
+    log = log_axis(heights)
+    edges = find_edges([row.interval for points in lines.values() for _, row in points], log=log, stub=0.06)
+    data = [
+        trace
+        for family, points in lines.items()
+        for trace in _sweep_line(family, points, edges, styles[points[0][1].cell])
+    ]
     label = column_title(comparison, quantity).replace("_", " ")
     layout = {
         "xaxis": {
@@ -228,7 +237,7 @@ def _sweep_view(comparison: Comparison, sweep: Sweep, quantity: str, styles: Sty
         },
         "yaxis": {
             "title": {"text": escape_plotly(label)},
-            "type": "log" if log_axis(heights) else "linear",
+            "type": "log" if log else "linear",
             "exponentformat": "power",
         },
         "showlegend": True,
@@ -238,7 +247,8 @@ def _sweep_view(comparison: Comparison, sweep: Sweep, quantity: str, styles: Sty
 
 def _varies(view: View) -> bool:
     """Whether there is more to see than one number."""
-    return len({height for line in view.data for height in line["y"]}) > 1
+    lines = (each for each in view.data if each["meta"]["part"] == "line")
+    return len({height for line in lines for height in line["y"]}) > 1
 
 
 def _sweep_points(
@@ -259,13 +269,18 @@ def _find_rows(comparison: Comparison, cells: Iterable[Cell], quantity: str) -> 
     ]
 
 
-def _sweep_line(family: str, points: Sequence[tuple[float, Row]], style: Style) -> dict[str, Any]:
+def _sweep_line(
+    family: str, points: Sequence[tuple[float, Row]], edges: Edges, style: Style
+) -> list[dict[str, Any]]:
     values, rows = zip(*points, strict=True)
+    intervals = [row.interval for row in rows]
     heights = [row.interval.estimate for row in rows]
     line = line_trace(family, values, heights, style, "%{y:.3g} at %{x:g}", dash="solid")
-    return line | {
+    line |= {
         "mode": "lines+markers",
+        "legendgroup": line["name"],
         "marker": {"color": style.colour, "symbol": style.symbol, "size": 8},
-        "error_y": error_bars([row.interval for row in rows], style),
-        "meta": {"backend": rows[0].cell.backend},
+        "error_y": error_bars([*map(edges.clip, intervals)], style),
+        "meta": {"part": "line", "backend": rows[0].cell.backend},
     }
+    return [line, *arrow_traces(line["name"], intervals, values, edges, style, across=False)]

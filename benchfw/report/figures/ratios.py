@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
-from typing import Any
+from typing import Any, TypeAlias
 
-from benchfw.analysis.decisions import Verdict
+from benchfw.analysis.decisions import Decision, Reason, Verdict
 from benchfw.analysis.intervals import Interval
 from benchfw.records import Cell
+from benchfw.report.figures.open_ends import ARROWS, Edges, arrow_traces, find_edges
 from benchfw.report.figures.plot import Figure, Style, View, error_bars, rounded
-from benchfw.report.text import escape_plotly, ratio_text
+from benchfw.report.text import escape_plotly, join_names, ratio_text
 from benchfw.report.verdicts.overall import main_quantity
+from benchfw.report.verdicts.phrases import reached
 from benchfw.report.verdicts.sweeps import PRODUCTS
 from benchfw.summary.model import Comparison
 
@@ -21,22 +23,25 @@ MOST_METHODS = 8
 
 _WORDS = (
     "Left of the line at 1 is better than {reference}. Each dot is a method on one problem, its bar the "
-    "interval that decided the verdict, which allows for all comparisons of the report. A method without a "
-    "dot is not comparable there: it does not arrive, or too few of its runs do."
+    "interval that decided the verdict, which allows for all comparisons of the report."
 )
 _GREY = {"width": 1, "color": "#8f8f8f"}
-_LEFT_OUT = " Of {total} methods the {shown} with the lowest ratios are drawn; all are in the tables."
+_MOST = " Of {total} methods the {shown} with the lowest ratios are drawn; all are in the tables."
+_SWITCHED = " The reference is {asked}, or, where that never reaches the target, the first method that does."
+_OTHER_METHODS = " Left out: {problems}, with other methods than the other problems."
+_NO_DOT = " No dot: {missing} ({why})."
+
+Found: TypeAlias = dict[str, dict[str, tuple[Cell, Interval]]]
 
 
-def ratio_figure(comparisons: Sequence[Comparison], styles: Mapping[Cell, Style]) -> Figure | None:
-    """Return a row a problem with a dot a method, or None where there is nothing to show."""
-    found: dict[str, dict[str, tuple[Cell, Interval]]] = {}
-    for comparison in comparisons:
-        for cell in comparison.measured:
-            decision = comparison.decision(cell, main_quantity(comparison))
-            ratio = None if decision.verdict is Verdict.NOT_COMPARABLE else decision.interval
-            if ratio is not None and 0 < ratio.estimate < math.inf:
-                found.setdefault(comparison.name(cell), {})[comparison.problem] = (cell, ratio)
+def ratio_figure(
+    comparisons: Sequence[Comparison], styles: Mapping[Cell, Style], left_out: Sequence[str] = ()
+) -> Figure | None:
+    """Return a row a problem with a dot a method, or None where there is nothing to show.
+
+    `left_out` are problems that cannot be compared with these.
+    """
+    found, missing = _find_ratios(comparisons)
     if not found:
         return None
     problems = [each.problem for each in comparisons]
@@ -44,18 +49,20 @@ def ratio_figure(comparisons: Sequence[Comparison], styles: Mapping[Cell, Style]
     drawn = [name for name in found if name in shown]
     references = {each.problem: each.name(each.reference) for each in comparisons}
     one = len({*references.values()}) == 1
-    reference = references[problems[0]] if one else "the method in brackets"
+    reference = references[problems[0]] if one else "the reference"
+    edges = find_edges([ratio for name in drawn for _, ratio in found[name].values()])
     data = [
-        _dots(name, found[name], styles, problems, (place + 1) / (len(drawn) + 1) - 0.5)
+        trace
         for place, name in enumerate(drawn)
+        for trace in _dots(name, found[name], styles, problems, (place + 1) / (len(drawn) + 1) - 0.5, edges)
     ]
     what = _describe(comparisons[0])
-    title = f"{what}, relative to {reference}"
-    across = f"times the {what.removesuffix(' to target')} of {reference}"
+    title = f"{what}, relative to {reference}{'' if one else ' (in brackets)'}"
+    across = f"times the {what.removesuffix(' to target')} of {reference}{'' if one else ' in brackets'}"
     names = problems if one else [f"{each} ({references[each]})" for each in problems]
     layout = {
         "xaxis": {
-            "title": {"text": "<br>".join(map(escape_plotly, [*wrap(across, 32), "(left is better)"]))},
+            "title": {"text": "<br>".join(map(escape_plotly, [*wrap(across, 36), "(left is better)"]))},
             "type": "log",
             "automargin": True,
         },
@@ -74,11 +81,54 @@ def ratio_figure(comparisons: Sequence[Comparison], styles: Mapping[Cell, Style]
         "showlegend": True,
     }  # fmt: skip
     words = _WORDS.format(reference=reference)
+    if any(each["meta"]["part"] == "arrow" for each in data):
+        words += f" {ARROWS.rstrip()}"
+    asked = {each.name(each.replaced) for each in comparisons if each.replaced is not None}
+    if asked and not one:
+        words += _SWITCHED.format(asked=join_names(sorted(asked)))
     if len(found) > len(shown):
-        words += _LEFT_OUT.format(total=len(found), shown=len(shown))
+        words += _MOST.format(total=len(found), shown=len(shown))
+    if left_out:
+        words += _OTHER_METHODS.format(problems=join_names(left_out))
+    for why, cells in missing.items():
+        words += _NO_DOT.format(missing=_describe_missing(cells), why=why)
     alt = f"Dots with intervals of {title} for {', '.join(drawn)} on {len(problems)} problems."
     height = min(900, 130 + max(34, 12 * len(drawn) * (len(problems) < 6)) * len(problems))
     return Figure(f"All problems: {title}", alt, words, (View("", data, layout),), height=height)
+
+
+def _find_ratios(comparisons: Sequence[Comparison]) -> tuple[Found, dict[str, dict[str, list[str]]]]:
+    """Return the ratios by method and problem, and why others have none: methods by problem."""
+    found: Found = {}
+    missing: dict[str, dict[str, list[str]]] = {}
+    for comparison in comparisons:
+        quantity = main_quantity(comparison)
+        for cell in comparison.measured:
+            decision = comparison.decision(cell, quantity)
+            ratio = None if decision.verdict is Verdict.NOT_COMPARABLE else decision.interval
+            if ratio is not None and 0 < ratio.estimate < math.inf:
+                found.setdefault(comparison.name(cell), {})[comparison.problem] = (cell, ratio)
+            elif cell != comparison.reference:
+                why = _explain(comparison, cell, decision)
+                missing.setdefault(why, {}).setdefault(comparison.problem, []).append(comparison.name(cell))
+    return found, missing
+
+
+def _explain(comparison: Comparison, cell: Cell, decision: Decision) -> str:
+    if comparison.kind != "optimizer" or decision.reason not in (Reason.NO_VALUE, Reason.NONE):
+        return decision.reason.value or "no ratio is known"
+    there, reference = (reached(comparison, each)[0] for each in (cell, comparison.reference))
+    if not reference:
+        return "neither they nor the reference reach the target"
+    return "too few runs reach the target" if there else "they never reach the target"
+
+
+def _describe_missing(missing: Mapping[str, Sequence[str]]) -> str:
+    """Return 'cdsg and dsg on kin40k and protein; sgd on adult': the problems with equal methods together."""
+    together: dict[tuple[str, ...], list[str]] = {}
+    for problem, names in missing.items():
+        together.setdefault(tuple(names), []).append(problem)
+    return "; ".join(f"{join_names(names)} on {join_names(on)}" for names, on in together.items())
 
 
 def _rule(height: float) -> dict[str, Any]:
@@ -104,19 +154,26 @@ def _dots(
     styles: Mapping[Cell, Style],
     problems: Sequence[str],
     shift: float,
-) -> dict[str, Any]:
+    edges: Edges,
+) -> list[dict[str, Any]]:
+    """Return the dots of a method, and the arrows of what does not fit."""
     style = styles[next(iter(ratios.values()))[0]]
     intervals = [ratio for _, ratio in ratios.values()]
-    return {
+    heights = [problems.index(problem) + 0.8 * shift for problem in ratios]
+    shown = escape_plotly(name)
+    dots = {
         "type": "scatter",
         "mode": "markers",
-        "name": escape_plotly(name),
+        "name": shown,
+        "legendgroup": shown,
         "x": rounded(each.estimate for each in intervals),
-        "y": rounded(problems.index(problem) + 0.8 * shift for problem in ratios),
-        "error_x": error_bars(intervals, style),
+        "y": rounded(heights),
+        "error_x": error_bars([*map(edges.clip, intervals)], style),
         "marker": {"size": 9, "color": style.colour, "symbol": style.symbol},
         "text": [
             escape_plotly(f"{name} on {at}: {ratio_text(ratio)}", 160) for at, (_, ratio) in ratios.items()
         ],
         "hoverinfo": "text",
+        "meta": {"part": "line"},
     }
+    return [dots, *arrow_traces(shown, intervals, heights, edges, style)]

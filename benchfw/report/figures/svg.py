@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from benchfw.report.figures.plot import View
+from benchfw.report.figures.plot import MARKS, STROKES, View
 
 WIDTH, HEIGHT = 680, 300
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 10, 44
@@ -19,7 +19,8 @@ BRIGHTER = {
 }  # fmt: skip
 """The palette where the background is not known: seen on white and on black."""
 
-_DASHES = {"dash": "7 4", "dot": "2 3", "dashdot": "7 3 2 3", "longdash": "12 4", "2px,3px": "2 3"}
+_DASHES = {**STROKES, "2px,3px": "2 3"}
+_TURNS = {"triangle-right": 90, "triangle-down": 180, "triangle-left": 270}
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -43,7 +44,10 @@ class Scale(NamedTuple):
         if self.log and self.high - self.low >= 1:
             powers = range(math.ceil(self.low - 1e-9), math.floor(self.high + 1e-9) + 1)
             every = math.ceil(len(powers) / MOST_TICKS)
-            return [(10.0**k, "1" if k == 0 else f"10{str(k).translate(_RAISED)}") for k in powers[::every]]
+            if len(powers) > 1:
+                return [(10.0**k, _power_text(k)) for k in powers[::every]]
+            steps = (each * 10.0 ** (powers[0] + shift) for shift in (-1, 0) for each in (1, 2, 5))
+            return [(step, f"{step:.6g}") for step in steps if self.low <= math.log10(step) <= self.high]
         ends = (10**self.low, 10**self.high) if self.log else (self.low, self.high)
         step = _nice((ends[1] - ends[0]) / (MOST_TICKS - 2))
         first = math.ceil(ends[0] / step)
@@ -96,6 +100,10 @@ def _scale(axis: Mapping[str, Any], values: Sequence[float], ends: tuple[float, 
     if high - low < 1e-12 * max(abs(low), abs(high), 1.0):
         low, high = low - 0.5, high + 0.5
     return Scale(low, high, log, *ends)
+
+
+def _power_text(exponent: int) -> str:
+    return {0: "1", 1: "10"}.get(exponent, f"10{str(exponent).translate(_RAISED)}")
 
 
 def _nice(step: float) -> float:
@@ -157,9 +165,9 @@ def _trace(trace: Mapping[str, Any], across: Scale, up: Scale) -> str:
             f' stroke-dasharray="{dash}" stroke-linejoin="round"/>'
         )
     if "markers" in trace["mode"]:
-        mark: Callable[[float, float], str] = _cross if marker.get("symbol") == "x" else _dot
+        symbol = str(marker.get("symbol", "circle"))
         shown = points[:: max(1, len(points) // 8)] if "maxdisplayed" in marker else points
-        drawn += "".join(mark(*point).format(colour) for point in shown)
+        drawn += "".join(_mark(x, y, symbol, colour) for x, y in shown)
     bars = [f"M{across(x):.1f} {_near(up(low)):.1f}V{_near(up(high)):.1f}" for x, low, high in _bars(trace)]
     return drawn + f'<path d="{"".join(bars)}" stroke="{colour}" stroke-width="1.5"/>' if bars else drawn
 
@@ -185,9 +193,9 @@ def _near(pixel: float) -> float:
     return max(-1e4, min(1e4, pixel))
 
 
-def _dot(x: float, y: float) -> str:
-    return f'<circle cx="{_near(x):.1f}" cy="{_near(y):.1f}" r="3.5" fill="{{}}"/>'
-
-
-def _cross(x: float, y: float) -> str:
-    return f'<path d="M{_near(x) - 4:.1f} {_near(y) - 4:.1f}l8 8m0-8l-8 8" stroke="{{}}" stroke-width="2"/>'
+def _mark(x: float, y: float, symbol: str, colour: str) -> str:
+    """Return a symbol of a method, or an arrow."""
+    turned = f" rotate({_TURNS[symbol]})" if symbol in _TURNS else ""
+    path = MARKS["triangle-up"] if turned else MARKS.get(symbol.removesuffix("-open"), MARKS["circle"])
+    place = f"translate({_near(x):.1f} {_near(y):.1f}){turned} translate(-12 -6)"
+    return f'<path transform="{place}" d="{path}" fill="{colour}"/>'

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from benchfw.analysis.decisions import Verdict
 from benchfw.analysis.intervals import Interval
-from benchfw.records import MethodKind
-from benchfw.report.text import FEW_NAMES, factor_text, figures, join_names, plural, raise_powers
+from benchfw.records import Cell, MethodKind
+from benchfw.report.text import FEW_NAMES, factor_text, figures, join_names, plural, raise_powers, ratio_text
 from benchfw.report.verdicts.leaders import find_leader
 from benchfw.report.verdicts.phrases import begin_with, choose_measure, comparative
 from benchfw.report.verdicts.sweeps import PRODUCTS, describe_factor, every_value
@@ -124,9 +124,19 @@ def _describe_reference(comparison: Comparison, quantity: str) -> str:
         return f"On {problem} no method is shown to be ahead of {name}"
     if len(behind) == len(others):
         all_others = "all others" if len(others) > 1 else comparison.name(others[0])
-        return f"On {problem}, {name} is ahead of {all_others}"
+        return f"On {problem}, {name} is ahead of {all_others}{_least_lead(comparison, behind, quantity)}"
     most = f"{len(behind)} of {len(others)} other methods"
     return f"On {problem}, {name} is ahead of {most}, and none is shown to be ahead of it"
+
+
+def _least_lead(comparison: Comparison, behind: Sequence[Cell], quantity: str) -> str:
+    """Return by how much a reference is ahead of the methods behind it, at least."""
+    intervals = [comparison.decision(cell, quantity).interval for cell in behind]
+    lows = [each.low for each in intervals if each is not None]
+    if len(lows) < len(behind) or min(lows) <= 1:
+        return ""
+    verb, less, after = _less(comparison)
+    return f": it {verb} at least {factor_text(min(lows))} times {less}{after}"
 
 
 def _counted_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
@@ -137,7 +147,8 @@ def _counted_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
         quantity = main_quantity(comparison)
         for cell in comparison.measured:
             decision, name = comparison.decision(cell, quantity), comparison.name(cell)
-            words.setdefault(name, {})[comparison.problem] = decision.verdict
+            if cell != comparison.reference:
+                words.setdefault(name, {})[comparison.problem] = decision.verdict
             if decision.verdict is Verdict.BETTER and decision.interval is not None:
                 ahead.setdefault(name, []).append(decision.interval.inverted())
     references = Counter(each.name(each.reference) for each in comparisons)
@@ -147,16 +158,19 @@ def _counted_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
         return
     first = max(ahead, key=lambda name: (len(ahead[name]), _middle(ahead[name])))
     verb, less, after = _less(comparisons[0])
-    on = f"on {len(ahead[first])} of {_count(comparisons)}"
+    there = [problem for problem, word in words[first].items() if word is Verdict.BETTER]
+    on = f"{len(there)} of {_count(comparisons)}"
+    on = f"on {on}" if len(there) > 1 else f"on {there[0]} ({on})"
     factor, bound = _describe_factor(ahead[first])
     yield f"{begin_with([first])} {verb} {factor} times {less} than {than}{after} {on}{bound}"
     for verdict, text in (
         (Verdict.WORSE, "It is behind on"),
         (Verdict.UNDECIDED, "No difference beyond noise on"),
+        (Verdict.NOT_COMPARABLE, "It cannot be compared on"),
     ):
         found = [problem for problem, word in words[first].items() if word is verdict]
         if found:
-            yield f"{text} {join_names(found)}"
+            yield f"{text} {join_names(found)}{_one_ratio(comparisons, first, found)}"
     others = sorted((name for name in ahead if name != first), key=lambda name: -len(ahead[name]))
     if others:
         counts = [f"{name} (on {len(ahead[name])})" for name in others]
@@ -164,6 +178,17 @@ def _counted_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
     if len(references) > 1:
         named = [f"{name} on {plural(count, 'problem')}" for name, count in references.most_common()]
         yield f"The reference is {join_names(named)}"
+
+
+def _one_ratio(comparisons: Sequence[Comparison], name: str, problems: Sequence[str]) -> str:
+    """Return the ratio of a method on a single problem, with the interval that decided."""
+    if len(problems) > 1:
+        return ""
+    comparison = next(each for each in comparisons if each.problem == problems[0])
+    cell = next(each for each in comparison.measured if comparison.name(each) == name)
+    decision = comparison.decision(cell, main_quantity(comparison))
+    known = decision.verdict is not Verdict.NOT_COMPARABLE and decision.interval is not None
+    return f" (ratio {ratio_text(decision.interval)})" if known and decision.interval else ""
 
 
 def _count(comparisons: Sequence[Comparison]) -> str:
@@ -190,6 +215,8 @@ def _less(comparison: Comparison) -> tuple[str, str, str]:
 
 def _describe_factor(ratios: Sequence[Interval]) -> tuple[str, str]:
     """Return '2.1 to 3.5', and the least that the intervals allow; of what is known from below only that."""
+    if len(ratios) == 1 and ratios[0].bounded:
+        return ratio_text(ratios[0]), ""
     least = factor_text(min(each.low for each in ratios))
     if any(not each.bounded or math.isinf(each.estimate) for each in ratios):
         return f"at least {least}", " (the lowest end of the intervals)"

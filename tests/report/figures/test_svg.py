@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchfw.report.figures.plot import View
+from benchfw.report.figures.plot import MARKS, View
 from benchfw.report.figures.svg import HEIGHT, WIDTH, Scale, draw_svg
 
 LINE = {"type": "scatter", "mode": "lines", "name": "gd", "x": [0, 1, 10, 100], "y": [1, 0.1, None, 1e-4]}
@@ -35,8 +35,9 @@ def test_lines_bands_marks_and_bars_are_drawn_in_their_colours():
     filled = [each for each in inside if each.get("fill-opacity")]
     assert [each.get("fill") for each in filled] == ["#d55e00"]
     assert filled[0] is inside[0]  # below the lines
-    assert len(list(inside.iter("circle"))) == 2
-    assert len(re.findall("V", "".join(each.get("d", "") for each in inside))) == 1
+    drawn = [each.get("d") for each in inside if each.get("transform")]
+    assert [drawn.count(MARKS[symbol]) for symbol in ("x", "circle")] == [2, 2]
+    assert len(re.findall("V", "".join(each.get("d", "") for each in inside if each.get("stroke")))) == 1
     assert {each.get("stroke") for each in inside if each.get("stroke")} == {"#d55e00"}
 
 
@@ -54,6 +55,7 @@ def test_what_is_outside_of_the_drawing_has_a_place_that_any_browser_takes():
             Scale(-30, 0, True, 0, WIDTH),
             [f"10{each}" for each in ("⁻³⁰", "⁻²⁵", "⁻²⁰", "⁻¹⁵", "⁻¹⁰", "⁻⁵")] + ["1"],
         ),
+        (Scale(-0.5, 0.8, True, 0, WIDTH), ["0.5", "1", "2", "5"]),
         (Scale(0, 10, False, 0, WIDTH), ["0", "2", "4", "6", "8", "10"]),
         (Scale(0.1, 0.4, True, HEIGHT, 0), ["1.5", "2", "2.5"]),
     ],

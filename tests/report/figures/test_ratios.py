@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pytest
+
+from benchfw.records import Cell
+from benchfw.report.figures import build_figures
+from benchfw.report.figures.chosen import headline_figure
+from benchfw.report.figures.plot import styles_of
+from benchfw.summary.summarize import summarize
+
+NEVER = 0.0
+
+
+@pytest.fixture
+def headline(make, run):
+    """Return the first figure of methods by problem, from their costs to the target."""
+
+    def draw(costs):
+        results = [
+            make.result(
+                "optimizer", problem, method, repetition,
+                make.curve("gap", [9, 0.5 if cost else 8], cost=cost + 1 + repetition / 10),
+                target={"gap": 1},
+            )
+            for problem, methods in costs.items()
+            for method, cost in methods.items()
+            for repetition in range(6)
+        ]  # fmt: skip
+        summary = summarize(run, results)
+        return headline_figure(summary, build_figures(summary))
+
+    return draw
+
+
+def test_the_dots_of_all_problems_have_one_reference_which_title_and_axis_name(headline):
+    figure = headline({name: {"gd": 8.0, "sgd": 4.0} for name in ("p", "q")})
+    assert figure.title == "All problems: gradients to target, relative to gd"
+    (view,) = figure.views
+    assert view.layout["xaxis"]["title"]["text"].startswith("times the gradients of gd")
+    assert view.layout["yaxis"]["ticktext"] == ["p", "q"]
+    assert "No dot" not in figure.how_to_read
+
+
+def test_a_problem_whose_reference_never_arrives_names_its_own_and_the_words_say_why(headline):
+    figure = headline(
+        {"p": {"gd": 8.0, "sgd": 4.0, "adam": 5.0}, "q": {"gd": NEVER, "sgd": 4.0, "adam": 5.0}}
+    )
+    assert figure.title.endswith("relative to the reference (in brackets)")
+    assert figure.views[0].layout["yaxis"]["ticktext"] == ["p (gd)", "q (sgd)"]
+    assert "The reference is gd, or, where that never reaches the target, the first" in figure.how_to_read
+
+
+def test_methods_without_a_dot_are_named_with_the_reason(headline):
+    arriving = {"gd": 8.0, "sgd": 4.0, "adam": 5.0}
+    figure = headline(
+        {"p": arriving, "q": {**arriving, "gd": NEVER, "adam": NEVER}, "r": dict.fromkeys(arriving, NEVER)}
+    )
+    assert (
+        "No dot: adam on q; sgd and adam on r (neither they nor the reference reach the target)."
+        in figure.how_to_read
+    )
+
+
+def test_problems_with_other_methods_are_named_as_left_out(headline):
+    same = {"gd": 8.0, "sgd": 4.0}
+    figure = headline({"p": same, "q": same, "r": {"adam": 3.0, "adagrad": 2.0}})
+    assert "Left out: r, with other methods than the other problems." in figure.how_to_read
+
+
+def test_no_two_of_many_methods_look_alike_as_lines_or_as_dots():
+    cells = [
+        Cell("p", "optimizer", f"{family} {number}", backend)
+        for family in range(8) for number in range(3) for backend in ("numpy", "cupy")
+    ]  # fmt: skip
+    for families in (None, {cell: cell.method[0] for cell in cells}):
+        styles = styles_of(cells, families).values()
+        assert len({(each.hue, each.symbol) for each in styles}) == len(cells)
+        assert len({(each.hue, each.dash, each.marked and each.symbol) for each in styles}) == len(cells)
