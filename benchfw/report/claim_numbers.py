@@ -180,4 +180,5 @@ def _range_text(inside: Range, size: float = 1.0, unit: str = "") -> str:
     low, high = (f"{end / size:.12g}" for end in (inside.low, inside.high))
     if inside.two_ended:
         return f"between {low} and {high} {unit}".rstrip()
-    return f"{f'below {high}' if math.isfinite(inside.high) else f'above {low}'} {unit}".rstrip()
+    side, end = ("below", high) if math.isfinite(inside.high) else ("above", low)
+    return f"{side} {end} {unit.removesuffix('s') if end == '1' else unit}".rstrip()

@@ -62,7 +62,7 @@ def ratio_figure(
     names = problems if one else [f"{each} ({references[each]})" for each in problems]
     layout = {
         "xaxis": {
-            "title": {"text": "<br>".join(map(escape_plotly, [*wrap(across, 36), "(left is better)"]))},
+            "title": {"text": "<br>".join(map(escape_plotly, [*wrap(across, 26), "(left is better)"]))},
             "type": "log",
             "automargin": True,
         },

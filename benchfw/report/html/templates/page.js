@@ -168,6 +168,8 @@
     await Plotly.react(plot, traces(view, state), frame(view, figure, state), settings);
     const place = (shown) => Plotly.update(plot, {}, { ...ticks(plot), annotations: labels(plot, shown, state.hidden) });
     await place(view);
+    // so that paper, which is not as wide as the screen, has all of it
+    for (const layer of plot.querySelectorAll(".main-svg")) layer.setAttribute("viewBox", `0 0 ${layer.getAttribute("width")} ${layer.getAttribute("height")}`);
     if (state.listens) return;
     state.listens = true;
     plot.on("plotly_hover", (event) => highlight(plot, group(event.points[0].data)));
