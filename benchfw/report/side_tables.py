@@ -24,8 +24,8 @@ _RATES = (
     "The slope of the later half of each curve, under one law for all methods: {law} More negative is "
     "faster; a slope above its theorem's would cross the bound in the end. The law is that of the theorems "
     "where these agree, else the one under which the curves of every method are straighter; where they "
-    "differ, there is no table. Nor has a method a rate whose slope changes within that half. Mean over "
-    "repetitions [95 % interval]."
+    "differ, or no method has a rate, there is no table. A method whose slope changes within that half has "
+    "no rate, and no row unless a theorem gives it one. Mean over repetitions [95 % interval]."
 )
 _LAWS = {
     "sublinear": "the error falls like a power of the iterations, k^p, and p is shown.",
@@ -70,7 +70,7 @@ def comparison_tables(comparison: Comparison) -> Iterator[SideTable]:
         return
     if any(row.quantity == KAPLAN_MEIER for row in comparison.rows):
         yield SideTable("Restarts", _RESTARTS, _restarts(comparison))
-    if comparison.rates:
+    if any(rate.measured for rate in comparison.rates):
         metrics = dict.fromkeys(rate.metric for rate in comparison.rates)
         law = comparison.rates[0].law
         words = " ".join([_RATES.format(law=_LAWS[law]), *_bent(comparison)])
@@ -105,18 +105,19 @@ def _restarts(comparison: Comparison) -> TextTable:
 
 def _rates(comparison: Comparison) -> TextTable:
     header: tuple[str, ...] = ("method", "measured", "theorem's")
+    rates = [rate for rate in comparison.rates if rate.measured or rate.theorem]
     rows: list[tuple[str, ...]] = [
         (
             comparison.name(rate.cell),
             _slope(rate, rate.measured) if rate.measured else "—",
             _slope(rate, rate.theorem) if rate.theorem else "—",
         )
-        for rate in comparison.rates
+        for rate in rates
     ]
-    if len({rate.metric for rate in comparison.rates}) > 1:
+    if len({rate.metric for rate in rates}) > 1:
         header = ("method", "error", *header[1:])
-        rows = [(row[0], rate.metric, *row[1:]) for row, rate in zip(rows, comparison.rates, strict=True)]
-    return TextTable(header, tuple(rows), tuple(rate.cell for rate in comparison.rates))
+        rows = [(row[0], rate.metric, *row[1:]) for row, rate in zip(rows, rates, strict=True)]
+    return TextTable(header, tuple(rows), tuple(rate.cell for rate in rates))
 
 
 def _bent(comparison: Comparison) -> Iterator[str]:

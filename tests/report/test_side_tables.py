@@ -93,13 +93,15 @@ def test_a_curve_that_ends_at_a_level_has_no_rate_and_the_note_says_why(make, ru
     results = falling(make, "gd", STEPS**-1.0) + falling(make, "sgd", STEPS**-1.0 + 0.005)
     summary = summarize(run, results)
     (rates,) = comparison_tables(summary.comparisons[0])
-    assert [row[:3] for row in rates.table.rows] == [("gd", "-1", "—"), ("sgd", "—", "—")]
+    assert [row[:3] for row in rates.table.rows] == [("gd", "-1", "—")]
     assert re.search(
         r"No rate for sgd: the slope is -0\.\d+ over the first half of what is fitted and -0\.\d+ over the "
         "second, so that this law does not describe the curve",
         rates.words,
     )
     assert not any("rate" in quantity for quantity in rows_of(summary, "sgd"))
+    alone = summarize(run, falling(make, "sgd", STEPS**-1.0 + 0.005, STEPS**-1.0))
+    assert list(comparison_tables(alone.comparisons[0])) == []
 
 
 def test_what_does_not_tend_to_zero_has_no_rate(make, run):
