@@ -262,9 +262,12 @@ class Comparison:
 
         In a sweep of several families: 'optimal at mean 5'.
         """
-        if self.by_size:
-            return short_name(cell._replace(method=f"{self.size(cell):,}"), among=self.measured)
-        return short_name(cell._replace(method=self._labels.get(cell, cell.method)), among=self.measured)
+        label = f"{self.size(cell):,}" if self.by_size else self._labels.get(cell, cell.method)
+        return f"{label} ({cell.backend})" if self._has_several_backends else label
+
+    @cached_property
+    def _has_several_backends(self) -> bool:
+        return len({cell.backend for cell in self.measured}) > 1
 
     @cached_property
     def _labels(self) -> dict[Cell, str]:

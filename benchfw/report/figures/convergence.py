@@ -189,7 +189,10 @@ def _thin_line(grid: Floats, values: Floats, points: int, *, gain: bool) -> tupl
     """Return at most so many points of a line, its ends among them, and its best one."""
     if len(grid) <= points:
         return grid, values
-    kept = np.union1d(_spread(len(grid), points), [np.argmax(values) if gain else np.argmin(values)])
+    kept, best = _spread(len(grid), points), np.argmax(values) if gain else np.argmin(values)
+    place = np.searchsorted(kept, best)
+    if kept[place] != best:
+        kept = np.insert(kept, place, best)
     return grid[kept], values[kept]
 
 
@@ -215,21 +218,24 @@ def _left_edge(bands: Iterable[Band]) -> float:
 def from_edge(grid: Floats, values: Floats, edge: float) -> tuple[Floats, Floats]:
     """Return a line with its start drawn from the left edge on, and from 0 where an axis has it.
 
-    The answer is the start until the first step is done: a line that begins at 0 is level up to there.
+    The answer is the start until the first step is done: a line that begins at 0 is level up to there. Of
+    several lines on one grid, `values` has a row each.
     """
     if len(grid) == 0 or not math.isfinite(edge):
         return grid, values
+    start = values[..., :1]
     if grid[0] > 0:
-        return np.concatenate([[edge], grid]), np.concatenate([values[:1], values])
+        return np.concatenate([[edge], grid]), np.concatenate([start, values], axis=-1)
     level = [edge, *grid[1:2]]
-    start = np.full(len(level), values[0])
-    return np.concatenate([grid[:1], level, grid[1:]]), np.concatenate([values[:1], start, values[1:]])
+    return (
+        np.concatenate([grid[:1], level, grid[1:]]),
+        np.concatenate([start] * (1 + len(level)) + [values[..., 1:]], axis=-1),
+    )
 
 
 def _band_trace(drawn: Band, edge: float, style: Style, *, visible: bool) -> dict[str, Any]:
     inside = np.isfinite(drawn.low) & np.isfinite(drawn.high)
-    grid, low = from_edge(drawn.grid[inside], drawn.low[inside], edge)
-    _, high = from_edge(drawn.grid[inside], drawn.high[inside], edge)
+    grid, (low, high) = from_edge(drawn.grid[inside], np.stack([drawn.low, drawn.high])[:, inside], edge)
     return {
         "mode": "none",
         "x": np.concatenate([grid, grid[::-1]]),
