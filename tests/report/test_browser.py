@@ -438,6 +438,16 @@ def test_a_phone_sees_no_wider_page_than_its_screen(quickstart, look):
     assert max(page.evaluate(drawings)) <= 390
 
 
+def test_on_paper_figures_are_as_wide_as_it_is(quickstart, look):
+    page = look(quickstart / "run-1" / "index.html", 1400)
+    page.wait_for("document.querySelector('.main-svg').getAttribute('viewBox')")
+    page.ask("Emulation.setEmulatedMedia", media="print")
+    page.evaluate("document.querySelector('.plot').style.width = '300px'")
+    drawn = "[...document.querySelectorAll('.plot .main-svg')][0].getBoundingClientRect()"
+    assert page.evaluate(f"{drawn}.width") <= 300
+    assert page.evaluate(f"{drawn}.height") < 300
+
+
 def test_a_plugins_figure_is_drawn_too(make, written, look):
     results = [make.result("optimizer", "p", "gd", r, make.curve("gap", [9, 5, 1])) for r in range(2)]
     page = look(written(results, extra_figures=[{"data": [{"y": [1, 2]}], "title": "Mine"}]))

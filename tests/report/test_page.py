@@ -206,5 +206,9 @@ def test_a_very_large_page_links_its_numbers_and_holds_its_figures_compressed(
     assert "<summary>All numbers" in small
     assert "<summary>All numbers" not in large
     assert 'All numbers: <a href="table-1.csv" download>' in large
+    places = [
+        large.index(each) for each in ('id="first-figure"', "Plotly.react", 'id="tables"', 'id="figure-data"')
+    ]
+    assert places == sorted(places)  # the first figure is drawn before the tables are read
     kinds = [re.search('type="([^"]+)" id="figure-data"[^>]*>([^<]*)<', each) for each in (small, large)]
     assert [each[1] for each in kinds] == ["application/json", "application/gzip"]

@@ -18,8 +18,8 @@ from benchfw.report.verdicts.phrases import reached
 from benchfw.report.verdicts.sweeps import PRODUCTS
 from benchfw.summary.model import Comparison
 
-MOST_METHODS = 8
-"""With more methods than this the ones that are furthest ahead are drawn: the others are in the tables."""
+MOST_METHODS, FEW_PROBLEMS = 8, 5
+"""With more methods those furthest ahead are drawn, half as many where there are more problems."""
 
 _WORDS = (
     "Left of the line at 1 is better than {reference}. Each dot is a method on one problem, its bar the "
@@ -45,7 +45,9 @@ def ratio_figure(
     if not found:
         return None
     problems = [each.problem for each in comparisons]
-    shown = sorted(found, key=lambda name: _middle(found[name], len(problems)))[:MOST_METHODS]
+    few = len(problems) <= FEW_PROBLEMS
+    most = MOST_METHODS if few else MOST_METHODS // 2  # rows are narrow
+    shown = sorted(found, key=lambda name: _middle(found[name], len(problems)))[:most]
     drawn = [name for name in found if name in shown]
     references = {each.problem: each.name(each.reference) for each in comparisons}
     one = len({*references.values()}) == 1
@@ -93,7 +95,7 @@ def ratio_figure(
     for why, cells in missing.items():
         words += _NO_DOT.format(missing=_describe_missing(cells), why=why)
     alt = f"Dots with intervals of {title} for {', '.join(drawn)} on {len(problems)} problems."
-    height = min(900, 130 + max(34, 12 * len(drawn) * (len(problems) < 6)) * len(problems))
+    height = min(900, 130 + max(34, 12 * len(drawn) * few) * len(problems))
     return Figure(f"All problems: {title}", alt, words, (View("", data, layout),), height=height)
 
 
