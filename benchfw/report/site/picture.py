@@ -7,12 +7,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from benchfw.report.figures.plot import View
+from benchfw.report.figures.plot import MARKS, STROKES, View
 from benchfw.report.figures.svg import BRIGHTER, Scale, draw_svg
 
 WIDTH, HEIGHT = 400, 240
 NAMES, ROW, FOOT = 160, 19, 36  # pixels: names left of dots, a row of dots, the axis below them
-MOST_DOTS, MOST_NAMES, LONGEST_NAME = 12, 8, 20
+MOST_DOTS, MOST_NAMES, LONGEST_NAME = 12, 12, 20
 KEPT = 5  # letters at the start of a long name: labels of variants differ at their ends
 LETTER = 6.4  # pixels of a letter of 12 pixels, about
 
@@ -67,23 +67,37 @@ def _spread(count: int, most: int) -> list[int]:
 
 
 def _draw_legend(traces: Iterable[Mapping[str, Any]]) -> tuple[int, str]:
-    """Return the height of the names of the lines, and the names."""
-    named = [each for each in traces if each.get("showlegend", True) and each.get("name")]
-    colours = {str(each["name"]): _colour(each) for each in named}
-    shown = list(colours.items())[: MOST_NAMES if len(colours) <= MOST_NAMES else MOST_NAMES - 1]
+    """Return the height of the names of the lines, and the names; theorems' lines share one."""
+    found = [each for each in traces if each.get("showlegend", True) and each.get("name")]
+    bounds = [each for each in found if each.get("meta", {}).get("part") == "bound"]
+    keys = {_cut(str(each["name"])): _draw_key(each) for each in found if each not in bounds}
+    shown = list(keys.items())[: MOST_NAMES if len(keys) <= MOST_NAMES else MOST_NAMES - 1]
+    if len(keys) > len(shown):
+        shown.append((f"and {len(keys) - len(shown)} more", ""))
+    if bounds:
+        shown.append(("dotted: what theorems promise", ""))
     parts, x, y = [], 10.0, HEIGHT + 12
-    for name, colour in shown:
-        text = _cut(name)
-        width = 24 + LETTER * len(text)
+    for text, key in shown:
+        width = (40 if key else 12) + LETTER * len(text)
         if x + width > WIDTH and x > 10:
             x, y = 10.0, y + 18
-        parts.append(f'<circle cx="{x + 4}" cy="{y - 4}" r="5" fill="{colour}"/>')
-        parts.append(f'<text x="{x + 14}" y="{y}">{html.escape(text)}</text>')
+        parts.append(f'<svg x="{x}" y="{y - 10}" width="24" height="12">{key}</svg>' if key else "")
+        shade = "" if key else ' opacity=".75"'
+        parts.append(f'<text x="{x + 28 if key else x}" y="{y}"{shade}>{html.escape(text)}</text>')
         x += width
-    if len(colours) > len(shown):
-        parts.append(f'<text x="10" y="{y + 18}" opacity=".75">and {len(colours) - len(shown)} more</text>')
-        y += 18
-    return (y + 8 - HEIGHT, "".join(parts)) if parts else (0, "")
+    return (y + 8 - HEIGHT, "".join(parts)) if shown else (0, "")
+
+
+def _draw_key(trace: Mapping[str, Any]) -> str:
+    """Return the line or the mark of a trace in a box of 24 x 12."""
+    colour, mode, parts = _colour(trace), str(trace.get("mode", "")), []
+    if "lines" in mode:
+        dash = STROKES.get(str(trace.get("line", {}).get("dash")), "none")
+        parts.append(f'<path d="M0 6H24" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>')
+    if "markers" in mode or not parts:
+        mark = MARKS.get(str(trace.get("marker", {}).get("symbol")), MARKS["circle"])
+        parts.append(f'<path d="{mark}" fill="{colour}"/>')
+    return "".join(parts)
 
 
 def _draw_dots(view: View, names: Sequence[str]) -> tuple[int, str]:
