@@ -148,7 +148,8 @@ def _describe_found(result: ClaimResult) -> str:
     if len(every) == 1:
         return said
     noun, preposition = _find_noun(claim, [each.part.subject for each in every])
-    names = [] if noun == "case" else [_name_part(noun, each) for each in parts]
+    several_cases = noun == "case" and len(parts) > 1  # their names have commas
+    names = [] if several_cases else [_name_part(noun, each) for each in parts]
     if len(parts) == len(every):
         which = f"both {noun}s" if len(every) == 2 else f"all {len(every)} {noun}s"
     else:
