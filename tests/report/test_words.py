@@ -486,7 +486,9 @@ RULES = {
     r"\d+ of \d+ problems|On none of|^It (is behind|cannot)|^Also ahead|The reference is |^On .* it is ": (
         "Over all problems"
     ),
-    r"beyond noise on |^On .*(ahead of|(has|needs) .* than )|below all others": "Over all problems",
+    r"beyond noise on |10 % on |pair of runs on |^On .*(ahead of|(has|needs) .* than )|below all others": (
+        "Over all problems"
+    ),
     r"At every|shown at every|ahead of the others|The same holds|there, by at least": "Sweeps",
     r"[Bb]ias beyond noise|mean is off|[Oo]ff in single runs|depend on each other": "Is it biased?",
     r"(mean squared error|variance) x (CPU )?time": "Which estimator for the time?",

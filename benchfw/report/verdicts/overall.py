@@ -165,6 +165,8 @@ def _counted_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
     yield f"{begin_with([first])} {verb} {factor} times {less} than {than}{after} {on}{bound}"
     for verdict, text in (
         (Verdict.WORSE, "It is behind on"),
+        (Verdict.EQUAL, "Equal within 10 % on"),
+        (Verdict.ALIKE, "Within 10 % in each pair of runs on"),
         (Verdict.UNDECIDED, "No difference beyond noise on"),
         (Verdict.NOT_COMPARABLE, "It cannot be compared on"),
     ):

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+
+from benchfw.report.first_screen import describe_cost
+from benchfw.report.verdicts.overall import overall_sentences
+from benchfw.summary.summarize import summarize
+
+NEVER = 0.0
+
+
+@pytest.fixture
+def summary(make, run):
+    """Four problems: sgd is ahead, is not shown to be, never meets the target as gd, and is as good as gd."""
+    costs = {"p": (8.0, 4.0, 0.1), "q": (8.0, 7.0, 3.0), "r": (NEVER, NEVER, 0.1), "s": (8.0, 8.0, 0.1)}
+    results = [
+        make.result(
+            "optimizer", problem, method, repetition,
+            make.curve(
+                "gap", [9, 0.5 if cost else 8], cost=cost + 1 + noise * (repetition * (3 + place) % 7)
+            ),
+            target={"gap": 1},
+        )
+        for problem, (gd, sgd, noise) in costs.items()
+        for place, (method, cost) in enumerate({"gd": gd, "sgd": sgd}.items())
+        for repetition in range(6)
+    ]  # fmt: skip
+    return summarize(run, results)
+
+
+def test_what_is_so_on_one_problem_is_said_with_its_name_and_interval(summary):
+    where = "on p (1 of 4 problems)"
+    assert overall_sentences(summary) == [
+        f"The method sgd needs 1.8 [1.5, 2.0] times fewer gradients than gd to reach the target {where}",
+        "Within 10 % in each pair of runs on s (ratio 1.00 [0.93, 1.08])",
+        "No difference beyond noise on q (ratio 0.959 [0.332, 2.769])",
+        "It cannot be compared on r",
+    ]
+
+
+def test_the_unit_of_cost_is_explained(summary):
+    assert describe_cost(summary) == (
+        "Cost is counted in gradients, by the problem itself and for all methods alike."
+    )
