@@ -131,9 +131,9 @@ _as_record = functools.partial(tuple.__new__, Record)  # faster than Record._mak
 
 def record_of(row: Row) -> Record:
     """Return the record of a row; NULL stands for NaN, except in CPU seconds."""
-    record = Record._make(row)
-    cost, value = (math.nan if each is None else each for each in (record.cost, record.value))
-    return record._replace(cost=cost, value=value)
+    metric, iteration, seconds, cost, value, role, cpu_seconds = row
+    cost, value = (math.nan if each is None else each for each in (cost, value))
+    return Record(metric, iteration, seconds, cost, value, role, cpu_seconds)
 
 
 def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: Row) -> Result:
@@ -148,7 +148,8 @@ def result_of(number: int, digest: str, row: Row, records: Sequence[Row], link: 
     check_records(records)
     trial = _trial_of(kind, problem, problem_label, method, method_label, backend, settings)
     outcome = _outcome_of(*row[8:WALL_COLUMN], *row[WALL_COLUMN + 1 : -1])
-    measured = tuple(map(record_of if any(None in each for each in records) else _as_record, records))
+    has_nan = any(cost is None or value is None for _, _, _, cost, value, _, _ in records)
+    measured = tuple(map(record_of if has_nan else _as_record, records))
     return Result(
         number,
         change(trial, repetition=repetition, tuning=tuning, key=key),
