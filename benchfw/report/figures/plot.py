@@ -132,6 +132,22 @@ def line_trace(
     }
 
 
+def band_trace(
+    across: Iterable[float], low: Iterable[float], high: Iterable[float], style: Style
+) -> dict[str, Any]:
+    """Return the area between two lines in a method's colour."""
+    x = rounded(across)
+    return {
+        "mode": "none",
+        "x": [*x, *reversed(x)],
+        "y": [*rounded(low, 4), *reversed(rounded(high, 4))],
+        "fill": "toself",
+        "fillcolor": style.colour,
+        "opacity": 0.18,
+        "hoverinfo": "skip",
+    }
+
+
 def dot_trace(name: str, across: float, up: float | str, style: Style, text: str) -> dict[str, Any]:
     """Return one dot in a method's style, with the text that a reader sees who points at it."""
     return {
