@@ -1,4 +1,4 @@
-# docker build -t benchfw . && docker run --rm -v "$PWD/reports:/work/reports" benchfw run quickstart
+# docker build -t benchfw . && docker run --rm --user "$(id -u):$(id -g)" -v "$PWD:/work" benchfw run quickstart
 FROM python:3.13-slim AS developer
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends git make npm \
@@ -12,7 +12,9 @@ RUN pip install --no-cache-dir build \
 FROM python:3.13-slim
 COPY --from=build /wheels /wheels
 RUN pip install --no-cache-dir --find-links /wheels "benchfw[families,report,paper]" && rm -rf /wheels
-RUN useradd --create-home --home-dir /work benchfw
+# any user may run it: whoever owns the folder that is mounted as /work
+RUN useradd --create-home benchfw && chmod a+rwx /home/benchfw && mkdir --mode=a+rwx /work
+ENV HOME=/home/benchfw
 USER benchfw
 WORKDIR /work
 ENTRYPOINT ["benchfw"]

@@ -6,6 +6,7 @@ process. Windows also has no supervisor of workers and no limits of a process. `
 
 from __future__ import annotations
 
+import _thread
 import errno
 import functools
 import importlib
@@ -13,6 +14,7 @@ import os
 import platform
 import re
 import signal
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -56,6 +58,10 @@ LACKS: tuple[str, ...] = (
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGALRM", "SIGINT", "SIGTERM") if hasattr(signal, name))
 """What a plugin may handle and forget about."""
 
+ALARM: signal.Signals = getattr(signal, "SIGALRM", signal.SIGTERM)
+"""What `set_alarm` sends. Windows has no alarm, and nobody else sends SIGTERM there."""
+_timers: list[threading.Timer] = []
+
 LIMITS = ("RLIMIT_AS", "RLIMIT_CPU", "RLIMIT_DATA", "RLIMIT_NOFILE", "RLIMIT_STACK")
 
 
@@ -70,6 +76,19 @@ def process_state() -> Mapping[str, Callable[[], Any]]:
     if hasattr(signal, "getitimer"):
         state["alarm"] = lambda: signal.getitimer(signal.ITIMER_REAL)[0] > 0
     return state
+
+
+def set_alarm(seconds: float) -> float:
+    """Send ALARM to the main thread after so many seconds, with 0 never; return what was left of another."""
+    if hasattr(signal, "setitimer"):
+        return signal.setitimer(signal.ITIMER_REAL, seconds)[0]
+    while _timers:
+        _timers.pop().cancel()
+    if seconds:
+        _timers.append(threading.Timer(seconds, _thread.interrupt_main, [ALARM]))
+        _timers[0].daemon = True
+        _timers[0].start()
+    return 0.0
 
 
 def open_lock(file: Path, flags: int) -> int:

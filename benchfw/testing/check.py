@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+from benchfw.system import ALARM, set_alarm
+
 DRAWING_ROLES = ("problem", "estimator", "optimizer", "distribution", "kernel")
 """What is given a generator, or arguments that were drawn."""
 ROLES = (*DRAWING_ROLES, "backend")
@@ -80,23 +82,23 @@ def time_limit(seconds: float) -> Iterator[None]:
     A limit around this one starts over afterwards. There is no limit where Python cannot interrupt itself:
     in any thread but the main one.
     """
-    if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
     seconds = min(LONGEST, seconds)
     _limits.append(seconds)
-    began, handler = perf_counter(), signal.signal(signal.SIGALRM, _stop)
+    began, handler = perf_counter(), signal.signal(ALARM, _stop)
     before = _begin(seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, handler)
+        set_alarm(0)
+        signal.signal(ALARM, handler)
         _limits.pop()
         restart_limit()
         if before and not _limits:  # somebody else's alarm
             left = before - (perf_counter() - began)
-            signal.setitimer(signal.ITIMER_REAL, max(left, 1e-6))  # 0 would be never
+            set_alarm(max(left, 1e-6))  # 0 would be never
 
 
 def restart_limit() -> None:
@@ -118,7 +120,7 @@ def watch_limits(watch: Callable[[float], None]) -> None:
 
 def _begin(seconds: float) -> float:
     """Set the alarm, and return the seconds that were left of another."""
-    left = signal.setitimer(signal.ITIMER_REAL, seconds)[0]
+    left = set_alarm(seconds)
     for watch in _watchers:
         watch(seconds)
     return left

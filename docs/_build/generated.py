@@ -18,7 +18,7 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from enum import Enum
 from pathlib import Path
@@ -39,8 +39,6 @@ END = "<!-- end -->"
 MARK = re.compile(
     rf"^(<!-- made: (\w+) ?([^\n]*?) -->)$(?:(?:(?!^<!-- made).)*?^{END}$)?", re.MULTILINE | re.DOTALL
 )
-VARYING = {"notebook"}
-"""What differs from one run to the next, since it shows times."""
 
 
 def write_pages() -> None:
@@ -56,15 +54,17 @@ def write_pages() -> None:
 def find_stale() -> list[str]:
     """Return the names of pages that say something else of the code than it says itself."""
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(DOCS.rglob("*.md"))}
-    return [path.name for path, text in texts.items() if fill_marks(text, without=VARYING) != text]
+    return [path.name for path, text in texts.items() if fill_marks(text) != text]
 
 
-def fill_marks(text: str, without: Collection[str] = ()) -> str:
-    """Return a page's text with what its marks ask for, except for some kinds of marks."""
+def fill_marks(text: str) -> str:
+    """Return a page's text with what its marks ask for."""
 
     def fill(found: re.Match[str]) -> str:
         mark, maker, words = found.groups()
-        return found[0] if maker in without else f"{mark}\n\n{MAKERS[maker](*words.split())}\n\n{END}"
+        if maker == "notebook" and shows_notebook(found[0], words):
+            return found[0]
+        return f"{mark}\n\n{MAKERS[maker](*words.split())}\n\n{END}"
 
     return MARK.sub(fill, text)
 
@@ -210,22 +210,32 @@ def _block(found: re.Match[str]) -> str:
     return f"{found[1] or ''}\n\n```python\n{inspect.cleandoc(found[2])}\n```\n\n"
 
 
+def shows_notebook(text: str, path: str) -> bool:
+    """Return whether a page shows the cells as they are now.
+
+    If so, what they gave is left alone: it has times, which no two runs share. Delete the cells from the page
+    to run the notebook again.
+    """
+    cells = [re.escape(shown) for shown, _ in _cells(path)]
+    return re.search("(?s)" + ".*".join(cells), text) is not None
+
+
 def notebook(path: str) -> str:
-    """Return a notebook with what its cells show, run now in an empty folder."""
-    cells = json.loads((Path(__file__).parents[2] / path).read_text(encoding="utf-8"))["cells"]
+    """Return a notebook with what its cells give, run now in an empty folder."""
     scope: dict[str, Any] = {"__name__": "__main__"}
-    parts = []
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        for cell in cells:
-            text = "".join(cell["source"])
-            code = cell["cell_type"] == "code"
-            parts.append(f"```python\n{text}\n```\n\n{_run_cell(text, scope)}" if code else _demote(text))
+        parts = [f"{shown}\n\n{_run_cell(code, scope)}" if code else shown for shown, code in _cells(path)]
     return "\n\n".join(parts)
 
 
-def _demote(text: str) -> str:
-    """Return Markdown with its headings one level lower: the page has a title."""
-    return re.sub(r"^#", "##", text, flags=re.MULTILINE)
+def _cells(path: str) -> Iterator[tuple[str, str]]:
+    """Yield every cell of a notebook as a page shows it, with its code if it has some."""
+    for cell in json.loads((DOCS.parent / path).read_text(encoding="utf-8"))["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            yield f"```python\n{text}\n```", text
+        else:  # headings are one level lower: the page has a title
+            yield re.sub(r"^#", "##", text, flags=re.MULTILINE), ""
 
 
 def _run_cell(text: str, scope: dict[str, Any]) -> str:

@@ -118,8 +118,21 @@ def test_a_page_of_the_manual_fits_a_narrow_screen(site, browser, name):
     page.close()
 
 
-def test_the_pages_say_of_code_what_it_says_itself():
+@pytest.fixture(scope="module")
+def generated():
     spec = importlib.util.spec_from_file_location("generated", DOCS / "_build" / "generated.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert module.find_stale() == [], "run `make reference`"
+    return module
+
+
+def test_the_pages_say_of_code_what_it_says_itself(generated):
+    assert generated.find_stale() == [], "run `make reference`"
+
+
+def test_a_notebook_is_run_again_only_where_its_page_shows_other_cells(generated, monkeypatch):
+    monkeypatch.setitem(generated.MAKERS, "notebook", lambda path: f"{path} was run")
+    page = (DOCS / "example.md").read_text(encoding="utf-8")
+    assert generated.fill_marks(page) == page
+    for other in (page.replace("return np.array([-1.0, 1.0])", "return np.ones(2)"), page.split("```")[0]):
+        assert "compare.ipynb was run" in generated.fill_marks(other)

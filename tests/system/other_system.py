@@ -53,9 +53,7 @@ def without_proc(function):
             raise FileNotFoundError(errno.ENOENT, "hidden by the test", text)
         return function(path, *arguments, **options)
 
-    # benchfw looks for the file of whoever opens something: this one is not a plugin's
-    look.__code__ = look.__code__.replace(co_filename="<as if of Python>")
-    return look
+    return of_python(look)
 
 
 def without_modules(function):
@@ -66,7 +64,13 @@ def without_modules(function):
             raise ModuleNotFoundError(name)
         return function(name, *arguments, **options)
 
-    return find
+    return of_python(find)
+
+
+def of_python(function):
+    """Return a function that benchfw takes for one of Python's when it asks which plugin has read a file."""
+    function.__code__ = function.__code__.replace(co_filename=os.__file__)
+    return function
 
 
 class WindowsPopen(subprocess.Popen):

@@ -29,6 +29,7 @@ def test_a_loop_without_end_is_stopped_even_where_it_catches_every_exception():
         loop()
 
 
+@pytest.mark.posix
 def test_a_block_that_ends_in_time_leaves_nothing_behind():
     with time_limit(1e300):
         pass
@@ -41,6 +42,18 @@ def test_a_limit_begins_anew_after_one_within_it():
         nested_loops()
 
 
+def test_where_the_system_has_no_alarm_a_loop_is_stopped_all_the_same(monkeypatch):
+    monkeypatch.delattr(signal, "setitimer", raising=False)
+    with pytest.raises(OutOfTime, match=r"^0\.2 s$"), time_limit(0.2):
+        nested_loops()
+    with time_limit(60):
+        pass
+    assert not any(
+        isinstance(each, threading.Timer) and not each.finished.is_set() for each in threading.enumerate()
+    )
+
+
+@pytest.mark.posix
 def test_a_limit_that_begins_anew_has_its_whole_length_before_it():
     with time_limit(1000):
         signal.setitimer(signal.ITIMER_REAL, 5)
@@ -50,6 +63,7 @@ def test_a_limit_that_begins_anew_has_its_whole_length_before_it():
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
+@pytest.mark.posix
 def test_the_alarm_of_somebody_else_is_kept():
     heard = threading.Event()
     before = signal.signal(signal.SIGALRM, lambda *_: heard.set())
@@ -62,6 +76,7 @@ def test_the_alarm_of_somebody_else_is_kept():
         signal.signal(signal.SIGALRM, before)
 
 
+@pytest.mark.posix
 def test_a_thread_has_no_limit_and_runs():
     done = []
 

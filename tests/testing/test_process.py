@@ -99,6 +99,7 @@ def test_a_plugin_that_kills_its_process_has_failed_that_check_and_the_rest_go_o
     assert found["expected"].detail == "not on this machine"
 
 
+@pytest.mark.posix
 def test_a_plugin_that_hangs_in_compiled_code_is_stopped_and_its_line_named(plugin_file, monkeypatch):
     monkeypatch.setattr(checks_outside, "GRACE_SECONDS", 0.5)
     effort = Effort(seconds=0.05, iterations=20, timeout=3.0)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from benchfw.analysis.bands import Band
 from benchfw.analysis.convergence import AXES, Axis, Floats
 from benchfw.records import GAP, Cell
-from benchfw.report.figures.plot import Figure, Style, View, line_trace, rounded
+from benchfw.report.figures.plot import Figure, Style, View, band_trace, line_trace, rounded
 from benchfw.report.figures.value_axis import find_floor, raise_to, value_axis
 from benchfw.report.text import escape_plotly, join_names
 from benchfw.summary.lines import MOST_STOPS, Line, Stop
@@ -236,15 +236,7 @@ def from_edge(grid: Floats, values: Floats, edge: float) -> tuple[Floats, Floats
 def _band_trace(drawn: Band, edge: float, style: Style, *, visible: bool) -> dict[str, Any]:
     inside = np.isfinite(drawn.low) & np.isfinite(drawn.high)
     grid, (low, high) = from_edge(drawn.grid[inside], np.stack([drawn.low, drawn.high])[:, inside], edge)
-    return {
-        "mode": "none",
-        "x": np.concatenate([grid, grid[::-1]]),
-        "y": np.concatenate([low, high[::-1]]),
-        "fill": "toself",
-        "fillcolor": f"{style.colour}2e",
-        "hoverinfo": "skip",
-        "visible": visible,
-    }
+    return {**band_trace(grid, low, high, style), "visible": visible}
 
 
 def _stop_trace(

@@ -58,7 +58,7 @@ def _add(axes: Axes, trace: Mapping[str, Any], names: Sequence[str]) -> None:
     across = _numbers(trace["x"])
     up = [float(names.index(_text(name))) for name in trace["y"]] if names else _numbers(trace["y"])
     if mode == "none":
-        axes.fill(across, up, color=trace["fillcolor"], linewidth=0)
+        axes.fill(across, up, color=trace["fillcolor"], alpha=trace.get("opacity"), linewidth=0)
         return
     shown = trace.get("showlegend", True) and not names
     hollow = str(marker.get("symbol", "")).endswith("-open")

@@ -139,6 +139,19 @@ def line_trace(
     }
 
 
+def band_trace(across: Floats, low: Floats, high: Floats, style: Style) -> dict[str, Any]:
+    """Return the area between two lines in a method's colour."""
+    return {
+        "mode": "none",
+        "x": np.concatenate([across, across[::-1]]),
+        "y": np.concatenate([low, high[::-1]]),
+        "fill": "toself",
+        "fillcolor": style.colour,
+        "opacity": 0.18,
+        "hoverinfo": "skip",
+    }
+
+
 def dot_trace(name: str, across: float, up: float | str, style: Style, text: str) -> dict[str, Any]:
     """Return one dot in a method's style, with the text that a reader sees who points at it."""
     return {

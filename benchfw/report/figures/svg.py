@@ -149,9 +149,9 @@ def _trace(trace: Mapping[str, Any], across: Scale, up: Scale) -> str:
         if _is_known(x) and _is_known(y)
     ]
     if trace["mode"] == "none":
-        colour = str(trace.get("fillcolor", "#888888"))[:7]  # without its opacity
+        colour = str(trace.get("fillcolor", "#888888"))
         colour = html.escape(BRIGHTER.get(colour, colour))
-        return f'<path d="{_path(points)}Z" fill="{colour}" fill-opacity=".18"/>'
+        return f'<path d="{_path(points)}Z" fill="{colour}" fill-opacity="{trace.get("opacity", 1):g}"/>'
     line, marker = trace.get("line", {}), trace.get("marker", {})
     colour = str(line.get("color") or marker.get("color") or "currentColor")
     colour = html.escape(BRIGHTER.get(colour, colour))

@@ -7,12 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from benchfw.analysis.intervals import Interval
 from benchfw.records import Cell
 from benchfw.report.figures.plot import (
     Figure,
     Style,
     View,
+    band_trace,
     dot_trace,
     error_bars,
     line_trace,
@@ -91,17 +94,12 @@ def _allowance_parts(known: Sequence[tuple[int, Interval]], style: Style) -> dic
     if not known:
         return {}
     inside = [(trials, value) for trials, value in known if value.bounded]
-    across = rounded(trials for trials, _ in inside)
-    band = {
-        "mode": "none",
-        "x": [*across, *reversed(across)],
-        "y": rounded(
-            [*(value.low for _, value in inside), *(value.high for _, value in reversed(inside))], 4
-        ),
-        "fill": "toself",
-        "fillcolor": f"{style.colour}2e",
-        "hoverinfo": "skip",
-    }
+    band = band_trace(
+        np.array([float(trials) for trials, _ in inside]),
+        np.array([value.low for _, value in inside]),
+        np.array([value.high for _, value in inside]),
+        style,
+    )
     trials, values = zip(*known, strict=True)
     line = line_trace("", trials, [value.estimate for value in values], style, "%{y:.3g} with %{x:g}")
     line["mode"] = "lines+markers"

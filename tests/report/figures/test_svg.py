@@ -27,13 +27,13 @@ def test_a_drawing_is_xml_whose_words_are_escaped_once():
 
 
 def test_lines_bands_marks_and_bars_are_drawn_in_their_colours():
-    band = {"mode": "none", "x": [1, 10, 10, 1], "y": [1, 1, 2, 2], "fillcolor": "#d55e002e"}
+    band = {"mode": "none", "x": [1, 10, 10, 1], "y": [1, 1, 2, 2], "fillcolor": "#d55e00", "opacity": 0.2}
     bars = {"visible": True, "array": [1.0, None], "arrayminus": [0.5, None]}
     marks = {"mode": "markers", "x": [1, 2], "y": [1.0, 2.0], "marker": {"symbol": "x"}, "error_y": bars}
     dots = {"mode": "lines+markers", "x": [1, 2], "y": [1.0, 2.0]}
     inside = draw(LINE, band, marks, dots).find("svg")
     filled = [each for each in inside if each.get("fill-opacity")]
-    assert [each.get("fill") for each in filled] == ["#d55e00"]
+    assert [(each.get("fill"), each.get("fill-opacity")) for each in filled] == [("#d55e00", "0.2")]
     assert filled[0] is inside[0]  # below the lines
     drawn = [each.get("d") for each in inside if each.get("transform")]
     assert [drawn.count(MARKS[symbol]) for symbol in ("x", "circle")] == [2, 2]

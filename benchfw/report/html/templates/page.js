@@ -36,7 +36,7 @@
     for (const key of ["line", "marker", "error_x", "error_y"]) {
       if (trace[key] && trace[key].color) drawn[key] = { ...trace[key], color: hue(trace[key].color) };
     }
-    if (trace.fillcolor) drawn.fillcolor = hue(trace.fillcolor.slice(0, 7)) + trace.fillcolor.slice(7);
+    if (trace.fillcolor) drawn.fillcolor = hue(trace.fillcolor);
     return drawn;
   }
 
@@ -141,7 +141,8 @@
   // One method stands out, the others are dimmed: by pointing at it, or by its name above the plot.
   function highlight(plot, name) {
     for (const drawn of plot.querySelectorAll(".scatterlayer .trace")) {
-      drawn.style.opacity = name === null || group(drawn.__data__[0].trace) === name ? "" : "0.12";
+      const { trace } = drawn.__data__[0];
+      drawn.style.opacity = trace.opacity * (name === null || group(trace) === name ? 1 : 0.12);
     }
     plot.querySelectorAll(".annotation").forEach((drawn) => {
       const label = plot._fullLayout.annotations[Number(drawn.dataset.index)];
