@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # NumPy comes with it, and every verb imports this file
 FEW_NAMES = 4
 LONGEST_NAME = 60  # characters of a name in a figure; the tables have all of it
 
-_POWER = re.compile(r"(?<=\d)e([+-]\d+)")
+_POWER = re.compile(r"((?<![\d.])1|(?<=\d))e([+-]\d+)")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MARKDOWN = re.compile(r"[\\`*_<>|~&#]|(?<=\])\(")
 Side: TypeAlias = Literal[-1, 0, 1]
@@ -108,9 +108,10 @@ def ratio_text(ratio: Interval) -> str:
 
 
 def raise_powers(text: str) -> str:
-    """Return text with powers of ten as people write them: 3.1 × 10⁷ for 3.1e+07."""
+    """Return text with powers of ten as people write them: 3.1 × 10⁷ for 3.1e+07, 10⁻⁶ for 1e-06."""
+    times = "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}"
     return _POWER.sub(
-        lambda found: f"\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10{str(int(found[1])).translate(_RAISED)}", text
+        lambda found: f"{'' if found[1] else times}10{str(int(found[2])).translate(_RAISED)}", text
     )
 
 

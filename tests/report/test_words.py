@@ -152,6 +152,13 @@ def over_problems(make):
             *runs("p", sgd=23.0), *optimizer(make, "gd", 230.0, arrive=0, runs=5, problem="q"),
             *optimizer(make, "sgd", 23.0, problem="q"),
         ],
+        "over problems: one run is too few on one, and nobody arrives on another": [
+            *runs("p", sgd=23.0),
+            *optimizer(make, "gd", 230.0, runs=1, problem="q"),
+            *optimizer(make, "sgd", 23.0, runs=1, problem="q"),
+            *optimizer(make, "gd", 230.0, arrive=0, runs=5, problem="r"),
+            *optimizer(make, "sgd", 23.0, arrive=0, runs=5, problem="r"),
+        ],
         "over problems: methods that do not know their cost": [
             each
             for problem in ("p", "q")
@@ -486,9 +493,8 @@ RULES = {
     r"\d+ of \d+ problems|On none of|^It (is behind|cannot)|^Also ahead|The reference is |^On .* it is ": (
         "Over all problems"
     ),
-    r"beyond noise on |10 % on |pair of runs on |^On .*(ahead of|(has|needs) .* than )|below all others": (
-        "Over all problems"
-    ),
+    r"beyond noise on |10 % on |pair of runs on |^Neither ": "Over all problems",
+    r"^On .*(ahead of|(has|needs) .* than )|below all others": "Over all problems",
     r"At every|shown at every|ahead of the others|The same holds|there, by at least": "Sweeps",
     r"[Bb]ias beyond noise|mean is off|[Oo]ff in single runs|depend on each other": "Is it biased?",
     r"(mean squared error|variance) x (CPU )?time": "Which estimator for the time?",

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from benchfw.analysis.decisions import Verdict
 from benchfw.analysis.intervals import Interval
 from benchfw.records import Cell, MethodKind
 from benchfw.report.text import FEW_NAMES, factor_text, figures, join_names, plural, raise_powers, ratio_text
 from benchfw.report.verdicts.leaders import find_leader
-from benchfw.report.verdicts.phrases import begin_with, choose_measure, comparative
+from benchfw.report.verdicts.phrases import begin_with, choose_measure, comparative, reached
 from benchfw.report.verdicts.sweeps import PRODUCTS, describe_factor, every_value
 from benchfw.summary.contrasts import swept_quantities
 from benchfw.summary.model import Comparison, Lead, Summary
@@ -163,34 +163,56 @@ def _counted_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
     on = f"on {on}" if len(there) > 1 else f"on {there[0]} ({on})"
     factor, bound = _describe_factor(ahead[first])
     yield f"{begin_with([first])} {verb} {factor} times {less} than {than}{after} {on}{bound}"
-    for verdict, text in (
-        (Verdict.WORSE, "It is behind on"),
-        (Verdict.EQUAL, "Equal within 10 % on"),
-        (Verdict.ALIKE, "Within 10 % in each pair of runs on"),
-        (Verdict.UNDECIDED, "No difference beyond noise on"),
-        (Verdict.NOT_COMPARABLE, "It cannot be compared on"),
-    ):
-        found = [problem for problem, word in words[first].items() if word is verdict]
-        if found:
-            yield f"{text} {join_names(found)}{_one_ratio(comparisons, first, found)}"
-    others = sorted((name for name in ahead if name != first), key=lambda name: -len(ahead[name]))
-    if others:
-        counts = [f"{name} (on {len(ahead[name])})" for name in others]
+    yield from _exceptions(comparisons, first, words[first])
+    rivals = sorted((name for name in ahead if name != first), key=lambda name: -len(ahead[name]))
+    if rivals:
+        counts = [f"{name} (on {len(ahead[name])})" for name in rivals]
         yield f"Also ahead of {than}: {join_names(counts)}"
     if len(references) > 1:
         named = [f"{name} on {plural(count, 'problem')}" for name, count in references.most_common()]
         yield f"The reference is {join_names(named)}"
 
 
+def _exceptions(
+    comparisons: Sequence[Comparison], name: str, verdicts: Mapping[str, Verdict]
+) -> Iterator[str]:
+    """Yield the problems on which a method is not ahead, and what it is there."""
+    for verdict, text in (
+        (Verdict.WORSE, "It is behind on"),
+        (Verdict.EQUAL, "Equal within 10 % on"),
+        (Verdict.ALIKE, "Within 10 % in each pair of runs on"),
+        (Verdict.UNDECIDED, "No difference beyond noise on"),
+    ):
+        found = [problem for problem, word in verdicts.items() if word is verdict]
+        if found:
+            yield f"{text} {join_names(found)}{_one_ratio(comparisons, name, found)}"
+    others = [problem for problem, word in verdicts.items() if word is Verdict.NOT_COMPARABLE]
+    missed = [problem for problem in others if not _arrives(*_find(comparisons, name, problem))]
+    if missed:
+        yield f"Neither reaches the target on {join_names(missed)}"
+    if len(missed) < len(others):
+        yield f"It cannot be compared on {join_names([each for each in others if each not in missed])}"
+
+
 def _one_ratio(comparisons: Sequence[Comparison], name: str, problems: Sequence[str]) -> str:
     """Return the ratio of a method on a single problem, with the interval that decided."""
     if len(problems) > 1:
         return ""
-    comparison = next(each for each in comparisons if each.problem == problems[0])
-    cell = next(each for each in comparison.measured if comparison.name(each) == name)
-    decision = comparison.decision(cell, main_quantity(comparison))
-    known = decision.verdict is not Verdict.NOT_COMPARABLE and decision.interval is not None
-    return f" (ratio {ratio_text(decision.interval)})" if known and decision.interval else ""
+    comparison, cell = _find(comparisons, name, problems[0])
+    interval = comparison.decision(cell, main_quantity(comparison)).interval
+    return f" (ratio {ratio_text(interval)})" if interval is not None else ""
+
+
+def _find(comparisons: Sequence[Comparison], name: str, problem: str) -> tuple[Comparison, Cell]:
+    """Return the comparison on a problem, and the method of this name in it."""
+    comparison = next(each for each in comparisons if each.problem == problem)
+    return comparison, next(each for each in comparison.measured if comparison.name(each) == name)
+
+
+def _arrives(comparison: Comparison, cell: Cell) -> bool:
+    """Return whether a run of a method or of the reference meets the target, if there is one."""
+    cells = cell, comparison.reference
+    return comparison.kind != "optimizer" or any(reached(comparison, each)[0] for each in cells)
 
 
 def _count(comparisons: Sequence[Comparison]) -> str:

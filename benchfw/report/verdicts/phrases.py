@@ -10,7 +10,16 @@ from benchfw.analysis.decisions import Verdict
 from benchfw.analysis.medians import CHECKED_PAIRS
 from benchfw.analysis.significance import FEWEST_PAIRS
 from benchfw.records import OBJECTIVE, Cell, Ending, Status
-from benchfw.report.text import FEW_NAMES, factor_text, figures, interval_text, join_names, plural, ratio_text
+from benchfw.report.text import (
+    FEW_NAMES,
+    factor_text,
+    figures,
+    interval_text,
+    join_names,
+    plural,
+    raise_powers,
+    ratio_text,
+)
 from benchfw.summary.model import Comparison, Fault, Replays, Row, Summary
 from benchfw.summary.quantities import WHEN_DONE
 from benchfw.summary.times import is_time
@@ -39,8 +48,9 @@ class Measure:
 
 
 def target_text(comparison: Comparison) -> str:
-    """Return the common target: 'gap 1.2e-05', and how it was set if the suite names none."""
-    named = " and ".join(f"{target.metric} {target.value:g}" for target in comparison.targets)
+    """Return the common target: 'gap 1.2 × 10⁻⁵', and how it was set if the suite names none."""
+    each = (f"{target.metric} {raise_powers(f'{target.value:g}')}" for target in comparison.targets)
+    named = " and ".join(each)
     if not any(target.automatic for target in comparison.targets):
         return named
     improved = all(target.improved for target in comparison.targets)

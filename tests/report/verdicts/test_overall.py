@@ -34,7 +34,7 @@ def test_what_is_so_on_one_problem_is_said_with_its_name_and_interval(summary):
         f"The method sgd needs 1.8 [1.5, 2.0] times fewer gradients than gd to reach the target {where}",
         "Within 10 % in each pair of runs on s (ratio 1.00 [0.93, 1.08])",
         "No difference beyond noise on q (ratio 0.959 [0.332, 2.769])",
-        "It cannot be compared on r",
+        "Neither reaches the target on r",
     ]
 
 
