@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchfw.data.catalog import find_synthetic
@@ -91,17 +92,21 @@ def describe_overall(summary: Summary) -> str:
     return " ".join(f"{each}." for each in overall_sentences(summary))
 
 
-def describe_cost(summary: Summary) -> str:
-    """Return what the cost is that the sentences on optimizers are about; empty where they have none."""
+BRACKETS = "Brackets hold 95 % intervals that allow for all comparisons of the report."
+
+
+def describe_terms(summary: Summary, answers: Sequence[Answer]) -> str:
+    """Return what the brackets of the sentences are, and the cost that those on optimizers are about."""
+    said = [*overall_sentences(summary), *(each.verdict for each in answers)]
     units = [
         each.cost_unit
         for each in summary.measured
         if each.kind == "optimizer" and main_quantity(each) == "cost_to_target"
     ]
-    if not units:
-        return ""
     counted = join_names(list(dict.fromkeys(units)))
-    return f"Cost is counted in {counted}, by the problem itself and for all methods alike."
+    cost = f"Cost is counted in {counted}, by the problem itself and for all methods alike."
+    terms = [BRACKETS] * any("[" in each for each in said) + [cost] * bool(units)
+    return " ".join(terms)
 
 
 def find_notices(summary: Summary, run: Run) -> list[Notice]:

@@ -27,7 +27,7 @@ from benchfw.report.figures.overlay import overlay_figures
 from benchfw.report.figures.packing import pack_figures, write_figures
 from benchfw.report.figures.plot import DARK_PALETTE, PALETTE, STROKES, Figure, Style, extra_figure
 from benchfw.report.figures.plot import MARKS as MARKS_OF_FIGURES
-from benchfw.report.first_screen import STATUS_WORDS, Answer, describe_cost, find_answers, find_notices
+from benchfw.report.first_screen import STATUS_WORDS, Answer, describe_terms, find_answers, find_notices
 from benchfw.report.side_tables import comparison_tables, summary_tables
 from benchfw.report.tables import EXACT_COLUMNS, exact_rows, full_table, headline_table
 from benchfw.report.text import flat_facts, plural
@@ -112,7 +112,7 @@ def write_report(
         sections=list(_sections(summary, answers, styles)),
         tuning=describe_tuning(summary),
         overall=overall_sentences(summary),
-        cost=describe_cost(summary),
+        terms=describe_terms(summary, answers),
         notices=find_notices(summary, run),
         status_words=STATUS_WORDS,
         ranks=summary_tables(summary),

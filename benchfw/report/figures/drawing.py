@@ -61,7 +61,8 @@ def _add(axes: Axes, trace: Mapping[str, Any], names: Sequence[str]) -> None:
         axes.fill(across, up, color=trace["fillcolor"], alpha=trace.get("opacity"), linewidth=0)
         return
     shown = trace.get("showlegend", True) and not names
-    hollow = str(marker.get("symbol", "")).endswith("-open")
+    symbol = str(marker.get("symbol", "circle"))
+    hollow = symbol.endswith("-open")
     axes.errorbar(
         across,
         up,
@@ -71,7 +72,7 @@ def _add(axes: Axes, trace: Mapping[str, Any], names: Sequence[str]) -> None:
         linestyle=_DASHES.get(line.get("dash", "solid"), "--") if "lines" in mode else "none",
         drawstyle="steps-post" if line.get("shape") == "hv" else None,
         linewidth=0.9 if line.get("width") == 1 else None,
-        marker=_MARKERS.get(marker.get("symbol", "circle"), "o") if "markers" in mode else None,
+        marker=_MARKERS.get(symbol.removesuffix("-open"), "o") if "markers" in mode else None,
         markersize=8 if hollow else 4.5,
         markerfacecolor="none" if hollow else None,
         markevery=max(1, len(across) // 8) if "maxdisplayed" in marker else None,

@@ -39,5 +39,6 @@ def _ghosts(view: View, name: str) -> Iterator[dict[str, Any]]:
         if "line" in trace:
             ghost["line"] = {**trace["line"], "dash": "dot", "width": 1.5}
         if "marker" in trace:
-            ghost["marker"] = {**trace["marker"], "symbol": f"{trace['marker'].get('symbol', 'circle')}-open"}
+            symbol = trace["marker"].get("symbol", "circle").removesuffix("-open")
+            ghost["marker"] = {**trace["marker"], "symbol": f"{symbol}-open"}
         yield ghost

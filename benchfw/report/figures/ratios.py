@@ -12,7 +12,7 @@ from benchfw.analysis.intervals import Interval
 from benchfw.records import Cell
 from benchfw.report.figures.open_ends import ARROWS, Edges, arrow_traces, find_edges
 from benchfw.report.figures.plot import Figure, Style, View, error_bars, rounded
-from benchfw.report.text import escape_plotly, join_names, ratio_text
+from benchfw.report.text import escape_plotly, join_names, raise_powers, ratio_text
 from benchfw.report.verdicts.overall import main_quantity
 from benchfw.report.verdicts.phrases import reached
 from benchfw.report.verdicts.sweeps import PRODUCTS
@@ -22,9 +22,11 @@ MOST_METHODS, FEW_PROBLEMS = 8, 5
 """With more methods those furthest ahead are drawn, half as many where there are more problems."""
 
 _WORDS = (
-    "Left of the line at 1 is better than {reference}. Each dot is a method on one problem, its bar the "
+    "Left of the line is better than {reference}. Each dot is a method on one problem, its bar the "
     "interval that decided the verdict, which allows for all comparisons of the report."
 )
+_HOLLOW = " The dot of an interval without an end is hollow: it is a bound where a method does not arrive."
+_MOST_TICKS = 5
 _GREY = {"width": 1, "color": "#8f8f8f"}
 _MOST = " Of {total} methods the {shown} with the lowest ratios are drawn; all are in the tables."
 _SWITCHED = " The reference is {asked}, or, where that never reaches the target, the first method that does."
@@ -60,13 +62,15 @@ def ratio_figure(
     ]
     what = _describe(comparisons[0])
     title = f"{what}, relative to {reference}{'' if one else ' (in brackets)'}"
-    across = f"times the {what.removesuffix(' to target')} of {reference}{'' if one else ' in brackets'}"
+    across = f"{what.removesuffix(' to target')}, compared with {reference}{'' if one else ' in brackets'}"
     names = problems if one else [f"{each} ({references[each]})" for each in problems]
     layout = {
         "xaxis": {
             "title": {"text": "<br>".join(map(escape_plotly, [*wrap(across, 26), "(left is better)"]))},
             "type": "log",
             "automargin": True,
+            "ticklabeloverflow": "allow",
+            **_name_ticks(edges, "fewer" if main_quantity(comparisons[0]) == "cost_to_target" else "less"),
         },
         "yaxis": {
             "tickvals": list(range(len(problems))),
@@ -85,6 +89,8 @@ def ratio_figure(
     words = _WORDS.format(reference=reference)
     if any(each["meta"]["part"] == "arrow" for each in data):
         words += f" {ARROWS.rstrip()}"
+    if any(each["marker"]["symbol"].endswith("-open") for each in data):
+        words += _HOLLOW
     asked = {each.name(each.replaced) for each in comparisons if each.replaced is not None}
     if asked and not one:
         words += _SWITCHED.format(asked=join_names(sorted(asked)))
@@ -158,24 +164,62 @@ def _dots(
     shift: float,
     edges: Edges,
 ) -> list[dict[str, Any]]:
-    """Return the dots of a method, and the arrows of what does not fit."""
+    """Return the dots of a method, hollow for intervals without an end, and arrows of what does not fit."""
     style = styles[next(iter(ratios.values()))[0]]
-    intervals = [ratio for _, ratio in ratios.values()]
-    heights = [problems.index(problem) + 0.8 * shift for problem in ratios]
     shown = escape_plotly(name)
-    dots = {
-        "type": "scatter",
-        "mode": "markers",
-        "name": shown,
-        "legendgroup": shown,
-        "x": rounded(each.estimate for each in intervals),
-        "y": rounded(heights),
-        "error_x": error_bars([*map(edges.clip, intervals)], style),
-        "marker": {"size": 9, "color": style.colour, "symbol": style.symbol},
-        "text": [
-            escape_plotly(f"{name} on {at}: {ratio_text(ratio)}", 160) for at, (_, ratio) in ratios.items()
-        ],
-        "hoverinfo": "text",
-        "meta": {"part": "line"},
-    }
-    return [dots, *arrow_traces(shown, intervals, heights, edges, style)]
+    rows = [
+        (
+            problems.index(problem) + 0.8 * shift,
+            ratio,
+            escape_plotly(f"{name} on {problem}: {ratio_text(ratio)}", 160),
+        )
+        for problem, (_, ratio) in ratios.items()
+    ]
+    traces: list[dict[str, Any]] = []
+    for symbol, some in (
+        (style.symbol, [row for row in rows if _has_ends(row[1])]),
+        (f"{style.symbol}-open", [row for row in rows if not _has_ends(row[1])]),
+    ):
+        if not some:
+            continue
+        heights, intervals, texts = zip(*some, strict=True)
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": shown,
+                "legendgroup": shown,
+                "showlegend": not traces,
+                "x": rounded(each.estimate for each in intervals),
+                "y": rounded(heights),
+                "error_x": error_bars([*map(edges.clip, intervals)], style),
+                "marker": {"size": 9, "color": style.colour, "symbol": symbol},
+                "text": list(texts),
+                "hoverinfo": "text",
+                "meta": {"part": "line"},
+            }
+        )
+    places, found, _ = zip(*rows, strict=True)
+    return [*traces, *arrow_traces(shown, found, places, edges, style)]
+
+
+def _has_ends(ratio: Interval) -> bool:
+    return ratio.low > 0 and ratio.bounded
+
+
+def _name_ticks(edges: Edges, less: str) -> dict[str, Any]:
+    """Return the ticks of a logarithmic axis of ratios in the words of the findings: '2× fewer', 'equal'."""
+    powers = range(math.floor(math.log10(edges.low)), math.ceil(math.log10(edges.high)) + 1)
+    fine = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    for ticks in (fine, *([10.0**each for each in powers if each % step == 0] for step in range(1, 400))):
+        inside = [each for each in ticks if edges.low <= each <= edges.high]
+        if len(inside) <= _MOST_TICKS:
+            break
+    return {"tickvals": rounded(inside), "ticktext": [_name_ratio(each, less) for each in inside]}
+
+
+def _name_ratio(ratio: float, less: str) -> str:
+    if math.isclose(ratio, 1):
+        return "equal"
+    factor, word = (ratio, "more") if ratio > 1 else (1 / ratio, less)
+    return f"{raise_powers(f'{factor:g}')}× {word}"

@@ -198,4 +198,5 @@ def _mark(x: float, y: float, symbol: str, colour: str) -> str:
     turned = f" rotate({_TURNS[symbol]})" if symbol in _TURNS else ""
     path = MARKS["triangle-up"] if turned else MARKS.get(symbol.removesuffix("-open"), MARKS["circle"])
     place = f"translate({_near(x):.1f} {_near(y):.1f}){turned} translate(-12 -6)"
-    return f'<path transform="{place}" d="{path}" fill="{colour}"/>'
+    paint = f'fill="none" stroke="{colour}"' if symbol.endswith("-open") else f'fill="{colour}"'
+    return f'<path transform="{place}" d="{path}" {paint}/>'

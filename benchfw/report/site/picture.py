@@ -14,7 +14,7 @@ WIDTH, HEIGHT = 400, 240
 NAMES, ROW, FOOT = 160, 19, 36  # pixels: names left of dots, a row of dots, the axis below them
 MOST_DOTS, MOST_NAMES, LONGEST_NAME = 12, 12, 20
 KEPT = 5  # letters at the start of a long name: labels of variants differ at their ends
-LETTER = 6.4  # pixels of a letter of 12 pixels, about
+LETTER = 7.4  # pixels of a letter of 12 pixels, about, in a wide font
 
 
 def draw_picture(view: View, title: str, *, colour: str = "currentColor") -> str:

@@ -36,7 +36,7 @@ def test_the_dots_of_all_problems_have_one_reference_which_title_and_axis_name(h
     figure = headline({name: {"gd": 8.0, "sgd": 4.0} for name in ("p", "q")})
     assert figure.title == "All problems: gradients to target, relative to gd"
     (view,) = figure.views
-    assert view.layout["xaxis"]["title"]["text"].startswith("times the gradients of gd")
+    assert view.layout["xaxis"]["title"]["text"].startswith("gradients, compared with<br>gd")
     assert view.layout["yaxis"]["ticktext"] == ["p", "q"]
     assert "No dot" not in figure.how_to_read
 
@@ -48,6 +48,31 @@ def test_a_problem_whose_reference_never_arrives_names_its_own_and_the_words_say
     assert figure.title.endswith("relative to the reference (in brackets)")
     assert figure.views[0].layout["yaxis"]["ticktext"] == ["p (gd)", "q (sgd)"]
     assert "The reference is gd, or, where that never reaches the target, the first" in figure.how_to_read
+
+
+def test_the_ticks_speak_as_the_findings_do(headline):
+    figure = headline({name: {"gd": 8.0, "sgd": 2.0, "adam": 40.0} for name in ("p", "q")})
+    axis = figure.views[0].layout["xaxis"]
+    assert dict(zip(axis["tickvals"], axis["ticktext"], strict=True)) == {
+        0.5: "2× fewer",
+        1.0: "equal",
+        2.0: "2× more",
+        5.0: "5× more",
+    }
+
+
+def test_the_dot_of_an_interval_without_an_end_is_hollow(headline):
+    figure = headline(
+        {"p": {"gd": 8.0, "sgd": 4.0, "adam": NEVER}, "q": {"gd": 8.0, "sgd": 4.0, "adam": 5.0}}
+    )
+    dots = [
+        each for each in figure.views[0].data if each["meta"]["part"] == "line" and each["name"] == "adam"
+    ]
+    hollow = {each["marker"]["symbol"].endswith("-open"): each["y"] for each in dots}
+    assert [len(each) for each in hollow.values()] == [1, 1]
+    assert hollow[True] < hollow[False]  # on p, which is above q
+    assert [each["showlegend"] for each in dots] == [True, False]
+    assert "is hollow" in figure.how_to_read
 
 
 def test_methods_without_a_dot_are_named_with_the_reason(headline):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchfw.report.first_screen import describe_cost
+from benchfw.report.first_screen import describe_terms, find_answers
 from benchfw.report.verdicts.overall import overall_sentences
 from benchfw.summary.summarize import summarize
 
@@ -38,7 +38,8 @@ def test_what_is_so_on_one_problem_is_said_with_its_name_and_interval(summary):
     ]
 
 
-def test_the_unit_of_cost_is_explained(summary):
-    assert describe_cost(summary) == (
+def test_brackets_and_the_unit_of_cost_are_explained(summary):
+    assert describe_terms(summary, find_answers(summary)) == (
+        "Brackets hold 95 % intervals that allow for all comparisons of the report. "
         "Cost is counted in gradients, by the problem itself and for all methods alike."
     )

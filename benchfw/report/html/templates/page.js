@@ -189,7 +189,7 @@
     drawn.style.color = palette.has(colour) ? `var(--hue-${palette.get(colour)})` : colour;
     const path = document.createElementNS(shape, "path");
     const lines = (trace.mode || "").includes("lines");
-    path.setAttribute("d", lines ? "M0 6H24" : marks[marker.symbol] || marks.circle);
+    path.setAttribute("d", lines ? "M0 6H24" : marks[(marker.symbol || "circle").replace("-open", "")] || marks.circle);
     if (lines) { path.setAttribute("stroke", "currentColor"); path.setAttribute("stroke-width", "2"); }
     else path.setAttribute("fill", "currentColor");
     if (lines && strokes[line.dash]) path.setAttribute("stroke-dasharray", strokes[line.dash]);
