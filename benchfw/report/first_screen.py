@@ -103,9 +103,10 @@ def describe_terms(summary: Summary, answers: Sequence[Answer]) -> str:
         for each in summary.measured
         if each.kind == "optimizer" and main_quantity(each) == "cost_to_target"
     ]
-    counted = join_names(list(dict.fromkeys(units)))
-    cost = f"Cost is counted in {counted}, by the problem itself and for all methods alike."
-    terms = [BRACKETS] * any("[" in each for each in said) + [cost] * bool(units)
+    terms = [BRACKETS] if any("[" in each for each in said) else []
+    if units:
+        counted = join_names(list(dict.fromkeys(units)))
+        terms.append(f"Cost is counted in {counted}, by the problem itself and for all methods alike.")
     return " ".join(terms)
 
 
