@@ -27,6 +27,9 @@ _WORDS = (
 )
 _HOLLOW = " The dot of an interval without an end is hollow: it is a bound where a method does not arrive."
 _MOST_TICKS = 5
+_FACTORS = (1.02, 1.05, 1.1, 1.2, 1.5), (1.1, 1.2, 1.5, 2, 3), (1.5, 2, 3, 5, 10), (2, 5, 10, 20, 50, 100)
+"""Of ticks, from the closest on; powers of ten follow."""
+
 _GREY = {"width": 1, "color": "#8f8f8f"}
 _MOST = " Of {total} methods the {shown} with the lowest ratios are drawn; all are in the tables."
 _SWITCHED = " The reference is {asked}, or, where that never reaches the target, the first method that does."
@@ -209,10 +212,12 @@ def _has_ends(ratio: Interval) -> bool:
 
 def _name_ticks(edges: Edges, less: str) -> dict[str, Any]:
     """Return the ticks of a logarithmic axis of ratios in the words of the findings: '2× fewer', 'equal'."""
-    powers = range(math.floor(math.log10(edges.low)), math.ceil(math.log10(edges.high)) + 1)
-    fine = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
-    for ticks in (fine, *([10.0**each for each in powers if each % step == 0] for step in range(1, 400))):
-        inside = [each for each in ticks if edges.low <= each <= edges.high]
+    low, high = min(edges.low, 1.0), max(edges.high, 1.0)
+    powers = range(1, math.ceil(max(math.log10(high), -math.log10(low))) + 1)
+    coarse = ([10.0**each for each in powers if each % step == 0] for step in range(1, len(powers) + 2))
+    for factors in (*_FACTORS, *coarse):
+        ticks = [*(1 / each for each in reversed(factors)), 1.0, *factors]
+        inside = [each for each in ticks if low <= each <= high]
         if len(inside) <= _MOST_TICKS:
             break
     return {"tickvals": rounded(inside), "ticktext": [_name_ratio(each, less) for each in inside]}
