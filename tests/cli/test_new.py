@@ -144,7 +144,7 @@ def test_a_new_package_installs_passes_its_tests_and_is_found_by_name(cli, envir
     assert done.returncode == 0, done.stderr
     verdict = " ".join(done.stdout.split())
     assert re.search(
-        r"needs [\d.]+ \[.+?\] times fewer gradients than gradient descent to reach gap 1e-06", verdict
+        r"needs [\d.]+ \[.+?\] times fewer gradients than gradient descent to reach gap 10⁻⁶", verdict
     )
     told = re.search("`(benchfw check .+)`", (project / "benchfw_brandnew" / "optimizer.py").read_text())
     checked = environment("-m", *shlex.split(told[1]), "--only", "defaults", cwd=project)
