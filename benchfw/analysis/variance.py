@@ -50,7 +50,7 @@ class DrawStatistics:
     """
 
     def __init__(self, exact: Any = None) -> None:
-        self._exact = None if exact is None else _vector(exact)
+        self._exact = None if exact is None else _vector(exact).copy()  # its owner may write there again
         self._count = 0
         self._mean: NDArray[np.float64] = np.zeros(0)
         self._even_mean: NDArray[np.float64] = np.zeros(0)

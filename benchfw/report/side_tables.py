@@ -24,8 +24,8 @@ _RATES = (
     "The slope of the later half of each curve, under one law for all methods: {law} More negative is "
     "faster; a slope above its theorem's would cross the bound in the end. The law is that of the theorems "
     "where these agree, else the one under which the curves of every method are straighter; where they "
-    "differ, or no method has a rate, there is no table. A method whose slope changes within that half has "
-    "no rate, and no row unless a theorem gives it one. Mean over repetitions [95 % interval]."
+    "differ, or where no slope can be measured, the table is left out. So is a method whose slope changes "
+    "within that half, unless a theorem gives it a rate. Mean over repetitions [95 % interval]."
 )
 _LAWS = {
     "sublinear": "the error falls like a power of the iterations, k^p, and p is shown.",

@@ -37,6 +37,15 @@ def test_scalar_bias_is_the_signed_error_of_the_mean():
     assert statistics.mse == pytest.approx((16 + 9 + 1) / 3)
 
 
+def test_the_exact_value_is_that_at_the_start_though_its_array_is_written_again():
+    exact = np.zeros(3)
+    statistics = DrawStatistics(exact)
+    exact += 7.0
+    for _ in range(4):
+        statistics.add(np.ones(3))
+    assert statistics.mse == pytest.approx(3.0)
+
+
 def test_a_large_mean_does_not_spoil_the_variance():
     draws = np.random.default_rng(0).normal(0, 1, 4000)
     near, far = fed(draws), fed(draws + 1e8)

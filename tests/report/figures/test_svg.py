@@ -41,6 +41,12 @@ def test_lines_bands_marks_and_bars_are_drawn_in_their_colours():
     assert {each.get("stroke") for each in inside if each.get("stroke")} == {"#d55e00"}
 
 
+def test_hollow_marks_are_outlines_of_their_symbol():
+    marks = {"mode": "markers", "x": [1], "y": [1.0], "marker": {"symbol": "square-open"}}
+    (mark,) = [each for each in draw(marks).find("svg") if each.get("transform")]
+    assert (mark.get("d"), mark.get("fill"), mark.get("stroke")) == (MARKS["square"], "none", "#d55e00")
+
+
 def test_what_is_outside_of_the_drawing_has_a_place_that_any_browser_takes():
     inside = draw(LINE, layout={**AXES, "yaxis": {"type": "log", "range": [3, 4]}}).find("svg")
     numbers = [float(each) for each in re.findall(r"-?\d+\.?\d*", inside[0].get("d"))]
