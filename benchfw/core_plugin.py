@@ -15,6 +15,7 @@ KERNELS = {
     "gram": ("gaussian_gram", "gaussian_gram_length_derivative"),
     "lanczos": ("gauss_quadrature", "lanczos", "lanczos_apply"),
     "random": ("normals", "rademacher"),
+    "updates": ("dense_product",),
 }
 """The kernels by their file; `sample_NAME` beside each makes arguments of a given size."""
 

@@ -26,12 +26,14 @@ from benchfw.kernels.operators import (
     Whole,
     add_product,
     as_operator,
+    new_update,
     shifted,
     update_and_dots,
 )
 from benchfw.kernels.random import normals, rademacher
 from benchfw.kernels.resident import resident, side_by_side
-from benchfw.kernels.transfers import read_later, read_now
+from benchfw.kernels.transfers import read_later
+from benchfw.kernels.updates import dense_product
 
 __all__ = [
     "Counted",
@@ -49,6 +51,7 @@ __all__ = [
     "column_dots",
     "conjugate_gradients",
     "default_threads",
+    "dense_product",
     "explained_variances",
     "gauss_quadrature",
     "gaussian_gram",
@@ -59,11 +62,11 @@ __all__ = [
     "lanczos",
     "lanczos_apply",
     "namespace",
+    "new_update",
     "normals",
     "over_pieces",
     "rademacher",
     "read_later",
-    "read_now",
     "resident",
     "ritz",
     "scaled_cholesky",

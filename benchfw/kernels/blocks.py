@@ -107,20 +107,22 @@ def _dots_by_rows(block: Any, other: Any) -> tuple[Any, Any]:
     return squares, dots
 
 
-def _add_counts(block: Any, scales: Any, other: Any) -> tuple[float, float]:
+def _add_counts(block: Any, scales: Any, other: Any, keep: float = 1.0) -> tuple[float, float]:
+    del keep
     return 2.0 * block.size, float(2 * block.nbytes + scales.nbytes + other.nbytes)
 
 
 @kernel("add-scaled", counts=_add_counts)
-def add_scaled(block: Any, scales: Any, other: Any) -> Any:
-    """Return block + other diag(scales), (size, M): a multiple for each column, scales (M,)."""
-    return block + scales * other
+def add_scaled(block: Any, scales: Any, other: Any, keep: float = 1.0) -> Any:
+    """Return keep block + other diag(scales), (size, M): a multiple for each column, scales (M,)."""
+    return (block if keep == 1.0 else keep * block) + scales * other
 
 
 @add_scaled.on("numpy")
-def _add_scaled_numpy(block: Any, scales: Any, other: Any) -> Any:
-    if block.size < LARGE or not (block.flags.c_contiguous and block.dtype == scales.dtype == other.dtype):
-        return block + scales * other
+def _add_scaled_numpy(block: Any, scales: Any, other: Any, keep: float = 1.0) -> Any:
+    suits = block.flags.c_contiguous and block.dtype == other.dtype == getattr(scales, "dtype", block.dtype)
+    if block.size < LARGE or keep != 1.0 or not suits:
+        return add_scaled.portable(block, scales, other, keep)
     result = np.empty_like(block)
 
     def add(rows: slice) -> None:
@@ -133,10 +135,10 @@ def _add_scaled_numpy(block: Any, scales: Any, other: Any) -> Any:
 
 
 @add_scaled.on("cupy")
-def _add_scaled_cupy(block: Any, scales: Any, other: Any) -> Any:
+def _add_scaled_cupy(block: Any, scales: Any, other: Any, keep: float = 1.0) -> Any:
     import cupy
 
-    return _fused_add()(block, scales, other, cupy.empty_like(block))  # in the order of the block
+    return _fused_add()(keep, block, scales, other, cupy.empty_like(block))  # in the order of the block
 
 
 @cache
@@ -144,7 +146,10 @@ def _fused_add() -> Any:
     import cupy
 
     return cupy.ElementwiseKernel(
-        "T block, T scale, T other", "T result", "result = block + scale * other", "benchfw_add_scaled"
+        "T keep, T block, T scale, T other",
+        "T result",
+        "result = keep * block + scale * other",
+        "benchfw_add_scaled",
     )
 
 

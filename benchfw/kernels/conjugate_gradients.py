@@ -93,7 +93,7 @@ def _conjugate_gradients_cupy(
         return conjugate_gradients.portable(rhs, operator, tolerance, iterations, preconditioner, start)
     begun = start is not None
     starts = held.tiles(start if begun else rhs)
-    states, solutions, outcomes = [], [], []
+    reports, solutions, outcomes = [], [], []
     for tile, guess in zip(held.tiles(rhs), starts, strict=True):
         solution = guess.astype(tile.dtype, order="C") if begun else cupy.empty(tile.shape, dtype=tile.dtype)
         block = cupy.empty(tile.shape, dtype=tile.dtype)
@@ -110,12 +110,12 @@ def _conjugate_gradients_cupy(
             *numbers,
             *arrays,
         )
-        states.append(held.launch(*launched))
+        reports.append(held.launch(*launched))
         solutions.append(solution)
         outcomes.append(outcome)
-    if any(read_now(state)[1] for state in states):  # a right-hand side of extreme length
+    if any(report() for report in reports):  # a right-hand side of extreme length
         return conjugate_gradients.portable(rhs, operator, tolerance, iterations, preconditioner, start)
-    made, unsolved, refused, curvatures = cupy.asnumpy(side_by_side(outcomes))
+    made, unsolved, refused, curvatures = read_now(side_by_side(outcomes))
     held.count(int(made.sum()) + begun * rhs.shape[1])
     if refused.any():
         worst = int(np.argmin(np.where(refused > 0, curvatures, np.inf)))

@@ -28,7 +28,6 @@ from benchfw.kernels.operators import as_operator
 from benchfw.kernels.resident import NOTHING, resident, side_by_side
 from benchfw.kernels.resident_source import LANCZOS
 from benchfw.kernels.row_passes import row_passes
-from benchfw.kernels.transfers import read_now
 
 BREAKDOWN = 30.0  # roundings of A w: where a Krylov space ends, residuals are below 9 of them, rarely 12
 
@@ -159,18 +158,18 @@ def _steps_by_one_launch(
     held = resident(as_operator(matrix, size=probes.shape[0]), probes) if steps >= 1 else None
     if held is None:
         return None
-    states, bases, alphas, betas = [], [], [], []
+    reports, bases, alphas, betas = [], [], [], []
     for tile in held.tiles(probes):
         alpha, beta = (cupy.empty((steps, tile.shape[1]), dtype=tile.dtype) for _ in range(2))
         basis = cupy.empty((steps, *tile.shape), dtype=tile.dtype) if keep_basis else NOTHING
         limits = _rounding(probes), safe_limit(probes)
         arrays = held.places(tile, 2), alpha, beta
         block = cupy.empty(tile.shape, dtype=tile.dtype)
-        states.append(held.launch(LANCZOS, "lanczos", tile, block, basis, steps, *limits, *arrays))
+        reports.append(held.launch(LANCZOS, "lanczos", tile, block, basis, steps, *limits, *arrays))
         bases.append(basis)
         alphas.append(alpha)
         betas.append(beta)
-    if any(read_now(state)[1] for state in states):
+    if any(report() for report in reports):
         return None
     held.count(steps * probes.shape[1])
     return side_by_side(bases) if keep_basis else None, side_by_side(alphas), side_by_side(betas)

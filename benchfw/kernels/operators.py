@@ -12,8 +12,15 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from benchfw.errors import BenchfwError
+from benchfw.kernels._kernel import namespace
 from benchfw.kernels.blocks import add_scaled, squares_and_dots
-from benchfw.kernels.updates import dense_update, sparse_product, sparse_update, sparse_update_and_dots
+from benchfw.kernels.updates import (
+    dense_product,
+    dense_update,
+    sparse_product,
+    sparse_update,
+    sparse_update_and_dots,
+)
 
 Order = Literal["C", "F"]
 """How the entries of a block lie in memory: row after row (C) or column after column (F)."""
@@ -23,9 +30,9 @@ class Operator(Protocol):
     """A square matrix through its products with blocks of columns, (size, k) -> (size, k).
 
     One that can hold scale A + shift I at no cost a product may offer a method `shifted(scale, shift)`, one
-    that finds inner products on its way a method `update_and_dots`, one whose matrix is stored whole or can
-    be written out a method `whole`, and one of sparse rows a method `sparse_rows`, as the functions below
-    describe.
+    whose updates are new arrays a method `new_update`, one that finds inner products on its way a method
+    `update_and_dots`, one whose matrix is stored whole or can be written out a method `whole`, and one of
+    sparse rows a method `sparse_rows`, as the functions below describe.
     """
 
     size: int
@@ -69,7 +76,7 @@ class DenseOperator:
 
     def matmat(self, block: Any) -> Any:
         """Return A block, column after column in memory, as `order` says."""
-        return (block.T @ self.matrix).T  # A = A'
+        return dense_product(block, self.matrix.T)  # A = A'
 
     def update(self, block: Any, out: Any, scale: float, keep: float) -> Any:
         """Return scale A block + keep out; one call of BLAS where the block and `out` are F-ordered."""
@@ -193,6 +200,11 @@ class Counted:
         self._count(block.shape[1])
         return self._operator.update(block, out, scale, keep)
 
+    def new_update(self, block: Any, out: Any, scale: float, keep: float) -> Any:
+        """Return `update` in a new array, and count the columns of the block."""
+        self._count(block.shape[1])
+        return new_update(self._operator, block, out, scale, keep)
+
     def update_and_dots(self, block: Any, out: Any, scale: float, keep: float) -> tuple[Any, Any, Any]:
         """Return `update` and its inner products, and count the columns of the block."""
         self._count(block.shape[1])
@@ -243,6 +255,14 @@ def sparse_rows(operator: Operator) -> Rows | None:
     """Return the matrix of an operator that stores it in compressed sparse rows, None for others."""
     own: Callable[[], Rows | None] | None = getattr(operator, "sparse_rows", None)
     return None if own is None else own()
+
+
+def new_update(operator: Operator, block: Any, out: Any, scale: float, keep: float) -> Any:
+    """Return scale A block + keep out in a new array, by the operator's own method where it has one."""
+    own: Callable[..., Any] | None = getattr(operator, "new_update", None)
+    if own is not None:
+        return own(block, out, scale, keep)
+    return operator.update(block, namespace(out).asarray(out, copy=True), scale, keep)
 
 
 def add_product(block: Any, matrix: Any, out: Any, scale: float, keep: float) -> Any:

@@ -7,6 +7,8 @@ wait for one another between steps. Kernels are written against `COMMON`, whose 
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -49,19 +51,23 @@ class Resident:
 
         return cupy.empty((sums, self._groups + 1, _lanes(tile)), dtype=tile.dtype)
 
-    def launch(self, source: str, name: str, tile: Any, *arguments: Any) -> Any:
-        """Run a kernel; return its state on the device, of which [1] is 0 unless the kernel wrote there.
+    def launch(self, source: str, name: str, tile: Any, *arguments: Any) -> Callable[[], np.int32]:
+        """Run a kernel; return what waits for it, and returns its report: 0 unless it wrote to state[1].
 
-        Its parameters are those of `hold_rows`, the tile with its strides, and the arguments, of which
-        Python's floats are its `real` and integers its `int`.
+        Its parameters are those of `hold_rows`, where it reports to, the tile with its strides, and the
+        arguments, of which Python's floats are its `real` and integers its `int`.
         """
         import cupy
 
         real, lanes, (size, columns) = tile.dtype.type, _lanes(tile), tile.shape
-        state = cupy.zeros(2, dtype=np.int32)
+        stream = cupy.cuda.get_current_stream()
+        report = cupy.cuda.alloc_pinned_memory(
+            4
+        )  # of the host: the device writes there, and nothing is copied
+        places = _states().of(stream), np.uintp(report.ptr)
         strides = (np.int32(each // tile.itemsize) for each in tile.strides)
         matrix, scale, shift, _ = self._dense
-        head = (matrix, np.int32(size), np.int32(columns), real(scale), real(shift), state, tile, *strides)
+        head = (matrix, np.int32(size), np.int32(columns), real(scale), real(shift), *places, tile, *strides)
         tail = (
             real(each) if isinstance(each, float) else np.int32(each) if isinstance(each, int) else each
             for each in arguments
@@ -69,9 +75,14 @@ class Resident:
         compiled = _compile(source, name, tile.dtype.char, self._rows, lanes)
         entries = self._rows * (size + -size % 4) + _sums(lanes)
         shared = min(entries * tile.itemsize, _device().shared_bytes)
-        places = (self._groups,), (THREADS,)
-        compiled(*places, (*head, *tail), shared_mem=shared, enable_cooperative_groups=True)
-        return state
+        groups = (self._groups,), (THREADS,)
+        compiled(*groups, (*head, *tail), shared_mem=shared, enable_cooperative_groups=True)
+
+        def wait() -> np.int32:
+            stream.synchronize()
+            return np.int32(np.frombuffer(report, dtype=np.int32, count=1)[0])
+
+        return wait
 
 
 def resident(operator: Operator, block: Any) -> Resident | None:
@@ -103,6 +114,27 @@ def _lanes(tile: Any) -> int:
 def _sums(lanes: int) -> int:
     """Return how many sums a group has places for."""
     return max(THREADS // 32 * 8 * (lanes + 8), THREADS)
+
+
+class _States(threading.local):
+    """Where groups of threads count one another: a place for each stream, as a thread of the host has it."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, int], Any] = {}
+
+    def of(self, stream: Any) -> Any:
+        """Return zeros on the device, which every kernel leaves as it found them."""
+        import cupy
+
+        key = cupy.cuda.runtime.getDevice(), stream.ptr
+        if key not in self._found:
+            self._found[key] = cupy.zeros(3, dtype=np.int32)
+        return self._found[key]
+
+
+@cache
+def _states() -> _States:
+    return _States()
 
 
 class Device(NamedTuple):

@@ -81,6 +81,19 @@ __device__ void wait_for_all(Group& group)
     __syncthreads();
 }
 
+// The end of every kernel: the last group that comes here tells the host what a group has written to
+// state[1], and leaves zeros for the next launch.
+__device__ void finish(const Group& group, int* report)
+{
+    __syncthreads();
+    if (threadIdx.x) return;
+    int* state = group.arrived;
+    __threadfence();
+    if (atomicAdd(state + 2, 1) + 1 < gridDim.x) return;
+    *report = atomicExch(state + 1, 0);
+    state[0] = state[2] = 0;
+}
+
 // This thread's entry of an array of any strides.
 __device__ real read(const Group& group, const real* array, int down, int right)
 {
@@ -230,7 +243,7 @@ __device__ real sum_columns(Group& group, real value, real* parts)
 # The residual is not normalized before the product: the product is, once its length is known to all groups.
 LANCZOS = r"""
 extern "C" __global__ void __launch_bounds__(THREADS) lanczos(
-    const real* matrix, int size, int columns, real scale, real shift, int* state,
+    const real* matrix, int size, int columns, real scale, real shift, int* state, int* report,
     const real* probes, int down, int right, real* block, real* basis, int steps, real rounding, real limit,
     real* parts, real* alphas, real* betas)
 {
@@ -260,6 +273,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) lanczos(
             betas[step * columns + threadIdx.x] = beta;
         }
     }
+    finish(group, report);
 }
 """
 
@@ -267,7 +281,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) lanczos(
 # not positive, with its value.
 CONJUGATE_GRADIENTS = r"""
 extern "C" __global__ void __launch_bounds__(THREADS) conjugate_gradients(
-    const real* matrix, int size, int columns, real scale, real shift, int* state,
+    const real* matrix, int size, int columns, real scale, real shift, int* state, int* report,
     const real* rhs, int down, int right, real* solution, int from_start, real* block, int iterations,
     real tolerance, real limit, real* parts, real* outcome)
 {
@@ -310,5 +324,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) conjugate_gradients(
         const real values[4] = {(real)iteration, (real)active, refused, negative};
         for (int each = 0; each < 4; ++each) outcome[each * columns + threadIdx.x] = values[each];
     }
+    finish(group, report);
 }
 """

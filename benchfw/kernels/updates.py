@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -31,11 +32,59 @@ def _dense_update_numpy(block: Any, matrix: Any, out: Any, scale: float, keep: f
 
 @dense_update.on("cupy")
 def _dense_update_cupy(block: Any, matrix: Any, out: Any, scale: float, keep: float) -> Any:
-    if not _suits_blas(matrix, block, out):
+    if not _suits_blas(matrix, block, out) or not _is_contiguous(block):
         return dense_update.portable(block, matrix, out, scale, keep)
-    from cupy import cublas
+    _gemm_cupy(block, matrix, out, scale, keep)
+    return out
 
-    return cublas.gemm("N", "N", matrix, block, out=out, alpha=scale, beta=keep)
+
+def _gemm_cupy(block: Any, matrix: Any, out: Any, scale: float, keep: float) -> None:
+    """Write scale A block + keep out over an F-ordered `out`: faster to call than cupy.cublas.gemm."""
+    from cupy.cuda import cublas, device
+
+    rows, inner = matrix.shape
+    gemm = cublas.sgemm if out.dtype.char == "f" else cublas.dgemm
+    factors = np.array([scale, keep], dtype=out.dtype)
+    place = factors.ctypes.data
+    # BLAS reads columns: of a C-ordered factor those of its transpose
+    turned = [not each.flags.f_contiguous for each in (matrix, block)]
+    gemm(
+        device.get_cublas_handle(),
+        *map(int, turned),
+        *(rows, block.shape[1], inner),
+        *(place, matrix.data.ptr, matrix.shape[turned[0]]),
+        *(block.data.ptr, block.shape[turned[1]]),
+        *(place + out.itemsize, out.data.ptr, rows),
+    )
+
+
+def _product_counts(block: Any, matrix: Any) -> tuple[float, float]:
+    columns = block.shape[1]
+    moved = matrix.nbytes + block.nbytes + matrix.shape[0] * columns * block.dtype.itemsize
+    return 2.0 * matrix.size * columns, float(moved)
+
+
+@kernel("dense-product", counts=_product_counts)
+def dense_product(block: Any, matrix: Any) -> Any:
+    """Return A block, (n, k), for A (n, m) and a block (m, k): column after column in memory."""
+    xp = namespace(block)
+    return xp.matrix_transpose(xp.matrix_transpose(block) @ xp.matrix_transpose(matrix))
+
+
+@dense_product.on("numpy")
+def _dense_product_numpy(block: Any, matrix: Any) -> Any:
+    return (block.T @ matrix.T).T
+
+
+@dense_product.on("cupy")
+def _dense_product_cupy(block: Any, matrix: Any) -> Any:
+    import cupy
+
+    out = cupy.empty((matrix.shape[0], block.shape[1]), dtype=block.dtype, order="F")
+    if not _suits_blas(matrix, block, out) or not _is_contiguous(block):
+        return dense_product.portable(block, matrix)
+    _gemm_cupy(block, matrix, out, 1.0, 0.0)
+    return out
 
 
 @kernel("sparse-product")
@@ -119,10 +168,15 @@ def _sparse_update_and_dots_cupy(
 
 def _suits_blas(matrix: Any, block: Any, out: Any) -> bool:
     """Return whether BLAS adds the product to these columns in place, without a copy of the matrix."""
-    contiguous = matrix.flags.c_contiguous or matrix.flags.f_contiguous
-    return bool(out.size and block.size and out.flags.f_contiguous and contiguous) and _all_single_or_double(
-        matrix, block, out
+    return (
+        bool(out.size and block.size and out.flags.f_contiguous)
+        and _is_contiguous(matrix)
+        and _all_single_or_double(matrix, block, out)
     )
+
+
+def _is_contiguous(array: Any) -> bool:
+    return bool(array.flags.c_contiguous or array.flags.f_contiguous)
 
 
 def _fits(matrix: Any, *blocks: Any) -> bool:
@@ -214,3 +268,10 @@ def _kernel(kind: str, index_bytes: int) -> Any:
     real, index = {"f": "float", "d": "double"}[kind], {4: "int", 8: "long long"}[index_bytes]
     head = f"typedef {real} real;\ntypedef {index} index;\n#define LANES {LANES}\n#define LINES {LINES}\n"
     return cupy.RawKernel(head + _SOURCE, "csr_update")
+
+
+def sample_dense_product(backend: Any, rng: Any, size: int) -> tuple[Any, ...]:
+    """Return a block of 8 columns, and a matrix of half as many rows as columns."""
+    del backend
+    rows = isqrt(size // 2)
+    return rng.standard_normal((2 * rows, 8)), rng.standard_normal((rows, 2 * rows))

@@ -38,6 +38,7 @@ def seconds_of(calls: Calls, rounds: int) -> dict[str, float]:
     import cupy
 
     seconds = {}
+    release()  # what the case before had
     for name, call in calls.items():
         times = []
         for _ in range(rounds + 1):

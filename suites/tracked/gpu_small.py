@@ -63,7 +63,7 @@ def wall_seconds(call: Callable[[], Any], rounds: int) -> float:
 
 
 def graph_seconds(size: int, rounds: int) -> float:
-    """Return the median seconds of DEGREE / 2 bare products that are launched as one graph."""
+    """Return the median seconds until DEGREE / 2 bare products are there that are launched as one graph."""
     import torch
 
     kind = {"device": "cuda", "dtype": torch.float64}
@@ -75,15 +75,7 @@ def graph_seconds(size: int, rounds: int) -> float:
         for _ in range(DEGREE // 2):
             torch.matmul(matrix, block, out=image)
             block, image = image, block
-    times = []
-    for _ in range(rounds + 2):
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        begin.record()
-        graph.replay()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end) / 1e3)
-    return statistics.median(times[2:])
+    return wall_seconds(graph.replay, rounds)
 
 
 def recurrences(rounds: int) -> Table:

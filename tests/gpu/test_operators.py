@@ -8,7 +8,8 @@ import scipy.sparse
 
 from benchfw.backends import get_backend
 from benchfw.errors import BackendUnavailable
-from benchfw.kernels.operators import as_operator, update_and_dots
+from benchfw.kernels import dense_product
+from benchfw.kernels.operators import add_product, as_operator, update_and_dots
 
 NUMPY = get_backend("numpy")
 try:
@@ -53,6 +54,27 @@ def test_an_update_with_sparse_rows_is_that_of_the_host(rows, dtype, scale, keep
         np.testing.assert_allclose(
             CUPY.to_numpy(found), host.sum(axis=0), rtol=0, atol=tolerance * abs(host).sum(axis=0).max()
         )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("turned", [False, True], ids=["rows", "columns"])
+def test_products_with_a_wide_dense_matrix_are_those_of_the_host(dtype, turned, columns, order):
+    rng = np.random.default_rng(5)
+    matrix = rng.standard_normal((90, 40) if turned else (40, 90)).astype(dtype)
+    block, out = (rng.standard_normal((rows, columns)).astype(dtype) for rows in (90, 40))
+    factor = CUPY.asarray(matrix).T if turned else CUPY.asarray(matrix)
+    host = matrix.T if turned else matrix
+
+    def on_device(values):
+        return CUPY.xp.asarray(values, order=order)
+
+    tolerance = 1000 * np.finfo(dtype).eps
+    found = (
+        dense_product(on_device(block), factor),
+        add_product(on_device(block), factor, on_device(out), 2.0, 0.5),
+    )
+    np.testing.assert_allclose(CUPY.to_numpy(found[0]), host @ block, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(CUPY.to_numpy(found[1]), 2 * host @ block + 0.5 * out, rtol=0, atol=tolerance)
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])

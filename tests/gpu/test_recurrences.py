@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -21,6 +23,8 @@ try:
     CUPY = get_backend("cupy")
 except BackendUnavailable as missing:
     pytest.skip(str(missing), allow_module_level=True)
+
+import cupy
 
 SIZES = 1, 7, 100, 257, 1_100, 1_600, 2_500  # the last one needs a launch a step
 
@@ -126,3 +130,26 @@ def test_a_matrix_of_two_thousand_rows_needs_one_launch_and_a_larger_one_does_no
     small, large = (CUPY.xp.zeros((size, size)) for size in (2_000, 2_500))
     assert resident(as_operator(small), small[:, :1]) is not None
     assert resident(as_operator(large), large[:, :1]) is None
+
+
+def test_calls_on_several_streams_at_once_do_not_mix():
+    matrix, block = map(CUPY.asarray, example(300, 40))
+    expected = CUPY.to_numpy(lanczos(block, matrix, 20)[0])
+
+    def call(_number):
+        with cupy.cuda.Stream(non_blocking=True):
+            CUPY.synchronize()
+            found = [lanczos(block, matrix, 20)[0] for _ in range(20)]
+            CUPY.synchronize()
+            return [CUPY.to_numpy(each) for each in found]
+
+    with ThreadPoolExecutor(4) as threads:
+        for each in threads.map(call, range(8)):
+            np.testing.assert_array_equal(each, [expected] * 20)
+
+
+def test_a_call_whose_answer_is_not_used_leaves_nothing_behind():
+    matrix, block = map(CUPY.asarray, example(60))
+    before = CUPY.to_numpy(lanczos(block, matrix, 5)[0])
+    lanczos(0.0 * block, matrix, 5)  # of extreme length: taken as on the host
+    np.testing.assert_array_equal(CUPY.to_numpy(lanczos(block, matrix, 5)[0]), before)

@@ -9,7 +9,15 @@ import scipy.sparse
 
 from benchfw import BenchfwError
 from benchfw.kernels import updates
-from benchfw.kernels.operators import Counted, MatrixFree, SparseOperator, as_operator, shifted
+from benchfw.kernels.blocks import LARGE
+from benchfw.kernels.operators import (
+    Counted,
+    MatrixFree,
+    SparseOperator,
+    as_operator,
+    new_update,
+    shifted,
+)
 
 SIZE, COLUMNS = 40, 5
 
@@ -70,6 +78,26 @@ def test_a_shifted_operator_is_a_multiple_plus_a_multiple_of_the_identity(make, 
     expected = 3.0 * product + 0.25 * out
     assert_close(operator.matmat(block), product, dtype)
     assert_close(operator.update(block, out, 3.0, 0.25), expected, dtype)
+
+
+@each_kind
+@each_order
+def test_a_new_update_leaves_out_as_it_is(make, order):
+    operator, counted = make(symmetric()), []
+    block, out = blocks(np.float64, order)
+    before, expected = out.copy(), 0.7 * (symmetric() @ block) - 1.5 * out
+    assert_close(new_update(operator, block, out, 0.7, -1.5), expected, np.float64)
+    assert_close(new_update(Counted(operator, counted.append), block, out, 0.7, -1.5), expected, np.float64)
+    np.testing.assert_array_equal(out, before)
+    assert counted == [COLUMNS]
+
+
+def test_a_large_operator_known_by_its_products_can_be_shifted():
+    diagonal = np.linspace(1.0, 2.0, LARGE // COLUMNS)[:, None]
+    operator = shifted(as_operator(lambda block: diagonal * block, size=len(diagonal)), 0.5, -2.0)
+    block = np.random.default_rng(3).standard_normal((len(diagonal), COLUMNS))
+    updated = operator.update(block, block.copy(), 3.0, 0.25)
+    assert_close(updated, (1.5 * diagonal - 6.0 + 0.25) * block, np.float64)
 
 
 @pytest.mark.parametrize("kind", ["dense", "dense-fortran", "sparse", "matrix-free"])

@@ -19,8 +19,8 @@ from benchfw.kernels import (
     column_dots,
     kernel,
     namespace,
+    new_update,
     read_later,
-    read_now,
     resident,
     shifted,
     side_by_side,
@@ -162,16 +162,16 @@ def _blocks_by_one_launch(
     if held is None:
         return None
     steps = (degree + 1) // 2
-    states, blocks, forms = [], [], []
+    reports, blocks, forms = [], [], []
     for tile in held.tiles(probes):
         block = cupy.empty((kept, *tile.shape), dtype=tile.dtype)
         form = cupy.empty((degree + 1, tile.shape[1]), dtype=tile.dtype)
         arrays = held.places(tile, 2 * (steps + 1)), form
-        states.append(held.launch(CHEBYSHEV, "chebyshev", tile, block, kept, degree, GROWTH, *arrays))
+        reports.append(held.launch(CHEBYSHEV, "chebyshev", tile, block, kept, degree, GROWTH, *arrays))
         blocks.append(block)
         forms.append(form)
     held.count(steps * probes.shape[1])
-    growth = max(float(read_now(state).view(np.float32)[1]) for state in states)
+    growth = max(float(report().view(np.float32)) for report in reports)
     if growth:
         raise _outside(interval, growth)
     return side_by_side(blocks), side_by_side(forms)
@@ -191,7 +191,7 @@ def _pairs(
     if degree > 1:
         blocks.append(double.update(start, xp.zeros_like(start), 0.5, 1.0))
     for _ in range(2, degree):
-        blocks.append(double.update(blocks[-1], xp.asarray(blocks[-2], copy=True), 1.0, -1.0))
+        blocks.append(new_update(double, blocks[-1], blocks[-2], 1.0, -1.0))
     check = _check_inside(column_dots(blocks[-1], blocks[-1]), column_dots(start, start), interval)
     transposed = operator.order == "F"  # blocks become rows in the memory order that they have
     right = _rows(xp, blocks, transposed)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 # Block j is where block j - kept was. `parts` are |w_j|² and w_j'w_{j-1} of groups of rows, and in the last
-# place their sums, from which the forms follow. The state tells how far above its bound a form is.
+# place their sums, from which the forms follow. It reports how far above its bound a form is.
 CHEBYSHEV = r"""
 extern "C" __global__ void __launch_bounds__(THREADS) chebyshev(
-    const real* matrix, int size, int columns, real scale, real shift, int* state,
+    const real* matrix, int size, int columns, real scale, real shift, int* state, int* report,
     const real* probes, int down, int right, real* blocks, int kept, int degree, real most,
     real* parts, real* forms)
 {
@@ -46,5 +46,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) chebyshev(
             atomicMax(state + 1, __float_as_int(times < 1e38f ? times : 1e38f));
         }
     }
+    finish(group, report);
 }
 """

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 from benchfw import Array, Backend
-from benchfw.kernels import Counted, Order, add_product, add_scaled, read_later
+from benchfw.kernels import Counted, Order, add_product, add_scaled, dense_product, read_later
 from benchfw_spectral.functions.function import Function, Interval
 from benchfw_spectral.problems.matrices import collatz_bound
 
@@ -78,10 +78,12 @@ class Factored:
         """Return A block."""
         return add_product(self._images(block), self._factor, self._shift * block, self._scale, 1.0)
 
-    def update(self, block: Array, out: Array, scale: float, keep: float) -> Array:
-        """Return scale A block + keep out; `out` may be overwritten."""
-        product = add_product(self._images(block), self._factor, out, scale * self._scale, keep)
-        return add_scaled(product, scale * self._shift, block)
+    def new_update(self, block: Array, out: Array, scale: float, keep: float) -> Array:
+        """Return scale A block + keep out in a new array."""
+        shifted = add_scaled(out, scale * self._shift, block, keep)
+        return add_product(self._images(block), self._factor, shifted, scale * self._scale, 1.0)
+
+    update = new_update
 
     def shifted(self, scale: float, shift: float) -> Factored:
         """Return the operator of scale A + shift I."""
@@ -89,7 +91,7 @@ class Factored:
 
     def _images(self, block: Array) -> Array:
         """Return θ' block, (users, k), column after column."""
-        return (block.T @ self._factor).T
+        return dense_product(block, self._factor.T)
 
 
 def top_bound(backend: Backend, params: Array, steps: int) -> float:

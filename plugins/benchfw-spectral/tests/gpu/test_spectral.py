@@ -161,3 +161,4 @@ def test_a_spectrum_outside_of_the_interval_is_refused(size):
     matrix, block = map(CUPY.asarray, dense_example(size, 3))
     with pytest.raises(BenchfwError, match="the spectrum is not inside"):
         chebyshev_forms(block, matrix, 40, (1.0, 2.0))
+    CUPY.to_numpy(chebyshev_forms(block, matrix, 40, (0.5, 6.0)))  # the next call is not refused
