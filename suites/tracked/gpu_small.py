@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
 from _measured import Table, Value
 from _timing import run_cases
+from threadpoolctl import threadpool_limits
 
 from benchfw.backends import get_backend
 from benchfw.kernels import conjugate_gradients, lanczos
@@ -47,11 +48,13 @@ METHODS = {  # problem, method, and the answers before those that are looked at
     "PG-SVI": (("gp-classification", {"dataset": "usps-like"}), ("pg-svi", {}), 5),
 }
 ANSWERS = 30  # that are looked at
+REST = 0.2  # seconds after which the threads of the host's BLAS no longer wait for work in a loop
 
 
 def wall_seconds(call: Callable[[], Any], rounds: int) -> float:
     """Return the median seconds until the result of a call is there, after two calls that are not counted."""
     device = get_backend("cupy")
+    sleep(REST)
     times = []
     for _ in range(rounds + 2):
         device.synchronize()
@@ -99,9 +102,9 @@ def recurrences(rounds: int) -> Table:
         }
         graph = graph_seconds(size, rounds)
         for name, call in calls.items():
-            slow, fast = (
+            fast, slow = (
                 wall_seconds(lambda: call(*arrays), rounds)  # noqa: B023 - called at once
-                for arrays in (host, there)
+                for arrays in (there, host)
             )
             ratio = f"{fast / graph:5.2f} of the graph" if name.startswith("Chebyshev") else ""
             times = "".join(f"{1e6 * each:9,.0f}" for each in (slow, fast, graph))
@@ -135,7 +138,7 @@ def interpolated(rounds: int) -> Table:
             "conjugate gradients": lambda a, v, _: conjugate_gradients(v, a.operator(1.0), TOLERANCE),
         }
         for name, call in calls.items():
-            slow, fast = (wall_seconds(lambda: call(*side), rounds) for side in sides)  # noqa: B023
+            fast, slow = (wall_seconds(lambda: call(*side), rounds) for side in reversed(sides))  # noqa: B023
             times = "".join(f"{1e6 * each:9,.0f}" for each in (slow, fast))
             print(f"  n = {size:5,}  {name:<32}{times}  {slow / fast:6.1f} times faster", flush=True)
             rows.append((f"{size:,}", name, 1e6 * slow, 1e6 * fast, slow / fast))
@@ -152,7 +155,8 @@ def steps(rounds: int) -> Table:
     for name, (problem, method, before) in METHODS.items():
         specs = [Spec(use, parameters) for use, parameters in (problem, method)]
         trial = Trial("optimizer", *specs, "cupy", 1, 0, Budget(iterations=1))
-        found = measure_steps(trial, registry, before, ANSWERS)
+        with threadpool_limits(1):  # as in a trial
+            found = measure_steps(trial, registry, before, ANSWERS)
         print(
             f"  {name:<26}{found.launches:6.0f} launches {found.copies:5.1f} copies "
             f"{1e6 * found.device_seconds:9,.0f} of {1e6 * found.seconds:9,.0f} µs in kernels: "
