@@ -104,11 +104,13 @@ def _write_figures(
     from benchfw.api.running import draw_extra_figures
     from benchfw.cli.execution import print_faults
     from benchfw.report.figures import build_figures
+    from benchfw.report.figures.chosen import headline_first
     from benchfw.report.figures.paper import choose_methods, choose_sheets, describe_sheets, write_figures
     from benchfw.report.figures.plot import extra_figure
     from benchfw.report.latex import latex_captions
 
-    figures = [*build_figures(summary), *map(extra_figure, draw_extra_figures(registry, summary))]
+    drawn = [*build_figures(summary), *map(extra_figure, draw_extra_figures(registry, summary))]
+    figures = headline_first(summary, drawn)
     if methods:
         figures = choose_methods(figures, summary, methods)
     written = write_figures(choose_sheets(figures, paper), folder, form, paper)

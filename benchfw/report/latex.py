@@ -54,7 +54,7 @@ def _describe(sheet: Sheet, summary: Summary, run: Run) -> str:
     drawn = [each for each in about if figure.title.removeprefix(f"{each.problem}: ") in each.lines]
     joint = " against " if drawn else ", "
     against = f"{joint}{sheet.view.label}" if sheet.view.label else ""
-    general = caption(about[0]) if about else ""
+    general = caption(about[0]) if about else figure.how_to_read
     how = _describe_lines(drawn[0], sheet) if drawn else general
     return " ".join(filter(None, [f"{figure.title}{against}.", how, _origin(run)]))
 

@@ -22,7 +22,7 @@ from benchfw.records import Cell, Result
 from benchfw.report.captions import caption
 from benchfw.report.claims import MARKS, RULE, count_claims, describe_claims, warn_of_claims
 from benchfw.report.figures import build_figures, method_styles
-from benchfw.report.figures.chosen import headline_figure
+from benchfw.report.figures.chosen import headline_first
 from benchfw.report.figures.overlay import overlay_figures
 from benchfw.report.figures.packing import pack_figures, write_figures
 from benchfw.report.figures.plot import DARK_PALETTE, PALETTE, STROKES, Figure, Style, extra_figure
@@ -99,8 +99,7 @@ def write_report(
     if against is not None:
         other = against[1].with_units(summary.units)  # so that both lie on the same axes
         figures = overlay_figures(figures, build_figures(other), against[0])
-    first = headline_figure(summary, figures)
-    figures = [*([first] if first else []), *(each for each in figures if each is not first)]
+    figures = headline_first(summary, figures)
     script = drawing_script(figures)
     page = fill(
         "page.html",

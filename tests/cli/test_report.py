@@ -1,5 +1,7 @@
 """`benchfw report` in its forms: the page, one file, Markdown, figures for a paper."""
 
+import re
+
 import pytest
 
 
@@ -72,6 +74,38 @@ def test_figures_for_a_paper_go_to_a_folder(cli):
     found = list((cli.folder / "figures").iterdir())
     assert done.stdout == f"figures: {len(found) - 1} in figures, with captions.tex\n"
     assert {path.suffix for path in found} == {".svg", ".tex"}
+
+
+TWO_BOWLS = """
+repetitions = 6
+plugins = ["bowls.py"]
+budget = { iterations = 20 }
+target = { gap = 0.5 }
+[[problem]]
+use = "bowl"
+label = "one"
+[[problem]]
+use = "bowl"
+label = "two"
+size = 9
+[[optimizer]]
+use = "slide"
+step = [0.5, 0.1]
+"""
+
+
+@pytest.mark.thorough
+def test_what_a_page_shows_first_is_the_first_figure_for_a_paper(cli):
+    pytest.importorskip("matplotlib")
+    cli.write("two.toml", TWO_BOWLS)
+    assert cli("run", "two.toml", "--no-report").returncode == 0
+    done = cli("report", "--format", "svg", "-o", "figures", "--legend", "none")
+    assert done.returncode == 0, done.stderr
+    first = min((cli.folder / "figures").glob("*.svg"))
+    assert first.name.startswith("01-All-problems")
+    assert {"one", "two", "equal"} <= set(re.findall(r"<text[^>]*>([^<]*)<", first.read_text("utf-8")))
+    captions = (cli.folder / "figures/captions.tex").read_text(encoding="utf-8")
+    assert "Left of the line is better than" in captions
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,14 @@ from benchfw.report.verdicts.overall import comparisons_of
 from benchfw.summary.model import Comparison, Summary
 
 
+def headline_first(summary: Summary, figures: Sequence[Figure]) -> list[Figure]:
+    """Return the figures with the one that shows what was found before all others."""
+    first = headline_figure(summary, figures)
+    if first is None:
+        return list(figures)
+    return [first, *(each for each in figures if each.title != first.title)]
+
+
 def headline_figure(summary: Summary, figures: Sequence[Figure]) -> Figure | None:
     """Return the figure that shows what was found, by a fixed rule.
 

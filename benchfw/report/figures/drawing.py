@@ -33,17 +33,9 @@ def draw_view(axes: Axes, view: View, *, legend: bool = True) -> None:
     for trace in view.data:
         if is_drawable(trace) and trace.get("visible", True) is not False:
             _add(axes, trace, names)
-    for axis, set_scale, set_label in (
-        (across, axes.set_xscale, axes.set_xlabel),
-        (up, axes.set_yscale, axes.set_ylabel),
-    ):
-        set_scale("log" if axis.get("type") == "log" else "linear")
-        set_label(_text(axis.get("title", {}).get("text", "")))
-    if names:
-        axes.set_ylim(len(names) - 0.5, -0.5)
-    elif "range" in up:
-        axes.set_ylim(*(10.0**end if up.get("type") == "log" else end for end in up["range"]))
-    _set_ticks(axes, across, names)
+    _set_scales(axes, across, up, names)
+    for shape in view.layout.get("shapes", ()):
+        _draw_rule(axes, shape)
     if across.get("zeroline"):
         axes.axvline(0, color="#5b6570", linewidth=0.8)
     entries = len(axes.get_legend_handles_labels()[1])
@@ -82,14 +74,51 @@ def _add(axes: Axes, trace: Mapping[str, Any], names: Sequence[str]) -> None:
     )
 
 
-def _set_ticks(axes: Axes, across: Mapping[str, Any], names: Sequence[str]) -> None:
-    for axis in (axes.xaxis, axes.yaxis):
-        _choose_ticks(axis)
-    if "tickvals" in across:
-        axes.set_xticks([], minor=True)
-        axes.set_xticks(across["tickvals"], [_text(name) for name in across["ticktext"]])
+def _set_scales(axes: Axes, across: Mapping[str, Any], up: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Set scales, labels, ranges and ticks; `names` are those of rows, the first one on top."""
+    for spec, set_scale, set_label in (
+        (across, axes.set_xscale, axes.set_xlabel),
+        (up, axes.set_yscale, axes.set_ylabel),
+    ):
+        set_scale("log" if spec.get("type") == "log" else "linear")
+        set_label(_text(spec.get("title", {}).get("text", "")))
+    if names:
+        axes.set_ylim(len(names) - 0.5, -0.5)
+    elif "range" in up:
+        axes.set_ylim(*(10.0**end if up.get("type") == "log" else end for end in up["range"]))
+    for axis, spec in ((axes.xaxis, across), (axes.yaxis, up)):
+        _set_ticks(axis, spec)
     if names:
         axes.set_yticks(range(len(names)), names)
+
+
+def _draw_rule(axes: Axes, shape: Mapping[str, Any]) -> None:
+    """Draw a line across the whole axes, at one height or at one place."""
+    line = shape["line"]
+    style = {
+        "color": line["color"],
+        "linewidth": 0.8,
+        "linestyle": _DASHES[line.get("dash", "solid")],
+        "alpha": shape.get("opacity"),
+        "zorder": 0,
+    }
+    if shape.get("xref") == "paper":
+        axes.axhline(shape["y0"], **style)
+    else:
+        axes.axvline(shape["x0"], **style)
+
+
+def _set_ticks(axis: Axis, spec: Mapping[str, Any]) -> None:
+    """Give an axis the ticks that it asks for, or few of its own."""
+    if "tickvals" not in spec:
+        _choose_ticks(axis)
+        return
+    axis.set_ticks([], minor=True)
+    axis.set_ticks(spec["tickvals"], [_text(name) for name in spec["ticktext"]])
+    if spec.get("ticks") == "":
+        axis.set_tick_params(length=0)
+    if spec.get("showgrid") is False:
+        axis.grid(visible=False)
 
 
 def _choose_ticks(axis: Axis) -> None:

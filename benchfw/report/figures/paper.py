@@ -64,8 +64,14 @@ class Sheet(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """Return how many names stand beside the axes; 0 where these are for curves."""
+        """Return how many names of methods stand beside the axes; 0 where a legend has them."""
         return len(self.view.layout.get("yaxis", {}).get("categoryarray", ()))
+
+    def height(self, width: float, font_size: float) -> float:
+        """Return the height of an axes box of a width, in inches: enough for what stands beside it."""
+        row = ROW * font_size / 72
+        problems = len(self.view.layout.get("yaxis", {}).get("tickvals", ()))
+        return self.rows * row if self.rows else max(SHAPE * width, 2 * row * problems)
 
 
 def choose_methods(figures: Sequence[Figure], summary: Summary, methods: Sequence[str]) -> list[Figure]:
@@ -152,12 +158,12 @@ def _draw_sheets(sheets: Sequence[Sheet], paper: Paper) -> list[Canvas]:
             _add_legend(axes)
     for with_rows in (False, True):
         group = [each for each, sheet in zip(boxes, sheets, strict=True) if bool(sheet.rows) == with_rows]
-        rows = [sheet.rows for sheet in sheets if bool(sheet.rows) == with_rows]
-        _equalize(group, rows, paper)
+        some = [sheet for sheet in sheets if bool(sheet.rows) == with_rows]
+        _equalize(group, some, paper)
     return canvases
 
 
-def _equalize(boxes: Sequence[Axes], rows: Sequence[int], paper: Paper) -> None:
+def _equalize(boxes: Sequence[Axes], sheets: Sequence[Sheet], paper: Paper) -> None:
     """Give axes of canvases of one width boxes of one width, with room for the largest labels of all."""
     margins = [_margins(axes) for axes in boxes]
     if not margins:
@@ -169,8 +175,8 @@ def _equalize(boxes: Sequence[Axes], rows: Sequence[int], paper: Paper) -> None:
             f"--width {paper.width:g} is too narrow for the labels at --font-size {paper.font_size:g}; "
             "use a larger width or a smaller font"
         )
-    for axes, count in zip(boxes, rows, strict=True):
-        height = count * ROW * paper.font_size / 72 if count else SHAPE * width
+    for axes, sheet in zip(boxes, sheets, strict=True):
+        height = sheet.height(width, paper.font_size)
         whole = bottom + height + top
         axes.figure.set_size_inches(paper.width, whole)  # type: ignore[union-attr]
         axes.set_position((left / paper.width, bottom / whole, width / paper.width, height / whole))

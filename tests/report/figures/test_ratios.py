@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import pytest
+from fixtures.scenes import estimator
 
 from benchfw.records import Cell
 from benchfw.report.figures import build_figures
-from benchfw.report.figures.chosen import headline_figure
+from benchfw.report.figures.chosen import headline_figure, headline_first
+from benchfw.report.figures.drawing import draw_view
+from benchfw.report.figures.overlay import overlay_figures
 from benchfw.report.figures.plot import styles_of
 from benchfw.summary.summarize import summarize
 
@@ -101,3 +104,46 @@ def test_no_two_of_many_methods_look_alike_as_lines_or_as_dots():
         styles = styles_of(cells, families).values()
         assert len({(each.hue, each.symbol) for each in styles}) == len(cells)
         assert len({(each.hue, each.dash, each.marked and each.symbol) for each in styles}) == len(cells)
+
+
+def test_a_paper_has_the_problems_beside_the_axis_and_a_line_where_methods_are_equal(headline):
+    drawing = pytest.importorskip("matplotlib.figure")
+    axes = drawing.Figure().add_subplot()
+    figure = headline({name: {"gd": 8.0, "sgd": 4.0, "adam": NEVER} for name in ("p", "q")})
+    draw_view(axes, figure.views[0])
+    assert [each.get_text() for each in axes.get_yticklabels()] == ["p", "q"]
+    assert "equal" in {each.get_text() for each in axes.get_xticklabels()}
+    assert axes.get_ylim() == (1.5, -0.5)
+    across = {tuple(line.get_xdata()) for line in axes.lines if len(line.get_xdata()) == 2}
+    between = {tuple(line.get_ydata()) for line in axes.lines if len(line.get_ydata()) == 2}
+    assert (1, 1) in across
+    assert (0.5, 0.5) in between
+
+
+def test_the_dot_of_a_bound_is_hollow_in_a_paper_too(headline):
+    drawing = pytest.importorskip("matplotlib.figure")
+    figure = headline({name: {"gd": 8.0, "sgd": 4.0, "adam": NEVER} for name in ("p", "q")})
+    symbols = {each["marker"]["symbol"] for each in figure.views[0].data}
+    assert any(each.endswith("-open") for each in symbols)
+    axes = drawing.Figure().add_subplot()
+    draw_view(axes, figure.views[0])
+    dots = [line for line in axes.lines if line.get_marker() in "sDoP^*X"]
+    assert {line.get_markerfacecolor() == "none" for line in dots} == {True, False}
+    assert {line.get_marker() for line in dots} <= set("sDoP^*X")
+
+
+def test_no_figure_comes_twice_where_the_first_one_shows_another_view_first(make, run):
+    results = [*estimator(make, "a", 1.0), *estimator(make, "b", 3.0)]
+    summary = summarize(run, results)
+    figures = build_figures(summary)
+    assert headline_figure(summary, figures) not in figures
+    ordered = headline_first(summary, figures)
+    assert sorted(each.title for each in ordered) == sorted(each.title for each in figures)
+    assert headline_first(summary, []) == []
+
+
+def test_an_earlier_run_is_laid_below_hollow_whether_its_dots_were_hollow_or_not(headline):
+    figure = headline({name: {"gd": 8.0, "sgd": 4.0, "adam": NEVER} for name in ("p", "q")})
+    (laid,) = overlay_figures([figure], [figure], "run 1")
+    ghosts = [each for each in laid.views[0].data if each["name"].endswith("(run 1)")]
+    assert {each["marker"]["symbol"].count("-open") for each in ghosts} == {1}
