@@ -37,8 +37,12 @@ class Edges(NamedTuple):
 def find_edges(intervals: Sequence[Interval], *, log: bool = True, stub: float = 1.0) -> Edges:
     """Return the edges that show all estimates, and of intervals as much as leaves these apart.
 
-    On a logarithmic axis, the bar to an upper end that is not known takes at most a share `stub` of it.
+    On a logarithmic axis, the bar to an upper end that is not known takes at most a share `stub` of it, and
+    zeros, which have no place there, do not count.
     """
+    intervals = [each for each in intervals if each.estimate > 0] if log else intervals
+    if not intervals:
+        return Edges(0.0 if log else -math.inf, math.inf)
     estimates = [each.estimate for each in intervals]
     ends = [end for each in intervals for end in (each.low, each.high) if math.isfinite(end)]
     if not log:

@@ -57,3 +57,10 @@ def test_a_linear_axis_has_room_for_an_arrow_above_only():
     edges, found = arrows([Interval(1.0, -3.0, 2.0, 5), Interval(1.0, 0.5, math.inf, 5)], log=False)
     assert set(found) == {"triangle-right"}
     assert edges.high == pytest.approx(2.4)
+
+
+def test_zeros_among_the_estimates_leave_the_edges_to_the_others():
+    zero = Interval(0.0, 0.0, 0.0, 5)
+    assert find_edges([zero, CLOSED]) == find_edges([CLOSED])
+    assert find_edges([zero]).clip(zero) == zero
+    assert find_edges([zero, CLOSED], log=False).high > CLOSED.high
