@@ -162,6 +162,8 @@ def _decide_part(part: Part, estimate: Estimate, allowed: float, parts: int) -> 
         return DecidedPart(part, Standing.REFUTED, careful, strict)
     if lies_inside(found, part.inside, estimate.possible):
         return DecidedPart(part, Standing.HOLDS, found, level)
+    if lies_outside(found, part.possible):  # but not at the level that would refute it
+        return DecidedPart(part, Standing.UNDECIDED, careful, strict)
     return DecidedPart(part, Standing.UNDECIDED, found, level)
 
 

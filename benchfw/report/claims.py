@@ -215,9 +215,11 @@ def _find_notes(decided: Decided) -> list[str]:
         for each in decided.parts
         if each.standing is Standing.UNDECIDED and each.part.estimate is not None
     )
-    shown, fewest = closest_part(decided), fewest_runs(1 - 2 * decided.level)
+    shown = closest_part(decided)
+    fewest = fewest_runs(shown.level)
     few = isinstance(shown.part.estimate, Runs) and ran < fewest
-    notes = [f"{plural(ran, 'run')} are too few for an interval, at least {fewest} are needed"] if few else []
+    end = "to refute it" if shown.level > 1 - 2 * decided.level else "for an interval"
+    notes = [f"{plural(ran, 'run')} are too few {end}, at least {fewest} are needed"] if few else []
     if decided.needed is not None:
         needed = math.ceil(float(figures(max(decided.needed, ran + 1), 2, 1)))
         notes.append(f"about {needed} repetitions would decide it, {ran} ran (--repetitions {needed})")

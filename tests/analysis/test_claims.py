@@ -100,6 +100,16 @@ def test_one_problem_of_many_refutes_at_its_share_of_the_budget():
     )
 
 
+def test_one_problem_that_cannot_refute_at_its_share_has_no_interval_that_seems_to():
+    """Six runs are enough for one claim about one number, and too few to refute one about six of them."""
+    doubtful, outside = (Part("", BELOW_HALF, runs_at(mean, count=6)) for mean in (0.5, 0.9))
+    assert decide_claims([[outside]])[0].standing is Standing.REFUTED
+    decided = decide_claims([[doubtful] * 5 + [outside]])[0]
+    assert decided.standing is Standing.UNDECIDED
+    assert not any(each.interval.low > 0.5 for each in decided.parts)
+    assert decided.parts[-1].level > decided.parts[0].level
+
+
 def test_a_range_with_two_ends_holds_inside_and_is_refuted_on_either_side():
     inside = Range(0.4, 0.6)
     means = {0.5: Standing.HOLDS, 0.3: Standing.REFUTED, 0.7: Standing.REFUTED, 0.42: Standing.UNDECIDED}
