@@ -98,6 +98,7 @@ def _with_biases(comparison: Comparison, samples: Mapping[Cell, DrawSample]) -> 
             cell: samples[cell].single_bias(level) for cell in singly if not samples[cell].dependent()
         },
         dependent=tuple(cell for cell in singly if samples[cell].dependent()),
+        draws={cell: round(float(pool.draws)) for cell, pool in pools.items() if pool is not None},
         uneven=tuple(cell for cell, pool in pools.items() if pool is not None and pool.drift > NOTABLE_DRIFT),
         narrow=tuple(cell for cell, pool in pools.items() if pool is None or not pool.broad),
         scarce=tuple(cell for cell, pool in pools.items() if pool is None or not pool.decisive),

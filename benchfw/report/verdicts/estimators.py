@@ -138,15 +138,17 @@ def _bias(comparison: Comparison) -> Iterator[str]:
     broken = [cell for cell in comparison.biased if cell in comparison.claims]
     frank = [cell for cell in comparison.biased if cell not in comparison.claims]
     if broken:
-        yield f"Claimed to be unbiased, but the mean is off: {_off(comparison, broken)}"
+        rare = _rarer(comparison, broken)
+        yield f"Claimed to be unbiased, but the mean is off: {_off(comparison, broken)}, unless {rare}"
     if frank:
         yield f"The mean is off: {_off(comparison, frank)}"
     for claimed, words in ((True, "Claimed to be unbiased, but off"), (False, "Off")):
         singly = [cell for cell in comparison.biased_singly if (cell in comparison.claims) is claimed]
         if singly:
+            rare = f", or {_rarer(comparison, singly)}" if claimed else ""
             yield (
-                f"{words} in single runs, with signs that cancel over the runs: {_off(comparison, singly)} "
-                "(root mean square), unless the draws of a run have something in common"
+                f"{words} in single runs, though not beyond noise in their mean: {_off(comparison, singly)} "
+                f"(root mean square), unless the draws of a run have something in common{rare}"
             )
     if comparison.dependent:
         yield (
@@ -167,6 +169,15 @@ def _bias(comparison: Comparison) -> Iterator[str]:
         counts = plural(max(comparison.tallies[cell].trials for cell in fair), "run")
         where = "" if alone else " in the others"
         yield f"No bias beyond noise{where} ({counts}){', as claimed' if claimed else ''}"
+
+
+def _rarer(comparison: Comparison, cells: Sequence[Cell]) -> str:
+    """Return what no sample excludes: rarer draws than would probably be among those of all runs.
+
+    An event of 3 in n is among n draws with a chance of 95 %.
+    """
+    fewest = min(comparison.draws[cell] for cell in cells)
+    return f"draws rarer than 1 in {max(1, fewest // 3):,} make up for it"
 
 
 def _off(comparison: Comparison, cells: Sequence[Cell]) -> str:
