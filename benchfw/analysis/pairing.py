@@ -47,17 +47,17 @@ def pair_brackets(
         with np.errstate(invalid="ignore"):
             middle = np.where((under > 0) & (start > 0), (from_below + from_above) / 2, sides)
         return PairedSigns(from_below, from_above, middle)
-    # of two that never arrive nothing is known
+    # of two that never arrive nothing is known: the pair may be on either side
     known = np.isfinite(from_below) | np.isfinite(from_above) | (from_below == from_above)
-    from_below, from_above = from_below[known], from_above[known]
-    if len(from_below) == 0:
+    if not np.any(known):
         return None
+    from_below, from_above = np.where(known, from_below, -np.inf), np.where(known, from_above, np.inf)
     if np.all(np.isfinite(from_below) & (from_above > -np.inf)) or np.all(
         np.isfinite(from_above) & (from_below < np.inf)
     ):
         # where one end is all that is known, what was seen says nothing more
         seen = np.all(np.isfinite([from_below, from_above]))
-        return PairedLogs(from_below, from_above, probable[known] if probable is not None and seen else None)
+        return PairedLogs(from_below, from_above, probable if seen else None)
     return PairedSigns(from_below, from_above)
 
 

@@ -59,6 +59,8 @@ def judge_reports(logs: np.ndarray, effects: np.ndarray) -> tuple[np.ndarray, np
     low = np.where(theirs > END, -np.inf, np.minimum(mine, END) - theirs)
     high = np.where(mine > END, np.inf, mine - np.minimum(theirs, END))
     known = (mine <= END) | (theirs <= END)
+    low, high = np.where(known, low, -np.inf), np.where(known, high, np.inf)
+    known = np.broadcast_to(np.any(known, axis=-1, keepdims=True), known.shape)
     arrived, reference = (np.sum(part <= END, axis=-1) for part in (mine, theirs))
     times = _times(low, high, known)
     counts = _counts(arrived, reference, runs)
