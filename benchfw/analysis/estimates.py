@@ -102,13 +102,13 @@ class Runs(Estimate):
         return NOT_NEGATIVE if self.logs else ANY
 
     @property
-    def _whole(self) -> bool:
+    def whole(self) -> bool:
         """Whether all runs are known from both sides."""
         return bool(np.all(np.isfinite(self.low)) and np.all(np.isfinite(self.high)))
 
     def interval(self, level: float) -> Interval:
         """Return the mean; the geometric mean of logarithms; the median where some are not known."""
-        estimate = float(np.mean(self.middle)) if self._whole else _median(self.middle)
+        estimate = float(np.mean(self.middle)) if self.whole else _median(self.middle)
         start, end = self._lower_end(self.low, level, level), -self._lower_end(-self.high, level, level)
         found = Interval(estimate, min(start, estimate), max(end, estimate), self.count)
         if not self.logs:
@@ -127,7 +127,7 @@ class Runs(Estimate):
     def _lower_end(self, values: Floats, level: float, check: float) -> float:
         if self.count < fewest_runs(check):
             return -math.inf
-        if not self._whole:
+        if not self.whole:
             return _median_end(values, level)
         mean, error, freedom = moments(values)
         student = float(mean) - t_quantile(level, freedom) * float(error)
@@ -135,7 +135,7 @@ class Runs(Estimate):
 
     def plan(self, inside: Range, level: float) -> int | None:
         """Return how many runs would decide with a chance of 90 %, if their mean is what it seems."""
-        if self.count < 2 or not self._whole:
+        if self.count < 2 or not self.whole:
             return None
         mean = float(np.mean(self.middle))
         ends = Range(_log(inside.low), _log(inside.high)) if self.logs else inside

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from benchfw.analysis.claims import Decided, DecidedPart, Standing
-from benchfw.analysis.estimates import Runs, Share
+from benchfw.analysis.estimates import Estimate, Runs, Share
 from benchfw.analysis.intervals import Interval
 from benchfw.claims import Claim, Range, Subject, metric_of
 from benchfw.report.text import (
@@ -146,9 +146,15 @@ def _number_text(
     beyond = part.standing is (Standing.HOLDS if part.part.denied else Standing.REFUTED)
     inside = part.part.possible if beyond else part.part.inside
     limits = () if part.standing is Standing.UNDECIDED else (inside.low / size, inside.high / size)
-    if math.isinf(found.estimate) and found.low > 0:  # most runs never get there
+    estimate = part.part.estimate
+    if math.isinf(found.low) and found.low > 0:
+        return f"infinitely many {unit}".rstrip()
+    known_below = math.isfinite(found.low) and (found.low > 0 or not _is_ratio(estimate))
+    # most runs never get there, or some do not, so that an estimate would be that of their budgets
+    if known_below and math.isinf(found.high) and (math.isinf(found.estimate) or _is_cut_short(estimate)):
         return f"at least {sided_end(found.low, limits, -1)} {unit}".rstrip()
-    if found.estimate == 0 == found.low < found.high and isinstance(part.part.estimate, Runs):
+    zero = found.estimate == 0 == found.low < found.high and isinstance(estimate, Runs)
+    if zero or (not known_below and math.isfinite(found.high) and _is_cut_short(estimate)):
         return f"at most {sided_end(found.high, limits, 1)} {unit}".rstrip()
     shown = sided_text(replace(found, low=found.estimate, high=found.estimate), limits, unit, least)
     if math.isinf(found.low) and math.isfinite(found.high):
@@ -156,6 +162,15 @@ def _number_text(
     if math.isinf(found.high) and math.isfinite(found.low) and found.low:
         return f"{shown} (at least {sided_end(found.low, limits, -1)})"
     return sided_text(found, limits, unit, least)
+
+
+def _is_ratio(estimate: Estimate | None) -> bool:
+    return isinstance(estimate, Runs) and estimate.logs
+
+
+def _is_cut_short(estimate: Estimate | None) -> bool:
+    """Return whether some runs are known from one side only."""
+    return isinstance(estimate, Runs) and not estimate.whole
 
 
 def _find_noun(quantity: str) -> tuple[str, str]:

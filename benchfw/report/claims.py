@@ -162,8 +162,12 @@ def _describe_found(result: ClaimResult) -> str:
 
 
 def closest_part(decided: Decided) -> DecidedPart:
-    """Return, of the parts that decided a claim, the one nearest to the end of what is claimed."""
-    return min((each for each in decided.parts if each.standing is decided.standing), key=_room)
+    """Return, of the parts that decided a claim, the one nearest to the end of what is claimed.
+
+    Of those that refute it, the one furthest beyond.
+    """
+    parts = [each for each in decided.parts if each.standing is decided.standing]
+    return min(parts, key=_depth if decided.standing is Standing.REFUTED else _room)
 
 
 def _find_noun(claim: Claim, subjects: Sequence[Subject]) -> tuple[str, str]:
@@ -199,6 +203,15 @@ def _room(part: DecidedPart) -> float:
         return min(inside.high - found.high, found.low - inside.low)
     above = math.inf if math.isinf(inside.high) else _distance(inside.high, found.high)
     return min(above, math.inf if math.isinf(inside.low) else _distance(found.low, inside.low))
+
+
+def _depth(part: DecidedPart) -> float:
+    """Return how far an interval is beyond what is claimed, below 0: its near end counts."""
+    found, inside = part.interval, part.part.possible
+    if found is None or part.part.denied or part.part.subject.looks is not None:
+        return _room(part)
+    below = _distance(found.high, inside.low) if math.isfinite(inside.low) else math.inf
+    return min(below, _distance(inside.high, found.low) if math.isfinite(inside.high) else math.inf)
 
 
 def _distance(high: float, low: float) -> float:

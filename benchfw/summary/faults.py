@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from benchfw.records import GAP, OBJECTIVE, Cell, Counting, Ending, Result, Status, change
@@ -33,18 +33,19 @@ class _Alike:
     @property
     def reason(self) -> str:
         """The first reason, and that there are others."""
-        return self.first.outcome.reason + (", the others likewise" if len(self.reasons) > 1 else "")
+        return self.first.outcome.reason + (" (one of them)" if len(self.reasons) > 1 else "")
 
 
 class Findings:
-    """Collects them from one trial after another, and counts the trials."""
+    """Collects them from one trial after another, counts the trials, and sees whether some had no device."""
 
     def __init__(self) -> None:
         self.trials = 0
         self.seeds: set[int] = set()
+        self.on_host = False
         self._totals: Counter[Cell] = Counter()
         self._alike: dict[tuple[Cell | str, Status, str], _Alike] = {}
-        self._said: dict[str, dict[Cell, None]] = {}
+        self._said: dict[str, Counter[Cell]] = {}
         self._declared: dict[Cell, None] = {}
         self._uncounted: dict[Cell, float] = {}
         self._replayed = self._same = 0
@@ -62,6 +63,7 @@ class Findings:
         cell, outcome = result.trial.cell, result.outcome
         self.trials += 1
         self.seeds.add(result.trial.seed)
+        self.on_host |= not outcome.device
         self._totals[cell] += 1
         if outcome.status not in FINISHED:
             # all that a missing backend skips is one fault, whatever the cell
@@ -81,7 +83,7 @@ class Findings:
             *_raised_objective(result),
             *([FROM_SCRATCH] if outcome.from_scratch else []),
         ):
-            self._said.setdefault(text, {})[cell] = None
+            self._said.setdefault(text, Counter())[cell] += 1
         if outcome.counting is Counting.DECLARED:
             self._declared[cell] = None
         elif outcome.counting is Counting.UNCOUNTED:
@@ -109,18 +111,24 @@ class Findings:
 
     @property
     def caveats(self) -> tuple[Caveat, ...]:
-        """Return the caveats in order of first appearance, each once."""
+        """Return the caveats in order of first appearance, each once for problems with the same methods."""
         said = {text: dict(cells) for text, cells in self._said.items()}
         for cell, text in self._cost_caveats():
-            said.setdefault(text, {})[cell] = None
-        return tuple(
-            Caveat(
-                tuple(dict.fromkeys(cell.method for cell in cells)),
-                tuple(dict.fromkeys(cell.problem for cell in cells)),
-                text,
-            )
-            for text, cells in said.items()
-        )
+            said.setdefault(text, {})[cell] = self._totals[cell]
+        return tuple(each for text, cells in said.items() for each in self._grouped(text, cells))
+
+    def _grouped(self, text: str, cells: Mapping[Cell, int]) -> Iterator[Caveat]:
+        """Yield a caveat for each set of methods that it is about on some problems."""
+        methods: dict[str, dict[str, None]] = {}
+        for cell in cells:
+            methods.setdefault(cell.problem, {})[cell.method] = None
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for problem, found in methods.items():
+            alike.setdefault(tuple(found), []).append(problem)
+        for names, problems in alike.items():
+            about = [cell for cell in cells if cell.problem in problems]
+            total = sum(self._totals[cell] for cell in about)
+            yield Caveat(names, tuple(problems), text, sum(cells[cell] for cell in about), total)
 
     def _cost_caveats(self) -> Iterator[tuple[Cell, str]]:
         """Yield a caveat for each cell whose cost was declared by the method, or not counted at all."""

@@ -345,11 +345,17 @@ class Fault:
 
 @dataclass(frozen=True)
 class Caveat:
-    """A sentence that a reader must know to believe the numbers, and the methods and problems it is about."""
+    """A sentence that a reader must know to believe the numbers, and what it is about.
+
+    It is said of so many `trials` of the `total` that each of these methods has on these problems, all
+    together.
+    """
 
     methods: tuple[str, ...]
     problems: tuple[str, ...]
     text: str
+    trials: int = 0
+    total: int = 0
 
 
 @dataclass(frozen=True)

@@ -106,13 +106,16 @@ def describe_noise(run: Run) -> str:
     signs = _signs(run)
     if not signs or run.environment.clock == "cpu":
         return ""
-    known = slowdown(run.noise) > 1
-    effect = (
-        "be too long by that much, which their intervals allow for; CPU seconds are hardly affected"
-        if known
-        else "include that work; CPU seconds hardly do"
+    by = slowdown(run.noise)
+    said = f"the machine was busy: {', and '.join(signs)}"
+    if by <= 1:
+        return f"{said}. Times may include that work; CPU seconds hardly do"
+    used = cpu_slowdown(run.noise, run.noise.quiet)
+    cpu = f"took {used:.2g} times as many" if used > BUSY else "hardly took more"
+    return (
+        f"{said}. Intervals of times allow for a factor of {by:.2g}, and trials may have met more; in CPU "
+        f"seconds the loop {cpu}"
     )
-    return f"the machine was busy: {', and '.join(signs)}. Times may {effect}"
 
 
 def _signs(run: Run) -> list[str]:

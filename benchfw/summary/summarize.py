@@ -89,7 +89,7 @@ def summarize(
         describe_noise(run),
         findings.trials,
         () if run.environment.imported else tuple(sorted(findings.seeds)),
-        jobs,
+        jobs if findings.on_host else 1,  # of trials on a device one runs at a time
         tuned,
         tuning.allowance,
         claims.decide(),

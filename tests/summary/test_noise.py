@@ -90,8 +90,8 @@ def test_a_busy_machine_is_said_on_the_first_screen(run):
     busy = on(run, noise)
     assert describe_noise(busy) == (
         "the machine was busy: a loop of known work took 2.1 times as long as at its fastest, and other "
-        "processes kept 1.7 of 2 cores busy. Times may be too long by that much, which their intervals allow "
-        "for; CPU seconds are hardly affected"
+        "processes kept 1.7 of 2 cores busy. Intervals of times allow for a factor of 2.1, and trials may have "
+        "met more; in CPU seconds the loop hardly took more"
     )
     assert caveat_sentences(summarize(busy, [])) == [describe_noise(busy)]
     crowded = on(run, Noise(bursts(1.0, 1.0), others=0.5), jobs=2)

@@ -134,9 +134,7 @@ def test_trials_of_a_method_that_diverge_are_told_once_with_the_first_reason(mak
         for r in range(3)
     ]
     (fault,) = summarize(run, results).faults
-    assert fault_sentence(fault) == (
-        "3 of 3 trials diverged: loss became inf at iteration 40, the others likewise"
-    )
+    assert fault_sentence(fault) == ("3 of 3 trials diverged: loss became inf at iteration 40 (one of them)")
     (alone,) = summarize(run, results[:1]).faults
     assert fault_sentence(alone) == "1 of 1 trial diverged: loss became inf at iteration 40"
 

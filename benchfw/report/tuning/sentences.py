@@ -254,7 +254,7 @@ def _flat(found: TunedProblem) -> Iterator[str]:
             tied.append(f"{each.equals} of {found.name(each.cell)}")
     within = f"within {round(100 * (FLAT - 1))} % of the best"
     if flat:
-        yield f"Settings {within}: {join_names(flat)}; the choice hardly matters there"
+        yield f"Settings {within}: {join_names(flat)}"
     if tied:
         yield f"Settings that score the same as the best: {join_names(tied)}; the first of them was taken"
 

@@ -114,7 +114,10 @@ def _more_often(comparison: Comparison, verdict: Verdict) -> str:
     cells = cells_with(comparison, ARRIVALS, verdict)
     reference = reference_name(comparison, cells)
     names, target = join_names([comparison.name(cell) for cell in cells]), target_text(comparison)
-    counts = arrivals_text(comparison)
+    references = dict.fromkeys(map(comparison.reference_for, cells))
+    counts = arrivals_text(
+        comparison, [*references, *cells] if verdict is Verdict.WORSE else [*cells, *references]
+    )
     if verdict is Verdict.WORSE:
         return f"{begin_with([reference])} reaches {target} more often than {names}, beyond chance: {counts}"
     reach = "reaches" if len(cells) == 1 else "reach"
@@ -137,8 +140,13 @@ def _undecided(comparison: Comparison, measure: Measure, rivals: list[Cell]) -> 
         about = f" in {measure.noun} to {target} between {reference} and {names}"
         said = undecided_text(comparison, rival, measure.quantity, about)
         return [f"{said}{_preparation(comparison, *same[:FEW_NAMES])}", *missing_sentences(comparison)]
-    if compared or any(comparison.verdict(cell, ARRIVALS) is Verdict.UNDECIDED for cell in rivals):
-        return [f"No difference beyond chance in who reaches {target}: {arrivals_text(comparison)}"]
+    alike = [cell for cell in rivals if comparison.verdict(cell, ARRIVALS) is Verdict.UNDECIDED]
+    if compared or alike:
+        meant = dict.fromkeys([*compared, *alike])
+        counts = arrivals_text(
+            comparison, dict.fromkeys([*map(comparison.reference_for, meant), *meant]), alone=True
+        )
+        return [f"No difference beyond chance in who reaches {target}: {counts}"]
     return _not_comparable(comparison, measure, rivals)
 
 

@@ -20,7 +20,7 @@ from benchfw.report.text import (
     raise_powers,
     ratio_text,
 )
-from benchfw.summary.model import Comparison, Fault, Replays, Row, Summary
+from benchfw.summary.model import Caveat, Comparison, Fault, Replays, Row, Summary
 from benchfw.summary.quantities import WHEN_DONE
 from benchfw.summary.times import is_time
 
@@ -214,10 +214,15 @@ def always_arrives(comparison: Comparison, cell: Cell) -> bool:
     return there == runs
 
 
-def arrivals_text(comparison: Comparison) -> str:
-    """Return 'gd in 10 of 10 runs and sgd in 1 of 10 runs (9 did not finish)', all methods that ran."""
-    counts = [f"{comparison.name(cell)} in {_runs_there(comparison, cell)}" for cell in _started(comparison)]
-    return join_names(counts)
+def arrivals_text(comparison: Comparison, first: Iterable[Cell] = (), *, alone: bool = False) -> str:
+    """Return 'gd in 10 of 10 runs and sgd in 1 of 10 runs (9 did not finish)', all methods that ran.
+
+    Those that the sentence is about come `first`, `alone` if the others are not meant.
+    """
+    started = _started(comparison)
+    named = [cell for cell in first if cell in started]
+    shown = named if alone else [*named, *(cell for cell in started if cell not in named)]
+    return join_names([f"{comparison.name(cell)} in {_runs_there(comparison, cell)}" for cell in shown])
 
 
 def arrives_mostly(comparison: Comparison, cell: Cell, measure: Measure) -> bool:
@@ -340,10 +345,16 @@ def caveat_sentences(summary: Summary) -> list[str]:
         if each.falling
     ]
     found += [
-        f"{join_names(each.methods)} on {join_names(each.problems)}: {each.text}" for each in summary.caveats
+        f"{join_names(each.methods)} on {join_names(each.problems)}{_in_some(each)}: {each.text}"
+        for each in summary.caveats
     ]
     shared = "" if summary.imported else _SHARED[summary.isolation]
     return [*found, shared] if shared else found
+
+
+def _in_some(caveat: Caveat) -> str:
+    """Return in how many trials a caveat is said, unless it is in all."""
+    return f" (in {caveat.trials} of {caveat.total} trials)" if caveat.trials < caveat.total else ""
 
 
 def replay_sentence(replays: Replays) -> str:

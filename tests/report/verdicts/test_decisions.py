@@ -106,8 +106,35 @@ def test_ratios_are_relative_to_the_reference_that_the_suite_names(make, run):
 def test_methods_that_arrive_more_often_than_by_chance_are_named_with_all_counts(make, run):
     # gd is stopped before the others arrive: no factor is known
     results = optimizer(make, "gd", [inf] * 5, spent=10) + optimizer(make, "svrg", EVEN)
-    counts = "gd in 0 of 5 runs and svrg in 5 of 5 runs."
+    counts = "svrg in 5 of 5 runs and gd in 0 of 5 runs."
     assert said(run, results) == f"The method svrg reaches gap 1 more often than gd, beyond chance: {counts}"
+
+
+def test_the_count_of_the_one_that_arrives_more_often_is_not_among_those_left_out(make, run):
+    others = [each for name in "abcde" for each in optimizer(make, name, [inf] * 8, spent=10)]
+    told = said(run, others + optimizer(make, "svrg", [*EVEN, *EVEN[:3]]))
+    assert "beyond chance: svrg in 8 of 8 runs, a in 0 of 8 runs" in told
+
+
+def test_a_method_that_arrives_less_often_beyond_chance_is_not_said_to_be_within_it(make, run):
+    mostly = optimizer(make, "gd", [*EVEN, *EVEN[:3], inf, inf], spent=10)
+    as_often = optimizer(make, "adam", [*EVEN, EVEN[0], inf, inf, inf, inf], spent=10)
+    never = optimizer(make, "delta", [inf] * 10, spent=10)
+    told = said(run, mostly + as_often + never)
+    assert (
+        "No difference beyond chance in who reaches gap 1: gd in 8 of 10 runs and adam in 6 of 10 runs"
+        in told
+    )
+
+
+def test_pairs_of_which_neither_arrives_count_against_a_difference(make, run):
+    """Seven pairs on one side are beyond chance, and seven of ten, three of them unknown, are not."""
+    fast, slow = (
+        optimizer(make, "gd", [2.0] * 7 + [inf] * 3, spent=9),
+        optimizer(make, "sgd", [inf] * 10, spent=9),
+    )
+    told = said(run, [*slow, *fast])
+    assert "times fewer" not in told
 
 
 def test_three_runs_are_too_few_to_say_who_arrives(make, run):

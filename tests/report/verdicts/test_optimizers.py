@@ -79,7 +79,7 @@ def test_cpu_seconds_do_not_decide_for_a_method_that_waits(make, run):
 def test_a_target_that_is_met_beyond_the_budget_is_not_reached(make, run):
     late = runs(make, "a", cost=500.0, budget=Budget(cost=100.0))
     comparison = compared(run, late + runs(make, "b", cost=90.0, budget=Budget(cost=100.0)))
-    often = "The method b reaches gap 1 more often than a, beyond chance: a in 0 of 5 runs"
+    often = "The method b reaches gap 1 more often than a, beyond chance: b in 5 of 5 runs"
     assert verdict(comparison).startswith(often)
     row = headline_table(comparison).rows[0]
     assert row[1] == "9"
