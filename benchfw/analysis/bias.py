@@ -147,7 +147,7 @@ def length_ends(squares: Values, pool: Pool, level: float = LEVEL) -> tuple[Floa
     """Return the interval of the length of a vector's bias, the root of its mean square over repetitions.
 
     `squares` are unbiased estimates of the squared lengths, which may be negative. Their interval is
-    Student's; without ends where rare draws may be missing.
+    Student's, from 0 up where they are; without ends where rare draws may be missing.
     """
     data = np.asarray(squares, dtype=np.float64)
     mean = np.asarray(np.mean(data, axis=-1))
@@ -155,7 +155,7 @@ def length_ends(squares: Values, pool: Pool, level: float = LEVEL) -> tuple[Floa
         return np.zeros_like(mean), np.full_like(mean, np.inf)
     error = np.std(data, axis=-1, ddof=1) / math.sqrt(pool.trials)
     half = (t_quantile(level, pool.trials - 1) + 2 * pool.drift) * error
-    low, high = (np.sqrt(np.maximum(end, 0.0)) for end in (mean - half, mean + half))
+    low, high = (np.sqrt(np.maximum(end, 0.0)) for end in (mean - half, np.maximum(mean, 0.0) + half))
     return np.where(pool.broad, low, 0.0), np.where(pool.broad, high, np.inf)
 
 

@@ -34,6 +34,9 @@ FAR = 0.9
 COARSE = 0.05
 """The share of that way by which rounding may raise the target."""
 
+APART = 0.1
+"""The share of the distance between the target and the lowest end by which it may."""
+
 MOST_FIGURES = 6
 
 
@@ -214,8 +217,8 @@ def automatic_target(methods: Sequence[Floats], floor: float | None = 0.0) -> fl
     The end of a method is the worst final value of its repetitions; it got far if that is FAR of the way from
     the start to the lowest of these ends. Which method is the reference plays no part. Rounded up to two
     figures, so that the number printed is the number used, or to more where that would be COARSE of the way
-    from the start; not below the floor, where rounding decides. What has no floor, since 0 means nothing in
-    it, has None.
+    from the start, or APART of that to the lowest end; not below the floor, where rounding decides. What has
+    no floor, since 0 means nothing in it, has None.
     """
     ends, starts = _ends_and_starts(methods)
     if not ends:
@@ -228,6 +231,8 @@ def automatic_target(methods: Sequence[Floats], floor: float | None = 0.0) -> fl
         if target >= start:  # some run would be there before its first step
             target = start / 2
     coarse = COARSE * (start - target) if target < start < math.inf else math.inf
+    if best < target:
+        coarse = min(coarse, APART * (target - best))
     rounded = (_rounded_up(target, figures) for figures in range(2, MOST_FIGURES + 1))
     return next((each for each in rounded if each - target <= coarse), target)
 

@@ -48,6 +48,7 @@ class Reason(Enum):
     ROUNDING = "both end where rounding decides"
     UNFINISHED = "some runs did not finish"
     FEW_DRAWS = "too few draws carry the variance"
+    CONSTANT = "the draws of one never vary"
 
 
 @dataclass(frozen=True, eq=False)

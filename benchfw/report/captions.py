@@ -80,7 +80,7 @@ def _target_rule(comparison: Comparison) -> str:
     best = "highest" if comparison.targets[0].gain else "lowest"
     return (
         "It is the worst end of the last method among those that come nine tenths of the way from the start "
-        f"to the {best} end. "
+        f"to the {best} end, rounded to the side of the start. "
     )
 
 

@@ -68,7 +68,8 @@ def describe_range(claim: Claim, decided: Decided, units: Units) -> str:
     """Return what was claimed, in the unit of what was found."""
     inside = claim.inside
     if claim.test == "reaches" and claim.every:
-        return "in every run" if inside.low > 0 else "in no run"
+        every, half = ("every", "above") if inside.low > 0 else ("no", "below")
+        return f"in {every} run, shown by an interval {half} one half"
     said = {
         "untestable": "",
         "order": " before ".join(claim.methods),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # NumPy comes with it, and every verb imports this file
 FEW_NAMES = 4
 LONGEST_NAME = 60  # characters of a name in a figure; the tables have all of it
 
+_PARENTHESES = re.compile(r"\([^()]*\)")
 _POWER = re.compile(r"((?<![\d.])1|(?<=\d))e([+-]\d+)")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MARKDOWN = re.compile(r"[\\`*_<>|~&#]|(?<=\])\(")
@@ -142,6 +143,12 @@ def sided_end(value: float, limits: Iterable[float], side: Side) -> str:
     return figures(value, 2, side)
 
 
+def sided_figures(value: float, limit: float) -> str:
+    """Return a number with three figures, or as many as put it on the side of a limit where it is."""
+    texts = (figures(value, count) for count in range(3, _MOST_FIGURES + 1))
+    return next((each for each in texts if _side(_read(each), limit) == _side(value, limit)), figures(value))
+
+
 def bound_text(ratio: Interval) -> str:
     """Return a ratio of variances: 'at least' or 'at most' where one end is known, '—' where neither is."""
     if ratio.count == 1 or (ratio.low > 0 and math.isfinite(ratio.high)):
@@ -186,7 +193,10 @@ def plural(count: int, noun: str) -> str:
 
 
 def join_names(names: Sequence[str]) -> str:
-    """Return 'a, b and c', or the first few and a number."""
+    """Return 'a, b and c', or the first few and a number; 'a, b; c' where a name has a comma of its own."""
+    if len(names) > 1 and any(", " in _PARENTHESES.sub("", name) for name in names):
+        more = [f"{len(names) - FEW_NAMES} more"] if len(names) > FEW_NAMES else []
+        return "; ".join([*names[:FEW_NAMES], *more])
     if len(names) > FEW_NAMES:
         return f"{', '.join(names[:FEW_NAMES])} and {len(names) - FEW_NAMES} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

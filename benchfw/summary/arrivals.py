@@ -157,8 +157,12 @@ def _add_ends(
     given = has | asked
     _add_values(found, metric, repetitions, np.where(finished, last, math.inf), floors, given)
     if done:
-        ended = np.isin(repetitions, list(done))
-        then = [_value_at(each, metric, done.get(each.repetition, math.nan)) for each in histories]
+        seconds = [done.get(each.repetition, math.nan) for each in histories]
+        # one that has made no step by then has nothing but the start, which is everybody's
+        ended = np.array(
+            [_has_begun(each, metric, end) for each, end in zip(histories, seconds, strict=True)]
+        )
+        then = [_value_at(each, metric, end) for each, end in zip(histories, seconds, strict=True)]
         _add_values(found, metric + WHEN_DONE, repetitions, np.array(then), floors, given & ended)
 
 
@@ -169,6 +173,14 @@ def _add_values(
         found.values[quantity].extend(repetitions[which], values[which])
         ends = np.transpose([np.zeros_like(floors), floors])
         _add_brackets(found, quantity, repetitions, ends, which & (values >= 0) & (values < floors))
+
+
+def _has_begun(history: History, metric: str, second: float) -> bool:
+    """Return whether a run has an answer other than its start by some second; one without a curve counts."""
+    curve = history.budgeted(metric)
+    if math.isnan(second):
+        return False
+    return curve is None or bool(np.any(curve.seconds[curve.iterations > 0] <= second))
 
 
 def _value_at(history: History, metric: str, second: float) -> float:

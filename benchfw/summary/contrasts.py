@@ -229,7 +229,10 @@ def _evidence(sample: Sample, reference: Sample, quantity: str) -> tuple[Evidenc
     evidence = sample.evidence(reference, quantity)
     if evidence is not None:
         return evidence, Reason.NONE
-    return None, Reason.FEW_DRAWS if quantity in SPREADS and sample.kind == "estimator" else Reason.NO_VALUE
+    if quantity not in SPREADS or sample.kind != "estimator":
+        return None, Reason.NO_VALUE
+    constant = any(not any(each.values[quantity].values()) for each in (sample, reference))
+    return None, Reason.CONSTANT if constant else Reason.FEW_DRAWS
 
 
 def _arrivals(sample: Sample, reference: Sample) -> Arrivals | None:

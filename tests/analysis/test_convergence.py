@@ -128,6 +128,12 @@ def test_automatic_target_has_more_than_two_figures_where_these_would_be_a_part_
     assert target_of([[(1.0, 1.23e-6)]]) == 1.3e-6
 
 
+def test_automatic_target_is_not_rounded_beyond_what_tells_the_ends_apart():
+    """Two figures, 120, would be met by both methods when they are far from their ends."""
+    assert target_of([[(5_000, 109.6), (5_000, 110.0)], [(5_000, 112.0), (5_000, 114.86)]]) == 115
+    assert target_of([[(1, 1e-6)], [(1, 0.00101)]]) == 0.0011
+
+
 def test_automatic_target_stays_above_rounding():
     curve = Curve([0, 1], [0, 1], [0, 1], [2.0, 1e-17])
     stack = Stack.of_blocks(curve.block, [(0, *curve.shape)])

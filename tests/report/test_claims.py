@@ -33,6 +33,9 @@ TARGET, COST = {"quantity": "seconds to target"}, {"quantity": "cost to target"}
 PAIR = {"method": "a", "than": "b"}
 MILLISECONDS = {"seconds_to_target": TimeUnit(1e-3, "ms")}
 
+EVERY = "in every run, shown by an interval above one half"
+NO_RUN = "in no run, shown by an interval below one half"
+
 
 def around(middle, spread=1.0, *, logs=True):
     """Ten runs around a number; the spread is relative to it, if they are logarithms."""
@@ -83,11 +86,11 @@ def words(*given, **more):
         ({"method": "a", "law": "linear", "rate": {"below": 0.95}}, around(0.98, 0.1),
          "refuted", "an iteration multiplies the gap of a by 0.980 [0.978, 0.982]", "below 0.95"),
         ({"method": "a", "reaches": True}, Share(10, 10, every=True), "holds",
-         "a reaches the target in 10 of 10 runs (a share of 1.00 [0.74, 1.00])", "in every run"),
+         "a reaches the target in 10 of 10 runs (a share of 1.00 [0.74, 1.00])", EVERY),
         ({"method": "a", "reaches": True}, Share(9, 10, every=True), "refuted",
-         "a reaches the target in 9 of 10 runs", "in every run"),
+         "a reaches the target in 9 of 10 runs", EVERY),
         ({"method": "a", "reaches": False}, Share(0, 10, every=True, wanted=False), "holds",
-         "a reaches the target in 0 of 10 runs (a share of 0 [0, 0.259])", "in no run"),
+         "a reaches the target in 0 of 10 runs (a share of 0 [0, 0.259])", NO_RUN),
         ({"method": "a", "reaches": {"above": 0.8}}, Share(8, 10), "undecided",
          "a reaches the target in 8 of 10 runs (a share of 0.800 [0.493, 0.964])",
          "in a share of runs above 0.8"),

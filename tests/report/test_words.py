@@ -165,6 +165,7 @@ def test_every_sentence_that_the_code_can_say_is_among_the_words(make, run):
     # sentences on a run as a whole have tests of their own; no scene is known for a part without the whole
     elsewhere = {
         "caveat_sentences",
+        "_in_some",
         "replay_sentence",
         "kernel_caption",
         "typical_note",

@@ -90,8 +90,11 @@ def test_a_busy_machine_is_said_on_the_first_screen(run):
     busy = on(run, noise)
     assert describe_noise(busy) == (
         "the machine was busy: a loop of known work took 2.1 times as long as at its fastest, and other "
-        "processes kept 1.7 of 2 cores busy. Intervals of times allow for a factor of 2.1, and trials may have "
-        "met more; in CPU seconds the loop hardly took more"
+        "processes kept 1.7 of 2 cores busy. Intervals of times allow for a factor of 2.1, and trials may "
+        "have met more; in CPU seconds the loop hardly took more"
+    )
+    assert "in CPU seconds the loop took 1.7 times as many" in describe_noise(
+        on(run, Noise(bursts(2, 2, cpu=1.7)))
     )
     assert caveat_sentences(summarize(busy, [])) == [describe_noise(busy)]
     crowded = on(run, Noise(bursts(1.0, 1.0), others=0.5), jobs=2)

@@ -374,3 +374,34 @@ def test_histories_of_a_cell_keep_once_what_their_trials_share(make):
     assert third.trial.budget.seconds == 7
     assert [each.repetition for each in (first, second, third)] == [0, 1, 2]
     assert [each.curves["gap"].final for each in (first, second, third)] == [1, 2, 3]
+
+
+def test_a_caveat_names_the_problems_and_the_trials_that_it_is_about(make, run):
+    def trials(problem, method, caveats):
+        curve = make.curve("gap", [9, 5])
+        return [
+            make.result("optimizer", problem, method, number, curve, caveats=each)
+            for number, each in enumerate(caveats)
+        ]
+
+    wild = ("it went wild",)
+    results = [
+        *trials("p", "gd", [wild, wild]),
+        *trials("p", "sgd", [wild, ()]),
+        *trials("q", "gd", [(), ()]),
+    ]
+    results += [*trials("q", "sgd", [wild, wild])]
+    assert caveat_sentences(summarize(run, results)) == [
+        "gd and sgd on p (in 3 of 4 trials): it went wild",
+        "sgd on q: it went wild",
+    ]
+
+
+def test_trials_on_a_device_run_one_at_a_time_whatever_was_asked_for(make, run):
+    asked = replace(run, environment=replace(run.environment, jobs=3))
+    here, there = (
+        [make.result("optimizer", "p", "gd", 0, make.curve("gap", [9, 5]), device=device)]
+        for device in ("", "NVIDIA H200")
+    )
+    assert any("3 at a time" in each for each in caveat_sentences(summarize(asked, here)))
+    assert not any("at a time" in each for each in caveat_sentences(summarize(asked, there)))

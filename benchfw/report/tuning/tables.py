@@ -15,8 +15,8 @@ from benchfw.summary.tuned import SENSITIVE, TunedMethod
 
 _TUNING = (
     "{value}: the median over the tuning runs of the setting that was chosen{several}. It was chosen for "
-    "that, so that it looks better than it is: the verdict rests on other runs. '{reached}' counts by the "
-    "median of a setting's runs. {share}The cost is that of all tuning runs together."
+    "that, and may look better than it is: the verdict rests on other runs, perhaps longer ones. '{reached}' "
+    "counts by the median of a setting's runs. {share}The cost is that of all tuning runs together."
 )
 _SHARE = (
     "The share within {factor:g} times the best is of the settings tried, which fill the space evenly, by "
@@ -25,7 +25,7 @@ _SHARE = (
 _ALLOWANCE = (
     "{value}: what the best of so many settings gives in a run that did not choose it; the median over which "
     "of the settings tried come first (Tang et al. 2020) [95 % band over other settings and other runs]. The "
-    "last column has the verdict's own runs, as in the table above."
+    "last column has the verdict's own runs, as in the table above, which may be longer."
 )
 
 

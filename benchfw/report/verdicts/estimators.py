@@ -64,8 +64,9 @@ def _efficiency(comparison: Comparison, best: Row) -> str:
         return undecided_text(comparison, best.cell, best.quantity, about)
     runs = paired_runs(comparison, best.cell, best.quantity)
     if comparison.verdict(best.cell, best.quantity) is Verdict.WORSE:
+        where = f" at the same {comparison.sweep.parameter}" if comparison.sweep is not None else ""
         return (
-            f"No method is shown to have a smaller {label} than {reference}. The next, {name}, "
+            f"No method{where} is shown to have a smaller {label} than {reference}. The next, {name}, "
             f"has one {product} ({runs})"
         )
     variance = _part(comparison, best.cell, "variance", "variance")

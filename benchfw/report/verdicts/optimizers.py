@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from benchfw.analysis.decisions import Reason, Verdict
 from benchfw.analysis.significance import FEWEST_PAIRS
 from benchfw.records import Cell
-from benchfw.report.text import FEW_NAMES, figures, join_names, plural
+from benchfw.report.text import FEW_NAMES, figures, join_names, plural, sided_figures
 from benchfw.report.verdicts.ends import back_sentence, done_sentence, end_sentence
 from benchfw.report.verdicts.leaders import find_leader, has_factor, lowest
 from benchfw.report.verdicts.phrases import (
@@ -275,4 +275,5 @@ def _best_end(comparison: Comparison) -> str:
         return ""
     names = [comparison.name(row.cell) for row in rows if figures(row.interval.estimate) == figures(best)]
     word = "highest" if target.gain else "lowest"
-    return f"; the {word} median end is {figures(best)}, of {join_names(names)}"
+    shown = sided_figures(best, target.level)
+    return f"; the {word} median end is {shown}, of {join_names(names)}"

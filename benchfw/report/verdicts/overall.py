@@ -70,7 +70,8 @@ def _swept_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
         return
     every, kind = every_value(sweep), comparisons[0].kind
     if not names:
-        yield f"On none of {_count(comparisons)} is one family of {kind}s ahead of all others at {every}"
+        none = f"On none of {_count(comparisons)} is one family of {kind}s"
+        yield f"{none} shown to be ahead of all others at {every}"
         return
     first = max(dict.fromkeys(names), key=names.count)
     nearest = [
@@ -121,12 +122,14 @@ def _describe_reference(comparison: Comparison, quantity: str) -> str:
     behind = [cell for cell in others if comparison.decision(cell, quantity).verdict is Verdict.WORSE]
     name, problem = comparison.name(comparison.reference), comparison.problem
     if not behind:
-        return f"On {problem} no method is shown to be ahead of {name}"
+        return f"On {problem} no method is shown to be ahead of {name} in {_unit(comparison)}"
     if len(behind) == len(others):
         all_others = "all others" if len(others) > 1 else comparison.name(others[0])
         return f"On {problem}, {name} is ahead of {all_others}{_least_lead(comparison, behind, quantity)}"
     most = f"{len(behind)} of {len(others)} other methods"
-    return f"On {problem}, {name} is ahead of {most}, and none is shown to be ahead of it"
+    return (
+        f"On {problem}, {name} is ahead of {most} in {_unit(comparison)}, and none is shown to be ahead of it"
+    )
 
 
 def _least_lead(comparison: Comparison, behind: Sequence[Cell], quantity: str) -> str:
@@ -154,7 +157,8 @@ def _counted_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
     references = Counter(each.name(each.reference) for each in comparisons)
     than = "the reference" if len(references) > 1 else next(iter(references))
     if not ahead:
-        yield f"On none of {_count(comparisons)} is a method shown to be ahead of {than}"
+        in_what = f" in {_unit(comparisons[0])}"
+        yield f"On none of {_count(comparisons)} is a method shown to be ahead of {than}{in_what}"
         return
     first = max(ahead, key=lambda name: (len(ahead[name]), _middle(ahead[name])))
     verb, less, after = _less(comparisons[0])
@@ -222,6 +226,14 @@ def _count(comparisons: Sequence[Comparison]) -> str:
 def _middle(ratios: Sequence[Interval]) -> float:
     known = [each.estimate for each in ratios if 0 < each.estimate < math.inf]
     return sum(map(math.log, known)) / len(known) if known else 0.0
+
+
+def _unit(comparison: Comparison) -> str:
+    """Return what methods are compared in."""
+    quantity = main_quantity(comparison)
+    if comparison.kind == "estimator":
+        return PRODUCTS[quantity]
+    return comparison.cost_unit if quantity == "cost_to_target" else comparison.time
 
 
 def _less(comparison: Comparison) -> tuple[str, str, str]:
