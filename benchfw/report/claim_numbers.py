@@ -87,6 +87,8 @@ def _describe_quantity(
     noun, after = _find_noun(claim.quantity)
     what = f"the {noun} of {method}{f' {after}' if after else ''}"
     if claim.test in ("ratio", "order") and isinstance(estimate, Runs) and estimate.logs:
+        if not estimate.whole and found.low <= 0 and math.isinf(found.high):
+            return f"{what} is not known relative to that of {other[0]}"
         beside = _side(found) or f"{_ratio_text(part, found)} times"
         return f"{what} is {beside} that of {other[0]}"
     if claim.test == "unbiased" and math.isinf(found.estimate):

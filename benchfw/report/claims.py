@@ -138,9 +138,16 @@ def warn_of_claims(results: Sequence[ClaimResult]) -> list[str]:
 
 def _describe_found(result: ClaimResult) -> str:
     """Return the number that was found; of several, the one that says most, and where that is."""
+    if result.decided.standing is Standing.NOT_TESTABLE:
+        return result.decided.reason
+    problems = {each.part.subject.problem for each in result.decided.parts}
+    # the report may have others, which the claim is not about
+    where = f"on {problems.pop()}, " if result.claim.problems and len(problems) == 1 else ""
+    return f"{where}{_describe_parts(result)}"
+
+
+def _describe_parts(result: ClaimResult) -> str:
     claim, decided = result.claim, result.decided
-    if decided.standing is Standing.NOT_TESTABLE:
-        return decided.reason
     every = [each for each in decided.parts if each.part.subject.methods]
     parts = [each for each in every if each.standing is decided.standing]
     shown = closest_part(decided)

@@ -37,6 +37,18 @@ EVERY = "in every run, shown by an interval above one half"
 NO_RUN = "in no run, shown by an interval below one half"
 
 
+def cut_short(ratio, never, unknown=0):
+    """Return ten ratios that are known from below, or from above where `never` is negative, or not at all."""
+    logs = np.full(10, math.log(ratio))
+    low, high = logs.copy(), logs.copy()
+    if never > 0:
+        high[:never] = math.inf
+    else:
+        low[:-never] = -math.inf
+    low[:unknown] = -math.inf
+    return Runs(low, high, logs)
+
+
 def around(middle, spread=1.0, *, logs=True):
     """Ten runs around a number; the spread is relative to it, if they are logarithms."""
     values = math.log(middle) + spread * SPREAD if logs else middle + spread * SPREAD
@@ -81,6 +93,12 @@ def words(*given, **more):
         ({"order": ["a", "b"], "quantity": "loss when the reference is done"}, around(2.0, logs=False),
          "refuted", "the loss of a when the reference is done minus that of b is 2.00 [1.98, 2.02]",
          "a before b"),
+        ({"order": ["a", "b"], **COST}, cut_short(1.5, never=10), "refuted",
+         "the cost of a to the target is at least 1.5 times that of b", "a before b"),
+        ({"order": ["b", "a"], **COST}, cut_short(1 / 1.5, never=-10), "holds",
+         "the cost of b to the target is at most 0.67 times that of a", "b before a"),
+        ({"order": ["a", "b"], **COST}, cut_short(1.5, never=10, unknown=10), "undecided",
+         "the cost of a to the target is not known relative to that of b", "a before b"),
         ({"method": "a", "rate": {"within": [-1.2, -0.8]}}, around(-1.0, logs=False), "holds",
          "the gap of a goes like iterations to the power of -1.00 [-1.02, -0.98]", "between -1.2 and -0.8"),
         ({"method": "a", "law": "linear", "rate": {"below": 0.95}}, around(0.98, 0.1),
