@@ -52,10 +52,20 @@ def optimizer_verdict(comparison: Comparison) -> str:
     else:
         sentences = [first, _fastest(comparison, measure, leader), *others, *along]
     if any(target.automatic for target in comparison.targets):
-        praised = [leader or comparison.reference, find_leader(comparison, _time(comparison))]
         sentences.append(done_sentence(comparison) or end_sentence(comparison, leader))
-        sentences += [back_sentence(comparison, cell) for cell in dict.fromkeys(praised) if cell is not None]
+        sentences += [back_sentence(comparison, cell) for cell in _praised(comparison, measure, leader)]
     return " ".join(f"{each}." for each in sentences if each)
+
+
+def _praised(comparison: Comparison, measure: Measure, leader: Cell | None) -> list[Cell]:
+    """Return the methods that are named for how they reach the target: the first, their equals, the next."""
+    found = [leader or comparison.reference, find_leader(comparison, _time(comparison))]
+    if leader is None:
+        alike = [*cells_with(comparison, measure.quantity, Verdict.EQUAL)]
+        alike += cells_with(comparison, measure.quantity, Verdict.ALIKE)
+        behind = cells_with(comparison, measure.quantity, Verdict.WORSE)
+        found += alike[:FEW_NAMES] or [lowest(comparison, behind, measure.quantity)]
+    return [cell for cell in dict.fromkeys(found) if cell is not None]
 
 
 def _main(comparison: Comparison, measure: Measure, leader: Cell | None) -> list[str]:

@@ -153,3 +153,21 @@ def test_a_skipped_trial_says_why_and_gets_no_further_advice(make, run):
     skipped = make.result("optimizer", "p", "a", 0, [], status=Status.SKIPPED, reason=reason)
     (fault,) = summarize(run, [skipped]).faults
     assert not fault_advice(fault)
+
+
+def test_an_equal_on_the_way_to_the_target_that_ends_worse_is_said_to(make, run):
+    results = [
+        make.result("optimizer", "p", name, r, make.curve("gap", [9, 0.4, end * pace]))
+        for name, end in (("a", 0.3), ("b", 0.5))
+        for r, pace in enumerate((*WOBBLE, 1.02))
+    ]
+    told = verdict(compared(run, results))
+    assert told.startswith("Within 10 % in each of 6 paired runs in gradients")
+    assert "At the end, b has gap 1.7 times larger than a" in told
+
+
+def test_of_methods_with_equal_costs_the_one_that_takes_least_time_leads(make, run):
+    results = runs(make, "gd", cost=300.0)
+    results += [*runs(make, "slow", cost=100.0, seconds=3.0), *runs(make, "fast", cost=100.0, seconds=0.5)]
+    told = verdict(compared(run, results))
+    assert told.startswith("The method fast needs 3 times fewer gradients than gd")
