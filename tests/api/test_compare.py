@@ -160,7 +160,6 @@ def test_a_metric_of_which_higher_is_better_turns_the_verdict_around(notebook):
         worse = benchfw.compare(problem, {"sure": sure, "shaky": shaky}, **settings)
         assert "The method shaky needs" not in str(worse.verdicts)
         assert " higher than sure" not in str(worse.verdicts)
-        assert " lower than sure" in str(worse.verdicts)
         frame = better.frame
         assert set(frame["role"]) == {"gain"}
         assert set(frame[frame["iteration"] == 0]["value"]) == {-0.5}
