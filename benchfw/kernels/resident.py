@@ -17,10 +17,11 @@ import numpy as np
 from benchfw.kernels.operators import Operator, Whole, whole
 from benchfw.kernels.resident_source import COMMON
 
-THREADS, AT_ONCE = 512, 4  # of a group, and what one of them reads before it waits
+THREADS = 512  # of a group
+AT_ONCE = 4  # what the threads of a team read, each in its group, before they wait
 LANES = 32  # the most columns that a launch takes
 ROWS = 8, 16  # of the matrix that a group may hold
-WAITS, TENSOR_CORES = 70, 80  # generations of GPUs from which groups can wait so, and multiply float64
+WAITS, TENSOR_CORES, TEAMS = 70, 80, 90  # GPUs from which groups can wait, multiply float64, and share
 CTYPES = {"f": "float", "d": "double"}
 NOTHING = np.uintp(0)  # for an array that a kernel can do without
 
@@ -31,7 +32,8 @@ class Resident:
     def __init__(self, dense: Whole, rows: int) -> None:
         self._dense = dense
         self._rows = rows
-        self._groups = -(-dense.matrix.shape[0] // rows)
+        self._team = _team()
+        self._groups = _round_up(-(-dense.matrix.shape[0] // rows), self._team)
 
     def tiles(self, block: Any) -> list[Any]:
         """Return views of the columns of a block, as many in each as a launch takes."""
@@ -72,8 +74,9 @@ class Resident:
             real(each) if isinstance(each, float) else np.int32(each) if isinstance(each, int) else each
             for each in arguments
         )
-        compiled = _compile(source, name, tile.dtype.char, self._rows, lanes)
-        entries = self._rows * (size + -size % 4) + _sums(lanes)
+        compiled = _compile(source, name, tile.dtype.char, self._rows, lanes, self._team)
+        part = _round_up(-(-size // self._team), 4)  # columns of a group
+        entries = self._team * self._rows * part + _sums(self._rows, lanes, self._team)
         shared = min(entries * tile.itemsize, _device().shared_bytes)
         groups = (self._groups,), (THREADS,)
         compiled(*groups, (*head, *tail), shared_mem=shared, enable_cooperative_groups=True)
@@ -111,9 +114,18 @@ def _lanes(tile: Any) -> int:
     return 1 << max(3, (int(tile.shape[1]) - 1).bit_length())
 
 
-def _sums(lanes: int) -> int:
-    """Return how many sums a group has places for."""
-    return max(THREADS // 32 * 8 * (lanes + 8), THREADS)
+def _sums(rows: int, lanes: int, team: int) -> int:
+    """Return how many sums a group has places for: those of its warps, and those of its team."""
+    return max(THREADS // 32 * 8 * (lanes + 8), THREADS) + team * rows * lanes
+
+
+def _round_up(number: int, step: int) -> int:
+    return number + -number % step
+
+
+def _team() -> int:
+    """Return how many groups share their rows: each reads as much less of a block, which takes most time."""
+    return 2 if _device().capability >= TEAMS else 1
 
 
 class _States(threading.local):
@@ -156,11 +168,12 @@ def _device() -> Device:
 
 
 @cache
-def _compile(source: str, name: str, kind: str, rows: int, lanes: int) -> Any:
+def _compile(source: str, name: str, kind: str, rows: int, lanes: int, team: int) -> Any:
     import cupy
 
     device = _device()
-    names = {"THREADS": THREADS, "AT_ONCE": AT_ONCE, "ROWS": rows, "LANES": lanes, "SUMS": _sums(lanes)}
+    names = {"THREADS": THREADS, "AT_ONCE": AT_ONCE // team, "ROWS": rows, "LANES": lanes}
+    names |= {"TEAM": team, "SUMS": _sums(rows, lanes, team)}
     lines = [f"#define {each} {value}" for each, value in names.items()]
     lines += [f"typedef {CTYPES[kind]} real;"]
     lines += ["#define TENSOR_CORES"] * (kind == "d" and device.capability >= TENSOR_CORES)

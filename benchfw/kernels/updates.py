@@ -220,16 +220,18 @@ extern "C" __global__ void csr_update(
         real square = 0, dot = 0;
         long long row = blockIdx.x * (long long)LINES + line;
         for (; row < rows && column < columns; row += gridDim.x * (long long)LINES) {
+            const long long place = row * columns + column;
+            const index start = starts[row], stop = starts[row + 1];
+            // asked for now, so that they are there when the sum is
+            const real before = keep == 0 ? (real)0 : out[place], beside = sums ? block[place] : (real)0;
             real sum = 0;
-            for (index each = starts[row]; each < starts[row + 1]; ++each)
+            #pragma unroll 4
+            for (index each = start; each < stop; ++each)
                 sum += entries[each] * block[places[each] * columns + column];
-            real* place = out + row * columns + column;
-            const real value = keep == 0 ? scale * sum : scale * sum + keep * *place;
-            *place = value;
-            if (sums) {
-                square += value * value;
-                dot += value * block[row * columns + column];
-            }
+            const real value = keep == 0 ? scale * sum : scale * sum + keep * before;
+            out[place] = value;
+            square += value * value;
+            dot += value * beside;
         }
         if (!sums) continue;
         squares[line][lane] = square;

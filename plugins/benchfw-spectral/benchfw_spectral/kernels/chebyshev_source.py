@@ -5,7 +5,7 @@ from __future__ import annotations
 # Block j is where block j - kept was. `parts` are |w_j|² and w_j'w_{j-1} of groups of rows, and in the last
 # place their sums, from which the forms follow. It reports how far above its bound a form is.
 CHEBYSHEV = r"""
-extern "C" __global__ void __launch_bounds__(THREADS) chebyshev(
+extern "C" __global__ void TOGETHER chebyshev(
     const real* matrix, int size, int columns, real scale, real shift, int* state, int* report,
     const real* probes, int down, int right, real* blocks, int kept, int degree, real most,
     real* parts, real* forms)
@@ -15,10 +15,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) chebyshev(
     real before = 0, now = read(group, probes, down, right);
     write(group, blocks, now);
     for (int j = 0; ; ++j) {
+        arrive(group);
         const real part = sum_rows(group, now * now, now * before);
         if (threadIdx.x < 2 * LANES)
             parts[(2 * j + threadIdx.x / LANES) * stride + blockIdx.x * LANES + group.lane] = part;
-        wait_for_all(group);
+        wait_for_arrivals(group);
         if (j == steps) break;
         real after = multiply(group, blocks + (long long)(j % kept) * length);
         after = j ? after - before : after / 2;
@@ -26,11 +27,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) chebyshev(
         before = now;
         now = after;
     }
+    wait_for_all(group);  // for the parts, too
     const int first = blockIdx.x * THREADS + threadIdx.x, all = gridDim.x * THREADS;
     for (int place = first; place < 2 * (steps + 1) * LANES; place += all) {
         real* part = parts + place / LANES * stride + place % LANES;
         real sum = 0;
-        #pragma unroll 16
+        #pragma unroll 32
         for (int each = 0; each < gridDim.x; ++each) sum += __ldcg(part + each * LANES);
         part[gridDim.x * LANES] = sum;
     }
