@@ -4,6 +4,7 @@ import contextlib
 import io
 from dataclasses import replace
 
+import psutil
 import pytest
 
 from benchfw.backends import Device, is_on_device
@@ -141,6 +142,19 @@ def test_one_worker_runs_the_trials_in_the_order_given(fake, trials):
     asked = trials("numpy", "fake-device", "numpy", "fake-device")
     events = run(fake, asked, jobs=1, devices=DEVICES)
     assert [event.trial for event in events if isinstance(event, Started)] == asked
+
+
+def test_the_process_of_a_trial_is_gone_when_the_trial_is_told_of(plugin_file, trials):
+    """What it still did at its end would slow down the loop that looks for noise, on a machine of one core."""
+    slow_to_end = "import atexit\nimport time\n\natexit.register(time.sleep, 0.3)\n"
+    plugin = plugin_file(FAKE_DEVICE + WAIT + slow_to_end, "slow_to_end.py")
+    before, left = set(psutil.Process().children(recursive=True)), []
+    executor = LocalExecutor((str(plugin),), devices=DEVICES[:1])
+    with contextlib.closing(executor), Registry([str(plugin)]).activate():
+        for event in executor.run(trials("fake-device", "fake-device")):
+            if isinstance(event, Finished):
+                left.append(set(psutil.Process().children(recursive=True)) - before)
+    assert left == [set(), set()]
 
 
 def test_a_trial_that_is_put_back_is_the_next(trials):

@@ -213,8 +213,9 @@ class LocalExecutor:
         if outcome is not None:
             trial = worker.end()
             self._learn(trial, NOTHING)
-            yield self._finish(worker, trial, outcome)
+            finished = self._finish(worker, trial, outcome)
             self._dismiss(worker, waiting)
+            yield finished
 
     def _take(
         self, worker: WorkerProcess, replies: Sequence[Reply], waiting: TrialQueue
@@ -226,7 +227,7 @@ class LocalExecutor:
         at_once = self._setup.threads if self._setup.resources else 1  # seconds of the processor
         # what is written to standard error is the last trial's only if trials come one by one
         together = not worker.talked
-        usable = True
+        usable, finished = True, []
         for reply in replies:
             trial = reply.trial
             self._learn(trial, reply.learned)
@@ -239,11 +240,12 @@ class LocalExecutor:
             usable = usable and outcome.status is not Status.OUT_OF_MEMORY
             apart = not together or trial.cell in self._apart
             self._paces[trial.cell] = math.inf if apart else reply.passed / len(replies)
-            yield self._finish(worker, trial, outcome)
+            finished.append(self._finish(worker, trial, outcome))
             if reply.left and self._setup.isolation == "worker" and reply.left != (RAN_HERE,):
                 self._note(f"{trial} left behind: {', '.join(reply.left)}; the next has a new process")
         if not usable:
-            self._dismiss(worker, waiting)
+            self._dismiss(worker, waiting)  # it is gone when somebody hears of the trial, and looks for noise
+        yield from finished
 
     def _run_apart(self, worker: WorkerProcess, replies: Sequence[Reply], waiting: TrialQueue) -> None:
         """Let trials run again, one by one: one of them has replaced functions that the others may use."""
