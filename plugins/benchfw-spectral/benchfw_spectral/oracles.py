@@ -58,6 +58,13 @@ class Estimate(NamedTuple):
     std_error: float
 
 
+def begin_interval(matrix: Any) -> None:
+    """Let a matrix begin to find its interval, if that takes a device some time."""
+    begin = getattr(matrix, "begin_interval", None)
+    if begin is not None:
+        begin()
+
+
 def matrix_at(problem: Any, params: Array) -> Any:
     """Return the matrix that a problem has at θ: its own where it has no parameters."""
     return problem.at(params) if hasattr(problem, "at") else problem

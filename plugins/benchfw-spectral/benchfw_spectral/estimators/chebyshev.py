@@ -14,7 +14,14 @@ from benchfw import Array, Claims, Count, Distribution, Rng, SpectralSum
 from benchfw_spectral.distributions import Optimal
 from benchfw_spectral.functions.function import Function, Interval, Vector
 from benchfw_spectral.kernels.chebyshev import chebyshev_forms, chebyshev_pairs
-from benchfw_spectral.oracles import Draw, Estimate, SpectralObjective, has_parameters, operator_of
+from benchfw_spectral.oracles import (
+    Draw,
+    Estimate,
+    SpectralObjective,
+    begin_interval,
+    has_parameters,
+    operator_of,
+)
 from benchfw_spectral.probes import AnyKind, ValueDraw, draw_probes, mean_of
 from benchfw_spectral.variance import fitted, partial_variance, weighted_variance
 
@@ -77,8 +84,9 @@ class Chebyshev:
 
     def _gradient(self, problem: Any, probes: Array, cutter: Cutter, params: Array) -> Array:
         """Return scale/M Σ_k ∂_θ(v_k'p̂_n(A(θ))v_k) + rest'(θ)."""
-        gradient = problem.rest_grad(params)  # first: a device works on it while the host asks for the rest
         matrix = problem.at(params)
+        begin_interval(matrix)
+        gradient = problem.rest_grad(params)  # a device works on it while the host finds the series
         interval, weights = cutter.series(matrix)
         degree, operator = len(weights) - 1, operator_of(matrix)
         if degree == 0:

@@ -47,7 +47,7 @@ class DenseCovariance:
     @cached_property
     def top(self) -> float:
         """No eigenvalue of C is larger."""
-        return collatz_bound(self.points.backend, self.matrix.__matmul__, self.rank, POWER_STEPS)
+        return collatz_bound(self.points.backend, self.matrix.__matmul__, self.rank, POWER_STEPS)()
 
     @cached_property
     def slope(self) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchfw import Array, Backend, BenchfwError, Rng
-from benchfw.kernels import MatrixFree, Operator, as_operator
+from benchfw.kernels import MatrixFree, Operator, as_operator, read_later
 from benchfw_spectral.functions.function import Interval, Vector
 
 POWER_STEPS = 5
@@ -53,7 +53,7 @@ def gaussian_points(
 
     points = rng.random((size, dimension))
     gram = gaussian_gram(points, points, length)
-    top = collatz_bound(backend, gram.__matmul__, size, POWER_STEPS) * (1 + 1e-9)
+    top = collatz_bound(backend, gram.__matmul__, size, POWER_STEPS)() * (1 + 1e-9)
     diagonal = backend.xp.arange(size)
     gram[diagonal, diagonal] += shift
     return Matrix(as_operator(gram), gram, low=shift, high=top + shift)
@@ -170,11 +170,12 @@ def _checked(matrix: Any, path: str) -> Any:
 
 def collatz_bound(
     backend: Backend, product: Callable[[Array], Array], size: int, steps: int, dtype: Any = None
-) -> float:
-    """Return max_i (Gx)_i/x_i, x being `steps` - 1 products from 1: no eigenvalue of G >= 0 is larger.
+) -> Callable[[], float]:
+    """Return what waits for max_i (Gx)_i/x_i, x being `steps` - 1 products from 1: a bound of the spectrum.
 
-    It holds for every x > 0 and falls towards the largest eigenvalue with each product. Collatz 1942. It
-    depends on G alone, so that what is computed with it remains a function of the parameters.
+    No eigenvalue of G >= 0 is larger. It holds for every x > 0 and falls towards the largest eigenvalue with
+    each product. Collatz 1942. It depends on G alone, so that what is computed with it remains a function of
+    the parameters.
     """
     xp = backend.xp
     x = xp.ones(size, dtype=dtype)
@@ -182,4 +183,5 @@ def collatz_bound(
         image = product(x)
         bound = (image / x).max()
         x = xp.maximum(image / xp.where(bound > 0, bound, 1.0), FLOOR)
-    return float(bound)
+    found = read_later(bound)
+    return lambda: float(found())

@@ -84,7 +84,7 @@ class MatrixCompletion(CountedProblem):
             for each in (ratings.train, ratings.test)
         )
         if smoothing is None:
-            top = top_bound(backend, self.start(), steps=10)
+            top = top_bound(backend, self.start(), steps=10)()
             smoothing = top / condition if top > 0 else 1.0
         self.smoothing = float(smoothing)
         # a function of the singular values, h(σ) = √(σ² + ε), has gradients as smooth as h: h'' <= 1/√ε

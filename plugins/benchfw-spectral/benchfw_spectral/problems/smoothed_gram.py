@@ -34,11 +34,18 @@ class SmoothedGram:
         self._count = count
 
     @cached_property
+    def _top(self) -> Callable[[], float]:
+        self._count(POWER_STEPS)
+        return top_bound(self.backend, self._params, POWER_STEPS)
+
+    def begin_interval(self) -> None:
+        """Begin to find the interval: a device goes on with it while the host asks for other things."""
+        self._top  # noqa: B018 - the first question begins it
+
+    @cached_property
     def interval(self) -> Interval:
         """From ε to a bound of the largest eigenvalue, found at the first question."""
-        self._count(POWER_STEPS)
-        top = top_bound(self.backend, self._params, POWER_STEPS) + self._smoothing
-        hair = HAIR[self._params.dtype.name]
+        top, hair = self._top() + self._smoothing, HAIR[self._params.dtype.name]
         return self._smoothing * (1 - hair), top * (1 + hair)
 
     def pullback(self, left: Array, right: Array, symmetric: bool = False) -> Array:
@@ -94,21 +101,20 @@ class Factored:
         return dense_product(block, self._factor.T)
 
 
-def top_bound(backend: Backend, params: Array, steps: int) -> float:
-    """Return an upper bound of the largest eigenvalue of θ'θ and θθ', after some products with θ'θ.
+def top_bound(backend: Backend, params: Array, steps: int) -> Callable[[], float]:
+    """Return what waits for an upper bound of the largest eigenvalue of θ'θ and θθ', by products with θ'θ.
 
     Users have more ratings than the rarest items: θ'θ is the one whose bound falls fast.
     """
-    least = read_later(params.min())
 
-    def bound(entries: Array) -> float:
+    def bound(entries: Array) -> Callable[[], float]:
         return collatz_bound(
             backend, lambda x: entries.T @ (entries @ x), params.shape[1], steps, params.dtype
         )
 
-    found = bound(params)
+    least, found = read_later(params.min()), bound(params)
     # |θ|'|θ| has no smaller a top eigenvalue
-    return found if least() >= 0 else bound(backend.xp.abs(params))
+    return lambda: found() if least() >= 0 else bound(backend.xp.abs(params))()
 
 
 def smaller_gram(params: Array) -> Array:
