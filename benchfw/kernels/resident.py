@@ -1,8 +1,8 @@
 """Recurrences with a small dense matrix on a GPU, each by one launch.
 
-At a few hundred rows a product takes less time than its launch. Here every processor of the GPU keeps some
-rows of the matrix for the whole recurrence, in its shared memory as far as there is place, and the processors
-wait for one another between steps. Kernels are written against `COMMON`, whose functions their sources call.
+At a few hundred rows a product takes less time than its launch. Here every processor of the GPU keeps a part
+of the matrix for the whole recurrence, in its shared memory as far as there is place, and the processors wait
+for one another between steps. Kernels are written against `COMMON`, whose functions their sources call.
 """
 
 from __future__ import annotations

@@ -139,6 +139,8 @@ def _side(found: Interval) -> str:
 
 
 def _ratio_text(part: DecidedPart, found: Interval) -> str:
+    if found.low == math.inf:
+        return "infinitely many"  # times
     return raise_powers(_number_text(part, found, least=ratio_figures(found)))
 
 
@@ -150,8 +152,8 @@ def _number_text(
     inside = part.part.possible if beyond else part.part.inside
     limits = () if part.standing is Standing.UNDECIDED else (inside.low / size, inside.high / size)
     estimate = part.part.estimate
-    if math.isinf(found.low) and found.low > 0:
-        return f"infinitely many {unit}".rstrip()
+    if found.low == math.inf:
+        return f"infinitely many {unit}" if unit else "infinite"
     known_below = math.isfinite(found.low) and (found.low > 0 or not _is_ratio(estimate))
     # most runs never get there, or some do not, so that an estimate would be that of their budgets
     if known_below and math.isinf(found.high) and (math.isinf(found.estimate) or _is_cut_short(estimate)):

@@ -254,6 +254,15 @@ def test_what_never_arrives_has_one_end():
     assert re.fullmatch(r"the time of a to the target is at most 0\.3\d times that of b", said.found)
 
 
+def test_a_value_that_is_infinite_in_every_run_is_called_infinite():
+    never = np.full(10, np.inf)
+    table = {"method": "a", "quantity": "gap at the end", "value": {"above": 3}}
+    assert words(table, Runs(never, never, never)).found == "the gap of a at the end is infinite"
+    table = {**PAIR, **COST, "ratio": {"above": 3}}
+    said = words(table, Runs(never, never, never))
+    assert said.found == "the cost of a to the target is infinitely many times that of b"
+
+
 def test_an_undecided_claim_says_how_many_repetitions_would_decide_it():
     said = words({**PAIR, **TARGET, "ratio": {"below": 0.505}}, around(0.5))
     (note,) = said.notes
