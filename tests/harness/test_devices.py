@@ -145,15 +145,17 @@ def test_one_worker_runs_the_trials_in_the_order_given(fake, trials):
 
 
 def test_the_process_of_a_trial_is_gone_when_the_trial_is_told_of(plugin_file, trials):
-    """What it still did at its end would slow down the loop that looks for noise, on a machine of one core."""
+    """On a machine of one core, what it still did would slow down the loop that looks for noise."""
     slow_to_end = "import atexit\nimport time\n\natexit.register(time.sleep, 0.3)\n"
     plugin = plugin_file(FAKE_DEVICE + WAIT + slow_to_end, "slow_to_end.py")
-    before, left = set(psutil.Process().children(recursive=True)), []
-    executor = LocalExecutor((str(plugin),), devices=DEVICES[:1])
+
+    def processes():
+        return set(psutil.Process().children(recursive=True))
+
+    before, executor = processes(), LocalExecutor((str(plugin),), devices=DEVICES[:1])
     with contextlib.closing(executor), Registry([str(plugin)]).activate():
-        for event in executor.run(trials("fake-device", "fake-device")):
-            if isinstance(event, Finished):
-                left.append(set(psutil.Process().children(recursive=True)) - before)
+        events = executor.run(trials("fake-device", "fake-device"))
+        left = [processes() - before for event in events if isinstance(event, Finished)]
     assert left == [set(), set()]
 
 
