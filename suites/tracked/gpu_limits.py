@@ -26,6 +26,7 @@ from benchfw.kernels import (
     gaussian_gram_length_derivative,
     lanczos,
 )
+from benchfw_kernelmachines.kernels.halves import halves_of_columns, halves_of_rows, multiply_halves
 from benchfw_kernelmachines.kernels.random_features import feature_scores
 from benchfw_spectral.kernels.chebyshev import chebyshev_forms, chebyshev_pairs
 from benchfw_spectral.kernels.nystrom import nystrom_factor, nystrom_preconditioner
@@ -181,6 +182,48 @@ def features(rounds: int) -> Table:
     return show(title, calls, "bare products", rounds)
 
 
+def accuracy(rounds: int) -> Table:
+    """Phases and predictions in float32, against float64."""
+    del rounds
+    backend = get_backend("cupy")
+    rows, dimension, count, blocks, outputs = 10_000, 100, 4_000, 8, 10
+    points = backend.rng(1).standard_normal((rows, dimension), np.float32)
+    stored = [
+        backend.rng(seed).standard_normal((dimension, count), np.float32) for seed in range(3, 3 + blocks)
+    ]
+    coefficients = backend.rng(2).standard_normal((blocks, 2, count, outputs), np.float32)
+
+    def scores(dtype: Any, tensor_cores: bool) -> Any:
+        """Return predictions from numbers of one precision."""
+        made = [block.astype(dtype) for block in coefficients]
+        return feature_scores(
+            points.astype(dtype),
+            lambda numbers: backend.xp.concatenate([stored[each].astype(dtype) for each in numbers], axis=1),
+            made,
+            outputs,
+            tensor_cores=tensor_cores,
+        )
+
+    def largest(values: Any) -> float:
+        return float(abs(values).max())
+
+    phases = points.astype(np.float64) @ stored[0].astype(np.float64)
+    exact = scores(np.float64, False)
+    halves = multiply_halves(halves_of_rows(points), halves_of_columns(stored[0]))
+    found = [
+        ("halves on tensor cores", largest(halves - phases), largest(scores(np.float32, True) - exact)),
+        ("plain float32", largest(points @ stored[0] - phases), largest(scores(np.float32, False) - exact)),
+    ]
+    title = (
+        f"Largest errors of phases, up to {largest(phases):.0f}, and of sums over {blocks * count:,} "
+        f"frequencies, up to {largest(exact):,.0f}"
+    )
+    print(title)
+    for name, *errors in found:
+        print(f"  {name:<28}" + "".join(f"{each:12.1e}" for each in errors))
+    return Table(title, ("what", "phases", "sums"), found)
+
+
 SIZE, PROBES, STEPS, LENGTH, NOISE = 50_000, 16, 10, 0.3, 0.1  # of the Gaussian process
 RESIDUAL, RANK = 0.01, 400  # of conjugate gradients: relative, and of their preconditioner
 TILE = 5_000  # rows of a derivative that is not stored whole
@@ -277,6 +320,7 @@ CASES = {
     "dense": dense,
     "sparse": sparse,
     "features": features,
+    "accuracy": accuracy,
     "log-determinant": log_determinant,
     "gradient": log_determinant_gradient,
 }

@@ -1,15 +1,17 @@
-"""Small recurrences and whole steps on a GPU: against the host, bare products as a graph, and idle time.
+"""Small recurrences and whole steps on a GPU: against the host, bare products, peers, and idle time.
 
 `python suites/tracked/gpu_small.py [CASE …]` prints a table a case. "recurrences" times Chebyshev forms,
 Lanczos steps and conjugate gradients by the wall clock, on all threads that the host's BLAS takes and on the
-GPU, results waited for, beside the products alone as a CUDA graph. "interpolated" times them with covariances
-W T W' of sparse W and Toeplitz T, one launch up to 2,112 rows. "steps" counts what happens between two
-answers of a method. Both need CuPy, and PyTorch for its graphs and its profiler. `--to
-suites/tracked/measured` stores what docs/performance.md shows.
+GPU, results waited for, beside the products alone as a CUDA graph. "peers" times the same forms and Lanczos
+steps as PyTorch and JAX make them. "interpolated" times recurrences with covariances W T W' of sparse W and
+Toeplitz T, one launch up to 2,112 rows. "steps" counts what happens between two answers of a method. All need
+CuPy, and PyTorch for its graphs and its profiler. `--to suites/tracked/measured` stores what
+docs/performance.md shows.
 """
 
 from __future__ import annotations
 
+import os
 import statistics
 from collections.abc import Callable
 from time import perf_counter, sleep
@@ -81,6 +83,14 @@ def graph_seconds(size: int, rounds: int) -> float:
     return wall_seconds(graph.replay, rounds)
 
 
+def example(size: int) -> tuple[Any, Any, tuple[float, float]]:
+    """Return a matrix of condition 20, a block, and an interval that holds the spectrum."""
+    rng = np.random.default_rng(size)
+    basis, _ = np.linalg.qr(rng.standard_normal((size, size)))
+    matrix = (basis * np.linspace(1.0, CONDITION, size)) @ basis.T
+    return matrix, rng.standard_normal((size, PROBES)), (0.9, 1.01 * CONDITION)
+
+
 def recurrences(rounds: int) -> Table:
     """Print and return microseconds of recurrences with dense matrices of condition 20."""
     device = get_backend("cupy")
@@ -88,10 +98,7 @@ def recurrences(rounds: int) -> Table:
     print(title)
     rows: list[tuple[Value, ...]] = []
     for size in SIZES:
-        rng = np.random.default_rng(size)
-        basis, _ = np.linalg.qr(rng.standard_normal((size, size)))
-        matrix = (basis * np.linspace(1.0, CONDITION, size)) @ basis.T
-        block, interval = rng.standard_normal((size, PROBES)), (0.9, 1.01 * CONDITION)
+        matrix, block, interval = example(size)
         host, there = (matrix, block), (device.asarray(matrix), device.asarray(block))
         calls: dict[str, Callable[[Any, Any], Any]] = {
             f"Chebyshev forms to degree {DEGREE}": lambda a, v, ends=interval: chebyshev_forms(
@@ -114,6 +121,110 @@ def recurrences(rounds: int) -> Table:
     return Table(
         title, ("rows", "what", "host", "GPU", "times faster", "graph", "GPU against the graph"), rows
     )
+
+
+def forms_of(xp: Any, double: Any, block: Any) -> Any:
+    """Return the Chebyshev forms to DEGREE, for a matrix `double` = 2At, by PyTorch or JAX."""
+    squares, before, now = (block * block).sum(0), block, double @ block / 2
+    lengths, dots = [(now * now).sum(0)], [(now * before).sum(0)]
+    for _ in range(3, DEGREE + 1, 2):
+        before, now = now, double @ now - before
+        lengths.append((now * now).sum(0))
+        dots.append((now * before).sum(0))
+    odd, even = 2 * xp.stack(dots) - dots[0], 2 * xp.stack(lengths) - squares
+    return xp.stack([odd, even])
+
+
+def tridiagonals_of(xp: Any, matrix: Any, block: Any) -> Any:
+    """Return alpha and beta of STEPS Lanczos steps, by PyTorch or JAX."""
+    beta = xp.sqrt((block * block).sum(0))
+    before, now, alphas, betas = 0 * block, block / beta, [], []
+    beta = 0 * beta
+    for _ in range(STEPS):
+        residual = matrix @ now - beta * before
+        alphas.append((now * residual).sum(0))
+        residual = residual - alphas[-1] * now
+        beta = xp.sqrt((residual * residual).sum(0))
+        betas.append(beta)
+        before, now = now, residual / beta
+    return xp.stack([xp.stack(alphas), xp.stack(betas)])
+
+
+def peers(rounds: int) -> Table:
+    """Print and return microseconds of recurrences by this project, PyTorch and JAX, all on the GPU."""
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    import jax
+    import torch
+
+    jax.config.update("jax_enable_x64", True)
+    device = get_backend("cupy")
+    title = f"{PROBES} columns, float64, on the GPU: µs of each, and the largest difference from ours"
+    print(title)
+    rows: list[tuple[Value, ...]] = []
+    for size in SIZES:
+        matrix, block, (low, high) = example(size)
+        double = (4 * matrix - 2 * (high + low) * np.eye(size)) / (high - low)
+        a, v = device.asarray(matrix), device.asarray(block)
+        ours: dict[str, tuple[Any, Callable[[], Any], Any]] = {
+            f"Chebyshev forms to degree {DEGREE}": (
+                forms_of,
+                lambda: chebyshev_forms(v, a, DEGREE, (low, high)),  # noqa: B023 - called at once
+                double,
+            ),
+            f"Lanczos, {STEPS} steps": (tridiagonals_of, lambda: lanczos(v, a, STEPS), matrix),  # noqa: B023
+        }
+        for name, (recurrence, call, host_matrix) in ours.items():
+            theirs = torch_calls(torch, recurrence, host_matrix, block)
+            theirs["JAX, compiled"] = jax_call(jax, recurrence, host_matrix, block)
+            seconds = [wall_seconds(each, rounds) for each in (call, *theirs.values())]
+            expected = flat(call())
+            apart = max(float(np.max(np.abs(flat(each()) - expected))) for each in theirs.values())
+            error = apart / float(np.max(np.abs(expected)))
+            shown = "".join(f"{1e6 * each:9,.0f}" for each in seconds)
+            print(f"  n = {size:5,}  {name:<32}{shown}  {min(seconds[1:]) / seconds[0]:6.1f}  {error:.0e}")
+            times = [1e6 * each for each in seconds]
+            rows.append((f"{size:,}", name, *times, min(times[1:]) / times[0], error))
+    names = "PyTorch", "PyTorch, a graph", "JAX, compiled"
+    ends = "times faster than the best of them", "difference"
+    return Table(title, ("rows", "what", "ours", *names, *ends), rows)
+
+
+def torch_calls(torch: Any, recurrence: Any, matrix: Any, block: Any) -> dict[str, Callable[[], Any]]:
+    """Return calls that make a recurrence by PyTorch, launch by launch and as one graph."""
+    a, v = (torch.as_tensor(each, device="cuda") for each in (matrix, block))
+    recurrence(torch, a, v)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = recurrence(torch, a, v)
+
+    def replay() -> Any:
+        graph.replay()
+        return result
+
+    return {"PyTorch": lambda: recurrence(torch, a, v), "PyTorch, a graph": replay}
+
+
+def jax_call(jax: Any, recurrence: Any, matrix: Any, block: Any) -> Callable[[], Any]:
+    """Return a call that makes a recurrence by JAX, compiled."""
+    compiled = jax.jit(lambda a, v: recurrence(jax.numpy, a, v))
+    a, v = (jax.device_put(each) for each in (matrix, block))
+    return lambda: compiled(a, v).block_until_ready()
+
+
+def flat(found: Any) -> Any:
+    """Return the numbers that a recurrence found, of any library, in one order, on the host.
+
+    Those of our forms begin with that of degree 0, and have one row for each degree.
+    """
+    if isinstance(found, tuple):  # alpha, beta
+        return np.stack([each.get() for each in found]).ravel()
+    if hasattr(found, "cpu"):
+        return found.cpu().numpy().ravel()
+    if hasattr(found, "get"):
+        forms = found.get()[1:]
+        return np.stack([forms[::2], forms[1::2]]).ravel()
+    return np.asarray(found).ravel()
 
 
 def interpolated(rounds: int) -> Table:
@@ -173,6 +284,7 @@ def steps(rounds: int) -> Table:
 CASES = {  # steps first, before the host's BLAS has threads that a trial would not have
     "steps": steps,
     "recurrences": recurrences,
+    "peers": peers,
     "interpolated": interpolated,
 }
 

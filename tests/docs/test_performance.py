@@ -78,3 +78,19 @@ def test_a_mark_without_a_stored_run_is_named(stored):
 
     with pytest.raises(BenchfwError, match=r"no stored table 'ones' in .*; did you mean 'one'"):
         script.fill(TEXT.replace("one", "ones"), stored)
+
+
+def test_a_kernel_is_shown_at_the_largest_size_that_both_backends_have():
+    from gpu_whole import kernel_table
+
+    times = {100: (2e-6, 8e-6), 10_000: (9e-4, 3e-5), 1_000_000: (None, 4e-5)}
+    names = "problem", "method", "backend", "quantity", "estimate"
+    rows = [
+        dict(zip(names, (f"size {size:,}", "small", backend, quantity, value), strict=True))
+        for size, pair in times.items()
+        for backend, seconds in zip(("numpy", "cupy"), pair, strict=True)
+        if seconds is not None
+        for quantity, value in (("seconds_per_call", seconds), ("fraction_of_limit", 0.25))
+    ]
+    (row,) = kernel_table("kernels", rows).rows
+    assert row == ("small", "10,000", pytest.approx(900), pytest.approx(30), 25, pytest.approx(30), "10,000")

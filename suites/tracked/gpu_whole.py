@@ -1,0 +1,120 @@
+"""Whole trials and all kernels on a GPU and on the host: how many times faster, and how near to the limits.
+
+`python suites/tracked/gpu_whole.py [CASE …]` prints a table a case. "trials" runs the suite gpu, whose trials
+are the same on both. "kernels" runs `benchfw time`. The host has as many threads as OMP_NUM_THREADS says.
+Both need CuPy, and --rounds is the number of repetitions of a trial. `--to suites/tracked/measured` stores
+what docs/performance.md shows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from _measured import Table, Value
+from _timing import run_cases
+
+import benchfw
+from benchfw.errors import BenchfwError
+from benchfw.store.bundle import read_bundle
+
+HOST, DEVICE = "numpy", "cupy"
+SUITE = Path(__file__).parents[1] / "gpu.toml"
+SIZES = "1e4", "1e6", "1e7"
+LIMIT = "0.3"  # seconds for each size of a kernel
+
+
+def threads() -> int:
+    """Return how many threads the host may use."""
+    return int(os.environ.get("OMP_NUM_THREADS", "1"))
+
+
+def trials(rounds: int) -> Table:
+    """Return the seconds of whole trials on the host and on the GPU, medians over repetitions."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = benchfw.run(
+            SUITE,
+            store=Path(folder) / "runs.sqlite",
+            repetitions=rounds,
+            threads=threads(),
+            replay=False,
+            progress=False,
+        )
+        _, results = read_bundle(found.save(Path(folder) / "run.zip"))
+    seconds: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for result in results:
+        if result.outcome.status.faulty or not result.outcome.records:
+            raise BenchfwError(f"{result.trial}: {result.outcome.reason}")
+        names = result.trial.problem.label, result.trial.method.label
+        seconds[names][result.trial.backend].append(result.outcome.records[-1].seconds)
+    title = f"Seconds of 40 steps on {threads()} threads of the host and on the GPU, medians of {rounds} runs"
+    rows = [
+        (*names, *times, times[0] / times[1])
+        for names, by_backend in seconds.items()
+        for times in [[statistics.median(by_backend[each]) for each in (HOST, DEVICE)]]
+    ]
+    return print_table(Table(title, ("problem", "method", "host", "GPU", "times faster"), rows))
+
+
+def kernels(rounds: int) -> Table:
+    """Return the time of every kernel on the host and on the GPU, and its share of the GPU's limits."""
+    del rounds
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["--threads", str(threads()), "--limit", LIMIT, "--json", "--no-report"]
+        words += [word for size in SIZES for word in ("--size", size)]
+        words += [word for backend in (HOST, DEVICE) for word in ("--backend", backend)]
+        words += ["--store", str(Path(folder) / "runs.sqlite")]
+        command = [sys.executable, "-m", "benchfw", "time", *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BenchfwError(f"benchfw time: {done.stderr.strip().splitlines()[-1]}")
+    title = f"Every kernel at the largest size that both finished, {threads()} threads of the host: µs a call"
+    return print_table(kernel_table(title, json.loads(done.stdout)["rows"]))
+
+
+def kernel_table(title: str, found: Iterable[Mapping[str, Any]]) -> Table:
+    """Return the table of the rows that `benchfw time --json` prints."""
+    values: dict[str, dict[int, dict[tuple[str, str], float]]] = defaultdict(lambda: defaultdict(dict))
+    for row in found:
+        size = int(row["problem"].removeprefix("size ").replace(",", ""))
+        values[row["method"]][size][row["backend"], row["quantity"]] = row["estimate"]
+    rows: list[tuple[Value, ...]] = []
+    for name, by_size in sorted(values.items()):
+        times = {
+            size: tuple(each[backend, "seconds_per_call"] for backend in (HOST, DEVICE))
+            for size, each in sorted(by_size.items())
+            if all((backend, "seconds_per_call") in each for backend in (HOST, DEVICE))
+        }
+        if not times:
+            continue
+        largest = max(times)
+        slow, fast = times[largest]
+        share = by_size[largest].get((DEVICE, "fraction_of_limit"))
+        faster = next((f"{size:,}" for size, (host, device) in times.items() if device < host), "")
+        limit = None if share is None else 100 * share
+        rows.append((name, f"{largest:,}", 1e6 * slow, 1e6 * fast, limit, slow / fast, faster))
+    columns = ("kernel", "size", "host", "GPU", "of the limit, %", "times faster", "faster from size")
+    return Table(title, columns, rows)
+
+
+def print_table(table: Table) -> Table:
+    """Print a table, and return it."""
+    print(table.title)
+    for row in table.rows:
+        print("  ".join(f"{each:10.4g}" if isinstance(each, float) else f"{each or '':<24}" for each in row))
+    return table
+
+
+CASES = {"trials": trials, "kernels": kernels}
+
+
+if __name__ == "__main__":
+    run_cases(CASES, __doc__, rounds=3)
