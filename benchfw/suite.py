@@ -105,6 +105,11 @@ def read_suite(path: Path, *, quick: bool = False) -> Suite:
         raise SuiteError(
             f"{path} is a Python file, and a suite is a .toml file; pass a plugin with --plugin {path}"
         )
+    if path.suffix == ".zip":
+        raise SuiteError(
+            f"{path} is an archive, and a suite is a .toml file; run a bundle again with --from-bundle "
+            f"{path}, or look at it with `benchfw report {path}`"
+        )
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as fault:

@@ -132,11 +132,12 @@ def report_run(
     page: bool = True,
     reload: int = 0,
     against: Run | None = None,
+    folder: Path | None = None,
 ) -> tuple[Run, Summary]:
     """Summarize a stored run and write its page, with the figures of plugins, beside the store.
 
     A browser loads the page again every `reload` seconds, if that is not 0. The figures lie over those of the
-    run `against`.
+    run `against`. With a folder the page is written there, and no overview of the store's runs.
     """
     from benchfw.summary.summarize import summarize
 
@@ -145,10 +146,10 @@ def report_run(
     from benchfw.report.page import save_records, write_overview, write_report
     from benchfw.summary.exports import parameter_columns
 
-    folder = page_folder(store.path, run)
+    place = folder or page_folder(store.path, run)
     parameters = parameter_columns(store.specs(run.id))
     summary = summarize(
-        run, save_records(folder, run, store.stream(run.id), parameters), best_known=store.best_known
+        run, save_records(place, run, store.stream(run.id), parameters), best_known=store.best_known
     )
     figures = draw_extra_figures(registry, summary)
     try:
@@ -156,13 +157,14 @@ def report_run(
         if against is not None:
             other = summarize(against, store.stream(against.id), best_known=store.best_known)
             below = f"run {against.id}", other
-        written = replace(run, report=write_report(summary, run, folder, figures, reload, below))
+        written = replace(run, report=write_report(summary, run, place, figures, reload, below))
     except OSError as fault:
         raise StoreError(
-            f"the report cannot be written to {folder} ({fault}); free some space or use --store"
+            f"the report cannot be written to {place} ({fault}); free some space or use --store"
         ) from None
-    runs = store.runs()
-    write_overview(runs, {each.id: page_folder(store.path, each) / "index.html" for each in runs})
+    if folder is None:
+        runs = store.runs()
+        write_overview(runs, {each.id: page_folder(store.path, each) / "index.html" for each in runs})
     return written, summary
 
 

@@ -16,7 +16,7 @@ import sqlite3
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,6 +53,8 @@ Not in here: data sets and the code of plugins, only their names, versions and h
 To run it again elsewhere, and to compare:
   benchfw run --from-bundle FILE [--plugin PLUGIN.py, for each plugin that is not installed]
   benchfw compare FILE last
+To look at it:
+  benchfw report FILE
 """
 
 
@@ -121,6 +123,17 @@ def read_bundle(path: Path) -> tuple[Run, Sequence[Result]]:
                 f"{path} is not, or no longer, what `benchfw export --bundle` writes "
                 f"({str(fault).replace(str(inside), STORE)}); export it again"
             ) from None
+
+
+@contextlib.contextmanager
+def open_bundle(path: Path) -> Iterator[Store]:
+    """Open the store of a bundle, as a copy in a folder for the time being, after a look for damage."""
+    read_bundle(path)
+    with tempfile.TemporaryDirectory() as folder:
+        inside = Path(folder) / STORE
+        _unpack(path, inside)
+        with Store(inside) as store:
+            yield store
 
 
 _DAMAGES = (

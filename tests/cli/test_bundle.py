@@ -1,5 +1,6 @@
 """A run goes to another machine in one file, runs again there, and is compared."""
 
+import json
 import shutil
 
 import pytest
@@ -32,6 +33,16 @@ def test_import_names_the_commands_for_what_benchfw_wrote_itself(cli, elsewhere)
     assert f"read it with `benchfw report last --store {store}`" in refused.stderr
 
 
+@pytest.mark.parametrize("verb", ["run", "show"])
+def test_a_bundle_in_place_of_a_suite_is_told_apart(elsewhere, verb):
+    refused = elsewhere(verb, "bowls.zip")
+    assert refused.returncode == 2
+    assert refused.stderr == (
+        "benchfw: bowls.zip is an archive, and a suite is a .toml file; run a bundle again with "
+        "--from-bundle bowls.zip, or look at it with `benchfw report bowls.zip`\n"
+    )
+
+
 def test_a_bundle_runs_again_elsewhere_and_is_compared(cli, elsewhere):
     missing = elsewhere("run", "--from-bundle", "bowls.zip")
     assert missing.returncode == 2
@@ -57,6 +68,20 @@ def test_a_bundle_runs_again_elsewhere_and_is_compared(cli, elsewhere):
     assert "in both runs" not in compared.stdout
 
 
+def test_a_bundle_is_reported_without_a_store_in_the_words_of_its_run(cli, elsewhere):
+    here, there = cli("report", "last"), elsewhere("report", "bowls.zip")
+    assert there.returncode == 0, there.stderr
+    *summary, page = there.stdout.splitlines()
+    assert summary == here.stdout.splitlines()[:-1]
+    assert page == "report: reports/bowls/index.html"
+    assert (elsewhere.folder / "reports" / "bowls" / "index.html").is_file()
+    assert not list(elsewhere.folder.rglob("*.sqlite"))
+    told = json.loads(elsewhere("report", "bowls.zip", "--json").stdout)
+    assert (told["counts"], told["store"]) == ({"done": 4}, "bowls.zip")
+    one = elsewhere("report", "bowls.zip", "--single-file")
+    assert one.stdout.endswith("report: reports/bowls.html\n")
+
+
 def test_what_the_store_has_already_is_told_when_a_bundle_is_compared(cli, elsewhere):
     again = cli("run", "--from-bundle", "bowls.zip", "--no-report", "--plugin", "bowls.py")
     assert "nothing was run" in again.stdout
@@ -73,6 +98,8 @@ def test_what_the_store_has_already_is_told_when_a_bundle_is_compared(cli, elsew
         (("run", "--from-bundle", "no.zip"), "the bundle no.zip cannot be read"),
         (("run", "--from-bundle", "bowls.py"), "bowls.py is not, or no longer, what `benchfw export"),
         (("compare", "no.zip", "last"), "the bundle no.zip cannot be read"),
+        (("report", "no.zip"), "the bundle no.zip cannot be read"),
+        (("report", "no.zip", "--against", "1"), "`benchfw compare no.zip RUN` compares a bundle"),
         (("export", "--bundle", "x.tar"), "--bundle takes the name of a .zip file"),
         (("export", "--bundle", "x.zip", "-o", "y.csv"), "--bundle takes the name of a .zip file"),
     ],

@@ -68,7 +68,7 @@ def check_foreign(file: Path) -> None:
         )
     if is_bundle(file):
         raise BenchfwError(
-            f"{file} is a bundle, as `benchfw export --bundle` writes; `benchfw run --from-bundle {name}` "
-            f"runs it again, `benchfw compare {name} last` compares it with your last run, and "
-            f"`benchfw publish {name} --to FOLDER` writes its page"
+            f"{file} is a bundle, as `benchfw export --bundle` writes; `benchfw report {name}` shows it, "
+            f"`benchfw run --from-bundle {name}` runs it again, and `benchfw compare {name} last` compares "
+            f"it with your last run"
         )

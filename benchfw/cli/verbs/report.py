@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
@@ -78,16 +80,18 @@ def command(
     as_json: bool,
     **asked: Any,
 ) -> None:
-    """Print the summary of RUN (an id from `benchfw runs`, or last) and write its page again.
+    """Print the summary of RUN and write its page again.
 
-    A run that is still going is shown as far as it is. Figures come from installed plugins and from those
-    given by --plugin; nothing that the store names is imported.
+    RUN is an id from `benchfw runs`, or last; or FILE.zip, a bundle, whose page goes beside the store. A run
+    that is still going is shown as far as it is. Figures come from installed plugins and from those given
+    by --plugin; nothing that a store or a bundle names is imported.
 
     \b
     Examples:
       benchfw report --watch
       benchfw report --single-file -o result.html
       benchfw report last --against 3
+      benchfw report colleague.zip
       benchfw report last --format md | gh pr comment --body-file -
       benchfw report 3 --format pdf --width 3.25 --font-size 8 --x cost -o paper/figures
       benchfw report 3 --format latex --methods gd,svrg -o paper/tables.tex
@@ -97,13 +101,17 @@ def command(
     1 --require-claims found a claim that is not shown to hold; 2 bad input, or no claims to require.
     """
     from benchfw.registry import Registry
-    from benchfw.store import Store
 
     _check_options(form, output, single_file=single_file, watch=watch, as_json=as_json, against=against)
     check_paper(form, asked)
     registry = Registry(plugins)
-    with Store(store) as opened:
-        chosen = opened.run(run)
+    bundle = Path(run) if run.endswith(".zip") else None
+    if bundle and against is not None:
+        raise BenchfwError(
+            f"--against is for two runs of a store; `benchfw compare {bundle} RUN` compares a bundle"
+        )
+    with _open(store, bundle) as opened:
+        chosen = replace(opened.run("last"), store=bundle) if bundle else opened.run(run)
         other = None if against is None else _find_other(opened, chosen, against)
         if require_claims:
             _check_claims_required(chosen)
@@ -114,8 +122,9 @@ def command(
         elif form in PAPER:
             summary = write_for_paper(opened, chosen, registry, form, asked, output)
         else:
+            folder = store.parent / bundle.stem if bundle else None
             summary = _page(
-                opened, chosen, registry, output, single_file=single_file, watch=watch, against=other
+                opened, chosen, registry, folder, output, single_file=single_file, watch=watch, against=other
             )
     if require_claims:
         from benchfw.cli.claims import require_claims as require_shown
@@ -139,6 +148,16 @@ def _check_options(
         raise BenchfwError("--json prints no report; leave out --single-file, --watch and --format")
     if against is not None and (watch or as_json or form != "html"):
         raise BenchfwError("--against is for the page; leave out --watch, --json and --format")
+
+
+@contextlib.contextmanager
+def _open(store: Path, bundle: Path | None) -> Iterator[Store]:
+    """Open the store, or that of a bundle."""
+    from benchfw.store import Store
+    from benchfw.store.bundle import open_bundle
+
+    with open_bundle(bundle) if bundle else Store(store) as opened:
+        yield opened
 
 
 def _find_other(opened: Store, chosen: Run, against: str) -> Run:
@@ -170,6 +189,7 @@ def _page(
     opened: Store,
     chosen: Run,
     registry: Registry,
+    folder: Path | None,
     output: Path | None,
     *,
     single_file: bool,
@@ -189,7 +209,7 @@ def _page(
     if watch and page:
         _follow(opened, chosen, registry)
         chosen = opened.run(chosen.id)
-    reported, summary = report_run(opened, chosen, registry, page=page, against=against)
+    reported, summary = report_run(opened, chosen, registry, page=page, against=against, folder=folder)
     print_faults(registry.broken)
     print_summary(summary, sys.stdout)
     if chosen.standing:
@@ -199,7 +219,7 @@ def _page(
     elif single_file:
         from benchfw.report.page import single_file as inlined
 
-        whole = output or page_folder(opened.path, chosen).with_suffix(".html")
+        whole = output or (folder or page_folder(opened.path, chosen)).with_suffix(".html")
         write_text(inlined(reported.report), whole)
     else:
         click.echo(printable(f"report: {reported.report}"))
