@@ -302,7 +302,11 @@ class OptionalOfMethod(Protocol):
         ...
 
     def facts(self, problem: Any) -> Mapping[str, float]:
-        """Return named numbers that explain what was measured: shown in the report, never ranked."""
+        """Return named numbers that explain what was measured: shown in the report, never ranked.
+
+        An estimator that knows its variance to be infinite says `infinite_variance`, 1: the report then gives
+        no upper end of what the draws seem to vary.
+        """
         ...
 
     def caveats(self, problem: Any) -> Sequence[str]:

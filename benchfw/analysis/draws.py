@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -31,12 +31,16 @@ _RARE = 0.025  # a spread between repetitions this unlikely given the draws' own
 
 @dataclass(frozen=True)
 class Moments:
-    """What one trial recorded: the variance of its draws, its standard error, its increments' skewness."""
+    """What one trial recorded: the variance of its draws, its standard error, its increments' skewness.
+
+    It is not `finite` where the estimator itself knows that its variance is infinite.
+    """
 
     variance: float
     std_error: float
     skewness: float
     draws: int
+    finite: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +50,8 @@ class Pool:
     `variance` is the mean of the repetitions' variances, `noise` its relative standard error from the draws
     alone, `skewness` that of the pooled mean square. `carriers` is Kish's (1965) effective number of squares,
     (sum q)² / sum q²: k rare draws of one size count as k, n normal draws as n/3, none that differs as 0.
-    `unevenness` is the standard deviation of the repetitions' numbers of draws over their mean.
+    `unevenness` is the standard deviation of the repetitions' numbers of draws over their mean. A variance
+    that is not `finite` is known from below only, whatever the draws look like.
     """
 
     trials: int
@@ -56,6 +61,7 @@ class Pool:
     skewness: Floats
     carriers: Floats
     unevenness: Floats
+    finite: bool = True
 
     @property
     def drift(self) -> Floats:
@@ -86,7 +92,7 @@ class Pool:
         Few repetitions have wide intervals, which bear more skewness.
         """
         most = 0.25 if self.trials == 1 else 0.2 + 0.6 / self.trials
-        return np.asarray(self.broad & (self.skewness <= most))
+        return np.asarray(self.broad & (self.skewness <= most) & self.finite)
 
 
 def pool_moments(trials: Sequence[Moments]) -> Pool:
@@ -94,7 +100,7 @@ def pool_moments(trials: Sequence[Moments]) -> Pool:
     columns = zip(
         *((each.variance, each.std_error, each.skewness, each.draws) for each in trials), strict=True
     )
-    return pool_draws(*map(np.array, columns))
+    return replace(pool_draws(*map(np.array, columns)), finite=all(each.finite for each in trials))
 
 
 def pool_draws(variances: Values, std_errors: Values, skewnesses: Values, draws: Values) -> Pool:
@@ -176,15 +182,15 @@ def log_ratios(
     variance. The logarithm of a variance is low by half of that squared, and lower for heavier tails: it is
     added back, so that unlike laws compare; not for two that are alike, where it cancels and only adds noise.
     Where some repetition never varied, the logs are those of the ratio of the means by the delta method. An
-    end that rests on a variance that is not known from above is infinite, unless the other's tail shows as
-    heavy: what both lack cancels. Both ends are where one of the two is not decisive. They allow for what
-    stopping may have done to either (`Pool.drift`).
+    end that rests on a variance that is not known from above is infinite, unless that is finite and the
+    other's tail shows as heavy: what both lack cancels. Both ends are where one of the two is not decisive.
+    They allow for what stopping may have done to either (`Pool.drift`).
     """
     logs = _paired_logs(values, errors, pool, others, other_errors, other_pool)
     drift = np.expand_dims(pool.noise * pool.drift + other_pool.noise * other_pool.drift, -1)
     decisive = pool.decisive & other_pool.decisive
     known, other_known = (
-        np.expand_dims((each.known_above | _is_matched(each, other)) & decisive, -1)
+        np.expand_dims((each.known_above | (_is_matched(each, other) & each.finite)) & decisive, -1)
         for each, other in ((pool, other_pool), (other_pool, pool))
     )
     return np.where(other_known, logs - drift, -np.inf), np.where(known, logs + drift, np.inf)

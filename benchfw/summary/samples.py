@@ -23,6 +23,7 @@ from benchfw.summary.model import Target
 from benchfw.summary.quantities import Sample
 
 DRAW_COSTS = frozenset({"cost_per_draw", "setup_cost"})
+INFINITE_VARIANCE = "infinite_variance"  # the fact by which an estimator says that its variance is
 
 
 def sample_trials(
@@ -68,7 +69,7 @@ def _sample_draws(histories: Sequence[History]) -> Sample:
         if not history.outcome.counting.measures:
             found = {name: value for name, value in found.items() if name not in DRAW_COSTS}
         _add(values, history.repetition, found)
-        seen = _moments(history.curves)
+        seen = _moments(history.curves, finite=not history.outcome.facts.get(INFINITE_VARIANCE))
         if seen is not None:
             moments[history.repetition] = seen
         if "bias" in history.metrics and "worst_variance" not in history.metrics:
@@ -126,7 +127,7 @@ def _estimator_values(curves: Mapping[str, Curve]) -> dict[str, float]:
     return found
 
 
-def _moments(curves: Mapping[str, Curve]) -> Moments | None:
+def _moments(curves: Mapping[str, Curve], *, finite: bool) -> Moments | None:
     """Return what one trial recorded about the squares of its draws; None with too few draws to know."""
     if any(name not in curves for name in ("variance", "variance_std_error", "variance_skewness")):
         return None
@@ -136,6 +137,7 @@ def _moments(curves: Mapping[str, Curve]) -> Moments | None:
         curves["variance_std_error"].final,
         curves["variance_skewness"].final,
         int(last.iterations[-1]),
+        finite,
     )
 
 

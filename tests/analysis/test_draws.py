@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -105,6 +106,19 @@ def test_a_variance_without_an_upper_end_bounds_a_ratio_on_one_side():
     assert better.interval(0.95).high == pytest.approx(1 / worse.low)
     unknown = pair_spreads(variances(heavy), errors, wild, variances(heavy) * 9, errors, wild)
     assert (unknown.difference, unknown.equality) == (1, 1)
+
+
+def test_a_variance_that_is_known_to_be_infinite_has_no_upper_end_however_calm_the_draws():
+    calm = np.random.default_rng(5).normal(size=(5, 1000))
+    known, errors = pool_of(calm), np.full(5, 0.07)
+    endless = pool_moments([replace(moments(draws), finite=False) for draws in calm])
+    interval = spread_interval(variances(calm), endless)
+    assert interval.low == spread_interval(variances(calm), known).low > 0
+    assert interval.high == math.inf
+    worse = pair_spreads(variances(calm), errors, endless, variances(calm) / 4, errors, known)
+    assert 3 < worse.interval(0.95).low < worse.interval(0.95).high == math.inf
+    better = pair_spreads(variances(calm) / 4, errors, endless, variances(calm), errors, known)
+    assert better.interval(0.95).high == math.inf
 
 
 def test_a_repetition_that_never_varied_leaves_the_ratio_of_the_means():

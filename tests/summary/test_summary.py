@@ -192,6 +192,17 @@ def test_one_repetition_knows_its_variance_but_not_the_noise_of_its_time(make, r
         assert (found[product].interval.low, found[product].interval.high) == (0, math.inf)
 
 
+def test_an_estimator_that_knows_its_variance_to_be_infinite_is_never_shown_to_vary_less(make, run):
+    results = [
+        make.result("estimator", "p", name, r, make.draws(variance * (1 + r / 50)), facts=facts)
+        for name, variance, facts in (("plain", 9.0, {}), ("endless", 1.0, {"infinite_variance": 1.0}))
+        for r in range(6)
+    ]
+    found = rows_of(summarize(run, results), "endless")["variance"]
+    assert 0 < found.interval.low < 1.1 < found.interval.high == math.inf
+    assert found.ratio.high == math.inf
+
+
 def test_an_estimator_without_variance_is_not_the_reference(make, run):
     results = [
         make.result("estimator", "p", name, r, make.draws(v))

@@ -326,6 +326,7 @@ def test_facts_name_the_interval_lemma_2_and_the_degrees(backend):
         (math.sqrt(facts["condition"]) + 1) / (math.sqrt(facts["condition"]) - 1)
     )
     assert facts["weighted_variance"] > 0
+    assert "infinite_variance" not in facts
     assert estimator.caveats(problem) == []
 
 
@@ -335,6 +336,7 @@ def test_a_law_of_infinite_variance_is_a_caveat(backend):
     (caveat,) = estimator.caveats(problem)
     assert "its variance is infinite" in caveat
     assert "Poisson" in caveat
+    assert estimator.facts(problem)["infinite_variance"] == 1
 
 
 def test_bad_settings_and_problems_are_one_sentence(backend):

@@ -117,7 +117,8 @@ class Chebyshev:
         law = fitted(self.distribution, seen.function, seen.interval)
         sure = np.asarray(law.log_survival(np.arange(math.ceil(law.mean) + 1), decay)) == 0.0
         known = decay - 1 > LEAST_DECAY
-        return {
+        endless = {"infinite_variance": 1.0} if self._is_endless(seen) else {}
+        return endless | {
             "condition": high / low if low > 0 else math.nan,
             "decay": decay,
             "weighted_variance": weighted_variance(seen.function, seen.interval, law) if known else math.nan,
@@ -130,15 +131,17 @@ class Chebyshev:
     def caveats(self, problem: Any) -> list[str]:
         """Say so where the law makes the variance infinite."""
         seen = _seen(self, problem)
-        if not self.claims.unbiased or seen.function is None:
-            return []
-        if seen.decay - 1 <= LEAST_DECAY:
-            return []
-        if math.isfinite(weighted_variance(seen.function, seen.interval, self.distribution)):
+        if seen.function is None or not self._is_endless(seen):
             return []
         name = type(self.distribution).__name__
         tail = f"the tail of {name} falls faster than the series of {seen.function.name}, squared"
         return [f"{tail}: its variance is infinite, and a measured one grows with the number of draws"]
+
+    def _is_endless(self, seen: Seen) -> bool:
+        """Return whether Lemma 2's variance of a randomly cut series is infinite."""
+        if not self.claims.unbiased or seen.function is None or seen.decay - 1 <= LEAST_DECAY:
+            return False
+        return math.isinf(weighted_variance(seen.function, seen.interval, self.distribution))
 
 
 @dataclass
