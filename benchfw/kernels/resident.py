@@ -33,7 +33,7 @@ class Resident:
         self._dense = dense
         self._rows = rows
         self._team = _team()
-        self._groups = _round_up(-(-dense.matrix.shape[0] // rows), self._team)
+        self._groups = _count_groups(dense.matrix.shape[0], rows)
 
     def tiles(self, block: Any) -> list[Any]:
         """Return views of the columns of a block, as many in each as a launch takes."""
@@ -91,7 +91,7 @@ class Resident:
 def resident(operator: Operator, block: Any) -> Resident | None:
     """Return the matrix of an operator if it fits into the GPU that the block is on; None if it does not."""
     device = _device()
-    rows = next((rows for rows in ROWS if rows * device.processors >= operator.size), None)
+    rows = next((rows for rows in ROWS if _count_groups(operator.size, rows) <= device.processors), None)
     if rows is None or device.capability < WAITS or not block.size or block.dtype.char not in CTYPES:
         return None
     dense = whole(operator)
@@ -117,6 +117,11 @@ def _lanes(tile: Any) -> int:
 def _sums(rows: int, lanes: int, team: int) -> int:
     """Return how many sums a group has places for: those of its warps, and those of its team."""
     return max(THREADS // 32 * 8 * (lanes + 8), THREADS) + team * rows * lanes
+
+
+def _count_groups(size: int, rows: int) -> int:
+    """Return how many groups have all rows of a matrix: whole teams."""
+    return _round_up(-(-size // rows), _team())
 
 
 def _round_up(number: int, step: int) -> int:
