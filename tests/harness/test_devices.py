@@ -11,6 +11,7 @@ from benchfw.backends import Device, is_on_device
 from benchfw.harness.environment import find_devices
 from benchfw.harness.events import Finished, Started, TrialQueue, Waiting
 from benchfw.harness.workers.executor import LocalExecutor
+from benchfw.harness.workers.process import WorkerProcess
 from benchfw.provenance import Environment, Run
 from benchfw.records import Ending, Outcome, Status
 from benchfw.registry import Registry
@@ -157,6 +158,24 @@ def test_the_process_of_a_trial_is_gone_when_the_trial_is_told_of(plugin_file, t
         events = executor.run(trials("fake-device", "fake-device"))
         left = [processes() - before for event in events if isinstance(event, Finished)]
     assert left == [set(), set()]
+
+
+def test_a_trial_that_ended_is_told_of_though_its_process_is_slow_and_somebody_interrupts(
+    fake, trials, monkeypatch
+):
+    stop, stopped = WorkerProcess.stop, []
+
+    def stop_late(worker):
+        stop(worker)
+        stopped.append(worker)
+        if len(stopped) == 2:  # the first is that of the rehearsal
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(WorkerProcess, "stop", stop_late)
+    executor, told = LocalExecutor((str(fake),), devices=DEVICES[:1]), []
+    with contextlib.closing(executor), Registry([str(fake)]).activate(), pytest.raises(KeyboardInterrupt):
+        told.extend(executor.run(trials("fake-device")))
+    assert [type(each) for each in told if not isinstance(each, Waiting)] == [Started, Finished]
 
 
 def test_a_trial_that_is_put_back_is_the_next(trials):

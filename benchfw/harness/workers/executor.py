@@ -213,9 +213,7 @@ class LocalExecutor:
         if outcome is not None:
             trial = worker.end()
             self._learn(trial, NOTHING)
-            finished = self._finish(worker, trial, outcome)
-            self._dismiss(worker, waiting)
-            yield finished
+            yield from self._tell(worker, [self._finish(worker, trial, outcome)], waiting, usable=False)
 
     def _take(
         self, worker: WorkerProcess, replies: Sequence[Reply], waiting: TrialQueue
@@ -243,9 +241,17 @@ class LocalExecutor:
             finished.append(self._finish(worker, trial, outcome))
             if reply.left and self._setup.isolation == "worker" and reply.left != (RAN_HERE,):
                 self._note(f"{trial} left behind: {', '.join(reply.left)}; the next has a new process")
-        if not usable:
-            self._dismiss(worker, waiting)  # it is gone when somebody hears of the trial, and looks for noise
-        yield from finished
+        yield from self._tell(worker, finished, waiting, usable=usable)
+
+    def _tell(
+        self, worker: WorkerProcess, finished: Sequence[Finished], waiting: TrialQueue, *, usable: bool
+    ) -> Iterator[Finished]:
+        """Yield how trials ended; a worker that is not used again is gone then: what it does last is noise."""
+        try:
+            if not usable:
+                self._dismiss(worker, waiting)
+        finally:  # what was measured is kept, also if somebody interrupts the waiting
+            yield from finished
 
     def _run_apart(self, worker: WorkerProcess, replies: Sequence[Reply], waiting: TrialQueue) -> None:
         """Let trials run again, one by one: one of them has replaced functions that the others may use."""
