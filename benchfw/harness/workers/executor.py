@@ -246,7 +246,7 @@ class LocalExecutor:
     def _tell(
         self, worker: WorkerProcess, finished: Sequence[Finished], waiting: TrialQueue, *, usable: bool
     ) -> Iterator[Finished]:
-        """Yield how trials ended; a worker that is not used again is gone then: what it does last is noise."""
+        """Yield how trials ended, when a worker that is not used again is gone: its last work is noise."""
         try:
             if not usable:
                 self._dismiss(worker, waiting)
