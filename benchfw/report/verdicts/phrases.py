@@ -261,7 +261,7 @@ def missing_sentences(comparison: Comparison) -> Iterator[str]:
         elif not always_arrives(comparison, cell) or comparison.runs(cell)[0]:
             at_times.append(f"{comparison.name(cell)} in {_runs_there(comparison, cell)}")
     if never:
-        yield f"The target is never reached by {join_names(never)}"
+        yield f"Within the budget, the target is never reached by {join_names(never)}"
     if at_times:
         yield f"{'It' if never else 'The target'} is reached by {join_names(at_times)}"
 
