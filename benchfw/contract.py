@@ -305,7 +305,7 @@ class OptionalOfMethod(Protocol):
         """Return named numbers that explain what was measured: shown in the report, never ranked.
 
         An estimator that knows its variance to be infinite says `infinite_variance`, 1: the report then gives
-        no upper end of what the draws seem to vary.
+        no upper end of its variance.
         """
         ...
 

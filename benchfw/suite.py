@@ -105,7 +105,7 @@ def read_suite(path: Path, *, quick: bool = False) -> Suite:
         raise SuiteError(
             f"{path} is a Python file, and a suite is a .toml file; pass a plugin with --plugin {path}"
         )
-    if path.suffix == ".zip":
+    if path.suffix == ".zip" and path.is_file():
         raise SuiteError(
             f"{path} is an archive, and a suite is a .toml file; run a bundle again with --from-bundle "
             f"{path}, or look at it with `benchfw report {path}`"

@@ -65,9 +65,18 @@ def check_paper(form: str, asked: Mapping[str, Any]) -> None:
 
 
 def write_for_paper(
-    store: Store, run: Run, registry: Registry, form: str, asked: Mapping[str, Any], output: Path | None
+    store: Store,
+    run: Run,
+    registry: Registry,
+    form: str,
+    asked: Mapping[str, Any],
+    output: Path | None,
+    folder: Path,
 ) -> Summary:
-    """Write the figures of a run with their captions, or its tables in LaTeX; return its summary."""
+    """Write the figures of a run with their captions, or its tables in LaTeX; return its summary.
+
+    Without an output, figures go below the folder of the run's page.
+    """
     from benchfw.summary.summarize import summarize
 
     methods = [each.strip() for each in (asked["methods"] or "").split(",") if each.strip()]
@@ -77,7 +86,6 @@ def write_for_paper(
 
         write_text(latex_tables(summary, run, methods), output)
         return summary
-    from benchfw.api.running import page_folder
     from benchfw.report.figures.paper import FONT_SIZE, WIDTH, Paper
 
     paper = Paper(
@@ -87,8 +95,7 @@ def write_for_paper(
         legend=asked["legend"],
         panel=bool(asked["panel"]),
     )
-    folder = output or page_folder(store.path, run) / "figures"
-    _write_figures(summary, run, registry, form, paper, methods, folder)
+    _write_figures(summary, run, registry, form, paper, methods, output or folder / "figures")
     return summary
 
 

@@ -18,9 +18,9 @@ from benchfw.kernels.operators import Operator, Whole, whole
 from benchfw.kernels.resident_source import COMMON
 
 THREADS = 512  # of a group
-AT_ONCE = 4  # what the threads of a team read, each in its group, before they wait
+AT_ONCE = 4  # what a thread reads before it waits, shared with those of its team
 LANES = 32  # the most columns that a launch takes
-ROWS = 8, 16  # of the matrix that a group may hold
+ROWS = 8, 16  # of the matrix that a group may be in charge of
 WAITS, TENSOR_CORES, TEAMS = 70, 80, 90  # GPUs from which groups can wait, multiply float64, and share
 CTYPES = {"f": "float", "d": "double"}
 NOTHING = np.uintp(0)  # for an array that a kernel can do without

@@ -92,8 +92,8 @@ def _estimator_notes(comparison: Comparison) -> str:
     rows = [row for row in comparison.rows if row.quantity in ("variance", comparison.product)]
     if any(row.interval.low > 0 and math.isinf(row.interval.high) for row in rows):
         notes += (
-            ' "At least": a few draws carry most of the variance, and rarer ones may be missing, or a caveat '
-            "of the method says that its variance is infinite."
+            ' "At least": a few draws carry most of the variance, and rarer ones may be missing, or the '
+            "method knows that its variance is infinite."
         )
     if comparison.uneven:
         notes += (

@@ -5,8 +5,8 @@ Lanczos steps and conjugate gradients by the wall clock, on all threads that the
 GPU, results waited for, beside the products alone as a CUDA graph. "peers" times the same forms and Lanczos
 steps as PyTorch and JAX make them. "interpolated" times recurrences with covariances W T W' of sparse W and
 Toeplitz T, one launch up to 2,112 rows. "steps" counts what happens between two answers of a method. All need
-CuPy, and PyTorch for its graphs and its profiler. `--to suites/tracked/measured` stores what
-docs/performance.md shows.
+CuPy, and PyTorch for its graphs and its profiler; "peers" needs JAX for GPUs, too. `--to
+suites/tracked/measured` stores what docs/performance.md shows.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from _timing import run_cases
 from threadpoolctl import threadpool_limits
 
 from benchfw.backends import get_backend
+from benchfw.errors import BenchfwError
 from benchfw.kernels import conjugate_gradients, lanczos
 from benchfw.measure.steps import measure_steps
 from benchfw.records import Budget, Spec, Trial
@@ -157,6 +158,8 @@ def peers(rounds: int) -> Table:
     import torch
 
     jax.config.update("jax_enable_x64", True)
+    if jax.default_backend() != "gpu":
+        raise BenchfwError("JAX finds no GPU; install it with CUDA, as jax[cuda13]")
     device = get_backend("cupy")
     title = f"{PROBES} columns, float64, on the GPU: µs of each, and the largest difference from ours"
     print(title)
@@ -284,8 +287,8 @@ def steps(rounds: int) -> Table:
 CASES = {  # steps first, before the host's BLAS has threads that a trial would not have
     "steps": steps,
     "recurrences": recurrences,
-    "peers": peers,
     "interpolated": interpolated,
+    "peers": peers,
 }
 
 

@@ -24,6 +24,7 @@ from _timing import run_cases
 
 import benchfw
 from benchfw.errors import BenchfwError
+from benchfw.records import Ending
 from benchfw.store.bundle import read_bundle
 
 HOST, DEVICE = "numpy", "cupy"
@@ -51,8 +52,9 @@ def trials(rounds: int) -> Table:
         _, results = read_bundle(found.save(Path(folder) / "run.zip"))
     seconds: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for result in results:
-        if result.outcome.status.faulty or not result.outcome.records:
-            raise BenchfwError(f"{result.trial}: {result.outcome.reason}")
+        if result.outcome.ending is not Ending.ITERATIONS:  # else the same work is not compared
+            ended = f"{result.outcome.status}, {result.outcome.ending}: {result.outcome.reason}"
+            raise BenchfwError(f"{result.trial} did not make all its steps ({ended})")
         names = result.trial.problem.label, result.trial.method.label
         seconds[names][result.trial.backend].append(result.outcome.records[-1].seconds)
     title = f"Seconds of 40 steps on {threads()} threads of the host and on the GPU, medians of {rounds} runs"
@@ -75,7 +77,7 @@ def kernels(rounds: int) -> Table:
         command = [sys.executable, "-m", "benchfw", "time", *words]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise BenchfwError(f"benchfw time: {done.stderr.strip().splitlines()[-1]}")
+        raise BenchfwError(f"benchfw time: exit code {done.returncode}: {done.stderr.strip()[-300:]}")
     title = f"Every kernel at the largest size that both finished, {threads()} threads of the host: µs a call"
     return print_table(kernel_table(title, json.loads(done.stdout)["rows"]))
 
@@ -98,7 +100,8 @@ def kernel_table(title: str, found: Iterable[Mapping[str, Any]]) -> Table:
         largest = max(times)
         slow, fast = times[largest]
         share = by_size[largest].get((DEVICE, "fraction_of_limit"))
-        faster = next((f"{size:,}" for size, (host, device) in times.items() if device < host), "")
+        slower = max((size for size, (host, device) in times.items() if device >= host), default=0)
+        faster = next((f"{size:,}" for size in times if size > slower), "")
         limit = None if share is None else 100 * share
         rows.append((name, f"{largest:,}", 1e6 * slow, 1e6 * fast, limit, slow / fast, faster))
     columns = ("kernel", "size", "host", "GPU", "of the limit, %", "times faster", "faster from size")

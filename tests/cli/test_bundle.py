@@ -73,13 +73,27 @@ def test_a_bundle_is_reported_without_a_store_in_the_words_of_its_run(cli, elsew
     assert there.returncode == 0, there.stderr
     *summary, page = there.stdout.splitlines()
     assert summary == here.stdout.splitlines()[:-1]
-    assert page == "report: reports/bowls/index.html"
-    assert (elsewhere.folder / "reports" / "bowls" / "index.html").is_file()
+    assert page == "report: reports/bundle-bowls/index.html"
+    assert (elsewhere.folder / "reports" / "bundle-bowls" / "index.html").is_file()
     assert not list(elsewhere.folder.rglob("*.sqlite"))
     told = json.loads(elsewhere("report", "bowls.zip", "--json").stdout)
     assert (told["counts"], told["store"]) == ({"done": 4}, "bowls.zip")
     one = elsewhere("report", "bowls.zip", "--single-file")
-    assert one.stdout.endswith("report: reports/bowls.html\n")
+    assert one.stdout.endswith("report: reports/bundle-bowls.html\n")
+
+
+def test_figures_of_a_bundle_lie_beside_its_page_and_its_name_leads_nowhere_else(elsewhere):
+    drawn = elsewhere("report", "bowls.zip", "--format", "svg")
+    assert "in reports/bundle-bowls/figures, with captions.tex" in drawn.stdout
+    assert list((elsewhere.folder / "reports" / "bundle-bowls" / "figures").glob("*.svg"))
+    for name in ("...zip", "results-v1.2.zip"):
+        shutil.copy(elsewhere.folder / "bowls.zip", elsewhere.folder / name)
+        assert elsewhere("report", name, "--single-file").returncode == 0
+    pages = {path.relative_to(elsewhere.folder).as_posix() for path in elsewhere.folder.rglob("*.html")}
+    assert pages == {
+        *("reports/bundle-../index.html", "reports/bundle-...html"),
+        *("reports/bundle-results-v1.2/index.html", "reports/bundle-results-v1.2.html"),
+    }
 
 
 def test_what_the_store_has_already_is_told_when_a_bundle_is_compared(cli, elsewhere):
@@ -99,7 +113,10 @@ def test_what_the_store_has_already_is_told_when_a_bundle_is_compared(cli, elsew
         (("run", "--from-bundle", "bowls.py"), "bowls.py is not, or no longer, what `benchfw export"),
         (("compare", "no.zip", "last"), "the bundle no.zip cannot be read"),
         (("report", "no.zip"), "the bundle no.zip cannot be read"),
-        (("report", "no.zip", "--against", "1"), "`benchfw compare no.zip RUN` compares a bundle"),
+        (("report", "no.zip", "--against", "1"), "`benchfw compare no.zip 1` compares a bundle"),
+        (("report", "last", "--against", "no.zip"), "`benchfw compare last no.zip` compares a bundle"),
+        (("report", "no.zip", "--watch"), "--watch is for a run that is going"),
+        (("run", "no.zip"), "no suite 'no.zip'"),
         (("export", "--bundle", "x.tar"), "--bundle takes the name of a .zip file"),
         (("export", "--bundle", "x.zip", "-o", "y.csv"), "--bundle takes the name of a .zip file"),
     ],

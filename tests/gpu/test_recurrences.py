@@ -26,7 +26,7 @@ except BackendUnavailable as missing:
 
 import cupy
 
-SIZES = 1, 7, 100, 257, 1_100, 1_600, 2_500  # the last one needs a launch a step
+SIZES = 1, 2, 5, 9, 100, 257, 1_057, 1_600, 2_111, 2_500  # the last one needs a launch a step
 
 
 def example(size, columns=5, dtype=np.float64):
@@ -73,7 +73,7 @@ def test_conjugate_gradients_solve_as_on_the_host(size, begun):
     assert np.max(np.abs(matrix @ CUPY.to_numpy(device) - block)) < 1e-10 * np.max(np.abs(block))
 
 
-@pytest.mark.parametrize("columns", [1, 8, 32, 33, 70])
+@pytest.mark.parametrize("columns", [1, 8, 16, 32, 33, 70])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_any_number_of_columns_in_any_order_is_taken(columns, order):
     matrix, block = example(120, columns)

@@ -80,11 +80,11 @@ def command(
     as_json: bool,
     **asked: Any,
 ) -> None:
-    """Print the summary of RUN and write its page again.
+    """Print the summary of RUN and write its page.
 
-    RUN is an id from `benchfw runs`, or last; or FILE.zip, a bundle, whose page goes beside the store. A run
-    that is still going is shown as far as it is. Figures come from installed plugins and from those given
-    by --plugin; nothing that a store or a bundle names is imported.
+    RUN is an id from `benchfw runs`, or last; or FILE.zip, a bundle, whose page goes to the folder
+    bundle-FILE beside the store. A run that is still going is shown as far as it is. Figures come from
+    installed plugins and from those given by --plugin; nothing that a store or a bundle names is imported.
 
     \b
     Examples:
@@ -100,19 +100,18 @@ def command(
     With --json it prints the run and its claims as decided, and writes no page. Exit codes: 0 done;
     1 --require-claims found a claim that is not shown to hold; 2 bad input, or no claims to require.
     """
+    from benchfw.api.running import page_folder
     from benchfw.registry import Registry
 
     _check_options(form, output, single_file=single_file, watch=watch, as_json=as_json, against=against)
     check_paper(form, asked)
-    registry = Registry(plugins)
     bundle = Path(run) if run.endswith(".zip") else None
-    if bundle and against is not None:
-        raise BenchfwError(
-            f"--against is for two runs of a store; `benchfw compare {bundle} RUN` compares a bundle"
-        )
+    _check_bundle(run, against, watch=watch)
+    registry = Registry(plugins)
     with _open(store, bundle) as opened:
         chosen = replace(opened.run("last"), store=bundle) if bundle else opened.run(run)
         other = None if against is None else _find_other(opened, chosen, against)
+        folder = store.parent / f"bundle-{bundle.stem}" if bundle else page_folder(opened.path, chosen)
         if require_claims:
             _check_claims_required(chosen)
         if as_json:
@@ -120,9 +119,8 @@ def command(
         elif form == "md":
             summary = _markdown(opened, chosen, output)
         elif form in PAPER:
-            summary = write_for_paper(opened, chosen, registry, form, asked, output)
+            summary = write_for_paper(opened, chosen, registry, form, asked, output, folder)
         else:
-            folder = store.parent / bundle.stem if bundle else None
             summary = _page(
                 opened, chosen, registry, folder, output, single_file=single_file, watch=watch, against=other
             )
@@ -148,6 +146,17 @@ def _check_options(
         raise BenchfwError("--json prints no report; leave out --single-file, --watch and --format")
     if against is not None and (watch or as_json or form != "html"):
         raise BenchfwError("--against is for the page; leave out --watch, --json and --format")
+
+
+def _check_bundle(run: str, against: str | None, *, watch: bool) -> None:
+    """Refuse what only runs of a store have."""
+    for name in (run, against or ""):
+        if name.endswith(".zip") and against is not None:
+            raise BenchfwError(
+                f"--against is for two runs of a store; `benchfw compare {run} {against}` compares a bundle"
+            )
+    if run.endswith(".zip") and watch:
+        raise BenchfwError("--watch is for a run that is going; leave it out with a bundle")
 
 
 @contextlib.contextmanager
@@ -189,7 +198,7 @@ def _page(
     opened: Store,
     chosen: Run,
     registry: Registry,
-    folder: Path | None,
+    folder: Path,
     output: Path | None,
     *,
     single_file: bool,
@@ -197,7 +206,7 @@ def _page(
     against: Run | None,
 ) -> Summary:
     from benchfw.api.planning import describe_absent
-    from benchfw.api.running import describe_lack, page_folder, report_run
+    from benchfw.api.running import describe_lack, report_run
     from benchfw.cli.execution import print_faults
     from benchfw.report.terminal import print_summary
 
@@ -209,17 +218,19 @@ def _page(
     if watch and page:
         _follow(opened, chosen, registry)
         chosen = opened.run(chosen.id)
-    reported, summary = report_run(opened, chosen, registry, page=page, against=against, folder=folder)
+    from_bundle = chosen.store != opened.path
+    place = folder if from_bundle else None
+    reported, summary = report_run(opened, chosen, registry, page=page, against=against, folder=place)
     print_faults(registry.broken)
     print_summary(summary, sys.stdout)
-    if chosen.standing:
+    if chosen.standing and not from_bundle:  # where nothing goes on
         click.echo(chosen.standing)
     if not reported.report:
         click.echo(f"benchfw: no page is written: it {lack}", err=True)
     elif single_file:
         from benchfw.report.page import single_file as inlined
 
-        whole = output or (folder or page_folder(opened.path, chosen)).with_suffix(".html")
+        whole = output or folder.with_name(f"{folder.name}.html")
         write_text(inlined(reported.report), whole)
     else:
         click.echo(printable(f"report: {reported.report}"))

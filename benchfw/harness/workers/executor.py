@@ -213,7 +213,11 @@ class LocalExecutor:
         if outcome is not None:
             trial = worker.end()
             self._learn(trial, NOTHING)
-            yield from self._tell(worker, [self._finish(worker, trial, outcome)], waiting, usable=False)
+            finished = self._finish(worker, trial, outcome)
+            try:
+                self._dismiss(worker, waiting)
+            finally:
+                yield finished
 
     def _take(
         self, worker: WorkerProcess, replies: Sequence[Reply], waiting: TrialQueue
@@ -225,31 +229,26 @@ class LocalExecutor:
         at_once = self._setup.threads if self._setup.resources else 1  # seconds of the processor
         # what is written to standard error is the last trial's only if trials come one by one
         together = not worker.talked
-        usable, finished = True, []
-        for reply in replies:
-            trial = reply.trial
-            self._learn(trial, reply.learned)
-            usable = usable and not reply.left
-            if reply.outcome is None:
-                self._restarts[id(trial)] = self._restarts.get(id(trial), 0) + 1
-                waiting.put_back(trial)
-                continue
-            outcome = check_outcome(reply.outcome, reply.passed, at_once)
-            usable = usable and outcome.status is not Status.OUT_OF_MEMORY
-            apart = not together or trial.cell in self._apart
-            self._paces[trial.cell] = math.inf if apart else reply.passed / len(replies)
-            finished.append(self._finish(worker, trial, outcome))
-            if reply.left and self._setup.isolation == "worker" and reply.left != (RAN_HERE,):
-                self._note(f"{trial} left behind: {', '.join(reply.left)}; the next has a new process")
-        yield from self._tell(worker, finished, waiting, usable=usable)
-
-    def _tell(
-        self, worker: WorkerProcess, finished: Sequence[Finished], waiting: TrialQueue, *, usable: bool
-    ) -> Iterator[Finished]:
-        """Yield how trials ended, when a worker that is not used again is gone: its last work is noise."""
+        usable = True
+        finished: list[Finished] = []
         try:
+            for reply in replies:
+                trial = reply.trial
+                self._learn(trial, reply.learned)
+                usable = usable and not reply.left
+                if reply.outcome is None:
+                    self._restarts[id(trial)] = self._restarts.get(id(trial), 0) + 1
+                    waiting.put_back(trial)
+                    continue
+                outcome = check_outcome(reply.outcome, reply.passed, at_once)
+                usable = usable and outcome.status is not Status.OUT_OF_MEMORY
+                apart = not together or trial.cell in self._apart
+                self._paces[trial.cell] = math.inf if apart else reply.passed / len(replies)
+                finished.append(self._finish(worker, trial, outcome))
+                if reply.left and self._setup.isolation == "worker" and reply.left != (RAN_HERE,):
+                    self._note(f"{trial} left behind: {', '.join(reply.left)}; the next has a new process")
             if not usable:
-                self._dismiss(worker, waiting)
+                self._dismiss(worker, waiting)  # before anybody hears: what it still does looks like noise
         finally:  # what was measured is kept, also if somebody interrupts the waiting
             yield from finished
 
