@@ -107,36 +107,31 @@ def is_bundle(path: Path) -> bool:
 
 def read_bundle(path: Path) -> tuple[Run, Sequence[Result]]:
     """Return the run in a bundle, whose `store` is the bundle, and its results."""
-    with tempfile.TemporaryDirectory() as folder:
-        inside = Path(folder) / STORE
-        with _refusing_damage(path, inside):
-            _unpack(path, inside)
-            with Store(inside) as store:
-                (run,) = store.runs()
-                return replace(run, store=path), store.results(run.id)
-        raise AssertionError  # the one before returns, or raises
+    with tempfile.TemporaryDirectory() as folder, _reading(path, Path(folder)) as (store, run):
+        results = store.results(run.id)
+    return replace(run, store=path), results
 
 
 @contextlib.contextmanager
 def open_bundle(path: Path) -> Iterator[Store]:
     """Open the store of a bundle, as a copy in a folder for the time being, after a look for damage."""
     with tempfile.TemporaryDirectory() as folder:
-        inside = Path(folder) / STORE
-        with _refusing_damage(path, inside):
-            _unpack(path, inside)
-            with Store(inside) as store:
-                (run,) = store.runs()
-                for _ in store.stream(run.id):
-                    pass
-        with Store(inside) as store:
+        with _reading(path, Path(folder)) as (store, run):
+            for _ in store.stream(run.id):
+                pass
+        with Store(Path(folder) / STORE) as store:
             yield store
 
 
 @contextlib.contextmanager
-def _refusing_damage(path: Path, inside: Path) -> Iterator[None]:
-    """Raise a StoreError about the bundle for whatever goes wrong in reading it."""
+def _reading(path: Path, folder: Path) -> Iterator[tuple[Store, Run]]:
+    """Unpack a bundle into a folder and open its store; what goes wrong is a StoreError about the bundle."""
+    inside = folder / STORE
     try:
-        yield
+        _unpack(path, inside)
+        with Store(inside) as store:
+            (run,) = store.runs()
+            yield store, run
     except OSError as fault:
         raise StoreError(
             f"the bundle {path} cannot be read ({fault.strerror or fault}); give another file"

@@ -111,7 +111,7 @@ def command(
     with _open(store, bundle) as opened:
         chosen = replace(opened.run("last"), store=bundle) if bundle else opened.run(run)
         other = None if against is None else _find_other(opened, chosen, against)
-        folder = store.parent / f"bundle-{bundle.stem}" if bundle else page_folder(opened.path, chosen)
+        apart = store.parent / f"bundle-{bundle.stem}" if bundle else None
         if require_claims:
             _check_claims_required(chosen)
         if as_json:
@@ -119,10 +119,11 @@ def command(
         elif form == "md":
             summary = _markdown(opened, chosen, output)
         elif form in PAPER:
+            folder = apart or page_folder(opened.path, chosen)
             summary = write_for_paper(opened, chosen, registry, form, asked, output, folder)
         else:
             summary = _page(
-                opened, chosen, registry, folder, output, single_file=single_file, watch=watch, against=other
+                opened, chosen, registry, apart, output, single_file=single_file, watch=watch, against=other
             )
     if require_claims:
         from benchfw.cli.claims import require_claims as require_shown
@@ -150,11 +151,10 @@ def _check_options(
 
 def _check_bundle(run: str, against: str | None, *, watch: bool) -> None:
     """Refuse what only runs of a store have."""
-    for name in (run, against or ""):
-        if name.endswith(".zip") and against is not None:
-            raise BenchfwError(
-                f"--against is for two runs of a store; `benchfw compare {run} {against}` compares a bundle"
-            )
+    if against is not None and any(name.endswith(".zip") for name in (run, against)):
+        raise BenchfwError(
+            f"--against is for two runs of a store; `benchfw compare {run} {against}` compares a bundle"
+        )
     if run.endswith(".zip") and watch:
         raise BenchfwError("--watch is for a run that is going; leave it out with a bundle")
 
@@ -198,15 +198,16 @@ def _page(
     opened: Store,
     chosen: Run,
     registry: Registry,
-    folder: Path,
+    apart: Path | None,
     output: Path | None,
     *,
     single_file: bool,
     watch: bool,
     against: Run | None,
 ) -> Summary:
+    """Print the summary and write the page, beside the store or in a folder apart, as that of a bundle."""
     from benchfw.api.planning import describe_absent
-    from benchfw.api.running import describe_lack, report_run
+    from benchfw.api.running import describe_lack, page_folder, report_run
     from benchfw.cli.execution import print_faults
     from benchfw.report.terminal import print_summary
 
@@ -218,18 +219,17 @@ def _page(
     if watch and page:
         _follow(opened, chosen, registry)
         chosen = opened.run(chosen.id)
-    from_bundle = chosen.store != opened.path
-    place = folder if from_bundle else None
-    reported, summary = report_run(opened, chosen, registry, page=page, against=against, folder=place)
+    reported, summary = report_run(opened, chosen, registry, page=page, against=against, folder=apart)
     print_faults(registry.broken)
     print_summary(summary, sys.stdout)
-    if chosen.standing and not from_bundle:  # where nothing goes on
+    if chosen.standing and not apart:  # nothing goes on in a bundle
         click.echo(chosen.standing)
     if not reported.report:
         click.echo(f"benchfw: no page is written: it {lack}", err=True)
     elif single_file:
         from benchfw.report.page import single_file as inlined
 
+        folder = apart or page_folder(opened.path, chosen)
         whole = output or folder.with_name(f"{folder.name}.html")
         write_text(inlined(reported.report), whole)
     else:
