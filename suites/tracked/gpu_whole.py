@@ -29,8 +29,8 @@ from benchfw.store.bundle import read_bundle
 
 HOST, DEVICE = "numpy", "cupy"
 SUITE = Path(__file__).parents[1] / "gpu.toml"
-SIZES = "1e4", "1e6", "1e7"
-LIMIT = "0.3"  # seconds for each size of a kernel
+SIZES = "1e4", "1e5", "1e6"
+LIMIT = "0.1"  # seconds for each size of a kernel
 
 
 def threads() -> int:
@@ -70,10 +70,10 @@ def kernels(rounds: int) -> Table:
     """Return the time of every kernel on the host and on the GPU, and its share of the GPU's limits."""
     del rounds
     with tempfile.TemporaryDirectory() as folder:
-        words = ["--threads", str(threads()), "--limit", LIMIT, "--json", "--no-report"]
+        words = ["--threads", str(threads()), "--limit", LIMIT, "--isolation", "worker"]
         words += [word for size in SIZES for word in ("--size", size)]
         words += [word for backend in (HOST, DEVICE) for word in ("--backend", backend)]
-        words += ["--store", str(Path(folder) / "runs.sqlite")]
+        words += ["--json", "--no-report", "--store", str(Path(folder) / "runs.sqlite")]
         command = [sys.executable, "-m", "benchfw", "time", *words]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -54,6 +54,7 @@ def break_down(x):
 def register_backends(register):
     register("device", Device)
     register("absent", missing)
+    register("absent-too", missing)
 
 
 @hookimpl
@@ -75,7 +76,7 @@ def line(cli):
 def test_a_kernel_is_timed_on_every_backend_that_is_here_and_the_run_is_kept(line, cli):
     done = line("nap", *QUICK, "--json")  # on the backends of this machine
     assert done.returncode == 0, done.stderr
-    assert "benchfw: absent is not available: no such card" in done.stderr
+    assert done.stderr.count("benchfw: absent is not available: no such card") == 1
     found = json.loads(done.stdout)
     rows = {(row["backend"], row["problem"], row["quantity"]): row for row in found["rows"]}
     host, device = (rows[backend, "size 10,000", "seconds_per_call"] for backend in ("numpy", "device"))
@@ -127,6 +128,17 @@ def test_a_kernel_that_fails_and_a_size_beyond_the_limit_are_named_and_the_other
     assert re.search("a call would take about [0-9]+ s, and the budget is 0.2 s", said)
     assert "nap: On numpy, a call takes" in said
     assert "Traceback" not in done.stderr
+
+
+def test_kernels_may_share_a_process_and_the_report_says_so(line):
+    alone, among_others = (
+        " ".join(line("nap", "--size", "1e3", "--backend", "numpy", "--no-report", *words).stdout.split())
+        for words in ((), ("--isolation", "worker"))
+    )
+    assert "1 trial (1 done)" in alone
+    assert "isolation by worker" not in alone
+    assert "1 trial (1 done)" in among_others
+    assert "trials shared worker processes (isolation by worker)" in among_others
 
 
 @pytest.mark.parametrize(

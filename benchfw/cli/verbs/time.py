@@ -13,6 +13,7 @@ import click
 from benchfw.cli.options import echo_json, json_option, plugin_option, store_option
 from benchfw.cli.verbs.completion import complete_kernels
 from benchfw.errors import BackendUnavailable
+from benchfw.records import Isolation
 from benchfw.report.text import printable
 
 SIZES = (10_000, 100_000, 1_000_000)
@@ -70,6 +71,13 @@ def parse_sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str,
     help="Time for each size of a kernel; a size at which one call would take longer is skipped.",
 )
 @click.option(
+    "--isolation",
+    type=click.Choice(["trial", "worker"]),
+    default="trial",
+    show_default=True,
+    help="What each run of a kernel has to itself: a process, or, faster with a GPU, one shared with others.",
+)
+@click.option(
     "--steps",
     "label",
     metavar="METHOD",
@@ -94,6 +102,7 @@ def command(
     dtype: str | None,
     threads: int | None,
     limit: float,
+    isolation: Isolation,
     label: str | None,
     after: int,
     no_report: bool,
@@ -138,7 +147,7 @@ def command(
     with registry.activate():
         text = suite_text(kernels, sizes or SIZES, backends or _present(), dtype, limit)
     planned = plan_text(text, "time", registry)
-    options = Options(threads=threads, fresh=True)
+    options = Options(threads=threads, fresh=True, isolation=isolation)
     with listen_to_run(None, planned.suite.title, []) as listen:
         run, summary = run_planned(planned, store, options, listen, page=check_pages(page=not no_report))
     if as_json:
@@ -200,10 +209,13 @@ def _present() -> list[str]:
     """Return the backends of this machine; of the others, standard error has the reason."""
     from benchfw.backends import backend_names, get_backend
 
-    found = []
+    found = list[str]()
+    faults = dict[str, None]()
     for name in backend_names():
         try:
             found.append(get_backend(name).name)
         except BackendUnavailable as fault:
-            click.echo(f"benchfw: {printable(str(fault))}", err=True)
+            faults[str(fault)] = None  # in order, and each once: two backends may need one package
+    for why in faults:
+        click.echo(f"benchfw: {printable(why)}", err=True)
     return found
