@@ -64,7 +64,7 @@ def _cells(seed: int, popularity: Array, users: int, ratings: int) -> Array:
     mixture /= mixture[:, -1:]
     weights = np.cumsum(popularity * exponential(2.2 * rng.standard_normal((GROUPS, items))), axis=1)
     weights /= weights[:, -1:]
-    found, missing = np.empty(0, dtype=np.int64), wanted
+    found, missing, complete = np.empty(0, dtype=np.int64), wanted, list[Array]()
     for _ in range(ROUNDS):
         who = np.repeat(np.arange(users), np.where(missing > 0, missing + missing // 4 + 2, 0))
         chance = rng.random(len(who))
@@ -78,9 +78,12 @@ def _cells(seed: int, popularity: Array, users: int, ratings: int) -> Array:
             np.concatenate([found, who * items + np.minimum(item, items - 1)]), items, wanted
         )
         missing = wanted - np.bincount(found // items, minlength=users)
+        wanting = missing[found // items] > 0
+        complete.append(found[~wanting])
+        found, wanted = found[wanting], np.where(missing > 0, wanted, 0)
         if not missing.any():
-            return found
-    return np.concatenate([found, *_most_popular(found, popularity, missing)])
+            break
+    return np.concatenate([*complete, found, *_most_popular(found, popularity, missing)])
 
 
 def _activity(squares: Array, items: int, ratings: int) -> Array:
@@ -97,12 +100,17 @@ def _activity(squares: Array, items: int, ratings: int) -> Array:
 
 def _first_of_each(cells: Array, items: int, wanted: Array) -> Array:
     """Return different cells, the first `wanted` of each user."""
-    _, first = np.unique(cells, return_index=True)
-    cells = cells[np.sort(first)]
-    order = np.argsort(cells // items, kind="stable")
-    owner = (cells // items)[order]
+    cell, place = _sort_with_places(cells)
+    cells = cells[np.sort(place[np.diff(cell, prepend=-1) > 0])]
+    owner, place = _sort_with_places(cells // items)
     number = np.arange(len(cells)) - np.searchsorted(owner, np.arange(len(wanted)))[owner]
-    return np.asarray(cells[np.sort(order[number < wanted[owner]])])
+    return np.asarray(cells[place[number < wanted[owner]]])
+
+
+def _sort_with_places(values: Array) -> tuple[Array, Array]:
+    """Return whole numbers from 0 in order, and where each was; many times faster than a stable argsort."""
+    count = len(values)  # a number and a place fit in 63 bits, for up to 10^9 of each
+    return np.divmod(np.sort(values * count + np.arange(count)), count)
 
 
 def _most_popular(found: Array, popularity: Array, missing: Array) -> list[Array]:
