@@ -3,6 +3,7 @@
 import pytest
 
 from benchfw.backends.device_events import DeviceEvent, read_trace
+from benchfw.backends.numpy_backend import NumpyBackend
 from benchfw.errors import BenchfwError
 from benchfw.measure.steps import Gap, Steps, measure_steps
 from benchfw.records import Budget, Spec, Trial
@@ -53,6 +54,26 @@ def test_steps_on_the_host_have_seconds_and_cost_and_no_events():
     assert found.cost == 2.0
     assert found.seconds > 0
     assert found.events is None
+
+
+def test_steps_that_are_traced_lie_between_those_that_are_timed(monkeypatch):
+    class Growing:
+        solves = _Line
+
+        def run(self, problem, rng):
+            for number in range(100):
+                yield number
+                problem.cost += number
+
+    def trace(backend, call):
+        del backend
+        call()
+        return ()
+
+    monkeypatch.setattr(NumpyBackend, "events_during", trace)
+    found = _measure(Growing, before=10, count=3)
+    assert found.cost == (13 + 14 + 15) / 3
+    assert found.events == ()
 
 
 def test_a_method_that_ends_too_early_is_said_so():
