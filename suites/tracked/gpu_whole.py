@@ -120,4 +120,4 @@ CASES = {"trials": trials, "kernels": kernels}
 
 
 if __name__ == "__main__":
-    run_cases(CASES, __doc__, rounds=3)
+    run_cases(CASES, __doc__, rounds=2)
