@@ -5,6 +5,9 @@ import tempfile
 import numpy as np
 import pytest
 
+from benchfw.harness.workers import links
+from benchfw.harness.workers.launch import stop_worker
+
 PLUGIN = '''
 import os
 import time
@@ -90,6 +93,19 @@ def test_nothing_is_left_of_a_trial_that_is_stopped(writer, scratch):
     writer.write("writer.toml", SUITE.replace('use = "writer"', 'use = "writer"\nhang = true'))
     done = writer("run", "writer.toml", "--no-report", "--no-replay", "--timeout", "0.5")
     assert "ran out of time" in done.stdout
+    assert not scratch()
+
+
+@pytest.mark.workers
+def test_nothing_is_left_though_somebody_interrupts_the_end_of_a_worker(writer, scratch, monkeypatch):
+    def stop_and_interrupt(started):
+        stop_worker(started)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(links, "stop_worker", stop_and_interrupt)
+    writer.write("writer.toml", SUITE.replace('use = "writer"', 'use = "writer"\nhang = true'))
+    done = writer("run", "writer.toml", "--no-report", "--no-replay", "--timeout", "0.5")
+    assert done.returncode == 130
     assert not scratch()
 
 

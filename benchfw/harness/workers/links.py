@@ -52,10 +52,12 @@ class FileLink:
 
     def stop(self) -> None:
         """End the worker and everything that it started."""
-        stop_worker(self._started)
-        os.close(self._started.replies)
-        self.log.close()
-        self.replies.close()
+        try:
+            stop_worker(self._started)
+        finally:  # also if somebody interrupts the waiting
+            os.close(self._started.replies)
+            self.log.close()
+            self.replies.close()
 
 
 class PipeLink:

@@ -228,9 +228,11 @@ class WorkerProcess:
 
     def stop(self) -> None:
         """End the process and everything that it started."""
-        self.link.stop()
-        if self._worker is not None:
-            remove_folder(scratch_folder(self._worker))  # of trials that were stopped
+        try:
+            self.link.stop()
+        finally:
+            if self._worker is not None:
+                remove_folder(scratch_folder(self._worker))  # of trials that were stopped
 
 
 def _lesson(request: Request) -> tuple[Cell, int, int]:
