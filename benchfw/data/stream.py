@@ -62,12 +62,7 @@ def _read_file(
                 f"data set '{name}' in {path} cannot be read ({fault}); replace the file"
             ) from None
         _check_names(name, arrays, readers)
-        lengths = {reader.num_rows for reader in readers.values()}
-        if len(lengths) != 1:
-            raise DataError(
-                f"the arrays of '{name}' have different numbers of rows; name those to read together"
-            )
-        total = lengths.pop()
+        total = _count_rows(name, [reader.num_rows for reader in readers.values()])
         end = total if stop is None else min(stop, total)
         try:
             if 0 < start < end:
@@ -80,6 +75,13 @@ def _read_file(
                 yield batch
         except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as fault:
             raise DataError(f"data set '{name}' in {path} is damaged ({fault}); replace the file") from None
+
+
+def _count_rows(name: str, lengths: Sequence[int]) -> int:
+    """Return the number of rows that all arrays have."""
+    if len(set(lengths)) != 1:
+        raise DataError(f"the arrays of '{name}' have different numbers of rows; name those to read together")
+    return lengths[0]
 
 
 def _open_readers(
@@ -179,7 +181,7 @@ def _cut_pieces(
             _check_names(name, arrays, piece)
             piece = {key: piece[key] for key in arrays}
         check_finite(name, piece, first_row=row)
-        count = len(next(iter(piece.values())))
+        count = _count_rows(name, [len(rows) for rows in piece.values()])
         low, high = max(start - row, 0), count if stop is None else max(min(stop - row, count), 0)
         row += count
         if low < high:

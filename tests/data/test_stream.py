@@ -58,6 +58,13 @@ def test_arrays_of_different_lengths_must_be_named(folder):
     assert len(list(data.batches("odd", 10, ["x"]))) == 4
 
 
+def test_so_must_those_of_a_synthetic_set(register):
+    register(data.Dataset("odd-like", "synthetic: odd", make=lambda: {"x": X, "z": np.ones(3)}))
+    with pytest.raises(DataError, match="different numbers of rows"):
+        next(data.batches("odd-like", 4))
+    assert len(list(data.batches("odd-like", 10, ["x"]))) == 4
+
+
 def test_pieces_that_do_not_fit_together_are_refused(tmp_path):
     with pytest.raises(DataError, match="pieces of one array differ"):
         write_pieces(tmp_path / "rows", [{"x": X}, {"x": X.astype(np.float32)}])

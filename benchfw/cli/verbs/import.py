@@ -10,6 +10,7 @@ import click
 from benchfw.cli.options import plugin_option, store_option
 from benchfw.errors import BenchfwError, nearest
 from benchfw.packages import install_command
+from benchfw.provenance import DEFAULT_STORE
 from benchfw.report.text import plural, printable
 
 
@@ -52,7 +53,8 @@ def command(file: Path, program: str | None, plugins: tuple[str, ...], store: Pa
         opened.add_all(run, [(position, *each) for position, each in enumerate(found.trials)])
         opened.finish(run)
     click.echo(printable(f"run {run}: {plural(len(found.trials), 'trial')} of {file}, kept in {store}"))
-    click.echo(f"next: benchfw report {run}")
+    elsewhere = "" if store == DEFAULT_STORE else f" --store {quote(str(store))}"
+    click.echo(printable(f"next: benchfw report {run}{elsewhere}"))
 
 
 def check_foreign(file: Path) -> None:

@@ -92,6 +92,21 @@ def test_openml_gives_numbers_indicators_and_labels_and_is_asked_once(host):
     assert data.content_hash(data.load("openml:7")) == data.content_hash(arrays)
 
 
+@pytest.mark.parametrize("row", ["1.5,?,no,4,rose", "1.5,red,no,4,?", "?,red,no,4,rose"])
+def test_missing_values_are_refused_in_numbers_words_and_labels(host, row):
+    play_openml(host, row_id_attribute="row")
+    host.pages["/data/flowers.arff"] = f"{ARFF}{row}\n".encode()
+    with pytest.raises(DataError, match=r"missing values|nan in row 3"):
+        data.load("openml:7")
+
+
+def test_a_question_mark_that_a_column_declares_is_a_word(host):
+    play_openml(host)
+    table = ARFF.replace("{red, green, blue}", "{red, green, blue, ?}")
+    host.pages["/data/flowers.arff"] = f"{table}1.5,?,no,4,rose\n".encode()
+    assert data.load("openml:7")["X"].shape[0] == 4
+
+
 @pytest.mark.parametrize(
     ("name", "about", "message"),
     [

@@ -35,7 +35,10 @@ def assemble(name: str, columns: Mapping[str, np.ndarray[Any, Any]], target: str
 
 
 def encode_labels(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return targets: floats as they are; of two classes -1 and 1, of more 0, 1, 2, …, in sorted order."""
+    """Return targets: two classes as -1 and 1, words of more as 0, 1, 2, …, in sorted order.
+
+    Floats, and whole numbers of more than two, are left as they are: they may be something to regress on.
+    """
     import numpy as np
 
     if values.dtype.kind == "f":
