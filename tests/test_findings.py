@@ -7,6 +7,7 @@ import contextlib
 import getpass
 import inspect
 import re
+import runpy
 import socket
 import sqlite3
 import zipfile
@@ -98,6 +99,23 @@ def test_a_bundle_names_no_machine_no_user_and_no_place(path):
 def test_all_bundles_together_are_small():
     assert sum(path.stat().st_size for path in BUNDLES) < 48e6
     assert all(path.stat().st_size < 600e3 for path in (ROOT / "gallery").glob("*.zip"))
+
+
+@pytest.mark.families
+def test_a_bundle_of_the_full_size_stands_for_a_quick_one_and_not_the_reverse():
+    is_current = runpy.run_path(str(ROOT / "suites/tracked/bundles.py"))["is_current"]
+    full, quick = "kernelmachines/mnist_error", "variational/unbiased"
+    found = {
+        (name, asked): is_current(
+            FINDINGS / "cpu" / f"{name.replace('/', '-')}.zip",
+            name,
+            read_suite(Registry().suites[name]),
+            quick=asked,
+        )
+        for name in (full, quick)
+        for asked in (True, False)
+    }
+    assert found == {(full, True): True, (full, False): True, (quick, True): True, (quick, False): False}
 
 
 @pytest.mark.families

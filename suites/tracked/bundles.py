@@ -63,7 +63,7 @@ def _belongs_to_gallery(name: str) -> bool:
 
 
 def is_current(path: Path, name: str, suite: Suite, *, quick: bool) -> bool:
-    """Whether a bundle has a whole run of this size of a suite as it is now, with all its claims."""
+    """Whether a bundle has a whole run of at least this size of a suite as it is now, with all its claims."""
     try:
         run, _ = read_bundle(path)
     except BenchfwError as fault:
@@ -71,7 +71,7 @@ def is_current(path: Path, name: str, suite: Suite, *, quick: bool) -> bool:
         return False
     registered = {each["hash"] for each in run.environment.claims}
     same = not describe_changes(suite, run) and {claim.digest for claim in suite.claims} <= registered
-    return same and bool(run.finished) and run.environment.changes.quick == quick
+    return same and bool(run.finished) and (quick or not run.environment.changes.quick)
 
 
 def _make(name: str, suite: Suite, options: argparse.Namespace) -> bool:
