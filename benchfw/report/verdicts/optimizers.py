@@ -12,6 +12,7 @@ from benchfw.report.text import FEW_NAMES, figures, join_names, plural, sided_fi
 from benchfw.report.verdicts.ends import back_sentence, done_sentence, end_sentence
 from benchfw.report.verdicts.leaders import find_leader, has_factor, lowest
 from benchfw.report.verdicts.phrases import (
+    PREPARED,
     Measure,
     always_arrives,
     arrivals_text,
@@ -32,8 +33,6 @@ from benchfw.report.verdicts.phrases import (
 from benchfw.report.verdicts.sweeps import is_led, sweep_sentences
 from benchfw.summary.contrasts import ARRIVALS
 from benchfw.summary.model import Comparison
-
-_PREPARED = ("prepare_cost", "prepare_seconds")
 
 
 def optimizer_verdict(comparison: Comparison) -> str:
@@ -201,7 +200,7 @@ def _preparation(comparison: Comparison, *cells: Cell) -> str:
     """
     parts = []
     for each in dict.fromkeys([*cells, *map(comparison.reference_for, cells)]):
-        cost, seconds = (_mean(comparison, each, name) for name in _PREPARED)
+        cost, seconds = (_mean(comparison, each, name) for name in PREPARED)
         size, unit = comparison.unit("prepare_seconds")
         amounts = [f"{figures(cost)} {comparison.cost_unit}"] if cost else []
         amounts += [f"{figures(seconds / size, 2)} {unit}"] if seconds else []
@@ -226,7 +225,7 @@ def _mean(comparison: Comparison, cell: Cell, quantity: str) -> float:
 def _turned(comparison: Comparison, cell: Cell) -> Iterator[str]:
     """Yield how often more or less a method takes with preparation, where that is the opposite of without."""
     words = ((f"more {comparison.cost_unit}", f"fewer {comparison.cost_unit}"), ("more time", "less time"))
-    both = zip(("cost_to_target", _time(comparison)), _PREPARED, words, strict=True)
+    both = zip(("cost_to_target", _time(comparison)), PREPARED, words, strict=True)
     for quantity, extra, (more, less) in both:
         mine, theirs = (
             _mean(comparison, each, quantity) + _mean(comparison, each, extra)

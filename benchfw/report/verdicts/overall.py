@@ -14,7 +14,13 @@ from benchfw.analysis.intervals import Interval
 from benchfw.records import Cell, MethodKind
 from benchfw.report.text import FEW_NAMES, factor_text, figures, join_names, plural, raise_powers, ratio_text
 from benchfw.report.verdicts.leaders import find_leader
-from benchfw.report.verdicts.phrases import begin_with, choose_measure, comparative, reached
+from benchfw.report.verdicts.phrases import (
+    begin_with,
+    choose_measure,
+    comparative,
+    preparation_sentences,
+    reached,
+)
 from benchfw.report.verdicts.sweeps import PRODUCTS, describe_factor, every_value
 from benchfw.summary.contrasts import swept_quantities
 from benchfw.summary.model import Comparison, Lead, Summary
@@ -47,12 +53,14 @@ def main_quantity(comparison: Comparison) -> str:
 def _sentences(comparisons: Sequence[Comparison]) -> list[str]:
     if len(comparisons) < FEWEST_PROBLEMS:
         return []
-    if all(each.sweep is not None and each.sweep.contested for each in comparisons):
-        return list(_swept_sentences(comparisons))
     references = {each.name(each.reference) for each in comparisons}
-    if len(references) > 1 and len(comparisons) <= FEW_NAMES:
-        return list(_listed_sentences(comparisons))
-    return list(_counted_sentences(comparisons))
+    if all(each.sweep is not None and each.sweep.contested for each in comparisons):
+        said = _swept_sentences(comparisons)
+    elif len(references) > 1 and len(comparisons) <= FEW_NAMES:
+        said = _listed_sentences(comparisons)
+    else:
+        said = _counted_sentences(comparisons)
+    return [*said, *preparation_sentences(*comparisons)]
 
 
 def _swept_sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:

@@ -47,6 +47,24 @@ class Measure:
     noun: str
 
 
+PREPARED = ("prepare_cost", "prepare_seconds")
+"""What a method's `prepare` takes, which is part of neither cost nor time to the target."""
+
+
+def preparation_sentences(*comparisons: Comparison) -> list[str]:
+    """Return at most one sentence, on the methods that took something to prepare, which is not counted."""
+    names = dict.fromkeys(
+        comparison.name(cell)
+        for comparison in comparisons
+        for cell in comparison.measured
+        if any(
+            row is not None and row.interval.estimate > 0
+            for row in (comparison.row(cell, name) for name in PREPARED)
+        )
+    )
+    return [f"What {join_names([*names])} took to prepare is not counted"] if names else []
+
+
 def target_text(comparison: Comparison) -> str:
     """Return the common target: 'gap 1.2 × 10⁻⁵', and how it was set if the suite names none."""
     each = (f"{target.metric} {raise_powers(f'{target.value:g}')}" for target in comparison.targets)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from benchfw.analysis.medians import CHECKED_PAIRS
 from benchfw.report.text import FEW_NAMES, factor_text, join_names, plural, raise_powers, sided_end
-from benchfw.report.verdicts.phrases import TAKEN, target_text
+from benchfw.report.verdicts.phrases import TAKEN, preparation_sentences, target_text
 from benchfw.summary.contrasts import swept_quantities
 from benchfw.summary.model import Comparison, Lead, Sweep
 
@@ -36,6 +36,7 @@ def sweep_sentences(comparison: Comparison) -> list[str]:
         *_main_sentences(comparison, main, where),
         *(_second_sentence(comparison, each, main) for each in others if each),
         *open_ones,
+        *preparation_sentences(comparison),
     ]
 
 

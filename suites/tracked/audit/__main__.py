@@ -31,8 +31,8 @@ PARTS: dict[str, tuple[Callable[[int], Iterator[Table]], int]] = {
     "estimators": (estimator_tables, 2000),
     "bias": (bias_tables, 2000),
     "rates": (rate_tables, 200),
-    "tuning": (tuning_tables, 50),
-    "claims": (claim_tables, 100),
+    "tuning": (tuning_tables, 100),
+    "claims": (claim_tables, 400),
 }
 """What makes the tables of a part, and of how many experiments."""
 

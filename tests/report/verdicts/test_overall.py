@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from benchfw.records import change
 from benchfw.report.first_screen import describe_terms, find_answers
 from benchfw.report.verdicts.overall import overall_sentences
 from benchfw.summary.summarize import summarize
@@ -10,10 +13,10 @@ NEVER = 0.0
 
 
 @pytest.fixture
-def summary(make, run):
+def results(make):
     """Four problems: sgd is ahead, is not shown to be, never meets the target as gd, and is as good as gd."""
     costs = {"p": (8.0, 4.0, 0.1), "q": (8.0, 7.0, 3.0), "r": (NEVER, NEVER, 0.1), "s": (8.0, 8.0, 0.1)}
-    results = [
+    return [
         make.result(
             "optimizer", problem, method, repetition,
             make.curve(
@@ -25,6 +28,10 @@ def summary(make, run):
         for place, (method, cost) in enumerate({"gd": gd, "sgd": sgd}.items())
         for repetition in range(6)
     ]  # fmt: skip
+
+
+@pytest.fixture
+def summary(run, results):
     return summarize(run, results)
 
 
@@ -35,6 +42,19 @@ def test_what_is_so_on_one_problem_is_said_with_its_name_and_interval(summary):
         "Within 10 % in each pair of runs on s (ratio 1.00 [0.93, 1.08])",
         "No difference beyond noise on q (ratio 0.959 [0.332, 2.769])",
         "Neither reaches the target on r",
+    ]
+
+
+def test_a_preparation_that_is_not_counted_is_said_so(run, results, summary):
+    prepared = [
+        replace(each, outcome=change(each.outcome, prepare_cost=5.0))
+        if each.trial.method.label == "sgd"
+        else each
+        for each in results
+    ]
+    assert overall_sentences(summarize(run, prepared)) == [
+        *overall_sentences(summary),
+        "What sgd took to prepare is not counted",
     ]
 
 
