@@ -33,9 +33,7 @@ def movielens_like(
         raise BenchfwError(f"{ratings} ratings fill more than half of {users} x {items}")
     rng = open_stream(seed)
     popularity = np.maximum(rng.standard_normal(items) ** 2, 1e-3)
-    user, item = np.divmod(_cells(seed, popularity, users, ratings), items)
-    order = np.lexsort((item, user))
-    user, item = user[order], item[order]
+    user, item = np.divmod(np.sort(_cells(seed, popularity, users, ratings)), items)
     likes = logarithm(popularity)
     likes = (likes - likes.mean()) / (likes.std() or 1.0)
     score = 3.4 + 0.44 * rng.standard_normal(users)[user]
