@@ -19,7 +19,7 @@ from benchfw.parameters import Count, fits, hints_of, is_protocol
 from benchfw.records import Cell, MethodKind, Spec, Trial
 from benchfw.registry import Registry, is_nested, kind_of
 from benchfw.search import Tuning, read_spaces, spaces_in
-from benchfw.suite import METHOD_KINDS, Suite, check_type
+from benchfw.suite import METHOD_KINDS, QUICK_TUNING, Suite, check_type
 from benchfw.sweep import expand, label_specs
 from benchfw.tables import check_table, without
 from benchfw.trials import Trials
@@ -112,8 +112,8 @@ def _check_reference(suite: Suite, methods: list[Method], where: str) -> None:
 
 
 def tuning_of(suite: Suite) -> Tuning:
-    """Return the allowance for tuning: the suite's, or the usual one."""
-    return suite.tune or Tuning()
+    """Return the allowance for tuning: the suite's, or the usual one, or that of a quick run."""
+    return suite.tune or (QUICK_TUNING if suite.quick else Tuning())
 
 
 def count_tuning_trials(suite: Suite, methods: Iterable[Spec]) -> int:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from benchfw.errors import BenchfwError, SuiteError
 from benchfw.measure.seeding import data_seed
-from benchfw.plan import missing_oracles, plan, produced_class, select
+from benchfw.plan import missing_oracles, plan, produced_class, select, tuning_of
 from benchfw.registry import Registry
 from benchfw.suite import parse_suite
 
@@ -389,3 +389,17 @@ file = ["data/a.csv", "/data/b.csv"]
     trials = plan(suite, Registry([str(toys), str(plugin)]), suite.where)
     files = [first.method.params["file"] for first in trials.firsts]
     assert files == [str(tmp_path / "folder" / "data" / "a.csv"), "/data/b.csv"]
+
+
+@pytest.mark.parametrize(
+    ("text", "allowance"),
+    [
+        ("", (4, 2)),
+        ("tune = { trials = 100 }", (4, 2)),
+        ("tune = { trials = 3, repetitions = 1 }", (3, 1)),
+        ("quick = { tune = { trials = 7, repetitions = 5 } }", (7, 5)),
+    ],
+)
+def test_a_quick_run_tunes_with_few_trials_whether_or_not_the_suite_has_an_allowance(text, allowance):
+    tuning = tuning_of(parse_suite(text, "quick.toml", quick=True))
+    assert (tuning.trials, tuning.repetitions) == allowance

@@ -233,7 +233,10 @@ def subjects_of(target: str, plugins: Iterable[str] = (), effort: Effort | None 
     plugins = tuple(plugins)
     registry, entries = _entries_of(target, list(plugins))
     if not entries:
-        raise PluginError(f"'{target}' registers nothing to check; it needs a function with @hookimpl")
+        raise PluginError(
+            f"'{target}' registers nothing to check; it needs a function with @hookimpl that registers a "
+            "problem, a method, a distribution or a kernel"
+        )
     return CheckTarget(target, plugins, registry, effort or Effort(), entries).subjects
 
 

@@ -8,6 +8,9 @@ import sys
 import numpy as np
 import pytest
 
+from benchfw.measure.trial import run_trial
+from benchfw.records import Ending, change
+
 RAISING = """
 plugins = ["bowls.py"]
 repetitions = 1
@@ -192,6 +195,21 @@ def test_replay_runs_a_trial_again_and_finds_the_same_records(ran):
     done = ran("replay", trial, "--plugin", "bowls.py")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the same " in done.stdout
+
+
+def test_replay_of_a_trial_that_seconds_ended_compares_what_both_have(ran, monkeypatch):
+    def stop_early(trial, registry, emit, hear):
+        measured = []
+        outcome = run_trial(trial, registry, measured.extend, hear=hear)
+        emit(measured[:-1])
+        return change(outcome, ending=Ending.SECONDS)
+
+    number = ran.records()[0]["trial"]
+    count = sum(row["trial"] == number and row["role"] != "fact" for row in ran.records())
+    monkeypatch.setattr("benchfw.measure.trial.run_trial", stop_early)
+    done = ran("replay", number, "--plugin", "bowls.py")
+    assert f"the same values in all records that both have ({count} then, {count - 1} now)" in done.stdout
+    assert done.returncode == 0
 
 
 def test_replay_says_where_records_first_differ(ran):

@@ -53,7 +53,11 @@ def command(trial: int, debug: bool, plugins: tuple[str, ...], store: Path) -> N
     click.echo(printable(f"then: {result.outcome.status} ({result.outcome.reason})"))
     click.echo(printable(f"now:  {outcome.status} ({outcome.reason})"))
     difference = find_difference(result.outcome, replace(outcome, records=tuple(records)))
-    click.echo(printable(difference) or f"the same {len(records)} records")
+    then, now = len(result.outcome.records), len(records)
+    same = f"the same {now} records"
+    if now != then:  # seconds ended it
+        same = f"the same values in all records that both have ({then} then, {now} now)"
+    click.echo(printable(difference) or same)
     if difference or outcome.status is not result.outcome.status:
         sys.exit(1)
 
