@@ -45,7 +45,7 @@ ENDLESS: Mapping[str, Mapping[str, float]] = {
 }
 """Options that let a method run on until the trial ends it."""
 WITHOUT_GRADIENT = frozenset({"COBYLA", "COBYQA", "Nelder-Mead", "Powell"})
-BOUNDED = frozenset({"COBYLA", "COBYQA", "L-BFGS-B", "Nelder-Mead", "Powell", "SLSQP", "TNC", "trust-constr"})
+BOUNDED = frozenset({"COBYQA", "L-BFGS-B", "Nelder-Mead", "Powell", "SLSQP", "TNC", "trust-constr"})
 WITH_HESSP = frozenset({"Newton-CG", "trust-constr", "trust-krylov", "trust-ncg"})
 NEED_HESSP = frozenset({"dogleg", "trust-exact", "trust-krylov", "trust-ncg"})
 START_FIRST = frozenset({"COBYQA", "trust-constr"})  # they call back at the start too
@@ -99,10 +99,10 @@ def arguments_for(method: str, oracles: VectorOracles) -> dict[str, Any]:
     if oracles.box is not None:
         if method not in BOUNDED:
             raise BenchfwError(
-                f"{NAME}: method '{method}' takes no bounds, and the problem has a box; "
+                f"{NAME}: method '{method}' does not keep to bounds, and the problem has a box; "
                 f"use one of {', '.join(sorted(BOUNDED))}"
             )
-        given["bounds"] = Bounds(*oracles.box)
+        given["bounds"] = Bounds(*oracles.box, keep_feasible=True)  # trust-constr would step out
     if method in NEED_HESSP and not oracles.has_hessp:
         raise BenchfwError(
             f"{NAME}: method '{method}' needs the Hessian, and the problem has no "
